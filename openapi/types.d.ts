@@ -468,7 +468,7 @@ export interface components {
              */
             createdAt: string;
         };
-        /** @description What was deleted. */
+        /** @description The deleted object. */
         Deleted: {
             /**
              * @description Id of the post or comment.
@@ -482,7 +482,7 @@ export interface components {
              */
             deleted: true;
         };
-        /** @description What went wrong: the body of every error under /dev/v1. */
+        /** @description The body of every error response under /dev/v1. */
         Error: {
             /**
              * @description Stable code of the error. Expect new values.
@@ -490,20 +490,20 @@ export interface components {
              */
             error: components["schemas"]["ErrorCode"] | string;
             /**
-             * @description What went wrong and what to do, for people.
+             * @description What went wrong and what to do; human-readable.
              * @example 1 field is invalid: latitude.
              */
             error_description: string;
             /**
-             * @description Id of this request, as in X-Request-Id; tell it to support.
+             * @description Id of this request, as in X-Request-Id. Include it when you contact support.
              * @example req_01kahq5f3veqdr8bn3tdmx3q0a
              */
             request_id: string;
-            /** @description Every violation, at most 20. */
+            /** @description All violations, at most 20. */
             errors?: components["schemas"]["FieldError"][];
             /**
              * Format: uri
-             * @description Where the code is explained.
+             * @description Documentation of the error code.
              * @example https://api.example.com/docs/errors#invalid_request
              */
             doc_url: string;
@@ -513,20 +513,20 @@ export interface components {
          * @enum {string}
          */
         ErrorCode: "invalid_request" | "unauthorized" | "invalid_token" | "insufficient_scope" | "not_found" | "method_not_allowed" | "request_timeout" | "idempotency_key_in_use" | "payload_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "quota_exceeded" | "internal_error" | "service_unavailable";
-        /** @description One thing that is wrong with the request. */
+        /** @description A violation in the request. */
         FieldError: {
             /**
-             * @description Name of the member or parameter; empty when the whole body is meant.
+             * @description Name of the member or parameter; empty for the whole body.
              * @example latitude
              */
             field: string;
             /**
-             * @description Stable code of what is wrong. Expect new values.
+             * @description Stable code of the violation. Expect new values.
              * @example too_large
              */
             code: components["schemas"]["FieldErrorCode"] | string;
             /**
-             * @description The same for people.
+             * @description Human-readable message.
              * @example latitude must be at most 90.
              */
             message: string;
@@ -603,7 +603,7 @@ export interface components {
          * @enum {string}
          */
         OAuthErrorCode: "invalid_request" | "invalid_client" | "invalid_grant" | "invalid_scope" | "unsupported_grant_type" | "server_error" | "temporarily_unavailable" | "too_many_attempts";
-        /** @description Where the page stands in its list. */
+        /** @description Position of the page in the list. */
         PageMeta: {
             /**
              * @description The page, from 1.
@@ -611,12 +611,12 @@ export interface components {
              */
             page: number;
             /**
-             * @description Most items of a page.
+             * @description Maximum number of items per page.
              * @example 20
              */
             limit: number;
             /**
-             * @description Items of the whole list.
+             * @description Number of items in the whole list.
              * @example 42
              */
             total: number;
@@ -933,7 +933,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What was deleted. */
+            /** @description The deleted object. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1164,7 +1164,7 @@ export interface operations {
                 page?: number;
                 /** @description Items per page. */
                 limit?: number;
-                /** @description Id of an item: read those that follow it in the list, so the older ones. It need not exist any more. */
+                /** @description Id of an item: returns the items after it in the list, which are older. The item may have been deleted. */
                 before?: string;
             };
             header?: {
@@ -1184,7 +1184,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Private"];
                     /**
-                     * @description Addresses of other pages with the same `limit` (RFC 8288): `first`, `prev`, `next` and `last`. There is no `prev` on page 1 and no `next` where the list ends. Who follows `next` to its end reads each item that is there all the while exactly once, whatever is added or deleted meanwhile.
+                     * @description Addresses of other pages with the same `limit` (RFC 8288): `first`, `prev`, `next` and `last`. There is no `prev` on page 1 and no `next` where the list ends. A client that follows `next` to the end reads each item exactly once, except items that are added or deleted meanwhile.
                      * @example <https://api.example.com/dev/v1/posts?page=1&limit=20>; rel="prev", <https://api.example.com/dev/v1/posts?page=3&limit=20&before=post_01kahq5f3veqdr8bn3tdmx3q0a>; rel="next"
                      */
                     Link?: string;
@@ -1201,7 +1201,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Private"];
                     /**
-                     * @description Addresses of other pages with the same `limit` (RFC 8288): `first`, `prev`, `next` and `last`. There is no `prev` on page 1 and no `next` where the list ends. Who follows `next` to its end reads each item that is there all the while exactly once, whatever is added or deleted meanwhile.
+                     * @description Addresses of other pages with the same `limit` (RFC 8288): `first`, `prev`, `next` and `last`. There is no `prev` on page 1 and no `next` where the list ends. A client that follows `next` to the end reads each item exactly once, except items that are added or deleted meanwhile.
                      * @example <https://api.example.com/dev/v1/posts?page=1&limit=20>; rel="prev", <https://api.example.com/dev/v1/posts?page=3&limit=20&before=post_01kahq5f3veqdr8bn3tdmx3q0a>; rel="next"
                      */
                     Link?: string;
@@ -1296,7 +1296,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A value of your own, such as a random UUID, new for each thing that you want made. If no answer arrives, send the same request with the same key again: it is made once, and a repetition within 24 hours gets the first answer. */
+                /** @description A unique value of your choice, such as a random UUID, for each new request. If you get no response, repeat the request with the same key. It is executed once: a repetition within 24 hours gets the first response. */
                 "Idempotency-Key"?: string;
                 /** @description An id of your own for the request: 1 to 64 letters, digits, dots, hyphens and underscores. Anything else is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
@@ -1320,7 +1320,7 @@ export interface operations {
                      * @example /dev/v1/posts/post_01kahq5f3veqdr8bn3tdmx3q0a
                      */
                     Location: string;
-                    /** @description There when an earlier request with the same Idempotency-Key made this. */
+                    /** @description Present if the response is that of an earlier request with the same Idempotency-Key. */
                     "Idempotency-Replayed"?: "true";
                     /**
                      * @description The app's quota: q posts in a window of w seconds, the calendar month (UTC). Missing when the app's posts are unlimited.
@@ -1328,7 +1328,7 @@ export interface operations {
                      */
                     "RateLimit-Policy"?: string;
                     /**
-                     * @description What is left of it: r posts, for t seconds until the month ends.
+                     * @description The rest of the quota: r posts, for t seconds until the month ends.
                      * @example "posts-month";r=87;t=826200
                      */
                     RateLimit?: string;
@@ -1473,7 +1473,7 @@ export interface operations {
                      */
                     "RateLimit-Policy": string;
                     /**
-                     * @description What is left of it: r posts, for t seconds until the month ends.
+                     * @description The rest of the quota: r posts, for t seconds until the month ends.
                      * @example "posts-month";r=0;t=829800
                      */
                     RateLimit: string;
@@ -1667,7 +1667,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What was deleted. */
+            /** @description The deleted object. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1914,7 +1914,7 @@ export interface operations {
                 page?: number;
                 /** @description Items per page. */
                 limit?: number;
-                /** @description Id of an item: read those that follow it in the list, so the older ones. It need not exist any more. */
+                /** @description Id of an item: returns the items after it in the list, which are older. The item may have been deleted. */
                 before?: string;
             };
             header?: {
@@ -1937,7 +1937,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Private"];
                     /**
-                     * @description Addresses of other pages with the same `limit` (RFC 8288): `first`, `prev`, `next` and `last`. There is no `prev` on page 1 and no `next` where the list ends. Who follows `next` to its end reads each item that is there all the while exactly once, whatever is added or deleted meanwhile.
+                     * @description Addresses of other pages with the same `limit` (RFC 8288): `first`, `prev`, `next` and `last`. There is no `prev` on page 1 and no `next` where the list ends. A client that follows `next` to the end reads each item exactly once, except items that are added or deleted meanwhile.
                      * @example <https://api.example.com/dev/v1/posts?page=1&limit=20>; rel="prev", <https://api.example.com/dev/v1/posts?page=3&limit=20&before=post_01kahq5f3veqdr8bn3tdmx3q0a>; rel="next"
                      */
                     Link?: string;
@@ -1954,7 +1954,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Private"];
                     /**
-                     * @description Addresses of other pages with the same `limit` (RFC 8288): `first`, `prev`, `next` and `last`. There is no `prev` on page 1 and no `next` where the list ends. Who follows `next` to its end reads each item that is there all the while exactly once, whatever is added or deleted meanwhile.
+                     * @description Addresses of other pages with the same `limit` (RFC 8288): `first`, `prev`, `next` and `last`. There is no `prev` on page 1 and no `next` where the list ends. A client that follows `next` to the end reads each item exactly once, except items that are added or deleted meanwhile.
                      * @example <https://api.example.com/dev/v1/posts?page=1&limit=20>; rel="prev", <https://api.example.com/dev/v1/posts?page=3&limit=20&before=post_01kahq5f3veqdr8bn3tdmx3q0a>; rel="next"
                      */
                     Link?: string;
@@ -2062,7 +2062,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A value of your own, such as a random UUID, new for each thing that you want made. If no answer arrives, send the same request with the same key again: it is made once, and a repetition within 24 hours gets the first answer. */
+                /** @description A unique value of your choice, such as a random UUID, for each new request. If you get no response, repeat the request with the same key. It is executed once: a repetition within 24 hours gets the first response. */
                 "Idempotency-Key"?: string;
                 /** @description An id of your own for the request: 1 to 64 letters, digits, dots, hyphens and underscores. Anything else is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
@@ -2084,7 +2084,7 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Private"];
-                    /** @description There when an earlier request with the same Idempotency-Key made this. */
+                    /** @description Present if the response is that of an earlier request with the same Idempotency-Key. */
                     "Idempotency-Replayed"?: "true";
                     [name: string]: unknown;
                 };

@@ -6,14 +6,14 @@ import type { AppConfig } from './platform/config/app-config.js';
 import { serveDocumentation } from './docs/swagger-ui.js';
 import { pinoFor, ServiceLogger } from './platform/observability/logger.js';
 import { AccessLog } from './platform/observability/access-log.js';
-import { limitArrival, limitUnread } from './platform/http/server/request-body.js';
+import { setServerLimits, setWriteTimeout } from './platform/http/server/request-body.js';
 import { CallLog } from './modules/quota/calls/call-log.service.js';
-import { DEV_V1, developerApi, inTurn } from './platform/http/developer-api.js';
-import { readTargets } from './platform/http/server/express-server.js';
+import { DEV_V1, developerApi, compose } from './platform/http/developer-api.js';
+import { replaceInvalidTargets } from './platform/http/server/express-server.js';
 import { requestContext } from './platform/http/request-context.js';
 import { Shutdown } from './platform/lifecycle/shutdown.js';
 
-/** How the application is created: bodies are read where they belong, not for every route. */
+/** Options of `NestFactory.create`. No global body parser: each route reads its own body. */
 export function applicationOptions(config: AppConfig): NestApplicationOptions {
   return {
     bodyParser: false,
@@ -22,16 +22,16 @@ export function applicationOptions(config: AppConfig): NestApplicationOptions {
   };
 }
 
-/** Configures the application beside its modules, for the server, the tests and the generator of the document. */
+/** Middleware and settings outside of modules, shared by the server, the tests and the OpenAPI generator. */
 export function configureApp(app: NestExpressApplication, config: AppConfig): void {
   app.set('trust proxy', config.server.trustProxy);
-  // Node's own parser stops after a thousand names, and what came later would be ignored. The size of the headers bounds them.
+  // By default, Node ignores parameters after the thousandth. The header size limits their number anyway.
   app.set('query parser', (query: string) => parse(query, '&', '=', { maxKeys: 0 }));
-  limitArrival(app.getHttpServer(), config.server.requestTimeoutMs);
-  limitUnread(app.getHttpServer());
-  readTargets(app.getHttpServer());
+  setServerLimits(app.getHttpServer(), config.server.requestTimeoutMs);
+  setWriteTimeout(app.getHttpServer());
+  replaceInvalidTargets(app.getHttpServer());
   app.use(
-    inTurn(requestContext(app.get(Clock)), app.get(AccessLog).record, app.get(Shutdown).track),
+    compose(requestContext(app.get(Clock)), app.get(AccessLog).record, app.get(Shutdown).track),
   );
   app.useSecurityHeaders({
     contentSecurityPolicy: {
@@ -48,6 +48,6 @@ export function configureApp(app: NestExpressApplication, config: AppConfig): vo
     strictTransportSecurity: config.secure && { maxAge: 31_536_000, includeSubDomains: false },
     xFrameOptions: { action: 'deny' },
   });
-  app.use(`/${DEV_V1}`, inTurn(developerApi, app.get(CallLog).middleware));
+  app.use(`/${DEV_V1}`, compose(developerApi, app.get(CallLog).middleware));
   serveDocumentation(app, config);
 }

@@ -10,8 +10,8 @@ import { JsonAdapter } from './platform/http/server/json-adapter.js';
 import { Migrator } from './platform/database/migrations/migrator.js';
 import { DemoService } from './modules/demo/demo.service.js';
 import { MetricsServer } from './platform/observability/metrics-server.js';
-import { endOnSignals } from './platform/lifecycle/shutdown.js';
-import { listening, startProblem } from './platform/lifecycle/start-problem.js';
+import { shutDownOnSignals } from './platform/lifecycle/shutdown.js';
+import { wrapListenErrors, startupErrorMessage } from './platform/lifecycle/start-problem.js';
 import { welcome } from './modules/demo/welcome.js';
 
 async function start(): Promise<void> {
@@ -22,16 +22,16 @@ async function start(): Promise<void> {
     applicationOptions(config),
   );
   configureApp(app, config);
-  endOnSignals(app);
+  shutDownOnSignals(app);
   const isCurrent = await bringSchemaUpToDate(app.get(Migrator), config.database.migrateAtStart);
   const hasDemo = config.demo && isCurrent;
   const demo = app.get(DemoService);
   const seeded = hasDemo ? await demo.seedIfEmpty() : undefined;
-  // Not inside `listening`, which would report its errors as network problems.
+  // Outside of `wrapListenErrors`, which would report its errors as network problems.
   await app.init();
   const { port, host } = config.server;
-  await listening(() => (host === undefined ? app.listen(port) : app.listen(port, host)));
-  await listening(() => app.get(MetricsServer).listen());
+  await wrapListenErrors(() => (host === undefined ? app.listen(port) : app.listen(port, host)));
+  await wrapListenErrors(() => app.get(MetricsServer).listen());
   if (config.production) new Logger('Start').log(`Serving ${config.publicUrl}`);
   else
     process.stdout.write(welcome(config, { isDemo: hasDemo && (await demo.isSeeded()), seeded }));
@@ -56,6 +56,6 @@ async function bringSchemaUpToDate(migrator: Migrator, migrateAtStart: boolean):
 try {
   await start();
 } catch (error) {
-  process.stderr.write(`${startProblem(error)}\n`);
+  process.stderr.write(`${startupErrorMessage(error)}\n`);
   process.exit(1);
 }

@@ -65,6 +65,6 @@ export async function failureMessage(error: unknown): Promise<string> {
   const isExpected =
     error instanceof AppError || error instanceof SchemaIsNewer || error instanceof CommandFailed;
   if (isExpected) return error.message;
-  const { startProblem } = await import('../platform/lifecycle/start-problem.js');
-  return startProblem(error);
+  const { startupErrorMessage } = await import('../platform/lifecycle/start-problem.js');
+  return startupErrorMessage(error);
 }

@@ -2,7 +2,7 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
 import { CLIENT_SECURITY_SCHEME, SECURITY_SCHEME } from '../platform/access/scopes.decorator.js';
 import { SCOPES } from '../platform/access/scopes.js';
-import { EXPOSED } from '../platform/http/developer-api.js';
+import { EXPOSED_HEADERS } from '../platform/http/developer-api.js';
 import { describeResponses } from './responses.js';
 import { VERSION } from '../platform/version.js';
 import { GUIDE_PATH } from './error-catalogue.js';
@@ -11,7 +11,7 @@ const DESCRIPTION = `The Developer API lets your app act for a user of the neigh
 
 Version 1 only gets backward-compatible additions: operations, optional parameters and request headers, response fields and headers, enumeration values and error codes. Your app must accept them. Breaking changes are released as a new version. After that, version 1 remains available for 12 months, with the response headers Deprecation (RFC 9745), Sunset (RFC 8594) and Link with rel="deprecation"; then it returns 410. Security fixes can take effect immediately, even if they break compatibility, and are announced.
 
-All endpoints under /dev/v1 support CORS for any origin and expose the response headers ${EXPOSED.join(', ')}. Requests authenticate with an access token; cookies are ignored.
+All endpoints under /dev/v1 support CORS for any origin and expose the response headers ${EXPOSED_HEADERS.join(', ')}. Requests authenticate with an access token; cookies are ignored.
 
 There are no events or webhooks. Poll with If-None-Match, which is cheap. See the [integration guide](${GUIDE_PATH}) and the [error codes](/docs/errors), which include the OAuth errors.`;
 

@@ -3,7 +3,7 @@ import { CODES as OAUTH_CODES } from '../modules/oauth/clients/oauth-error.filte
 import { DEV_V1 } from '../platform/http/developer-api.js';
 import { ERROR_STATUS, FIELD_ERROR_CODES } from '../platform/http/errors/api-errors.js';
 import { REQUEST_ID_PATTERN } from '../platform/http/request-context.js';
-import { openCode } from '../platform/http/validation/schemas.js';
+import { extensibleEnum } from '../platform/http/validation/schemas.js';
 
 type Operation = NonNullable<OpenAPIObject['paths'][string]['get']>;
 type Response = Exclude<Operation['responses'][string], { $ref: string } | undefined>;
@@ -21,7 +21,7 @@ function withCodes(response: Response): Response {
   const { 'application/json': content, ...others } = response.content ?? {};
   const present = content ? codesIn(content) : [];
   if (!content?.schema || present.length === 0) return response;
-  const error = openCode({ type: 'string', enum: present });
+  const error = extensibleEnum({ type: 'string', enum: present });
   const schema = { allOf: [content.schema, { properties: { error } }] };
   return {
     ...response,

@@ -35,7 +35,7 @@ export type FieldErrorCode =
   | 'one_of_required'
   | 'invalid_reference';
 
-/** One violation: `field` is the member's name, or empty when the whole body is meant. */
+/** `field` is the name of the member, or empty for the whole body. */
 export interface FieldError {
   field: string;
   code: FieldErrorCode;
@@ -44,13 +44,13 @@ export interface FieldError {
 
 export interface ErrorExtras {
   errors?: readonly FieldError[];
-  /** Response headers that belong to the error, such as a challenge or the time to wait. */
+  /** Response headers, such as `WWW-Authenticate` or `Retry-After`. */
   headers?: Readonly<Record<string, string>>;
 }
 
 /**
- * An error that a caller may read: `message` becomes `error_description`, and a filter alone turns `code` into a status.
- * Anything else that is thrown is a bug: the response is `internal_error` without details.
+ * An error for the client: `message` becomes `error_description`, and the exception filter maps `code` to a status.
+ * All other errors become `internal_error` without details.
  */
 export abstract class AppError extends Error {
   constructor(
@@ -63,7 +63,6 @@ export abstract class AppError extends Error {
   }
 }
 
-/** An error lists at most so many violations. */
 export const MAX_FIELD_ERRORS = 20;
 
 export class InvalidRequest extends AppError {
@@ -78,9 +77,9 @@ export class InvalidRequest extends AppError {
     const fields = reported.map(({ field }) => field).filter((field) => field !== '');
     const count = `${errors.length > reported.length ? 'At least ' : ''}${fields.length}`;
     const verb = fields.length === 1 ? 'field is' : 'fields are';
-    const onFields = `${count} ${verb} invalid: ${[...new Set(fields)].join(', ')}.`;
-    const onTheWhole = reported.filter(({ field }) => field === '').map(({ message }) => message);
-    const sentences = fields.length > 0 ? [onFields, ...onTheWhole] : onTheWhole;
+    const summary = `${count} ${verb} invalid: ${[...new Set(fields)].join(', ')}.`;
+    const bodyMessages = reported.filter(({ field }) => field === '').map(({ message }) => message);
+    const sentences = fields.length > 0 ? [summary, ...bodyMessages] : bodyMessages;
     return new InvalidRequest(sentences.join(' '), { errors: reported });
   }
 

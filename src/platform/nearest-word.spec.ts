@@ -2,7 +2,7 @@ import { nearestWord } from './text.js';
 
 const FIELDS = ['title', 'content', 'type', 'tags', 'latitude', 'longitude', 'reachKm'];
 
-describe('The nearest word', () => {
+describe('nearestWord', () => {
   it.each([
     ['latitiude', 'latitude'],
     ['latitud', 'latitude'],
@@ -16,29 +16,29 @@ describe('The nearest word', () => {
     ['reachKM', 'reachKm'],
     ['reach_km', 'reachKm'],
     ['title', 'title'],
-  ])('of %s is %s', (typed, meant) => {
+  ])('suggests for %s the word %s', (typed, meant) => {
     expect(nearestWord(typed, FIELDS)).toBe(meant);
   });
 
   it.each(['', 'x', 'colour', 'body', 'id', 'lat', 'attitude problem', 'userId', '__proto__'])(
-    'of %j is none',
+    'suggests nothing for %j',
     (typed) => {
       expect(nearestWord(typed, FIELDS)).toBeUndefined();
     },
   );
 
-  it('takes the nearer of two, and the first of two that are equally near', () => {
+  it('prefers the nearer word, and the first of equally near words', () => {
     expect(nearestWord('pictures', ['picture', 'pictures of'])).toBe('picture');
     expect(nearestWord('bat', ['cat', 'bar'])).toBe('cat');
     expect(nearestWord('cat', [])).toBeUndefined();
   });
 
-  it('is no word that differs in more than a third of the longer one', () => {
+  it('rejects words that differ in more than a third of their letters', () => {
     expect(nearestWord('abxxef', ['abcdef'])).toBe('abcdef');
     expect(nearestWord('axxxef', ['abcdef'])).toBeUndefined();
   });
 
-  it('counts two neighbours that changed places as one mistake, the first two and the last two as well', () => {
+  it('counts swapped neighbours as one mistake, also at the start and the end', () => {
     for (const typed of ['bac', 'acb']) expect(nearestWord(typed, ['abc'])).toBe('abc');
     expect(nearestWord('cba', ['abc'])).toBeUndefined();
   });

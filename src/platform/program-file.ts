@@ -1,6 +1,6 @@
 /**
- * A file that belongs to the program and is no code.
- * @param path from the top of the sources, such as `src/pages/style.css`; the build puts it at the same place below `dist`
+ * The URL of an asset, which the build copies to the same path below `dist`.
+ * @param path from the root of the repository, such as `src/pages/style.css`
  */
 export function programFile(path: string): URL {
   return new URL(`../../${path}`, import.meta.url);

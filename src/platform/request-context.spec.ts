@@ -20,14 +20,14 @@ const request = (requestId = 'req_1'): RequestContext => ({
 });
 
 /** Runs `work` as part of a request. */
-function serve(work: () => Promise<void>, isOver?: () => boolean): Promise<void> {
+function serve(work: () => Promise<void>, isFinished?: () => boolean): Promise<void> {
   return new Promise((resolve, reject) => {
-    duringRequest(request(), () => void work().then(resolve, reject), isOver);
+    duringRequest(request(), () => void work().then(resolve, reject), isFinished);
   });
 }
 
 describe('The deadline of a request', () => {
-  it('begins with the request', async () => {
+  it('starts with the request', async () => {
     await serve(async () => {
       expect(isPastDeadline(SHORT_MS)).toBe(false);
       await sleep(LONGER_MS);
@@ -36,7 +36,7 @@ describe('The deadline of a request', () => {
     });
   });
 
-  it('begins again with its permit', async () => {
+  it('restarts when the request gets its permit', async () => {
     await serve(async () => {
       await sleep(LONGER_MS);
       restartDeadline();
@@ -44,7 +44,7 @@ describe('The deadline of a request', () => {
     });
   });
 
-  it('does not include work with a deadline of its own', async () => {
+  it('excludes the time of work with its own deadline', async () => {
     await serve(async () => {
       await withDeadline(async () => {
         await sleep(LONGER_MS);
@@ -58,7 +58,7 @@ describe('The deadline of a request', () => {
     });
   });
 
-  it('ends with the response', async () => {
+  it('no longer applies once the response is sent', async () => {
     let isSent = false;
     await serve(
       async () => {
@@ -72,14 +72,14 @@ describe('The deadline of a request', () => {
     );
   });
 
-  it('does not exist for jobs and commands', async () => {
+  it('does not apply to jobs and commands', async () => {
     await sleep(LONGER_MS);
     expect(isPastDeadline(SHORT_MS)).toBe(false);
     expect(currentRequest()).toBeUndefined();
   });
 });
 
-it('A bound callback belongs to the request that bound it', async () => {
+it('bindContext runs a callback in the context of the request that bound it', async () => {
   const seen: unknown[] = [];
   const see = (): void => void seen.push([currentRequest()?.requestId, isPastDeadline(SHORT_MS)]);
   const outside = bindContext(see);

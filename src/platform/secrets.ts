@@ -2,22 +2,23 @@ import { createHmac, hash, randomBytes, timingSafeEqual } from 'node:crypto';
 
 const POOL_BYTES = 4096;
 
-/** Random bytes are read from the system in blocks, since each call costs more than its bytes. Each byte is used once. */
+/** Bytes of one system call, because the call costs more than the bytes. Each byte is used once. */
 let pool = Buffer.alloc(0);
 
 /**
- * So many random bytes, fit for credentials, which their owner may change.
- * @throws RangeError when `count` is more than 4096
+ * Cryptographically random bytes. The caller may overwrite them.
+ * @throws RangeError if `size` is more than 4096
  */
-export function random(count: number): Buffer {
-  if (count > POOL_BYTES) throw new RangeError(`${count} random bytes are too many.`);
-  if (pool.length < count) pool = randomBytes(POOL_BYTES);
-  const bytes = pool.subarray(0, count);
-  pool = pool.subarray(count);
+export function pooledRandomBytes(size: number): Buffer {
+  if (size > POOL_BYTES)
+    throw new RangeError(`Cannot return ${size} random bytes; the maximum is ${POOL_BYTES}.`);
+  if (pool.length < size) pool = randomBytes(POOL_BYTES);
+  const bytes = pool.subarray(0, size);
+  pool = pool.subarray(size);
   return bytes;
 }
 
-/** Prefixes of the credentials that the service gives out (source document, section 2). */
+/** Prefixes of issued credentials (source document, section 2). */
 export type SecretPrefix = 'svc_sec' | 'svcac' | 'svcat' | 'svcrt';
 
 const SECRET_BYTES = 32;
@@ -29,25 +30,25 @@ export function newSecret(prefix: SecretPrefix): string {
 
 /** 32 random bytes as 43 base64url characters. */
 export function randomToken(): string {
-  const bytes = random(SECRET_BYTES);
+  const bytes = pooledRandomBytes(SECRET_BYTES);
   const token = bytes.toString('base64url');
   bytes.fill(0);
   return token;
 }
 
-/** Whether `value` has the shape of a credential with this prefix; anything else is not looked up. */
+/** Whether `value` has the format of a credential with this prefix. */
 export function isSecret(prefix: SecretPrefix, value: string): boolean {
   return (
     value.startsWith(`${prefix}_`) && /^[A-Za-z0-9_-]{43}$/.test(value.slice(prefix.length + 1))
   );
 }
 
-/** SHA-256 in hex: how credentials of 256 random bits are stored and looked up. */
+/** SHA-256 in hex, to store and look up credentials of 256 random bits. */
 export function sha256(value: string): string {
   return hash('sha256', value, 'hex');
 }
 
-/** HMAC-SHA-256 in hex: how one-time passwords are stored, since a plain hash of six digits can be reversed. */
+/** HMAC-SHA-256 in hex, to store one-time passwords: a plain hash of six digits can be reversed. */
 export function hmacSha256(key: string, value: string): string {
   return createHmac('sha256', key).update(value, 'utf8').digest('hex');
 }

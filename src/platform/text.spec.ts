@@ -1,13 +1,13 @@
 import { codePoints, hasControlCharacter, isBlank, isWellFormed } from './text.js';
 
 describe('Text rules', () => {
-  it('count code points, not UTF-16 units and not what the eye sees', () => {
+  it('count code points, not UTF-16 units or graphemes', () => {
     expect(codePoints('abc')).toBe(3);
     expect(codePoints('\u{1f600}')).toBe(1);
     expect(codePoints('a\ufe0f')).toBe(2);
   });
 
-  it('know exactly the C0 controls and DEL, but tab, line feed and carriage return, as control characters', () => {
+  it('treat C0 controls and DEL as control characters, except tab, line feed and carriage return', () => {
     const controls = Array.from({ length: 0x3000 }, (_, code) => code).filter((code) =>
       hasControlCharacter(String.fromCodePoint(code)),
     );
@@ -16,17 +16,17 @@ describe('Text rules', () => {
   });
 
   it.each(['', ' ', '\t\n', '\u200b', '\u3164', '\u2800', '\u00ad\ufeff'])(
-    'find %j blank',
+    'treat %j as blank',
     (text) => {
       expect(isBlank(text)).toBe(true);
     },
   );
 
-  it.each(['a', ' . ', '\u{1f600}', '\u0301'])('find %j not blank', (text) => {
+  it.each(['a', ' . ', '\u{1f600}', '\u0301'])('treat %j as not blank', (text) => {
     expect(isBlank(text)).toBe(false);
   });
 
-  it('refuse half surrogate pairs', () => {
+  it('reject lone surrogates', () => {
     expect(isWellFormed('\ud800')).toBe(false);
     expect(isWellFormed('x\udc00')).toBe(false);
     expect(isWellFormed('\u{1f600}')).toBe(true);

@@ -1,5 +1,5 @@
 const INVISIBLE = /[\p{White_Space}\p{Cc}\p{Cf}\u2800\u3164\u115f\u1160\uffa0]/gu;
-/** C0 controls and DEL, but tab, line feed and carriage return. */
+/** C0 controls and DEL, except tab, line feed and carriage return. */
 const CONTROL = /(?![\t\n\r\u0080-\u009f])\p{Cc}/u;
 
 /** Length in Unicode code points: the unit of every text limit, as in JSON Schema and MySQL's CHAR_LENGTH. */
@@ -9,7 +9,7 @@ export function codePoints(text: string): number {
   return count;
 }
 
-/** Whether nothing visible is left once white space, control and format characters and blank letters are removed. */
+/** Whether the text has only white space, control and format characters, and blank letters. */
 export function isBlank(text: string): boolean {
   return text.replace(INVISIBLE, '') === '';
 }
@@ -19,29 +19,29 @@ export function hasControlCharacter(text: string): boolean {
   return CONTROL.test(text);
 }
 
-/** Whether the text has no lone surrogate, so that UTF-8 stores exactly what was sent. */
+/** Whether the text has no lone surrogate: UTF-8 cannot store one. */
 export function isWellFormed(text: string): boolean {
   return text.isWellFormed();
 }
 
-/** How much of a word may be mistyped: one letter in three. */
-const LETTERS_A_MISTAKE = 3;
+/** One letter in three may be mistyped. */
+const LETTERS_PER_MISTAKE = 3;
 
 /**
- * The word that was probably meant, or undefined when none is near. Letter case does not count; of equally near words the
- * first is taken. Costs the product of the two lengths for each word: keep what is typed short.
+ * The word that the user probably meant; undefined if none is near. Ignores case. Of equally near words, returns the first.
+ * Takes O(typed.length * word.length) per word, so limit the length of `typed`.
  */
 export function nearestWord(typed: string, words: readonly string[]): string | undefined {
-  const near = words
-    .map((word) => ({ word, mistakes: mistakesBetween(typed.toLowerCase(), word.toLowerCase()) }))
+  const candidates = words
+    .map((word) => ({ word, mistakes: editDistance(typed.toLowerCase(), word.toLowerCase()) }))
     .filter(
-      ({ word, mistakes }) => mistakes * LETTERS_A_MISTAKE <= Math.max(typed.length, word.length),
+      ({ word, mistakes }) => mistakes * LETTERS_PER_MISTAKE <= Math.max(typed.length, word.length),
     );
-  return near.toSorted((a, b) => a.mistakes - b.mistakes)[0]?.word;
+  return candidates.toSorted((a, b) => a.mistakes - b.mistakes)[0]?.word;
 }
 
-/** Letters that were added, left out, replaced, or swapped with their neighbour (the optimal string alignment distance). */
-function mistakesBetween(a: string, b: string): number {
+/** The optimal string alignment distance: letters inserted, deleted, replaced, or swapped with a neighbour. */
+function editDistance(a: string, b: string): number {
   let [before, last] = [Array<number>(), Array.from({ length: b.length + 1 }, (_, j) => j)];
   for (let i = 1; i <= a.length; i += 1) {
     const row = [i];

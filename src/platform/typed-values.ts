@@ -2,27 +2,27 @@ import { codePoints, isBlank, isWellFormed } from './text.js';
 
 const MAX_URL_LENGTH = 2048;
 
-/** Why a value that an operator typed, or put into a file, cannot be used; a sentence that begins with "It must". */
+/** An operator's value is invalid. The message is a sentence that begins with "It must". */
 export class InvalidValue extends Error {}
 
-/** One line of 1 to `longest` characters, without the spaces around it. */
-export function textUpTo(longest: number): (typed: string) => string {
+/** One line of 1 to `maxLength` characters, trimmed. */
+export function textUpTo(maxLength: number): (typed: string) => string {
   return (typed) => {
     const text = typed.trim();
-    if (isBlank(text) || codePoints(text) > longest)
-      throw new InvalidValue(`It must be 1 to ${longest} characters.`);
+    if (isBlank(text) || codePoints(text) > maxLength)
+      throw new InvalidValue(`It must be 1 to ${maxLength} characters.`);
     if (/[\p{Cc}\u2028\u2029]/u.test(text) || !isWellFormed(text))
       throw new InvalidValue('It must be one line without control characters.');
     return text;
   };
 }
 
-/** A decimal number from `least` to `most`, with an exponent where programs write one. */
-export function numberBetween(least: number, most: number): (typed: string) => number {
+/** A decimal number from `min` to `max`, optionally with an exponent. */
+export function numberBetween(min: number, max: number): (typed: string) => number {
   return (typed) => {
     const value = /^[+-]?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(typed) ? Number(typed) : NaN;
-    if (!(value >= least && value <= most))
-      throw new InvalidValue(`It must be a number from ${least} to ${most}.`);
+    if (!(value >= min && value <= max))
+      throw new InvalidValue(`It must be a number from ${min} to ${max}.`);
     return value;
   };
 }

@@ -1,2 +1,2 @@
-/** That of the newest release in CHANGELOG.md. */
+/** The version of the newest release in CHANGELOG.md. */
 export const VERSION = '1.0.0';

@@ -209,7 +209,7 @@ onOneEngine('JSON bodies', (database) => {
       ];
       for (const response of responses) {
         const { error_description } = await expectApiError(response, 400, 'invalid_request');
-        expect(error_description).toBe('The body is not compressed as its Content-Encoding says.');
+        expect(error_description).toBe('The body does not match its Content-Encoding.');
       }
     });
 

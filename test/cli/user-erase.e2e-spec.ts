@@ -129,7 +129,7 @@ onOneEngine('Command "user erase"', (database) => {
     let isRejected = false;
     const isPublishWaiting = async (): Promise<boolean> =>
       database.engine.kind === 'sqlite'
-        ? isRejected || app().service(DatabaseLoad).unitsWaiting() > 0
+        ? isRejected || app().service(DatabaseLoad).queuedTransactions() > 0
         : isStatementRunning(app(), 'UPDATE users SET post_count');
     await app()
       .service(TransactionRunner)

@@ -140,8 +140,8 @@ onEachEngine('Statements that batch requests', (database) => {
     const posts = app().service(PostsService);
     const published: { id: string; userId: string }[] = [];
     const publish = async (caller: Caller): Promise<void> => {
-      const { made } = await posts.publish(caller, { content: 'Hi' });
-      published.push({ id: made.id, userId: caller.userId });
+      const { result } = await posts.publish(caller, { content: 'Hi' });
+      published.push({ id: result.id, userId: caller.userId });
     };
     const publishBatch = () => Promise.all(callers.slice(0, BATCH).map(publish));
     expect(Math.max(...(await parametersOf('users', publishBatch)))).toBeGreaterThanOrEqual(BATCH);

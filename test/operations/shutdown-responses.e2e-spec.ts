@@ -14,7 +14,7 @@ onSqlite('Shutdown: requests to the open port', (database) => {
   let member: Member;
   beforeAll(async () => {
     member = await Member.join(app());
-    await app().service(Shutdown).leave();
+    await app().service(Shutdown).drain();
   });
 
   function expectShutdownHeaders({ headers }: { headers: Headers }): void {

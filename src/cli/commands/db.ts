@@ -42,7 +42,7 @@ function addRevert(database: CliCommand): void {
     .examples('db revert 1.0.0 --reason "Back to 1.0.0"')
     .allowAnySchema()
     .execute(async (session, release: Release) => {
-      const names = await session.get('Migrator').since(release);
+      const names = await session.get('Migrator').appliedSince(release);
       if (names.length > 0)
         await session.confirm(
           `Revert ${names.join(', ')} and delete the data in the columns that were added?`,

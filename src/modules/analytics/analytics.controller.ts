@@ -2,7 +2,7 @@ import { Controller, Get, Param } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiProperty, ApiSchema, ApiTags } from '@nestjs/swagger';
 import { CallerOf, type Caller } from '../../platform/access/caller.js';
 import { Scopes } from '../../platform/access/scopes.decorator.js';
-import { ApiFaults } from '../../platform/http/errors/api-errors.js';
+import { ApiServerErrors } from '../../platform/http/errors/api-errors.js';
 import { DEV_V1 } from '../../platform/http/developer-api.js';
 import { TIME } from '../../platform/http/validation/schemas.js';
 import { ApiPostId, PERMALINK, POST_ID } from '../posts/post-id.param.js';
@@ -40,7 +40,7 @@ export class AnalyticsResponse {
 }
 
 @ApiTags('analytics')
-@ApiFaults()
+@ApiServerErrors()
 @Controller(`${DEV_V1}/posts/:id/analytics`)
 export class AnalyticsController {
   constructor(private readonly posts: PostsService) {}

@@ -10,10 +10,10 @@ import type { Response } from 'express';
 import { CallerOf, type Caller } from '../../platform/access/caller.js';
 import { Scopes } from '../../platform/access/scopes.decorator.js';
 import type { Page } from '../../platform/database/list-page.js';
-import { ApiErrors, ApiFaults } from '../../platform/http/errors/api-errors.js';
+import { ApiErrors, ApiServerErrors } from '../../platform/http/errors/api-errors.js';
 import { DeletedResponse, DEV_V1 } from '../../platform/http/developer-api.js';
 import { AcceptsJson } from '../../platform/http/validation/json-body.js';
-import { AnswersPage, pagingQuery } from '../../platform/http/pagination.js';
+import { ReturnsPage, pagingQuery } from '../../platform/http/pagination.js';
 import {
   AcceptsIdempotencyKey,
   IdempotencyKeyOf,
@@ -28,7 +28,7 @@ import { CreateCommentRequest } from './create-comment.request.js';
 class ListCommentsQuery extends pagingQuery('cmt', 100) {}
 
 @ApiTags('comments')
-@ApiFaults()
+@ApiServerErrors()
 @Controller(DEV_V1)
 export class CommentsController {
   constructor(private readonly comments: CommentsService) {}
@@ -39,7 +39,7 @@ export class CommentsController {
     operationId: 'listComments',
     summary: "List the comments on one of the user's posts, newest first",
   })
-  @AnswersPage(CommentPageResponse)
+  @ReturnsPage(CommentPageResponse)
   @ApiPostId()
   async listComments(
     @CallerOf() { userId }: Caller,
@@ -77,10 +77,10 @@ export class CommentsController {
     @Res({ passthrough: true }) response: Response,
   ): Promise<CommentResponse> {
     const draft = { text, parentId };
-    const { made, replayed } = await this.comments.create(caller, id, draft, key);
+    const { result, replayed } = await this.comments.create(caller, id, draft, key);
     setReplayed(response, replayed);
-    const comment = { ...draft, ...made, createdAt: new Date(made.createdAt) };
-    return CommentResponse.from(comment, made.permalink);
+    const comment = { ...draft, ...result, createdAt: new Date(result.createdAt) };
+    return CommentResponse.from(comment, result.permalink);
   }
 
   @Delete('comments/:id')

@@ -36,7 +36,7 @@ export class CommentsPersonalData implements PersonalData {
         parent: Post,
         wheres: postsOf(userId),
         child: Comment,
-        link: 'postId',
+        foreignKey: 'postId',
       }),
       {
         ...expiredRows(this.dataSource, Comment, { userId }, 'userId'),

@@ -7,7 +7,7 @@ import { insertRow, readRows } from '../../platform/database/sql.js';
 import { counterCacheOf, type CounterCache } from '../../platform/database/counter-cache.js';
 import {
   expiredRows,
-  foundRows,
+  matchingRows,
   type ExpiredRows,
 } from '../../platform/database/retention/expired-rows.js';
 import { entities, type Transaction } from '../../platform/database/transaction.js';
@@ -87,7 +87,7 @@ export class CommentsRepository {
   /** All other comments on these posts. */
   othersOnPosts(postIds: readonly string[], moment: Date): ExpiredRows {
     const deletedAt = Or(IsNull(), MoreThan(moment));
-    return foundRows(this.dataSource, Comment, (query) =>
+    return matchingRows(this.dataSource, Comment, (query) =>
       query.where({ postId: In(postIds), deletedAt }),
     );
   }

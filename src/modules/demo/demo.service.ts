@@ -193,10 +193,10 @@ export class DemoService {
       requestId: newId('req', now),
       receivedAt: now,
     };
-    const { made } = await this.posts.publish(caller, draft);
-    if (likedByBen) await this.posts.like(ben.id, made.id);
+    const { result: post } = await this.posts.publish(caller, draft);
+    if (likedByBen) await this.posts.like(ben.id, post.id);
     if (bensComment === undefined) return;
     const comment = { text: bensComment, parentId: null, authorId: ben.id };
-    await this.comments.add(ana.id, made.id, comment);
+    await this.comments.add(ana.id, post.id, comment);
   }
 }

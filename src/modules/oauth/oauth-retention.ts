@@ -3,9 +3,9 @@ import { And, DataSource, IsNull, LessThanOrEqual, MoreThan, Or } from 'typeorm'
 import { Clock, DAY, later, MINUTE, SECOND } from '../../platform/clock.js';
 import { AppConfig } from '../../platform/config/app-config.js';
 import {
-  clearedRows,
+  rowsToClear,
   expiredRows,
-  foundRows,
+  matchingRows,
   type ExpiredRows,
 } from '../../platform/database/retention/expired-rows.js';
 import { Authorization } from './authorize/authorization.entity.js';
@@ -90,7 +90,7 @@ export class OAuthPruneService {
   /** Stored responses of used refresh tokens that can no longer be repeated. Clears the columns; the rows remain. */
   cleared(): ExpiredRows {
     const ended = later(this.clock.now(), -CLOCK_SKEW_MS);
-    return clearedRows(
+    return rowsToClear(
       this.dataSource,
       RefreshToken,
       { responseExpiresAt: LessThanOrEqual(ended) },
@@ -107,7 +107,7 @@ export class OAuthPruneService {
       usedSince: later(now, -usedMs),
     };
     const ofEndedGrant = (entity: new () => Credential, condition: string): ExpiredRows =>
-      foundRows(this.dataSource, entity, (query) => {
+      matchingRows(this.dataSource, entity, (query) => {
         query
           .innerJoin(Grant, 'grant', 'grant.id = expired.grantId')
           .where(`grant.${end} <= :ended AND ${condition}`, times)
@@ -126,7 +126,7 @@ export class OAuthPruneService {
    * Lock rows of keys without hits. The counter upserts its lock row, so it is safe to delete the row while it counts.
    */
   private unusedLockRows(): ExpiredRows {
-    return foundRows(this.dataSource, RateLimitHit, (query) =>
+    return matchingRows(this.dataSource, RateLimitHit, (query) =>
       query
         .leftJoin(RateLimitHit, 'hit', 'hit.hash = expired.hash AND hit.slot > :lock')
         .where('expired.slot = :lock AND hit.hash IS NULL', { lock: LOCK_SLOT }),

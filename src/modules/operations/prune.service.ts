@@ -51,7 +51,7 @@ export class Prune {
    * @param onBatch called after every batch with the number of rows deleted from a table so far
    */
   async run(until?: Date, onBatch?: BatchSettings['onBatch']): Promise<RowsByTable> {
-    const settings = { isOver: () => this.isOver(until), onBatch };
+    const settings = { shouldStop: () => this.shouldStop(until), onBatch };
     const remove = (rows: ExpiredRows): Promise<number> =>
       deleteInBatches(this.transactions, rows, settings);
     await remove(this.oauth.cleared());
@@ -71,13 +71,13 @@ export class Prune {
     yield this.runs.before('usage-rollup', before);
     yield this.comments.expired(now);
     for await (const ids of this.posts.expiredIds(now)) {
-      if (this.isOver(until)) return;
+      if (this.shouldStop(until)) return;
       yield this.comments.expiredOnPosts(ids, now);
       yield* this.posts.expired(ids, now);
     }
   }
 
-  private isOver(until: Date | undefined): boolean {
+  private shouldStop(until: Date | undefined): boolean {
     return until !== undefined && this.clock.now() >= until;
   }
 }

@@ -169,7 +169,7 @@ export class UserErasure {
 
   /** Also for an erased user, because requests during the erasure may have added rows. @throws UnknownUser */
   private async personOf(userId: string): Promise<Person> {
-    const wasErased = await this.audit.knows('user.erased', userId);
+    const wasErased = await this.audit.hasEvent('user.erased', userId);
     return { userId, phone: wasErased ? null : await this.users.phoneOf(userId) };
   }
 }

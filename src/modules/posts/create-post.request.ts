@@ -39,7 +39,7 @@ export class CreatePostRequest {
 
   @PatternField({
     pattern: /^[a-z][a-z0-9_-]{0,31}$/,
-    wanted:
+    requirement:
       'must be 1 to 32 lower-case letters, digits, hyphens or underscores, and start with a letter',
     description:
       'Category, such as general, event, question, for_sale or lost_and_found. Defaults to general.',

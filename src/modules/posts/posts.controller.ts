@@ -4,10 +4,10 @@ import type { Response } from 'express';
 import { CallerOf, type Caller } from '../../platform/access/caller.js';
 import { Scopes } from '../../platform/access/scopes.decorator.js';
 import type { Page } from '../../platform/database/list-page.js';
-import { ApiErrors, ApiFaults } from '../../platform/http/errors/api-errors.js';
+import { ApiErrors, ApiServerErrors } from '../../platform/http/errors/api-errors.js';
 import { DeletedResponse, DEV_V1, RATE_LIMIT_HEADERS } from '../../platform/http/developer-api.js';
 import { AcceptsJson } from '../../platform/http/validation/json-body.js';
-import { AnswersPage, pagingQuery } from '../../platform/http/pagination.js';
+import { ReturnsPage, pagingQuery } from '../../platform/http/pagination.js';
 import { TIME } from '../../platform/http/validation/schemas.js';
 import {
   AcceptsIdempotencyKey,
@@ -29,7 +29,7 @@ import { PostsService } from './posts.service.js';
 class ListPostsQuery extends pagingQuery('post', 50) {}
 
 @ApiTags('posts')
-@ApiFaults()
+@ApiServerErrors()
 @Controller(`${DEV_V1}/posts`)
 export class PostsController {
   constructor(
@@ -67,18 +67,18 @@ export class PostsController {
     @Res({ passthrough: true }) response: Response,
   ): Promise<CreatedPostResponse> {
     const draft = request.toDraft();
-    const { made, replayed } = await this.posts.publish(caller, draft, key);
-    response.location(`/${DEV_V1}/posts/${made.id}`);
+    const { result, replayed } = await this.posts.publish(caller, draft, key);
+    response.location(`/${DEV_V1}/posts/${result.id}`);
     response.set(await this.quota.rateLimitHeaders(caller.clientId, caller.postLimit));
     setReplayed(response, replayed);
-    const { id, ...added } = made;
+    const { id, ...added } = result;
     return { id, ...draft, ...added };
   }
 
   @Get()
   @Scopes('posts.read')
   @ApiOperation({ operationId: 'listPosts', summary: "List the user's posts, newest first" })
-  @AnswersPage(PostPageResponse)
+  @ReturnsPage(PostPageResponse)
   async listPosts(
     @CallerOf() { userId }: Caller,
     @Query() paging: ListPostsQuery,

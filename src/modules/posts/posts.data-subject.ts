@@ -33,7 +33,7 @@ export class PostsPersonalData implements PersonalData {
         parent: Post,
         wheres: postsOf(userId),
         child: PostLike,
-        link: 'postId',
+        foreignKey: 'postId',
       }),
       this.likesBy(userId),
       expiredRows(this.dataSource, Post, { userId }, 'userId'),

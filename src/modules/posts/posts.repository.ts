@@ -12,7 +12,7 @@ import {
 } from '../../platform/database/sql.js';
 import { counterCacheOf, type CounterCache } from '../../platform/database/counter-cache.js';
 import { BatchLoader } from '../../platform/database/batch-loader.js';
-import { foundRows, type ExpiredRows } from '../../platform/database/retention/expired-rows.js';
+import { matchingRows, type ExpiredRows } from '../../platform/database/retention/expired-rows.js';
 import { entities, type Transaction } from '../../platform/database/transaction.js';
 import { User } from '../users/user.entity.js';
 import { Post, PostLike } from './post.entities.js';
@@ -175,8 +175,8 @@ export class PostsRepository {
   expired(ids: readonly string[], moment: Date): ExpiredRows[] {
     const deletedAt = LessThanOrEqual(moment);
     return [
-      foundRows(this.dataSource, PostLike, (query) => query.where({ postId: In(ids) })),
-      foundRows(this.dataSource, Post, (query) => query.where({ id: In(ids), deletedAt }), {
+      matchingRows(this.dataSource, PostLike, (query) => query.where({ postId: In(ids) })),
+      matchingRows(this.dataSource, Post, (query) => query.where({ id: In(ids), deletedAt }), {
         deletedAt,
       }),
     ];

@@ -3,7 +3,7 @@ import { ApiOkResponse, ApiOperation, ApiProperty, ApiSchema, ApiTags } from '@n
 import { type Caller, CallerOf } from '../../platform/access/caller.js';
 import { AnyScope } from '../../platform/access/scopes.decorator.js';
 import { DEV_V1 } from '../../platform/http/developer-api.js';
-import { ApiFaults } from '../../platform/http/errors/api-errors.js';
+import { ApiServerErrors } from '../../platform/http/errors/api-errors.js';
 import { QuotaService } from './quota.service.js';
 
 @ApiSchema({ name: 'Quota', description: "The app's quota in the current calendar month." })
@@ -50,7 +50,7 @@ export class QuotaResponse {
 }
 
 @ApiTags('quota')
-@ApiFaults()
+@ApiServerErrors()
 @Controller(`${DEV_V1}/quota`)
 export class QuotaController {
   constructor(private readonly quota: QuotaService) {}

@@ -2,7 +2,7 @@ import { Controller, Get } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiProperty, ApiSchema, ApiTags } from '@nestjs/swagger';
 import { CallerOf, type Caller } from '../../platform/access/caller.js';
 import { Scopes } from '../../platform/access/scopes.decorator.js';
-import { ApiFaults } from '../../platform/http/errors/api-errors.js';
+import { ApiServerErrors } from '../../platform/http/errors/api-errors.js';
 import { DEV_V1 } from '../../platform/http/developer-api.js';
 import { idPattern } from '../../platform/ids.js';
 import { UsersService } from './users.service.js';
@@ -41,7 +41,7 @@ export class ProfileResponse {
 }
 
 @ApiTags('users')
-@ApiFaults()
+@ApiServerErrors()
 @Controller(DEV_V1)
 export class UsersController {
   constructor(private readonly users: UsersService) {}

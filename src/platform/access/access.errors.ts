@@ -3,14 +3,14 @@ import type { Scope } from './scopes.js';
 
 const REALM = 'Bearer realm="dev"';
 
-/** More than one token may have come with the request (RFC 6750 §2). */
+/** The request has credentials in more than one place (RFC 6750 §2). */
 export class SeveralCredentials extends InvalidRequest {
   constructor(description = 'Send one Authorization header, not several.') {
     super(description);
   }
 }
 
-/** No credentials came with the request: the challenge names no error (RFC 6750 §3.1). */
+/** The request has no credentials, so the challenge has no error code (RFC 6750 §3.1). */
 export class Unauthorized extends AppError {
   static readonly code = 'unauthorized';
 
@@ -54,7 +54,7 @@ export class InvalidToken extends AppError {
   }
 }
 
-/** The token is good, but its scopes do not cover the endpoint (RFC 6750 §3.1; source document, section 5.8). */
+/** The token is valid but lacks the scope of the endpoint (RFC 6750 §3.1; source document, section 5.8). */
 export class InsufficientScope extends AppError {
   static readonly code = 'insufficient_scope';
 

@@ -7,7 +7,7 @@ import { PUBLIC } from './scopes.decorator.js';
 
 const BEARER = /^bearer +(\S.*)$/i;
 
-/** Authenticates the request by its bearer token (RFC 6750 §2.1), before scopes are checked and before the body is read. */
+/** Authenticates the request by its bearer token (RFC 6750 §2.1). Runs before the scope check and before the body is read. */
 @Injectable()
 export class BearerGuard implements CanActivate {
   constructor(
@@ -28,8 +28,8 @@ export class BearerGuard implements CanActivate {
 }
 
 /**
- * The token of the Authorization header, the only place where one is taken.
- * @throws Unauthorized when there is none; SeveralCredentials when more than one was sent
+ * The token of the Authorization header.
+ * @throws Unauthorized; SeveralCredentials if the header is repeated or the query has a token, too; InvalidToken
  */
 function bearerToken(request: Request): string {
   const { authorization } = request.headers;
@@ -45,10 +45,10 @@ function bearerToken(request: Request): string {
   return token;
 }
 
-/** Node keeps the first of several `Authorization` headers only. */
+/** Node drops all `Authorization` headers but the first from `headers`. */
 function isRepeated({ rawHeaders }: Request): boolean {
-  let times = 0;
-  for (let place = 0; place < rawHeaders.length; place += 2)
-    if (rawHeaders[place]?.toLowerCase() === 'authorization') times += 1;
-  return times > 1;
+  let count = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2)
+    if (rawHeaders[index]?.toLowerCase() === 'authorization') count += 1;
+  return count > 1;
 }

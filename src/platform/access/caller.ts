@@ -7,11 +7,11 @@ export interface Access {
   clientId: string;
   grantId: string;
   scopes: readonly Scope[];
-  /** Posts that the app may publish per calendar month; null is unlimited. */
+  /** Maximum posts of the app per calendar month; null is unlimited. */
   postLimit: number | null;
 }
 
-/** The access of a request, with the id and time of the request. */
+/** The access of the current request. */
 export interface Caller extends Access {
   requestId: string;
   receivedAt: Date;
@@ -23,15 +23,15 @@ declare module '../request-context.js' {
   }
 }
 
-/** The caller of a handler that is not public. */
+/** Parameter decorator: the caller of a route that is not public. */
 export const CallerOf = createParamDecorator((_: unknown, context: ExecutionContext): Caller => {
   const { caller } = context.switchToHttp().getRequest<Request>().context;
   if (!caller) throw new Error('A public route has no caller.');
   return caller;
 });
 
-/** The API modules' view of the authorization server, which implements it. */
+/** Port of the API modules, implemented by the authorization server. */
 export abstract class AccessTokenVerifier {
-  /** @throws InvalidToken when the token is malformed, unknown, expired or revoked, or its app or user is off */
+  /** @throws InvalidToken if the token is malformed, unknown, expired or revoked, or its app or user is disabled */
   abstract verify(token: string): Promise<Access>;
 }

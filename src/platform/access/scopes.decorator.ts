@@ -9,20 +9,20 @@ import {
 } from './access.errors.js';
 import type { Scope } from './scopes.js';
 
-/** The name of the API's security scheme in the published document. */
+/** Security scheme of the API in the OpenAPI document. */
 export const SECURITY_SCHEME = 'oauth2';
 
-/** That of the endpoints that apps call for themselves, which take the credentials in the form as well. */
+/** Security scheme of the client-authenticated OAuth endpoints. */
 export const CLIENT_SECURITY_SCHEME = 'client';
 
 export const PUBLIC = 'access:public';
 
-/** A route that needs no access token. Every other route must declare its scope. */
+/** The route needs no access token. All other routes must declare a scope. */
 export const Public = (): MethodDecorator & ClassDecorator => SetMetadata(PUBLIC, true);
 
 export const REQUIRED_SCOPE = 'access:scope';
 
-/** The scope that a route needs: enforced by the guard, and documented with the errors of the guards. */
+/** The route requires this scope. Documents the scope and the errors of the guards. */
 export function Scopes(scope: Scope): MethodDecorator {
   return applyDecorators(
     SetMetadata(REQUIRED_SCOPE, scope),
@@ -36,10 +36,9 @@ export function Scopes(scope: Scope): MethodDecorator {
   );
 }
 
-/** The declaration of a route that every valid access token opens, whatever its scopes. */
 export const ANY_SCOPE = 'any';
 
-/** Any valid access token may call the route, which returns facts about the app and none about the user. */
+/** The route accepts any valid access token. For data about the app, not about the user. */
 export function AnyScope(): MethodDecorator {
   return applyDecorators(
     SetMetadata(REQUIRED_SCOPE, ANY_SCOPE),

@@ -5,7 +5,7 @@ import type { Scope } from './scopes.js';
 import { InsufficientScope } from './access.errors.js';
 import { ANY_SCOPE, PUBLIC, REQUIRED_SCOPE } from './scopes.decorator.js';
 
-/** Lets a caller through whose token covers the route's scope. A route that declares neither scope nor `@Public` is denied. */
+/** Requires the scope of the route. Throws for a route that declares neither a scope nor `@Public`. */
 @Injectable()
 export class ScopesGuard implements CanActivate {
   constructor(private readonly reflector: Reflector) {}

@@ -1,7 +1,7 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { ID, LIST, optional, text, TIME } from '../database/columns.js';
 
-/** A change of access: author, subject, reason and time. Never a secret. */
+/** A change of access rights. Never contains secrets. */
 @Entity('audit_events')
 @Index('ix_audit_events_client_id', ['clientId', 'at'])
 @Index('ix_audit_events_user_id', ['userId', 'at'])

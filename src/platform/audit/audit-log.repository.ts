@@ -15,7 +15,7 @@ export interface Change {
 
 export type NewAuditEvent = Omit<AuditEvent, 'at' | 'id'>;
 
-/** Writes audit events in the transaction of the change. Details never hold a secret, token, code or phone. */
+/** Writes audit events in the transaction of the change. Details must not contain secrets, tokens, codes or phone numbers. */
 @Injectable()
 export class AuditLog {
   constructor(
@@ -23,8 +23,8 @@ export class AuditLog {
     private readonly clock: Clock,
   ) {}
 
-  /** Whether such an event of the user is stored. */
-  knows(action: string, userId: string): Promise<boolean> {
+  /** Whether an event with this action and user is stored. */
+  hasEvent(action: string, userId: string): Promise<boolean> {
     return this.dataSource.manager.existsBy(AuditEvent, { action, userId });
   }
 
@@ -39,8 +39,8 @@ export class AuditLog {
       action,
       actor,
       subject,
-      clientId: idAmong('svc_app', [details.clientId, subject, actor]),
-      userId: idAmong('usr', [details.userId, subject, actor]),
+      clientId: firstId('svc_app', [details.clientId, subject, actor]),
+      userId: firstId('usr', [details.userId, subject, actor]),
       reason: reason ?? null,
       requestId: currentRequest()?.requestId ?? null,
       address: currentRequest()?.address ?? null,
@@ -63,21 +63,21 @@ export class AuditLog {
     return insertAll(
       tx,
       AuditEvent,
-      events.map((event) => identified(event, at)),
+      events.map((event) => withId(event, at)),
     );
   }
 
-  /** For a schema that may be older than this version. */
+  /** For a database schema that may be older than this version. */
   insertOnAnySchema(tx: Transaction, event: NewAuditEvent): Promise<void> {
-    return insertOnAnySchema(tx, AuditEvent, identified(event, this.clock.now()));
+    return insertOnAnySchema(tx, AuditEvent, withId(event, this.clock.now()));
   }
 }
 
-function identified(event: NewAuditEvent, at: Date): AuditEvent {
+function withId(event: NewAuditEvent, at: Date): AuditEvent {
   return { ...event, at, id: newId('evt', at) };
 }
 
 /** The first of `values` that is an id with this prefix. */
-function idAmong(prefix: IdPrefix, values: readonly unknown[]): string | null {
+function firstId(prefix: IdPrefix, values: readonly unknown[]): string | null {
   return values.find((value): value is string => isId(prefix, value)) ?? null;
 }

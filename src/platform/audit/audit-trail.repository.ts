@@ -9,13 +9,13 @@ import {
   type PersonalRows,
 } from '../database/retention/data-subject.js';
 import {
-  clearedRows,
+  rowsToClear,
   expiredLogRows,
   type ExpiredRows,
 } from '../database/retention/expired-rows.js';
 import { AuditEvent } from './audit-event.entity.js';
 
-/** Events match if they match every given member. */
+/** An event must match all given members. */
 export interface AuditSearch {
   /** Inclusive. */
   since?: Date;
@@ -42,25 +42,25 @@ export class AuditTrail {
   }
 
   /**
-   * The events, newest first. Reads pages by the index of the user, the app or the time, to bound memory and the time of a
-   * statement; the other conditions are checked here.
+   * The matching events, newest first. Reads pages by the index of the user, the app or the time, to bound memory and statement
+   * time. Filters the other conditions in memory.
    */
-  async *search(wanted: AuditSearch, limit = Infinity): AsyncGenerator<AuditEvent> {
-    let left = limit;
+  async *search(criteria: AuditSearch, limit = Infinity): AsyncGenerator<AuditEvent> {
+    let remaining = limit;
     for (let last: AuditEvent | undefined; ;) {
-      const events = await this.page(wanted, last).getMany();
+      const events = await this.page(criteria, last).getMany();
       for (const event of events) {
-        if (!matches(event, wanted)) continue;
+        if (!matches(event, criteria)) continue;
         yield event;
-        left -= 1;
-        if (left === 0) return;
+        remaining -= 1;
+        if (remaining === 0) return;
       }
       if (events.length < PAGE_SIZE) return;
       last = events.at(-1);
     }
   }
 
-  /** Names the index, because MySQL and MariaDB sometimes scan the whole log instead. */
+  /** Names the index because MySQL and MariaDB sometimes scan the whole log. */
   private page(
     { since, until, clientId, userId }: AuditSearch,
     last?: AuditEvent,
@@ -95,7 +95,7 @@ function matches(event: AuditEvent, { clientId, userId, action }: AuditSearch): 
   );
 }
 
-/** Erasure removes the address from a user's events and leaves the rest as evidence. */
+/** Erasure deletes the IP address from a user's events. The rest stays as evidence. */
 @Injectable()
 export class AuditPersonalData implements PersonalData {
   constructor(private readonly dataSource: DataSource) {}
@@ -106,6 +106,6 @@ export class AuditPersonalData implements PersonalData {
 
   rowsToErase({ userId }: Person): ExpiredRows[] {
     const where = { userId, address: Not(IsNull()) };
-    return [clearedRows(this.dataSource, AuditEvent, where, 'userId', { address: null })];
+    return [rowsToClear(this.dataSource, AuditEvent, where, 'userId', { address: null })];
   }
 }

@@ -2,20 +2,20 @@ import { type DynamicModule, Global, Module } from '@nestjs/common';
 import type { Env } from './env.js';
 import { parseRateLimits, type RateLimits } from './rate-limits.js';
 
-/** Lifetimes in seconds that no operator needs to change. */
+/** Lifetimes in seconds that are not configurable. */
 const FIXED_LIFETIMES = {
-  /** An authorization code; RFC 6749 §4.1.2 recommends ten minutes at most. */
+  /** Authorization codes. RFC 6749 §4.1.2 recommends at most ten minutes. */
   code: 300,
-  /** From the sign-in page to the decision. */
+  /** Authorization requests, from the sign-in page to the user's decision. */
   transaction: 900,
-  /** A sign-in session, after its last use. */
+  /** Sign-in sessions, after their last use. */
   session: 1800,
 };
 
 /** Timeout of one call to an SMS gateway. */
 const GATEWAY_TIMEOUT_MS = 5000;
 
-/** The settings of the SMS sender that the environment names. */
+/** The settings of the selected SMS sender. */
 function smsConfig(env: Env) {
   switch (env.SMS_SENDER) {
     case 'console':
@@ -46,13 +46,13 @@ export type SmsConfig = ReturnType<typeof smsConfig>;
 /** Named plans: posts per month, or null for unlimited. */
 export type Plans = Readonly<Record<string, number | null>>;
 
-/** The documentation's app in a demo database. */
+/** The app of the documentation in a demo database. */
 export const DEMO_DOCS_CLIENT_ID = 'svc_app_00000000000000000000000003';
 
-/** Fixed, so that processes can verify each other's one-time passwords. Production requires OTP_PEPPER instead. */
+/** Fixed, so that all processes can verify one-time passwords. Production requires OTP_PEPPER instead. */
 const DEVELOPMENT_PEPPER = 'not-secret-for-development-only!';
 
-/** The whole configuration, typed and frozen. Nothing else reads the environment. */
+/** The whole configuration, frozen. No other code reads the environment. */
 export class AppConfig {
   readonly production;
   readonly server;
@@ -81,7 +81,7 @@ export class AppConfig {
       trustProxy: env.TRUST_PROXY,
       requestTimeoutMs: env.REQUEST_TIMEOUT_MS,
       shutdownDelayMs: env.SHUTDOWN_DELAY_MS ?? (this.production ? 5000 : 0),
-      /** Null is off. */
+      /** Null if off. */
       metricsPort: env.METRICS_PORT === 'off' ? null : env.METRICS_PORT,
       logLevel: env.LOG_LEVEL,
     };
@@ -103,7 +103,7 @@ export class AppConfig {
       defaultCountry: env.OTP_DEFAULT_COUNTRY,
       seconds: env.OTP_SECONDS,
       dailyTotal: env.OTP_DAILY_TOTAL,
-      /** Countries that get messages; undefined is all of them. */
+      /** Countries that may receive messages; undefined for all. */
       countries: env.OTP_COUNTRIES?.split(','),
     };
     this.lifetimes = {
@@ -113,7 +113,7 @@ export class AppConfig {
       grant: env.OAUTH_GRANT_SECONDS,
     };
     this.rateLimits = parseRateLimits(env.RATE_LIMITS);
-    this.quota = { defaultLimit: env.QUOTA_DEFAULT_LIMIT, plans: plansOf(env.QUOTA_PLANS) };
+    this.quota = { defaultLimit: env.QUOTA_DEFAULT_LIMIT, plans: parsePlans(env.QUOTA_PLANS) };
     this.retention = {
       callLog: env.CALL_LOG_DAYS,
       auditLog: env.AUDIT_LOG_DAYS,
@@ -122,18 +122,18 @@ export class AppConfig {
     Object.freeze(this);
   }
 
-  /** Whether browsers reach the service over https, which decides cookie names and HSTS. */
+  /** Whether browsers use https. Determines cookie names and HSTS. */
   get secure(): boolean {
     return this.publicUrl.startsWith('https:');
   }
 
-  /** Whether one-time passwords are stored under a key that only the operator knows. */
+  /** Whether OTP_PEPPER is set. */
   get hasOwnPepper(): boolean {
     return this.otp.pepper !== DEVELOPMENT_PEPPER;
   }
 }
 
-function plansOf(text: string): Plans {
+function parsePlans(text: string): Plans {
   const plans: Record<string, number | null> = {};
   for (const entry of text.split(',').filter(Boolean)) {
     const [name = '', limit] = entry.split('=');

@@ -1,13 +1,13 @@
 import { namesServers, urlOfEachServer } from './env.js';
 
-describe('The servers that a DATABASE_URL names', () => {
+describe('DATABASE_URL', () => {
   it.each([
     ['sqlite:./data/a,b.sqlite'],
     ['mysql://service:secret@db:3306/platform'],
     ['mysql://service:a,b@db/platform'],
     ['mysql://service:a,b@db/platform?x=1,2'],
     ['mariadb://db/a,b'],
-  ])('are one in %s', (url) => {
+  ])('names one server in %s', (url) => {
     expect(urlOfEachServer(url)).toEqual([url]);
     expect(namesServers(url)).toBe(true);
   });
@@ -18,7 +18,7 @@ describe('The servers that a DATABASE_URL names', () => {
       ['mysql://service:a,b@one:3306/platform?x=1,2', 'mysql://service:a,b@two/platform?x=1,2'],
     ],
     ['mariadb://one,[::1]:3307', ['mariadb://one', 'mariadb://[::1]:3307']],
-  ])('are several in %s', (url, urls) => {
+  ])('names several servers in %s', (url, urls) => {
     expect(urlOfEachServer(url)).toEqual(urls);
     expect(namesServers(url)).toBe(true);
   });
@@ -27,7 +27,7 @@ describe('The servers that a DATABASE_URL names', () => {
     'mysql://service@one,/platform',
     'mysql://service@,two/platform',
     'mysql://one,two:x/a',
-  ])('are not in %s', (url) => {
+  ])('is invalid as %s', (url) => {
     expect(namesServers(url)).toBe(false);
   });
 });

@@ -19,9 +19,9 @@ function problemsOf(environment: Record<string, string>): readonly string[] {
   return [];
 }
 
-describe('The configuration', () => {
+describe('loadConfig', () => {
   it.each(['https://dev.example.com/platform', 'https://dev.example.com?a=1', 'https://a.b/#c'])(
-    'refuses %s as PUBLIC_URL, since only an origin can be the issuer',
+    'rejects %s as PUBLIC_URL, because the issuer must be an origin',
     (url) => {
       expect(problemsOf({ PUBLIC_URL: url })).toEqual([
         'PUBLIC_URL: must be an origin such as https://dev.example.com, without a path, query or fragment',
@@ -29,13 +29,13 @@ describe('The configuration', () => {
     },
   );
 
-  it('takes an origin as browsers write it', () => {
+  it('normalizes the origin in PUBLIC_URL', () => {
     expect(loadConfig({ PUBLIC_URL: 'https://Dev.Example.com:443/' }).publicUrl).toBe(
       'https://dev.example.com',
     );
   });
 
-  it('takes a SITE_URL with a path, and refuses one with a query or fragment', () => {
+  it('accepts a SITE_URL with a path, and rejects a query or fragment', () => {
     expect(loadConfig({ SITE_URL: 'https://example.com/town/' }).siteUrl).toBe(
       'https://example.com/town',
     );
@@ -45,19 +45,22 @@ describe('The configuration', () => {
       ]);
   });
 
-  it.each(['no', 'example.com', 'ftp://example.com'])('refuses %s as a URL in one line', (url) => {
-    const line = 'must be an http or https URL';
-    expect(problemsOf({ PUBLIC_URL: url, SITE_URL: url })).toEqual([
-      `PUBLIC_URL: ${line}`,
-      `SITE_URL: ${line}`,
-    ]);
-  });
+  it.each(['no', 'example.com', 'ftp://example.com'])(
+    'rejects %s as a URL with one problem per variable',
+    (url) => {
+      const line = 'must be an http or https URL';
+      expect(problemsOf({ PUBLIC_URL: url, SITE_URL: url })).toEqual([
+        `PUBLIC_URL: ${line}`,
+        `SITE_URL: ${line}`,
+      ]);
+    },
+  );
 
-  it.each([' ', '0x10', '1e3', '-1', '1.5', '+1', '１'])('refuses "%s" as a number', (text) => {
+  it.each([' ', '0x10', '1e3', '-1', '1.5', '+1', '１'])('rejects "%s" as a number', (text) => {
     expect(problemsOf({ OTP_SECONDS: text })).toEqual(['OTP_SECONDS: must be a whole number']);
   });
 
-  it('refuses numbers beyond their bounds', () => {
+  it('rejects numbers out of range', () => {
     expect(
       problemsOf({ PORT: '65536', OTP_SECONDS: '0', QUOTA_DEFAULT_LIMIT: '2147483648' }),
     ).toEqual([
@@ -67,7 +70,7 @@ describe('The configuration', () => {
     ]);
   });
 
-  it('O52 has the limits of one-time passwords by default', () => {
+  it('O52 sets the default limits of one-time passwords', () => {
     const { otp, rateLimits } = loadConfig({});
     expect(otp).toMatchObject({ seconds: 300, dailyTotal: 10_000, countries: undefined });
     expect(rateLimits).toMatchObject({
@@ -79,7 +82,7 @@ describe('The configuration', () => {
     });
   });
 
-  it('takes named plans', () => {
+  it('parses named plans', () => {
     expect(
       loadConfig({ QUOTA_PLANS: 'small=0,large=2147483647,all=unlimited' }).quota.plans,
     ).toEqual({
@@ -95,7 +98,7 @@ describe('The configuration', () => {
     ['partner=2147483648', 'must not give more than 2147483647 posts; write unlimited instead'],
     ['partner=9999999999,a=1', 'must not give more than 2147483647 posts; write unlimited instead'],
     ['partner', 'must look like partner=1000,first-party=unlimited'],
-  ])('refuses QUOTA_PLANS=%s', (plans, problem) => {
+  ])('rejects QUOTA_PLANS=%s', (plans, problem) => {
     expect(problemsOf({ QUOTA_PLANS: plans })).toEqual([`QUOTA_PLANS: ${problem}`]);
   });
 
@@ -104,18 +107,18 @@ describe('The configuration', () => {
     `whsec_${Buffer.alloc(15).toString('base64')}`,
     'whsec_',
     'whsec_!!!!!!!!!!!!!!!!!!!!',
-  ])('refuses the webhook secret %s, whose key is too short', (secret) => {
+  ])('rejects the webhook secret %s because its key is too short', (secret) => {
     expect(problemsOf({ SMS_WEBHOOK_SECRET: secret })).toEqual([
       'SMS_WEBHOOK_SECRET: must hold a key of at least 16 bytes',
     ]);
   });
 
-  it('takes a webhook secret as text and as base64', () => {
+  it('accepts a webhook secret as text and as base64', () => {
     for (const secret of ['b'.repeat(16), `whsec_${Buffer.alloc(16).toString('base64')}`])
       expect(problemsOf({ SMS_WEBHOOK_SECRET: secret })).toEqual([]);
   });
 
-  it('O126 has the limits of the OAuth routes by default', () => {
+  it('O126 sets the default limits of the OAuth routes', () => {
     expect(loadConfig({}).rateLimits).toMatchObject({
       'token-calls': 7500,
       'token-failures': 20,
@@ -162,27 +165,27 @@ describe('The configuration', () => {
   });
 
   it.each(['true', 'loopback', '10.0.0.0/8'])(
-    'O130 refuses TRUST_PROXY=%s: only an exact number of proxies is safe',
+    'O130 rejects TRUST_PROXY=%s, because only an exact number of proxies is safe',
     (value) => {
       expect(problemsOf({ TRUST_PROXY: value })).toEqual(['TRUST_PROXY: must be a whole number']);
       expect(loadConfig({ TRUST_PROXY: '2' }).server.trustProxy).toBe(2);
     },
   );
 
-  it('is accepted in production when it is safe', () => {
+  it('accepts a safe configuration in production', () => {
     expect(problemsOf(PRODUCTION)).toEqual([]);
   });
 
-  it.each(['SMS_WEBHOOK_URL', 'TWILIO_API_URL'])('refuses an http %s in production', (name) => {
+  it.each(['SMS_WEBHOOK_URL', 'TWILIO_API_URL'])('rejects an http %s in production', (name) => {
     expect(problemsOf({ ...PRODUCTION, [name]: 'http://sms.example.com' })).toEqual([
       `${name}: must be an https URL in production, as it carries one-time passwords`,
     ]);
     expect(problemsOf({ [name]: 'http://127.0.0.1:9000' })).toEqual([]);
   });
 
-  it('requires a pepper in production, and has the same one in every other process', () => {
+  it('requires OTP_PEPPER in production, and uses a fixed pepper otherwise', () => {
     expect(problemsOf({ ...PRODUCTION, OTP_PEPPER: '' })).toEqual([
-      'OTP_PEPPER: is required in production; make one with "openssl rand -base64 48"',
+      'OTP_PEPPER: is required in production; generate one with "openssl rand -base64 48"',
     ]);
     expect(loadConfig({}).otp.pepper).toBe(loadConfig({}).otp.pepper);
   });

@@ -1,7 +1,7 @@
 import { AppConfig } from './app-config.js';
 import { envSchema, type Env } from './env.js';
 
-/** One line for each invalid variable. */
+/** The message has one line per invalid variable. */
 export class ConfigError extends Error {
   constructor(readonly problems: readonly string[]) {
     super(
@@ -11,7 +11,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** Variables of earlier releases, and what to set instead. A limit that no longer applies must not be overlooked. */
+/** Removed variables, and what to do instead. An error, so that operators notice limits that no longer apply. */
 const REMOVED: Readonly<Record<string, string>> = {
   OAUTH_TOKEN_CALLS: 'set RATE_LIMITS=token-calls=…',
   OAUTH_TOKEN_FAILURES: 'set RATE_LIMITS=token-failures=…',
@@ -33,7 +33,7 @@ const REMOVED: Readonly<Record<string, string>> = {
   SMS_TIMEOUT_MS: 'unset it; a gateway has 5000 ms to respond',
 };
 
-/** An empty variable counts as unset. @throws ConfigError also for values that are unsafe in production */
+/** Treats empty variables as unset. @throws ConfigError for invalid values, and for unsafe values in production */
 export function loadConfig(environment: NodeJS.ProcessEnv = process.env): AppConfig {
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
   const parsed = envSchema.safeParse(given);
@@ -42,7 +42,11 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): AppCon
       parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`),
     );
   }
-  const problems = [...removed(given), ...missing(parsed.data), ...unsafe(parsed.data)];
+  const problems = [
+    ...removedProblems(given),
+    ...missingProblems(parsed.data),
+    ...productionProblems(parsed.data),
+  ];
   if (problems.length > 0) throw new ConfigError(problems);
   return new AppConfig(parsed.data);
 }
@@ -54,25 +58,27 @@ const REQUIRED: Readonly<Record<Env['SMS_SENDER'], readonly (keyof Env)[]>> = {
   twilio: ['TWILIO_ACCOUNT_SID', 'TWILIO_AUTH_TOKEN', 'TWILIO_FROM'],
 };
 
-function removed(given: NodeJS.ProcessEnv): string[] {
+function removedProblems(given: NodeJS.ProcessEnv): string[] {
   return Object.entries(REMOVED)
     .filter(([name]) => given[name] !== undefined)
     .map(([name, advice]) => `${name}: is no longer a setting; ${advice}`);
 }
 
-function missing(env: Env): string[] {
+function missingProblems(env: Env): string[] {
   return REQUIRED[env.SMS_SENDER]
     .filter((name) => env[name] === undefined)
     .map((name) => `${name}: is required with SMS_SENDER=${env.SMS_SENDER}`);
 }
 
-function unsafe(env: Env): string[] {
+function productionProblems(env: Env): string[] {
   if (env.NODE_ENV !== 'production') return [];
   const problems: string[] = [];
   if (env.SMS_SENDER === 'console')
     problems.push('SMS_SENDER: console prints one-time passwords; choose webhook, twilio or file');
   if (env.OTP_PEPPER === undefined)
-    problems.push('OTP_PEPPER: is required in production; make one with "openssl rand -base64 48"');
+    problems.push(
+      'OTP_PEPPER: is required in production; generate one with "openssl rand -base64 48"',
+    );
   if (!env.PUBLIC_URL?.startsWith('https:'))
     problems.push('PUBLIC_URL: must be an https URL in production');
   for (const name of ['SMS_WEBHOOK_URL', 'TWILIO_API_URL'] as const) {
@@ -81,6 +87,6 @@ function unsafe(env: Env): string[] {
         `${name}: must be an https URL in production, as it carries one-time passwords`,
       );
   }
-  if (env.DEMO) problems.push('DEMO: demo data is refused in production; unset it');
+  if (env.DEMO) problems.push('DEMO: demo data is not allowed in production; unset it');
   return problems;
 }

@@ -1,7 +1,7 @@
 import type { OnApplicationShutdown, OnModuleInit } from '@nestjs/common';
 import { SECOND } from '../clock.js';
 
-/** Writes records from memory to the database once a second, beside the requests. */
+/** Writes records from memory to the database every second, in the background. */
 export abstract class BackgroundWriter implements OnModuleInit, OnApplicationShutdown {
   private timer?: NodeJS.Timeout;
   private writing: Promise<void> = Promise.resolve();
@@ -11,13 +11,13 @@ export abstract class BackgroundWriter implements OnModuleInit, OnApplicationShu
     this.timer = setInterval(() => void this.flush(), SECOND).unref();
   }
 
-  /** After the last open request and before the data source is closed, which belongs to a global module: those end last. */
+  /** Runs after the last request and before the data source closes, because Nest shuts down global modules last. */
   async onApplicationShutdown(): Promise<void> {
     clearInterval(this.timer);
     await this.flush();
   }
 
-  /** Writes the waiting records after those that are being written. Records that cannot be written stay. Never rejects. */
+  /** Writes the waiting records once the current write is done. Keeps records that cannot be written. Never rejects. */
   flush(): Promise<void> {
     this.next ??= this.writing.then(() => {
       this.next = undefined;

@@ -8,13 +8,13 @@ import { padToPowerOfTwo, placeholdersFor, readRows } from './sql.js';
 const MAX_ITEMS = 64;
 
 /**
- * Combines the calls of one turn of the event loop: under load they come from many requests. No call waits for later ones.
- * @param work gets 1 to 64 items. Its results have the same order; if it throws, each call throws its error.
+ * Batches the calls of one turn of the event loop.
+ * @param work receives 1 to 64 items and returns their results in the same order. If it throws, each call throws its error.
  */
 export function batched<I, O>(
   work: (items: readonly I[]) => Promise<readonly O[]>,
 ): (item: I) => Promise<O> {
-  // The work belongs to no single request, so its log lines name none.
+  // A batch belongs to no single request, so its log lines have no request id.
   const outside = new AsyncResource('Batch');
   const loader = new DataLoader<I, O>((items) => withDeadline(() => work(items)), {
     cache: false,
@@ -27,16 +27,16 @@ export function batched<I, O>(
 type Key = readonly string[];
 
 /**
- * Loads rows by key, batching the lookups of one turn of the event loop into one statement. There is no cache: each row is read
- * after it was requested. Callers with the same key share one object, which they must not change.
+ * Loads rows by key, batching the lookups of one turn of the event loop into one statement. Does not cache: each row is read after
+ * the call. Callers with the same key share one object, so they must not change it.
  */
 export class BatchLoader<R extends object> {
   private readonly load: (key: Key) => Promise<R | undefined>;
   private readonly timeoutMs: number;
 
   /**
-   * @param select a SELECT up to the conditions for the key. Its columns include the key.
-   * @param key the columns of the key: their names in the result, each with its name in a condition
+   * @param select a SELECT up to the conditions on the key. It must select the key columns.
+   * @param key the key columns: name in the result, and SQL name in a condition
    */
   constructor(
     private readonly dataSource: DataSource,
@@ -47,25 +47,25 @@ export class BatchLoader<R extends object> {
     this.timeoutMs = timeoutOf(dataSource.options);
   }
 
-  /** Undefined if there is no such row. @throws QueryFailedError; ETIMEDOUT after the deadline */
+  /** Undefined if the row does not exist. @throws QueryFailedError; ETIMEDOUT after the deadline */
   async find(...key: Key): Promise<R | undefined> {
     if (isPastDeadline(this.timeoutMs)) throw deadlineExceeded();
     return this.load(key);
   }
 
   private async read(keys: readonly Key[]): Promise<(R | undefined)[]> {
-    const distinct = new Map(keys.map((key) => [nameOf(key), key]));
-    const filled = padToPowerOfTwo([...distinct.values()]);
+    const distinct = new Map(keys.map((key) => [mapKeyOf(key), key]));
+    const padded = padToPowerOfTwo([...distinct.values()]);
     const conditions = Object.values(this.key).map(
-      (name) => `${name} IN ${placeholdersFor(filled)}`,
+      (name) => `${name} IN ${placeholdersFor(padded)}`,
     );
     const values = Object.keys(this.key).flatMap((_, part) =>
-      filled.map((key) => key[part] as string),
+      padded.map((key) => key[part] as string),
     );
     const statement = `${this.select} ${conditions.join(' AND ')}`;
     const rows = await readRows<R>(this.dataSource, statement, values);
-    const found = new Map(rows.map((row) => [nameOf(this.keyOf(row)), row]));
-    return keys.map((key) => found.get(nameOf(key)));
+    const found = new Map(rows.map((row) => [mapKeyOf(this.keyOf(row)), row]));
+    return keys.map((key) => found.get(mapKeyOf(key)));
   }
 
   private keyOf(row: R): Key {
@@ -73,7 +73,7 @@ export class BatchLoader<R extends object> {
   }
 }
 
-/** At most the last part of a key may contain a space. */
-function nameOf(key: Key): string {
+/** Unique as long as only the last part contains spaces. */
+function mapKeyOf(key: Key): string {
   return key.join(' ');
 }

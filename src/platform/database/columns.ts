@@ -1,14 +1,14 @@
 import { type ColumnOptions, DefaultNamingStrategy } from 'typeorm';
 
-/** Column types that mean the same on SQLite, MariaDB and MySQL. Every entity spells its columns with these. */
+/** Column types with the same meaning on SQLite, MariaDB and MySQL. All entities use them. */
 
-/** A TypeID with its prefix, or any other key made by the application. */
+/** A TypeID, or another key of the application. */
 export const ID = { type: 'varchar', length: 40 } as const satisfies ColumnOptions;
 
 /** A SHA-256 or HMAC-SHA-256 in hex. */
 export const HASH = { type: 'varchar', length: 64 } as const satisfies ColumnOptions;
 
-/** A moment in UTC with milliseconds, written by the application from its Clock. */
+/** A UTC time in milliseconds from the application's Clock. */
 export const TIME = { type: 'datetime', precision: 3 } as const satisfies ColumnOptions;
 
 export const INTEGER = { type: 'integer' } as const satisfies ColumnOptions;
@@ -17,12 +17,12 @@ export const COUNTER = { type: 'integer', default: 0 } as const satisfies Column
 
 export const FLAG = { type: 'boolean', default: false } as const satisfies ColumnOptions;
 
-/** Coordinates and distances: doubles, so that an echo equals what was sent. */
+/** Coordinates and distances. Doubles return exactly the number that the client sent. */
 export const DOUBLE = { type: 'double' } as const satisfies ColumnOptions;
 
 export const TEXT = { type: 'text' } as const satisfies ColumnOptions;
 
-/** A list, read and written whole as JSON text. */
+/** JSON text, read and written as a whole. */
 export const LIST = { type: 'simple-json' } as const satisfies ColumnOptions;
 
 /** A space-separated list of scopes in canonical order. */
@@ -35,7 +35,7 @@ export function text(length: number): { type: 'varchar'; length: number } {
   return { type: 'varchar', length };
 }
 
-/** The same column, which may hold NULL. */
+/** The same column, nullable. */
 export function optional<T extends ColumnOptions>(column: T): T & { nullable: true } {
   return { ...column, nullable: true };
 }
@@ -45,7 +45,7 @@ export function storedTime(value: Date | string): Date {
   return value instanceof Date ? value : new Date(`${value.replace(' ', 'T')}Z`);
 }
 
-/** Columns are the snake_case of their property: `createdAt` is `created_at`. Tables and indexes are named where they stand. */
+/** Column names are the property names in snake_case. Entities name their tables and indexes explicitly. */
 export class SnakeCaseColumns extends DefaultNamingStrategy {
   override columnName(propertyName: string, customName: string | undefined): string {
     return customName ?? propertyName.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);

@@ -11,11 +11,11 @@ export interface Discrepancy {
 export interface CounterCache {
   /** Table and column, such as `users.post_count`. */
   readonly name: string;
-  /** Rows whose counter is wrong, by id. Reads a bounded number of rows at a time, without locks. */
+  /** Rows whose counter is wrong, by id. Reads in batches, without locks. */
   discrepancies(): AsyncGenerator<Discrepancy>;
   /**
    * Recounts one row under its lock.
-   * @returns the discrepancy, or undefined when there is none, or no row
+   * @returns the corrected discrepancy; undefined if there is none, or no such row
    */
   correct(tx: Transaction, id: string): Promise<Discrepancy | undefined>;
 }
@@ -24,14 +24,14 @@ interface Owner {
   id: string;
 }
 
-const BATCH = 200;
+const BATCH_SIZE = 200;
 
 /**
- * @param options.column the counter's property of `entity`, whose primary key is `id`
- * @param options.counted the entity whose rows are counted, as `counted`, by an index of the columns in `where`
- * @param options.where which of them belong to the row `owner`: the first columns of that index
- * @param options.counts which of those count; all, if not given. Not a part of `where`: a server would choose another index for
- * it, and read the whole of it for each owner.
+ * @param options.column the counter property of `entity`, whose primary key is `id`
+ * @param options.counted the entity whose rows are counted, with the alias `counted`
+ * @param options.where SQL that joins `counted` to `owner`, on the first columns of an index
+ * @param options.counts SQL condition for rows that count; all rows by default. Not a part of `where`, because a server would choose
+ * another index and scan it for each owner.
  */
 export function counterCacheOf<T extends Owner>(
   dataSource: DataSource,
@@ -44,48 +44,48 @@ export function counterCacheOf<T extends Owner>(
   },
 ): CounterCache {
   const { entity, column, counted, where, counts } = options;
-  const number = counts === undefined ? 'COUNT(*)' : `COUNT(CASE WHEN ${counts} THEN 1 END)`;
+  const countSql = counts === undefined ? 'COUNT(*)' : `COUNT(CASE WHEN ${counts} THEN 1 END)`;
   const metadata = dataSource.getMetadata(entity);
   const columnName = metadata.findColumnWithPropertyName(column)?.databaseName ?? column;
 
-  const found = (manager = dataSource.manager) =>
+  const select = (manager = dataSource.manager) =>
     manager
       .createQueryBuilder(entity, 'owner')
       .select('owner.id', 'id')
       .addSelect(`owner.${column}`, 'stored')
-      .addSelect((rows) => rows.select(number).from(counted, 'counted').where(where), 'counted');
+      .addSelect((rows) => rows.select(countSql).from(counted, 'counted').where(where), 'counted');
 
   return {
     name: `${metadata.tableName}.${columnName}`,
     async *discrepancies() {
       for (let last = ''; ;) {
-        const rows = await found()
+        const rows = await select()
           .where('owner.id > :last', { last })
           .orderBy('owner.id')
-          .limit(BATCH)
+          .limit(BATCH_SIZE)
           .getRawMany<Row>();
         for (const row of rows) {
           const discrepancy = discrepancyOf(row);
           if (discrepancy) yield discrepancy;
         }
-        if (rows.length < BATCH) return;
+        if (rows.length < BATCH_SIZE) return;
         last = rows.at(-1)?.id ?? '';
       }
     },
     async correct(tx, id) {
       const manager = entities(tx);
-      const change = (value: string) =>
+      const setCounter = (value: string) =>
         manager
           .createQueryBuilder()
           .update(entity)
           .set({ [column]: () => value } as never)
           .where('id = :id', { id })
           .execute();
-      // A write that changes nothing is the lock that every engine has, and it must come first.
-      await change(columnName);
-      const row = await found(manager).where('owner.id = :id', { id }).getRawOne<Row>();
+      // Locks the row with an update that changes nothing, which works on every engine.
+      await setCounter(columnName);
+      const row = await select(manager).where('owner.id = :id', { id }).getRawOne<Row>();
       const discrepancy = row && discrepancyOf(row);
-      if (discrepancy) await change(String(discrepancy.counted));
+      if (discrepancy) await setCounter(String(discrepancy.counted));
       return discrepancy;
     },
   };

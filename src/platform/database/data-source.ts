@@ -9,10 +9,10 @@ import { driverWithTimeouts, type ServerKind } from './mysql/driver.js';
 import { KEEP_ALIVE_MS, Failover } from './mysql/failover.js';
 import { timeoutOf } from './mysql/timeouts.js';
 
-/** TypeORM's own logger writes to standard output, between the results of a command. */
+/** TypeORM's own logger would write to standard output, into the results of commands. */
 export class SilentLogger extends AbstractLogger {
   protected override writeLog(): void {
-    // Failures are thrown as well.
+    // Errors are thrown as well.
   }
 }
 
@@ -20,8 +20,8 @@ export type DatabaseConfig = AppConfig['database'];
 type EntityClasses = NonNullable<DataSourceOptions['entities']>;
 
 /**
- * TypeORM's options for a `DATABASE_URL`. A MySQL or MariaDB server is asked which of the two it is.
- * @throws the driver's error when none of its servers can be reached
+ * TypeORM's options for a `DATABASE_URL`. Connects to a server to find out whether it is MySQL or MariaDB.
+ * @throws the driver's error if no server is reachable
  */
 export async function dataSourceOptions(
   config: DatabaseConfig,
@@ -52,7 +52,7 @@ export async function dataSourceOptions(
     url: urls[0],
     charset: 'utf8mb4',
     timezone: 'Z',
-    // Would note a stack trace for every statement, in case it fails. TypeORM's error has one.
+    // Would create a stack trace for every statement. TypeORM's errors have one anyway.
     trace: false,
     connectTimeout: config.timeoutMs,
     poolSize: config.poolSize,
@@ -63,27 +63,27 @@ export async function dataSourceOptions(
     extra: {
       enableKeepAlive: true,
       keepAliveInitialDelay: KEEP_ALIVE_MS,
-      group: urls.length > 1 ? new Failover(urls, config.timeoutMs / urls.length) : undefined,
+      failover: urls.length > 1 ? new Failover(urls, config.timeoutMs / urls.length) : undefined,
     },
   };
 }
 
 /**
- * The options for migrations: without a statement timeout on a server, where a step may take long and would go on after it. The
- * timeout of locks stays. One connection changes the schema while another has the lock. SQLite has no such timeout.
+ * Options for migrations: without a statement timeout, because a step may take long and would continue on the server. The lock
+ * timeout stays. Two connections: one changes the schema while the other holds the lock. Returns SQLite options unchanged.
  */
-export function withoutStatementLimit(options: DataSourceOptions): DataSourceOptions {
+export function withoutStatementTimeout(options: DataSourceOptions): DataSourceOptions {
   if (options.type !== 'mysql' && options.type !== 'mariadb') return options;
   const timeouts = { waitMs: timeoutOf(options), statementMs: 0 };
   return { ...options, poolSize: 2, driver: driverWithTimeouts(options.type, timeouts) };
 }
 
 function prepare(database: Sqlite.Database): void {
-  // Overwrites what is deleted.
+  // Overwrites deleted data.
   database.pragma('secure_delete = ON');
-  // Commits survive a power failure: otherwise a used code could be used again.
+  // Commits survive a power failure. Otherwise, a used authorization code could be used again.
   database.pragma('synchronous = FULL');
-  // No temporary files, which a read-only file system cannot have.
+  // No temporary files, so that the file system may be read-only.
   database.pragma('temp_store = MEMORY');
 }
 
@@ -91,8 +91,8 @@ async function serverKind(urls: readonly string[], timeoutMs: number): Promise<S
   const [url = '', ...others] = urls;
   const connection = mysql.createConnection({ uri: url, connectTimeout: timeoutMs });
   try {
-    const question = { sql: 'SELECT VERSION() AS version', timeout: timeoutMs };
-    const [[row]] = await connection.promise().query<RowDataPacket[]>(question);
+    const query = { sql: 'SELECT VERSION() AS version', timeout: timeoutMs };
+    const [[row]] = await connection.promise().query<RowDataPacket[]>(query);
     return /mariadb/i.test(String(row?.version)) ? 'mariadb' : 'mysql';
   } catch (error) {
     if (others.length === 0) throw error;

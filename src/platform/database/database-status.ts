@@ -4,12 +4,12 @@ import { DataSource } from 'typeorm';
 import { countsOf } from './mysql/private-members.js';
 import { TransactionRunner } from './transaction.js';
 
-/** The clock of the database server, for comparison: stored times come from the service's clock. */
+/** The clock of the database server, for comparison only: stored times come from the service's clock. */
 @Injectable()
 export class DatabaseClock {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** To the millisecond; null on SQLite, which has the clock of the process. */
+  /** Null on SQLite, which uses the clock of the process. */
   async now(): Promise<Date | null> {
     if (this.dataSource.options.type === 'better-sqlite3') return null;
     const [row]: { now: Date }[] = await this.dataSource.query('SELECT UTC_TIMESTAMP(3) AS now');
@@ -17,20 +17,20 @@ export class DatabaseClock {
   }
 }
 
-/** The privileges of a user in a database. */
+/** The privileges of a user on a database. */
 export interface Privileges {
-  /** Such as `SELECT`; `ALL PRIVILEGES` alone is all of them. */
+  /** Such as `SELECT`, or `ALL PRIVILEGES`. */
   names: ReadonlySet<string>;
-  /** Whether the user has roles, which may give more. */
+  /** Whether the user has roles, which may add privileges. */
   hasRoles: boolean;
 }
 
 const ALL = 'ALL PRIVILEGES';
-/** Grants on whole databases; those on one table say nothing of tables to come. */
+/** Grants on whole databases. Grants on single tables do not apply to new tables. */
 const ON_DATABASE = /^GRANT (.+) ON (\*|`(?:[^`]|``)+`)\.\* TO /;
 const ROLE = /^GRANT (?!.* ON ).+ TO /;
 
-/** Reads the lines of SHOW GRANTS for one database. */
+/** Parses the lines of SHOW GRANTS for one database. */
 export function privilegesOn(database: string, grants: readonly string[]): Privileges {
   const names = new Set<string>();
   for (const grant of grants) {
@@ -41,12 +41,12 @@ export function privilegesOn(database: string, grants: readonly string[]): Privi
   return { names, hasRoles: grants.some((grant) => ROLE.test(grant)) };
 }
 
-/** Those of `wanted` that are not among the privileges. */
-export function lacking({ names }: Privileges, wanted: readonly string[]): string[] {
+/** The privileges among `wanted` that the user does not have. */
+export function missingPrivileges({ names }: Privileges, wanted: readonly string[]): string[] {
   return names.has(ALL) ? [] : wanted.filter((name) => !names.has(name));
 }
 
-/** The database's name in a grant is a pattern as of LIKE: `_` and `%` stand for any character and any text. */
+/** The database name in a grant is a LIKE pattern: `_` matches one character, `%` any text. */
 function covers(pattern: string, database: string): boolean {
   if (pattern === '*') return true;
   const name = pattern.slice(1, -1).replaceAll('``', '`');
@@ -58,19 +58,18 @@ function covers(pattern: string, database: string): boolean {
   return new RegExp(`^${source}$`, 'su').test(database);
 }
 
-/** The collation of the first migration for the database and every table; see docs/decisions/0007-collation.md. */
+/** The collation that the first migration sets; see docs/decisions/0007-collation.md. */
 const COLLATION = { MySQL: 'utf8mb4_0900_bin', MariaDB: 'utf8mb4_nopad_bin' };
 
-/** The settings of a connection of the service. */
 export interface DatabaseSettings {
   /** Such as `READ-COMMITTED`. */
   isolation: string;
   sqlModes: string[];
   /** The expected collation of the database and every table. */
   collation: string;
-  /** Of tables that are made from now on. A database that was restored under another name has its server's. */
+  /** Collation of new tables. A database that was restored under another name has the default of its server. */
   defaultCollation: string;
-  /** Tables that have another one than they should. */
+  /** Tables with another collation. */
   otherTables: string[];
 }
 
@@ -83,7 +82,6 @@ export class DatabaseFacts {
     return this.dataSource.options.type !== 'better-sqlite3';
   }
 
-  /** The name of the engine, and its version as it says it. */
   async engine(): Promise<{ name: 'SQLite' | 'MariaDB' | 'MySQL'; version: string }> {
     const sql = this.isServer ? 'VERSION()' : 'sqlite_version()';
     const [row] = await this.query<{ version: string }>(`SELECT ${sql} AS version`);
@@ -92,26 +90,26 @@ export class DatabaseFacts {
     return { name: /mariadb/i.test(version) ? 'MariaDB' : 'MySQL', version };
   }
 
-  /** Milliseconds of a statement that does nothing. */
+  /** Duration of a trivial statement in milliseconds. */
   async latency(): Promise<number> {
     const start = performance.now();
     await this.query('SELECT 1');
     return performance.now() - start;
   }
 
-  /** Null on SQLite, which has one way to work. */
+  /** Null on SQLite, which has no such settings. */
   async settings(): Promise<DatabaseSettings | null> {
     const { name } = await this.engine();
     if (name === 'SQLite') return null;
     const collation = COLLATION[name];
-    // Called tx_isolation by older versions of MariaDB.
+    // Older versions of MariaDB call it tx_isolation.
     const [isolation] = await this.query<{ Value: string }>(
       `SHOW VARIABLES WHERE Variable_name IN ('transaction_isolation', 'tx_isolation')`,
     );
     const [names] = await this.query<{ collation: string; modes: string }>(
       'SELECT @@collation_database AS collation, @@sql_mode AS modes',
     );
-    // TypeORM's own table is made before the first migration sets the collation.
+    // TypeORM creates its own table before the first migration sets the collation.
     const others = await this.query<{ name: string }>(
       `SELECT table_name AS name FROM information_schema.tables
         WHERE table_schema = DATABASE() AND table_collation <> ?
@@ -127,7 +125,7 @@ export class DatabaseFacts {
     };
   }
 
-  /** The privileges of the connection's user in its database; null on SQLite. */
+  /** The privileges of the service's user; null on SQLite. */
   async privileges(): Promise<Privileges | null> {
     if (!this.isServer) return null;
     const [row] = await this.query<{ name: string }>('SELECT DATABASE() AS name');
@@ -152,7 +150,7 @@ export interface PoolLoad {
   waiting: number;
 }
 
-/** Load of the connections between this process and the database. */
+/** Load of the database connections of this process. */
 @Injectable()
 export class DatabaseLoad {
   constructor(
@@ -160,12 +158,12 @@ export class DatabaseLoad {
     private readonly transactions: TransactionRunner,
   ) {}
 
-  /** SQLite has one connection, for which transactions queue. */
+  /** False on SQLite, which has one connection and a queue of transactions. */
   get hasPool(): boolean {
     return this.dataSource.options.type !== 'better-sqlite3';
   }
 
-  /** Of a server only. */
+  /** Only if `hasPool`. */
   pool(): PoolLoad {
     const { pool } = this.dataSource.driver as unknown as { pool: Pool };
     const { open, free, waiting } = countsOf(pool);
@@ -173,7 +171,7 @@ export class DatabaseLoad {
   }
 
   /** Transactions in the queue of SQLite. */
-  unitsWaiting(): number {
+  queuedTransactions(): number {
     return this.transactions.waiting;
   }
 }

@@ -7,7 +7,7 @@ import { dataSourceOptions } from './data-source.js';
 import { Migrator } from './migrations/migrator.js';
 import { TransactionRunner, TypeormTransactionRunner } from './transaction.js';
 
-/** The connection, the transaction runner and the migrator. Entities come from the composition root. */
+/** The data source, the transaction runner and the migrator. */
 @Global()
 @Module({})
 export class DatabaseModule {

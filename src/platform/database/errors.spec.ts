@@ -2,7 +2,7 @@ import { isConflict, isDatabaseUnavailable, isReadOnly } from './errors.js';
 
 const failed = (fields: object): Error => Object.assign(new Error('It failed.'), fields);
 
-describe('A database', () => {
+describe('Database errors', () => {
   it.each([
     'EAI_AGAIN',
     'ENETUNREACH',
@@ -29,7 +29,7 @@ describe('A database', () => {
     'SQLITE_IOERR_WRITE',
     'SQLITE_CANTOPEN',
     'SQLITE_BUSY_SNAPSHOT',
-  ])('is away when its error is %s', (code) => {
+  ])('%s is a sign of an unavailable database', (code) => {
     expect(isDatabaseUnavailable(failed({ code }))).toBe(true);
   });
 
@@ -39,17 +39,17 @@ describe('A database', () => {
     { code: 'SQLITE_ERROR' },
     { code: 'SQLITE_CONSTRAINT_UNIQUE' },
     { code: 'SQLITE' },
-  ])('is there when its error is %j', (fields) => {
+  ])('%j is not a sign of an unavailable database', (fields) => {
     expect(isDatabaseUnavailable(failed(fields ?? {}))).toBe(false);
   });
 
-  it('takes no writes when it says so', () => {
+  it('isReadOnly detects servers that reject writes', () => {
     const codes = ['ER_OPTION_PREVENTS_STATEMENT', 'ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION'];
     for (const code of codes) expect(isReadOnly(failed({ code }))).toBe(true);
     expect(isReadOnly(failed({ code: 'ER_DISK_FULL' }))).toBe(false);
   });
 
-  it('is only asked again at once after what another unit of work did', () => {
+  it('isConflict detects lost conflicts, after which the transaction is retried', () => {
     expect(isConflict(failed({ code: 'SQLITE_BUSY_SNAPSHOT' }))).toBe(true);
     expect(isConflict(failed({ code: 'SQLITE_BUSY' }))).toBe(false);
     expect(isConflict(failed({ code: 'ER_LOCK_DEADLOCK', errno: 1213 }))).toBe(true);

@@ -1,4 +1,4 @@
-/** The server is a replica, or a primary that is being replaced. */
+/** The server is a replica, or a primary during failover. */
 const READ_ONLY = new Set([
   'ER_OPTION_PREVENTS_STATEMENT',
   'ER_READ_ONLY_MODE',
@@ -8,7 +8,7 @@ const READ_ONLY = new Set([
   'SQLITE_READONLY',
 ]);
 
-const AWAY = new Set([
+const UNAVAILABLE = new Set([
   ...READ_ONLY,
   'ECONNREFUSED',
   'ECONNRESET',
@@ -71,12 +71,12 @@ const AWAY = new Set([
   'SQLITE_CANTOPEN',
 ]);
 
-/** Numbers of MariaDB for which the driver has no name: statement timeout, connection ended. */
+/** Error numbers of MariaDB that the driver has no name for: statement timeout, connection killed. */
 const STATEMENT_TIMEOUT_ON_MARIADB = 1969;
-const AWAY_ON_MARIADB = new Set([STATEMENT_TIMEOUT_ON_MARIADB, 1927]);
+const UNAVAILABLE_ON_MARIADB = new Set([STATEMENT_TIMEOUT_ON_MARIADB, 1927]);
 
-/** Errors of the driver without a code: the pool is closed, the connection ended between two statements. */
-const AWAY_IN_WORDS = new Set([
+/** Errors of the driver without a code: the pool is closed, or the connection closed between two statements. */
+const UNAVAILABLE_MESSAGES = new Set([
   'Pool is closed.',
   "Can't add new command when connection is in closed state",
 ]);
@@ -91,34 +91,36 @@ interface DriverError {
   message?: unknown;
 }
 
-/** COMMIT was sent and not confirmed: the transaction is committed as a whole, or not at all. */
+/** The server did not confirm COMMIT, so the transaction may or may not be committed. */
 export class UnknownCommitOutcome extends Error {
   constructor(cause: unknown) {
-    super('The database did not confirm the commit: the change may be stored or not.', { cause });
+    super('The database did not confirm the commit, so the change may or may not be stored.', {
+      cause,
+    });
     this.name = 'UnknownCommitOutcome';
   }
 }
 
-/** Whether the database is unreachable, overloaded, too slow, full or read-only, so that the caller should try again later. */
+/** Whether the database is unreachable, overloaded, too slow, full or read-only. The client should try again later. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   const { errno, message } = fieldsOf(error);
   return (
     error instanceof UnknownCommitOutcome ||
-    AWAY.has(codeOf(error)) ||
-    (typeof errno === 'number' && AWAY_ON_MARIADB.has(errno)) ||
-    (typeof message === 'string' && AWAY_IN_WORDS.has(message)) ||
+    UNAVAILABLE.has(codeOf(error)) ||
+    (typeof errno === 'number' && UNAVAILABLE_ON_MARIADB.has(errno)) ||
+    (typeof message === 'string' && UNAVAILABLE_MESSAGES.has(message)) ||
     isConflict(error)
   );
 }
 
-/** Whether the server takes no writes, and another may. */
+/** Whether the server rejects writes. Another server may accept them. */
 export function isReadOnly(error: unknown): boolean {
   return READ_ONLY.has(codeOf(error));
 }
 
 /**
- * Whether the transaction lost against a concurrent one and can run again. On SQLite, this is the first write of a transaction
- * that read before another process wrote.
+ * Whether the transaction lost a conflict with a concurrent one and can be retried. On SQLite, a conflict occurs at the first write
+ * after a read if another process wrote in between.
  */
 export function isConflict(error: unknown): boolean {
   const { code, errno } = fieldsOf(error);
@@ -126,7 +128,7 @@ export function isConflict(error: unknown): boolean {
 }
 
 /** Whether the transaction timed out waiting for a lock. */
-export function isLockWait(error: unknown): boolean {
+export function isLockTimeout(error: unknown): boolean {
   return fieldsOf(error).errno === LOCK_WAIT;
 }
 
@@ -135,13 +137,13 @@ export function isFileLocked(error: unknown): boolean {
   return codeOf(error) === 'SQLITE_BUSY' && !isConflict(error);
 }
 
-/** Whether the server ended the statement after its timeout. */
-export function isTooSlow(error: unknown): boolean {
+/** Whether the server cancelled the statement after its timeout. */
+export function isStatementTimeout(error: unknown): boolean {
   const { code, errno } = fieldsOf(error);
   return code === 'ER_QUERY_TIMEOUT' || errno === STATEMENT_TIMEOUT_ON_MARIADB;
 }
 
-/** Whether a primary key or unique index refused the row. */
+/** Whether a primary key or unique index rejected the row. */
 export function isDuplicateKey(error: unknown): boolean {
   const { code } = fieldsOf(error);
   return (

@@ -1,63 +1,68 @@
 import { withDeadline } from '../request-context.js';
 import { batched } from './batch-loader.js';
-import { isConflict, isDatabaseUnavailable, isTooSlow, UnknownCommitOutcome } from './errors.js';
+import {
+  isConflict,
+  isDatabaseUnavailable,
+  isStatementTimeout,
+  UnknownCommitOutcome,
+} from './errors.js';
 import type { Transaction, TransactionRunner } from './transaction.js';
 
 /*
- * Group commit: several writes of one kind in one transaction.
+ * Group commit: several writes of the same kind in one transaction.
  *
- * A commit waits for the disk, and rows that many requests want are locked until it is done. Under load, writes of one kind that
- * are requested in the same turn of the event loop share statements, locks and the commit. Measured by switching it off: see
- * docs/decisions/0018. Delete it when the database does as well by itself.
+ * A commit waits for the disk and holds its row locks until then. Under load, writes of the same kind that arrive in one turn of the
+ * event loop share statements, locks and the commit. For measurements without it, see docs/decisions/0018. Delete it when the
+ * database is as fast without it.
  */
 
 const MAX_ITEMS = 16;
 
-/** How a kind of write is done. */
-export interface WriteOfKind<I, O> {
-  /** Does several items and returns their results in the same order. @throws if it cannot do all of them */
+/** A kind of write. */
+export interface WriteOperation<I, O> {
+  /** Writes several items and returns their results in the same order. @throws if any item fails */
   batch: (tx: Transaction, items: readonly I[]) => Promise<readonly O[]>;
-  /** Does one item. */
+  /** Writes one item. */
   single: (tx: Transaction, item: I) => Promise<O>;
-  /** Items of one group may share a transaction; an item without a group never does. */
+  /** Items of one group may share a transaction. Items without a group are written individually. */
   groupOf: (item: I) => string | undefined;
-  /** The row that an item locks first. Items of one transaction have different keys, and are done in the order of their keys. */
+  /** Id of the row that an item locks first. Items of a batch have different keys and are sorted by key, to avoid deadlocks. */
   keyOf: (item: I) => string;
 }
 
-/** The shared transaction of an item with the item's place in it; undefined if it has none of its own. */
-type Shared<O> = { results: Promise<readonly O[]>; place: number } | undefined;
+/** The results of the batch with an item, and the index of the item; undefined if the item is in no batch. */
+type BatchEntry<O> = { results: Promise<readonly O[]>; index: number } | undefined;
 
 export class GroupCommit<I, O> {
-  private readonly share: (item: I) => Promise<Shared<O>>;
+  private readonly join: (item: I) => Promise<BatchEntry<O>>;
 
   constructor(
     private readonly transactions: TransactionRunner,
-    private readonly write: WriteOfKind<I, O>,
+    private readonly write: WriteOperation<I, O>,
   ) {
-    this.share = batched((items) => Promise.resolve(this.begin(items)));
+    this.join = batched((items) => Promise.resolve(this.startBatches(items)));
   }
 
   /**
-   * Commits the item, alone or with others. When a shared transaction fails, nothing of it has happened and each item is done
-   * alone. None is repeated when the database is unavailable, or when the shared transaction may be committed.
-   * @throws what the write throws for this item; errors of the database
+   * Commits the item, in a batch or individually. If a batch fails, each item is retried individually, unless the database is
+   * unavailable or the batch may be committed.
+   * @throws the errors of the write and of the database
    */
   async run(item: I): Promise<O> {
     const single = (): Promise<O> => this.transactions.run((tx) => this.write.single(tx, item));
-    const shared = await this.share(item);
-    if (!shared) return single();
+    const entry = await this.join(item);
+    if (!entry) return single();
     try {
-      return (await shared.results)[shared.place] as O;
+      return (await entry.results)[entry.index] as O;
     } catch (error) {
-      if (!mayRepeat(error)) throw error;
-      // A request does not pay for the time of a shared transaction that failed.
+      if (!isRetryable(error)) throw error;
+      // The time of the failed batch does not count for the request.
       return withDeadline(single);
     }
   }
 
-  /** Begins the transactions of several items. Of items with the same key, only the first takes part. */
-  private begin(items: readonly I[]): Shared<O>[] {
+  /** Starts the transactions of the batches. Of items with the same key, only the first joins a batch. */
+  private startBatches(items: readonly I[]): BatchEntry<O>[] {
     const { groupOf, keyOf } = this.write;
     const groups = new Map<string, Map<string, I>>();
     for (const item of items) {
@@ -68,28 +73,29 @@ export class GroupCommit<I, O> {
       const key = keyOf(item);
       if (!group.has(key)) group.set(key, item);
     }
-    const shared = new Map<I, Shared<O>>();
-    for (const batch of [...groups.values()].flatMap(inKeyOrder)) {
+    const entries = new Map<I, BatchEntry<O>>();
+    for (const batch of [...groups.values()].flatMap(batchesOf)) {
       if (batch.length === 1) continue;
       const results = this.transactions.runOnce((tx) => this.write.batch(tx, batch));
-      for (const [place, item] of batch.entries()) shared.set(item, { results, place });
+      for (const [index, item] of batch.entries()) entries.set(item, { results, index });
     }
-    return items.map((item) => shared.get(item));
+    return items.map((item) => entries.get(item));
   }
 }
 
-/** Whether the items of a shared transaction that failed with this error may be done alone. */
-export function mayRepeat(error: unknown): boolean {
+/** Whether the items of a batch that failed with this error may be retried individually. */
+export function isRetryable(error: unknown): boolean {
   if (error instanceof UnknownCommitOutcome) return false;
-  return isConflict(error) || isTooSlow(error) || !isDatabaseUnavailable(error);
+  return isConflict(error) || isStatementTimeout(error) || !isDatabaseUnavailable(error);
 }
 
-function inKeyOrder<T>(group: ReadonlyMap<string, T>): T[][] {
+/** Sorts by key and splits into batches. */
+function batchesOf<T>(group: ReadonlyMap<string, T>): T[][] {
   const sorted = [...group]
     .toSorted(([one], [other]) => (one < other ? -1 : 1))
-    .map(([, member]) => member);
+    .map(([, item]) => item);
   const count = Math.ceil(sorted.length / MAX_ITEMS);
-  return Array.from({ length: count }, (_, at) =>
-    sorted.slice(at * MAX_ITEMS, (at + 1) * MAX_ITEMS),
+  return Array.from({ length: count }, (_, index) =>
+    sorted.slice(index * MAX_ITEMS, (index + 1) * MAX_ITEMS),
   );
 }

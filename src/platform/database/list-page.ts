@@ -5,9 +5,9 @@ import { useIndex, type Value } from './sql.js';
 export interface Paging {
   /** From 1. */
   page: number;
-  /** Most items of the page. */
+  /** Maximum items of the page. */
   limit: number;
-  /** Id of the item that the page follows. The page begins there, and its number is only what the caller counts. */
+  /** Id of the item before the page. The page starts after it, and `page` is only a label. */
   before?: string;
 }
 
@@ -16,58 +16,58 @@ export interface Page<T> {
   paging: Paging;
   /** Items of the whole list. */
   total: number;
-  /** Whether the list goes on after this page. */
+  /** Whether the list has more items after this page. */
   hasMore: boolean;
 }
 
-/** Makes a page of what was found for it, which is one item too many when the list goes on. */
+/** @param found the items of the page, and one more if the list has more */
 export function pageOf<T>(found: readonly T[], paging: Paging, total: number): Page<T> {
   const { limit } = paging;
   return { items: found.slice(0, limit), paging, total, hasMore: found.length > limit };
 }
 
-/** Items that are skipped in no time. */
-const FEW = 5000;
+/** Up to this offset, the database skips items quickly. */
+const MAX_CHEAP_OFFSET = 5000;
 
-/** Whether so much of the list comes before the page that it is worth while to know first how long the list is. */
+/** Whether the offset is so large that counting the list first is worthwhile, to read from its nearer end. */
 export function isDeep({ page, limit, before }: Paging): boolean {
-  return before === undefined && (page - 1) * limit > FEW;
+  return before === undefined && (page - 1) * limit > MAX_CHEAP_OFFSET;
 }
 
-/** A list of rows that are not marked as deleted, newest first. All of it is SQL. */
+/** Describes a list of rows that are not soft-deleted, newest first. All members are SQL. */
 export interface List {
   table: string;
-  /** The column that identifies the list of a row. */
+  /** The column with the owner of the list. */
   owner: string;
   /**
-   * An index of `owner`, `deleted_at` and the id: a page after an id starts there, and one by its number skips entries of the
-   * index alone. It is named because MySQL and MariaDB would rather walk the primary key, or the list from its top.
+   * An index on `owner`, `deleted_at` and the id. A page after an id starts there; a numbered page skips index entries only. Named
+   * explicitly because MySQL and MariaDB sometimes choose the primary key.
    */
   index: string;
-  /** The columns to read of the row (`item`) and of `join`. */
+  /** The selected columns of the row (`item`) and of `join`. */
   columns: string;
   join?: string;
 }
 
-/** The statements that read a page of a list and one row more, which shows that the list goes on. */
+/** SQL for a page of a list and one more row, which shows whether the list has more. */
 export class PageStatements {
   private readonly byNumber: string;
   private readonly byNumberFromEnd: string;
   private readonly afterId: string;
 
   constructor(dataSource: DataSource, { table, owner, index, columns, join = '' }: List) {
-    const onList = `SELECT id FROM ${table} ${useIndex(dataSource, index)} WHERE ${owner} = ? AND deleted_at IS NULL`;
-    // An outer join keeps every engine from beginning with the rows, to look for each whether it is on the page.
+    const selectIds = `SELECT id FROM ${table} ${useIndex(dataSource, index)} WHERE ${owner} = ? AND deleted_at IS NULL`;
+    // The outer join makes every engine read the page first, then its rows.
     const read = (ids: string): string =>
       `SELECT ${columns} FROM (${ids}) page LEFT JOIN ${table} item ON item.id = page.id ${join} ORDER BY page.id DESC`;
-    this.byNumber = read(`${onList} ORDER BY id DESC LIMIT ? OFFSET ?`);
-    this.byNumberFromEnd = read(`${onList} ORDER BY id LIMIT ? OFFSET ?`);
-    this.afterId = read(`${onList} AND id < ? ORDER BY id DESC LIMIT ?`);
+    this.byNumber = read(`${selectIds} ORDER BY id DESC LIMIT ? OFFSET ?`);
+    this.byNumberFromEnd = read(`${selectIds} ORDER BY id LIMIT ? OFFSET ?`);
+    this.afterId = read(`${selectIds} AND id < ? ORDER BY id DESC LIMIT ?`);
   }
 
   /**
-   * The statement for a page of the list of `owner`, and the values of its placeholders.
-   * @param total how many rows the list has, where that is known: then no more than half of them are skipped
+   * The statement and its values for a page of the list of `owner`.
+   * @param total the length of the list, if known: then the statement skips at most half of the rows
    */
   of(owner: string, paging: Paging, total = Infinity): [statement: string, values: Value[]] {
     const { page, limit, before } = paging;

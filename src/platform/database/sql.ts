@@ -14,15 +14,15 @@ import {
 import { entities, Transaction } from './transaction.js';
 
 /*
- * The statements of the requests that come most often, as SQL: to write one with the query builder each time would take longer
- * than to run it. Only their values vary, and the number of placeholders after IN.
+ * Raw SQL for the most frequent requests: the query builder would take longer to build a statement than the database to run it. Only
+ * the values and the number of placeholders after IN vary.
  */
 
 export type Value = string | number | boolean | Date | null;
 
 /**
- * The rows of a SELECT, which a server prepares once for each connection, unless it is part of a transaction. Times are for
- * `storedTime`, lists are JSON text.
+ * Runs a SELECT. Outside of a transaction, a server prepares it once per connection. Convert times with `storedTime`; lists are JSON
+ * text.
  * @throws QueryFailedError with the code of the driver's error
  */
 export async function readRows<R>(
@@ -31,17 +31,17 @@ export async function readRows<R>(
   values: readonly Value[],
 ): Promise<R[]> {
   if (source instanceof Transaction) return send<R[] & RowDataPacket[]>(source, select, values);
-  if (isSqlite(source)) return source.query<R[]>(select, values.map(inSqlite));
+  if (isSqlite(source)) return source.query<R[]>(select, values.map(toSqliteValue));
   const { pool } = source.driver as unknown as { pool: Pool };
   source.logger.logQuery(select, [...values]);
-  return answered<R[]>(select, values, (answer) => {
-    pool.execute<R[] & RowDataPacket[]>(select, [...values], answer);
+  return query<R[]>(select, values, (callback) => {
+    pool.execute<R[] & RowDataPacket[]>(select, [...values], callback);
   });
 }
 
 /**
  * Runs an INSERT or UPDATE.
- * @returns how many rows it inserted, or found to update
+ * @returns the number of inserted rows, or of rows that the UPDATE matched
  * @throws QueryFailedError with the code of the driver's error
  */
 export async function writeRows(
@@ -51,24 +51,24 @@ export async function writeRows(
 ): Promise<number> {
   const manager = entities(tx);
   if (isSqlite(manager.dataSource)) {
-    const { affected } = await runnerOf(tx).query(statement, values.map(inSqlite), true);
+    const { affected } = await runnerOf(tx).query(statement, values.map(toSqliteValue), true);
     return affected ?? 0;
   }
   return (await send<ResultSetHeader>(tx, statement, values)).affectedRows;
 }
 
-/** The places of these values behind IN: of at least one. */
+/** `(?, ?, …)` with one placeholder per value, for IN. There must be at least one value. */
 export function placeholdersFor(values: readonly unknown[]): string {
   return `(${values.map(() => '?').join(', ')})`;
 }
 
-/** Repeats the first value until there are 1, 2, 4, 8 … values, so that few statements are prepared. */
+/** Repeats the first value until there are 1, 2, 4, 8 … values, to limit the number of prepared statements. */
 export function padToPowerOfTwo<V>(values: readonly V[]): V[] {
   const count = 2 ** Math.ceil(Math.log2(values.length));
   return values.concat(Array<V>(count - values.length).fill(values[0] as V));
 }
 
-/** Names the index to use, after a table's name; SQLite finds it by itself. */
+/** An index hint to append to a table name; empty on SQLite, which needs none. */
 export function useIndex(dataSource: DataSource, index: string): string {
   return isSqlite(dataSource) ? '' : `USE INDEX (${index})`;
 }
@@ -81,25 +81,25 @@ async function send<T extends RowDataPacket[] | ResultSetHeader>(
 ): Promise<T> {
   const { dataSource } = entities(tx);
   const runner = runnerOf(tx);
-  if (isSqlite(dataSource)) return runner.query(statement, values.map(inSqlite)) as Promise<T>;
+  if (isSqlite(dataSource)) return runner.query(statement, values.map(toSqliteValue)) as Promise<T>;
   const connection = (await runner.connect()) as PoolConnection;
   dataSource.logger.logQuery(statement, [...values]);
-  return answered<T>(statement, values, (answer) => {
-    connection.query<T>(statement, [...values], answer);
+  return query<T>(statement, values, (callback) => {
+    connection.query<T>(statement, [...values], callback);
   });
 }
 
-type Answer<T> = (error: Error | null, result: T) => void;
+type Callback<T> = (error: Error | null, result: T) => void;
 
-/** Wraps the driver's error in TypeORM's, which has the statement and a stack trace. */
-async function answered<T>(
+/** Converts a driver call to a promise. Wraps errors in TypeORM's, which have the statement and a stack trace. */
+async function query<T>(
   statement: string,
   values: readonly Value[],
-  ask: (answer: Answer<T>) => void,
+  run: (callback: Callback<T>) => void,
 ): Promise<T> {
   try {
     return await new Promise<T>((resolve, reject) => {
-      ask((error, result) => {
+      run((error, result) => {
         if (error) reject(error);
         else resolve(result);
       });
@@ -111,7 +111,7 @@ async function answered<T>(
 
 function runnerOf(tx: Transaction): QueryRunner {
   const { queryRunner } = entities(tx);
-  if (!queryRunner) throw new Error('A transaction has a connection.');
+  if (!queryRunner) throw new Error('The transaction has no query runner.');
   return queryRunner;
 }
 
@@ -119,13 +119,13 @@ function isSqlite({ options }: DataSource): boolean {
   return options.type === 'better-sqlite3';
 }
 
-/** Its driver takes neither moments nor truth values. */
-function inSqlite(value: Value): string | number | null {
+/** SQLite's driver accepts neither dates nor booleans. */
+function toSqliteValue(value: Value): string | number | null {
   if (value instanceof Date) return value.toISOString().slice(0, -1).replace('T', ' ');
   return typeof value === 'boolean' ? Number(value) : value;
 }
 
-/** Inserts one row with every column. A column that it does not name is null. */
+/** Inserts one row. Missing columns are null. */
 export async function insertRow<T extends ObjectLiteral>(
   tx: Transaction,
   entity: EntityTarget<T>,
@@ -135,8 +135,8 @@ export async function insertRow<T extends ObjectLiteral>(
 }
 
 /**
- * Inserts rows, if any, each with every column, by one statement. For thousands of them: the query builder would take ten times the
- * time and the memory for as many parameters.
+ * Inserts rows with one statement. Does nothing without rows. For thousands of rows, the query builder would take ten times as much
+ * time and memory.
  */
 export async function insertAll<T extends ObjectLiteral>(
   tx: Transaction,
@@ -150,7 +150,7 @@ export async function insertAll<T extends ObjectLiteral>(
   await writeRows(tx, insertOf(metadata) + more, values);
 }
 
-/** Inserts one row with the columns that its table has, of which that of an older version may lack some. */
+/** Inserts one row with the columns that exist, because the schema may be older than this version. */
 export async function insertOnAnySchema<T extends ObjectLiteral>(
   tx: Transaction,
   entity: EntityTarget<T>,
@@ -166,12 +166,12 @@ export async function insertOnAnySchema<T extends ObjectLiteral>(
   await writeRows(tx, insertStatement(part), valuesOf(part, row));
 }
 
-/** Written once for each entity of a data source. */
+/** Cache of INSERT statements. */
 const inserts = new WeakMap<EntityMetadata, string>();
 
 function insertOf(metadata: EntityMetadata): string {
-  const known = inserts.get(metadata);
-  if (known !== undefined) return known;
+  const cached = inserts.get(metadata);
+  if (cached !== undefined) return cached;
   const insert = insertStatement(metadata);
   inserts.set(metadata, insert);
   return insert;
@@ -200,9 +200,10 @@ function valuesOf(
 }
 
 /**
- * Inserts `row`, or writes the columns that it names into the row that has its primary key; at least one is no part of that.
- * Either way the row is locked until the end of the transaction. One statement: an INSERT that is rejected as a
- * duplicate leaves a shared lock behind on MySQL and MariaDB, and two transactions with such a lock cannot both write.
+ * Inserts `row`, or updates the row with its primary key. `row` must have at least one column outside of the key. Locks the row
+ * until the end of the transaction.
+ * Uses one statement, because on MySQL and MariaDB a rejected INSERT leaves a shared lock: two transactions with such a lock
+ * deadlock when they write.
  */
 export async function upsert<T extends ObjectLiteral>(
   tx: Transaction,
@@ -212,7 +213,7 @@ export async function upsert<T extends ObjectLiteral>(
   await upsertAll(tx, entity, [row]);
 }
 
-/** The same for at least one row, by one statement. All of them name the same columns. */
+/** Upserts at least one row with one statement. All rows must have the same columns. */
 export async function upsertAll<T extends ObjectLiteral>(
   tx: Transaction,
   entity: EntityTarget<T>,
@@ -225,7 +226,7 @@ export async function upsertAll<T extends ObjectLiteral>(
   await insertOrUpdate(tx, entity, rows, names(written));
 }
 
-/** Inserts the rows whose primary key does not exist yet, by one statement. */
+/** Inserts the rows whose primary key does not exist, with one statement. */
 export async function insertMissing<T extends ObjectLiteral>(
   tx: Transaction,
   entity: EntityTarget<T>,
@@ -257,12 +258,12 @@ function names(columns: readonly { databaseName: string }[]): string[] {
   return columns.map(({ databaseName }) => databaseName);
 }
 
-/** For an update that only locks: the value that the column has. `column` is SQL, not a property. */
+/** Sets a column to its own value, for an update that only locks. `column` is SQL, not a property. */
 export function unchanged(column: string): () => string {
   return () => column;
 }
 
-/** Deletes rows and returns them, for counters. Locks them first, so that only one of two callers gets a row. */
+/** Deletes rows and returns them, for counters. Locks them first, so that concurrent callers never get the same row. */
 export async function deleteReturning<T extends { createdAt: Date }>(
   tx: Transaction,
   entity: ObjectType<T>,
@@ -270,8 +271,8 @@ export async function deleteReturning<T extends { createdAt: Date }>(
   select: FindManyOptions<T>['select'],
 ): Promise<T[]> {
   const manager = entities(tx);
-  const hold = manager.createQueryBuilder().update(entity).where(where);
-  await hold.set({ createdAt: unchanged('created_at') } as object).execute();
+  const lock = manager.createQueryBuilder().update(entity).where(where);
+  await lock.set({ createdAt: unchanged('created_at') } as object).execute();
   const rows = await manager.find(entity, { select, where });
   await manager.delete(entity, where);
   return rows;

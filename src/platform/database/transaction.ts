@@ -3,11 +3,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import { isPastDeadline } from '../request-context.js';
-import { isConflict, isFileLocked, isLockWait, UnknownCommitOutcome } from './errors.js';
+import { isConflict, isFileLocked, isLockTimeout, UnknownCommitOutcome } from './errors.js';
 import { timeoutOf, deadlineExceeded } from './mysql/timeouts.js';
-import { endAbandoned, FileLockWait } from './sqlite.js';
+import { discardFailedTransaction, FileLockTimeout } from './sqlite.js';
 
-/** An open transaction. Services pass it on; only repositories look inside. */
+/** An open transaction. Opaque for services; repositories use `entities(tx)`. */
 export class Transaction {
   readonly #entities: EntityManager;
 
@@ -21,9 +21,9 @@ export class Transaction {
 }
 
 /**
- * Runs transactions: all of `work` commits, or none of it.
- * A transaction that loses a conflict runs again, so `work` must do nothing but database work in its transaction.
- * Transactions do not nest: pass the transaction on instead of opening another.
+ * Runs transactions.
+ * Retries a transaction that loses a conflict, so `work` must have no side effects outside of its transaction.
+ * Transactions do not nest: pass `tx` on instead of opening another.
  * All methods throw the errors of `work` and of the driver, and UnknownCommitOutcome.
  */
 export abstract class TransactionRunner {
@@ -32,22 +32,19 @@ export abstract class TransactionRunner {
 
   abstract run<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
 
-  /** The same without a retry. */
+  /** Like `run`, without retries. */
   abstract runOnce<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
 
-  /**
-   * Reads committed rows outside of a transaction. On SQLite, which has one connection, any other read sees the rows of an open
-   * transaction.
-   */
+  /** Reads committed rows only. On SQLite, which has one connection, other reads see uncommitted rows of an open transaction. */
   abstract readCommitted<T>(read: () => Promise<T>): Promise<T>;
 }
 
-/** The entity manager bound to the transaction, for repositories. */
+/** The entity manager of the transaction, for repositories. */
 export function entities(tx: Transaction): EntityManager {
   return Transaction.entitiesOf(tx);
 }
 
-/** The reverse of `entities`, for the runner and for migrations of data. */
+/** For the runner and for data migrations. */
 export function transactionOf(manager: EntityManager): Transaction {
   return new Transaction(manager);
 }
@@ -55,18 +52,18 @@ export function transactionOf(manager: EntityManager): Transaction {
 const RETRIES = 3;
 const MAX_PAUSE_MS = 40;
 
-/** The transaction of the running code. One for all applications of a process, since each store costs every promise a little. */
+/** The transaction of the current code. One store per process, because each store slows down every promise. */
 const current = new AsyncLocalStorage<{ dataSource: DataSource; open: boolean }>();
 
 /**
- * On MySQL and MariaDB every transaction has a connection of its own. SQLite has one connection, where a second transaction would
- * nest into the first and its rollback would undo the other's work, so transactions queue.
+ * On MySQL and MariaDB, each transaction has its own connection. SQLite has one connection, so transactions queue: otherwise a
+ * second transaction would nest in the first.
  */
 @Injectable()
 export class TypeormTransactionRunner extends TransactionRunner {
-  /** Of SQLite. */
-  private readonly fileLockWait: FileLockWait | undefined;
-  /** No retry after so many milliseconds of lock waits: the client waits, and other requests for the connection. */
+  /** SQLite only. */
+  private readonly fileLockTimeout: FileLockTimeout | undefined;
+  /** A transaction is not retried after lock timeouts of this total time. */
   private readonly timeoutMs: number;
   private last: Promise<unknown> = Promise.resolve();
   private queued = 0;
@@ -76,7 +73,7 @@ export class TypeormTransactionRunner extends TransactionRunner {
     const { options } = dataSource;
     this.timeoutMs = timeoutOf(options);
     if (options.type === 'better-sqlite3')
-      this.fileLockWait = new FileLockWait(dataSource, options.timeout ?? 0);
+      this.fileLockTimeout = new FileLockTimeout(dataSource, options.timeout ?? 0);
   }
 
   override get waiting(): number {
@@ -84,59 +81,59 @@ export class TypeormTransactionRunner extends TransactionRunner {
   }
 
   override run<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
-    return this.inTurn(() => this.attempt(work, RETRIES));
+    return this.serialize(() => this.attempt(work, RETRIES));
   }
 
   override runOnce<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
-    return this.inTurn(() => this.attempt(work, 0));
+    return this.serialize(() => this.attempt(work, 0));
   }
 
   override readCommitted<T>(read: () => Promise<T>): Promise<T> {
-    return this.inTurn(read);
+    return this.serialize(read);
   }
 
-  /** Serializes transactions on SQLite. */
-  private async inTurn<T>(work: () => Promise<T>): Promise<T> {
-    // On SQLite the inner transaction would wait for the outer one, which waits for it.
+  /** Queues transactions on SQLite. */
+  private async serialize<T>(work: () => Promise<T>): Promise<T> {
+    // On SQLite, the inner transaction would deadlock with the outer one.
     const outer = current.getStore();
     if (outer?.open && outer.dataSource === this.dataSource)
-      throw new Error('A transaction was opened inside another.');
-    if (!this.fileLockWait) return work();
+      throw new Error('Transactions must not be nested: pass the open transaction on.');
+    if (!this.fileLockTimeout) return work();
     this.queued += 1;
-    const turn = this.last.then(() => {
+    const result = this.last.then(() => {
       this.queued -= 1;
       return work();
     });
-    this.last = turn.catch(() => undefined);
-    return turn;
+    this.last = result.catch(() => undefined);
+    return result;
   }
 
   private async attempt<T>(work: (tx: Transaction) => Promise<T>, retries: number): Promise<T> {
-    const until = performance.now() + this.timeoutMs;
+    const deadline = performance.now() + this.timeoutMs;
     for (let retry = 0; ; retry += 1) {
       if (isPastDeadline(this.timeoutMs)) throw deadlineExceeded();
-      const own = { dataSource: this.dataSource, open: true };
+      const context = { dataSource: this.dataSource, open: true };
       let isCommitting = false;
       try {
-        const done = await current.run(own, () =>
+        const result = await current.run(context, () =>
           this.dataSource.transaction(async (manager) => {
-            const outcome = await work(transactionOf(manager));
+            const value = await work(transactionOf(manager));
             isCommitting = true;
-            return outcome;
+            return value;
           }),
         );
-        this.fileLockWait?.end();
-        return done;
+        this.fileLockTimeout?.onSuccess();
+        return result;
       } catch (error) {
-        // SQLite rolls back a commit that fails.
-        if (this.fileLockWait) endAbandoned(this.dataSource);
+        // On SQLite, a failed commit is rolled back.
+        if (this.fileLockTimeout) discardFailedTransaction(this.dataSource);
         else if (isCommitting && !isConflict(error)) throw new UnknownCommitOutcome(error);
-        if (isFileLocked(error)) this.fileLockWait?.begin();
+        if (isFileLocked(error)) this.fileLockTimeout?.onTimeout();
         if (!isConflict(error) || retry === retries) throw error;
-        if (isLockWait(error) && performance.now() > until) throw error;
+        if (isLockTimeout(error) && performance.now() > deadline) throw error;
         await sleep(Math.random() * MAX_PAUSE_MS * (retry + 1));
       } finally {
-        own.open = false;
+        context.open = false;
       }
     }
   }

@@ -2,26 +2,26 @@ import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import type { NextFunction, Request, Response } from 'express';
 import { idPattern } from '../ids.js';
 
-/** Where version 1 of the developer API lives (source document, section 9). */
+/** Path prefix of version 1 of the developer API (source document, section 9). */
 export const DEV_V1 = 'dev/v1';
 
 /** Synchronous middleware. */
 type Middleware = (request: Request, response: Response, next: NextFunction) => void;
 
-/** Several of them as one: each layer of Express' router is looked at for every request. */
-export function inTurn(...middlewares: readonly Middleware[]): Middleware {
+/** Combines middlewares into one, because Express checks each layer of its router for every request. */
+export function compose(...middlewares: readonly Middleware[]): Middleware {
   return middlewares.reduceRight<Middleware>(
-    (following, first) => (request, response, next) =>
+    (rest, first) => (request, response, next) =>
       first(request, response, (error?: unknown) => {
-        if (error === undefined) following(request, response, next);
+        if (error === undefined) rest(request, response, next);
         else next(error);
       }),
     (_request, _response, next) => next(),
   );
 }
 
-/** Response headers that scripts of other origins may read, beside the CORS-safelisted ones. */
-export const EXPOSED = [
+/** Response headers that cross-origin scripts may read, in addition to the CORS-safelisted ones. */
+export const EXPOSED_HEADERS = [
   'ETag',
   'Idempotency-Replayed',
   'Link',
@@ -41,21 +41,21 @@ const REQUEST_HEADERS = [
 ];
 const METHODS = ['DELETE', 'GET', 'HEAD', 'POST'];
 
-/** Seconds for which a browser need not ask again: Chromium remembers no longer. */
+/** Lifetime of a preflight result in seconds: the maximum of Chromium. */
 const MAX_AGE = 7200;
 
-const ASKED_BY = 'Origin, Access-Control-Request-Method, Access-Control-Request-Headers';
+const PREFLIGHT_VARY = 'Origin, Access-Control-Request-Method, Access-Control-Request-Headers';
 
 /**
- * What all answers of the developer API have in common. Scripts of any origin may call it and read every answer, the errors
- * too (Fetch standard, "CORS protocol"): what opens it is a token that the caller sends by hand, never a cookie. A preflight
- * is granted for every path, so that a mistyped one gets a 404 that its developer can read.
+ * Middleware for cache and CORS headers of the developer API (Fetch standard, "CORS protocol"). Any origin may call it and read all
+ * responses: requests authenticate with an access token, and cookies are ignored. Allows preflights for every path, so that a script
+ * can read the 404 of a wrong path.
  */
 export function developerApi(request: Request, response: Response, next: NextFunction): void {
   response.set({
     'Cache-Control': 'private, no-cache',
     'Access-Control-Allow-Origin': '*',
-    'Access-Control-Expose-Headers': EXPOSED.join(', '),
+    'Access-Control-Expose-Headers': EXPOSED_HEADERS.join(', '),
   });
   if (!isPreflight(request)) {
     next();
@@ -66,7 +66,7 @@ export function developerApi(request: Request, response: Response, next: NextFun
     'Access-Control-Allow-Headers': REQUEST_HEADERS.join(', '),
     'Access-Control-Max-Age': String(MAX_AGE),
   });
-  response.vary(ASKED_BY).status(204).end();
+  response.vary(PREFLIGHT_VARY).status(204).end();
 }
 
 function isPreflight({ method, headers }: Request): boolean {
@@ -77,8 +77,8 @@ function isPreflight({ method, headers }: Request): boolean {
   );
 }
 
-/** The delete result of the source document, section 2. */
-@ApiSchema({ name: 'Deleted', description: 'What was deleted.' })
+/** The response to DELETE (source document, section 2). */
+@ApiSchema({ name: 'Deleted', description: 'The deleted object.' })
 export class DeletedResponse {
   @ApiProperty({
     description: 'Id of the post or comment.',
@@ -95,18 +95,18 @@ export class DeletedResponse {
   }
 }
 
-/** A number of calls per window, and what is left of it. */
+/** A number of calls per window, and its state. */
 export interface RateLimit {
   /** Name of the policy, in visible ASCII without quotes. */
   policy: string;
   quota: number;
   windowSeconds: number;
   remaining: number;
-  /** Until `remaining` is `quota` again. */
+  /** Seconds until `remaining` is `quota` again. */
   resetSeconds: number;
 }
 
-/** Structured fields (RFC 9651) of the IETF draft "RateLimit header fields for HTTP". */
+/** Response headers of the IETF draft "RateLimit header fields for HTTP" (structured fields, RFC 9651). */
 export function rateLimitHeaders(limit: RateLimit): Record<string, string> {
   const { policy, quota, windowSeconds, remaining, resetSeconds } = limit;
   return {
@@ -115,7 +115,7 @@ export function rateLimitHeaders(limit: RateLimit): Record<string, string> {
   };
 }
 
-/** The same for the published document. */
+/** The OpenAPI documentation of these headers. */
 export const RATE_LIMIT_HEADERS = {
   'RateLimit-Policy': {
     description:
@@ -124,7 +124,7 @@ export const RATE_LIMIT_HEADERS = {
     example: '"posts-month";q=100;w=2592000',
   },
   RateLimit: {
-    description: 'What is left of it: r posts, for t seconds until the month ends.',
+    description: 'The rest of the quota: r posts, for t seconds until the month ends.',
     schema: { type: 'string' as const, pattern: '^"posts-month";r=\\d+;t=\\d+$' },
     example: '"posts-month";r=87;t=826200',
   },

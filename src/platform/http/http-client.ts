@@ -1,22 +1,22 @@
-/** The used parts of another service's response. */
-export interface HttpAnswer {
+/** The response of another service, without its body. */
+export interface HttpResult {
   status: number;
   headers: Headers;
 }
 
-/** The reason for a missing response; `code` is the system's, such as ECONNREFUSED, or `unknown`. */
-export type ConnectionFault = { kind: 'timeout' } | { kind: 'connection'; code: string };
+/** The reason for a missing response. `code` is a system error code, such as ECONNREFUSED, or `unknown`. */
+export type ConnectionFailure = { kind: 'timeout' } | { kind: 'connection'; code: string };
 
-/** Sends one HTTP request without following redirects. Never throws: a missing response is a fault. */
+/** Sends one HTTP request without following redirects. Never throws: returns a failure if there is no response. */
 export async function httpCall(
   url: string,
   timeoutMs: number,
   init: Omit<RequestInit, 'signal' | 'redirect'>,
-): Promise<HttpAnswer | ConnectionFault> {
+): Promise<HttpResult | ConnectionFailure> {
   const signal = AbortSignal.timeout(timeoutMs);
   try {
     const response = await fetch(url, { ...init, signal, redirect: 'manual' });
-    // The status alone decides, also when the body breaks off.
+    // The caller needs the status only, so an aborted body is no failure.
     await response.body?.cancel().catch(() => undefined);
     return { status: response.status, headers: response.headers };
   } catch (error) {
@@ -26,13 +26,13 @@ export async function httpCall(
   }
 }
 
-/** Describes a fault, after the name of the other service. */
-export function faultWords(fault: ConnectionFault): string {
-  if (fault.kind === 'timeout') return 'did not answer in time';
-  return `could not be reached (${fault.code})`;
+/** A predicate that follows the name of the other service. */
+export function describeFailure(failure: ConnectionFailure): string {
+  if (failure.kind === 'timeout') return 'did not respond in time';
+  return `could not be reached (${failure.code})`;
 }
 
-/** `fetch` keeps it in the cause. */
+/** The cause of a `fetch` error has the system error code. */
 function connectionCode(error: unknown): string {
   const cause = error instanceof Error ? error.cause : undefined;
   const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;

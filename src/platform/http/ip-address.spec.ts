@@ -1,6 +1,6 @@
 import { ipAddressIn } from './request-context.js';
 
-describe('The address of a caller', () => {
+describe('ipAddressIn', () => {
   it.each([
     ['203.0.113.7', '203.0.113.7'],
     ['203.0.113.7:4711', '203.0.113.7'],
@@ -13,12 +13,12 @@ describe('The address of a caller', () => {
     ['::ffff:203.0.113.7', '203.0.113.7'],
     ['[::FFFF:cb00:7107]:4711', '203.0.113.7'],
     ['::1', '::1'],
-  ])('in %s is %s', (text, address) => {
+  ])('parses %s as %s', (text, address) => {
     expect(ipAddressIn(text)).toBe(address);
   });
 
   it.each([undefined, '', 'unknown', '_hidden', '203.0.113', '203.0.113.7:', 'a'.repeat(5000)])(
-    'is unknown in %s',
+    'returns null for %s',
     (text) => {
       expect(ipAddressIn(text)).toBeNull();
     },

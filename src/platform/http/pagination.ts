@@ -19,26 +19,27 @@ import { idPattern, type IdPrefix } from '../ids.js';
 import { ApiErrors } from './errors/api-errors.js';
 import * as rules from './validation/rules.js';
 
-/** The highest number that a page may have. */
-export const LAST_PAGE = 1_000_000;
+/** Maximum page number. */
+export const MAX_PAGE = 1_000_000;
 const DEFAULT_LIMIT = 20;
 
 /**
- * The query of a list endpoint whose items have ids with this prefix, at most `maxLimit` on a page (source document,
- * section 8).
+ * The query class of a list endpoint (source document, section 8).
+ * @param prefix the prefix of item ids
+ * @param maxLimit maximum items per page
  */
 export function pagingQuery(prefix: IdPrefix, maxLimit: number): Type<Paging> {
   class PagingQuery implements Paging {
     @ApiPropertyOptional({
       type: 'integer',
       minimum: 1,
-      maximum: LAST_PAGE,
+      maximum: MAX_PAGE,
       default: 1,
       description:
         'Page to read, from 1. While the list changes, pages read by their number may repeat or skip items; to read each ' +
         'item once, follow `next` of the `Link` header. With `before`, this only labels `meta.page`.',
     })
-    @WholeNumber(LAST_PAGE)
+    @WholeNumber(MAX_PAGE)
     page = 1;
 
     @ApiPropertyOptional({
@@ -53,9 +54,9 @@ export function pagingQuery(prefix: IdPrefix, maxLimit: number): Type<Paging> {
 
     @ApiPropertyOptional({
       pattern: idPattern(prefix).source,
-      // Without an example: Swagger UI would send it, and list what follows an item that nobody has.
+      // Without an example, because Swagger UI would send it by default.
       description:
-        'Id of an item: read those that follow it in the list, so the older ones. It need not exist any more.',
+        'Id of an item: returns the items after it in the list, which are older. The item may have been deleted.',
     })
     @ItemId(prefix)
     before?: string;
@@ -63,8 +64,7 @@ export function pagingQuery(prefix: IdPrefix, maxLimit: number): Type<Paging> {
   return PagingQuery;
 }
 
-/** Where a page stands in its list. */
-@ApiSchema({ name: 'PageMeta', description: 'Where the page stands in its list.' })
+@ApiSchema({ name: 'PageMeta', description: 'Position of the page in the list.' })
 export class PageMeta {
   @ApiProperty({ type: 'integer', example: 1, minimum: 1, description: 'The page, from 1.' })
   page: number;
@@ -73,7 +73,7 @@ export class PageMeta {
     type: 'integer',
     example: DEFAULT_LIMIT,
     minimum: 1,
-    description: 'Most items of a page.',
+    description: 'Maximum number of items per page.',
   })
   limit: number;
 
@@ -81,24 +81,24 @@ export class PageMeta {
     type: 'integer',
     example: 42,
     minimum: 0,
-    description: 'Items of the whole list.',
+    description: 'Number of items in the whole list.',
   })
   total: number;
 }
 
-/** A list response of the source document, section 2. */
+/** The envelope of list responses (source document, section 2). */
 export interface PageResponse<T> {
   data: T[];
   meta: PageMeta;
 }
 
-/** From 1 to `most`. One decorator, since stacked ones would be checked from the last to the first. */
-function WholeNumber(most: number): PropertyDecorator {
+/** From 1 to `max`. One decorator, because stacked decorators run in reverse order. */
+function WholeNumber(max: number): PropertyDecorator {
   return applyDecorators(
     Transform(({ value }) => wholeNumber(value)),
     rules.isWholeNumber(),
     rules.atLeast(1),
-    rules.atMost(most),
+    rules.atMost(max),
   );
 }
 
@@ -106,7 +106,7 @@ function ItemId(prefix: IdPrefix): PropertyDecorator {
   return applyDecorators(
     ValidateIf((_, value) => value !== undefined),
     rules.isText(),
-    rules.matching(idPattern(prefix), 'must be the id of an item, exactly as an answer gave it'),
+    rules.matching(idPattern(prefix), 'must be the id of an item, exactly as in a response'),
   );
 }
 
@@ -118,7 +118,7 @@ interface Item {
   id: string;
 }
 
-/** Answers a page in the envelope of the source document, section 2, with links to its neighbours. */
+/** Wraps a page in the envelope and adds the `Link` header. */
 @Injectable()
 class PageInterceptor implements NestInterceptor<Page<Item>, PageResponse<Item>> {
   constructor(private readonly config: AppConfig) {}
@@ -130,17 +130,17 @@ class PageInterceptor implements NestInterceptor<Page<Item>, PageResponse<Item>>
     const { path } = context.switchToHttp().getRequest<Request>();
     const response = context.switchToHttp().getResponse<Response>();
     return next.handle().pipe(
-      map((answered) => {
-        response.links(linksOf(answered, `${this.config.publicUrl}${path}`));
-        const { items, total, paging } = answered;
+      map((page) => {
+        response.links(linksOf(page, `${this.config.publicUrl}${path}`));
+        const { items, total, paging } = page;
         return { data: items, meta: { page: paging.page, limit: paging.limit, total } };
       }),
     );
   }
 }
 
-/** Documents an operation that returns a page of a list, with its envelope `type` and its `Link` header (RFC 8288). */
-export function AnswersPage(type: Type<PageResponse<Item>>): MethodDecorator {
+/** The operation returns a page of a list: wraps it in the envelope `type`, and documents its `Link` header (RFC 8288). */
+export function ReturnsPage(type: Type<PageResponse<Item>>): MethodDecorator {
   return applyDecorators(
     UseInterceptors(PageInterceptor),
     ApiErrors(InvalidRequest.field('limit', 'too_small', 'limit must be at least 1.')),
@@ -150,8 +150,8 @@ export function AnswersPage(type: Type<PageResponse<Item>>): MethodDecorator {
         Link: {
           description:
             'Addresses of other pages with the same `limit` (RFC 8288): `first`, `prev`, `next` and `last`. There is no ' +
-            '`prev` on page 1 and no `next` where the list ends. Who follows `next` to its end reads each item that is there ' +
-            'all the while exactly once, whatever is added or deleted meanwhile.',
+            '`prev` on page 1 and no `next` where the list ends. A client that follows `next` to the end reads each item ' +
+            'exactly once, except items that are added or deleted meanwhile.',
           schema: { type: 'string' },
           example:
             '<https://api.example.com/dev/v1/posts?page=1&limit=20>; rel="prev", ' +
@@ -162,7 +162,7 @@ export function AnswersPage(type: Type<PageResponse<Item>>): MethodDecorator {
   );
 }
 
-/** The links of a page by their relation. `next` names the item that it follows, the others name pages by their number. */
+/** The links of a page by relation. `next` continues after the last item; the others use page numbers. */
 function linksOf(
   { items, paging: { page, limit }, total, hasMore }: Page<Item>,
   list: string,
@@ -174,7 +174,7 @@ function linksOf(
     first: `${list}?limit=${limit}`,
     ...(page > 1 && { prev: numbered(Math.min(page - 1, pages)) }),
     ...(hasMore &&
-      oldest && { next: `${numbered(Math.min(page + 1, LAST_PAGE))}&before=${oldest.id}` }),
-    ...(pages <= LAST_PAGE && { last: numbered(pages) }),
+      oldest && { next: `${numbered(Math.min(page + 1, MAX_PAGE))}&before=${oldest.id}` }),
+    ...(pages <= MAX_PAGE && { last: numbered(pages) }),
   };
 }

@@ -10,10 +10,10 @@ const IPV4_WITH_PORT = /^([\d.]+):\d+$/;
 const MAPPED = /^::ffff:([\d.]+)$/;
 
 /**
- * Reads the IP address of a node as sockets and proxies write it: `192.0.2.1`, `192.0.2.1:4711`, `2001:db8::1`,
+ * Parses the IP address of a node as sockets and proxies write it: `192.0.2.1`, `192.0.2.1:4711`, `2001:db8::1`,
  * `[2001:db8::1]:4711` (RFC 7239 §6) or `fe80::1%eth0` (RFC 4007 §11).
- * @returns the canonical address (RFC 5952 §4) without port and zone; the IPv4 address of an IPv4-mapped one (RFC 4291
- * §2.5.5.2); null if it is not an address
+ * @returns the canonical address (RFC 5952 §4) without port and zone, as IPv4 if it is IPv4-mapped (RFC 4291 §2.5.5.2); null if
+ * it is not an address
  */
 export function ipAddressIn(node = ''): string | null {
   const bare = BRACKETED.exec(node)?.[1] ?? IPV4_WITH_PORT.exec(node)?.[1] ?? node;
@@ -23,19 +23,20 @@ export function ipAddressIn(node = ''): string | null {
   return MAPPED.exec(canonical)?.[1] ?? canonical;
 }
 
-/** Ids that clients may send. Ours match, too. */
+/** Valid values of `X-Request-Id`. Generated ids match, too. */
 export const REQUEST_ID_PATTERN = '^[A-Za-z0-9._-]{1,64}$';
-const ACCEPTABLE = new RegExp(REQUEST_ID_PATTERN);
+const VALID_REQUEST_ID = new RegExp(REQUEST_ID_PATTERN);
 
-/** Middleware: creates the context of the request. Its id is the client's `X-Request-Id`, if that is valid, or a new one. */
+/** Middleware that creates the context of the request. Uses the client's `X-Request-Id` if it is valid. */
 export function requestContext(clock: Clock): RequestHandler {
   return (request: Request, response: Response, next: NextFunction) => {
     const sent = request.get('x-request-id');
     const receivedAt = clock.now();
-    const requestId = sent !== undefined && ACCEPTABLE.test(sent) ? sent : newId('req', receivedAt);
+    const requestId =
+      sent !== undefined && VALID_REQUEST_ID.test(sent) ? sent : newId('req', receivedAt);
     request.context = new ServedRequest(requestId, receivedAt, request);
     response.setHeader('X-Request-Id', requestId);
-    keepAddress(request);
+    cacheRemoteAddress(request);
     duringRequest(request.context, next, () => response.writableEnded);
   };
 }
@@ -50,30 +51,30 @@ class ServedRequest implements RequestContext {
     private readonly request: Request,
   ) {}
 
-  /** The socket's, or what trusted proxies report. */
+  /** The address of the socket, or the one that trusted proxies report. */
   get address(): string | null {
     return (this.knownAddress ??= ipAddressIn(this.request.ip));
   }
 }
 
-/** A socket keeps its address after its end, if it was read before. */
-function keepAddress({ socket }: Request): void {
+/** Node caches the address at the first read. After the socket is closed, it could not be read. */
+function cacheRemoteAddress({ socket }: Request): void {
   void socket.remoteAddress;
 }
 
 /** Status in logs for a request whose client disconnected before the response was sent. */
-export const CLIENT_LEFT = 499;
+export const CLIENT_CLOSED_REQUEST = 499;
 
-/** The route of requests without one: unknown paths, other methods, files of the documentation. */
+/** For unknown paths, unsupported methods and static files. */
 export const UNROUTED = 'unrouted';
 
-/** The pattern of the route, such as `/dev/v1/posts/:id`. Never the path, which may contain secrets. */
+/** The pattern of the route, such as `/dev/v1/posts/:id`. The path itself may contain secrets. */
 export function routeOf(request: Request): string {
   const { path } = (request.route ?? {}) as { path?: unknown };
   return typeof path === 'string' && !path.includes('*') ? path : UNROUTED;
 }
 
-/** The status of a closed response. */
-export function answeredStatus(response: Response): number {
-  return response.writableFinished ? response.statusCode : CLIENT_LEFT;
+/** The status of a closed response; 499 if it was not sent completely. */
+export function responseStatus(response: Response): number {
+  return response.writableFinished ? response.statusCode : CLIENT_CLOSED_REQUEST;
 }

@@ -8,10 +8,10 @@ import { Migrator } from '../database/migrations/migrator.js';
 import { AlwaysServed } from '../http/server/always-served.decorator.js';
 import { Shutdown } from './shutdown.js';
 
-/** Two processes may disagree by twice as much on the expiry of a code or token. */
+/** Two processes may differ by twice as much. */
 const MAX_SKEW_MS = 5 * SECOND;
 
-/** Compares the clock of this process with the database's, which all processes share. */
+/** Compares the clock of this process with the clock of the database, which all processes share. */
 @Injectable()
 export class ClockSkew {
   constructor(
@@ -20,8 +20,8 @@ export class ClockSkew {
   ) {}
 
   /**
-   * A sentence for operators; undefined without a problem. The database reads its clock between the query and the result:
-   * only a time outside of this interval is skew.
+   * A message for operators; undefined if there is no problem. The database reads its clock between query and result, so only
+   * a time outside of this interval is skew.
    */
   async problem(): Promise<string | undefined> {
     const before = this.clock.now().getTime();
@@ -36,7 +36,7 @@ export class ClockSkew {
   }
 }
 
-/** Whether this process may get traffic. */
+/** Whether this process should receive traffic. */
 @Injectable()
 export class Readiness {
   private pending?: Promise<string | undefined>;
@@ -47,14 +47,14 @@ export class Readiness {
     private readonly shutdown: Shutdown,
   ) {}
 
-  /** The reason for operators; undefined when ready. Concurrent requests share one check; shutdown is reported at once. */
+  /** The reason for operators; undefined if ready. Concurrent requests share one check of the database. */
   async problem(): Promise<string | undefined> {
-    if (!this.shutdown.isUnderWay) {
+    if (!this.shutdown.isShuttingDown) {
       this.pending ??= this.checkDatabase().finally(() => {
         this.pending = undefined;
       });
       const reason = await this.pending;
-      if (!this.shutdown.isUnderWay) return reason;
+      if (!this.shutdown.isShuttingDown) return reason;
     }
     return 'the service is shutting down';
   }
@@ -64,7 +64,7 @@ export class Readiness {
       if (!(await this.migrator.isCurrent())) return 'migrations are pending';
       return await this.clockSkew.problem();
     } catch {
-      return 'the database is away';
+      return 'the database is unavailable';
     }
   }
 }

@@ -31,7 +31,7 @@ function periodOf(time: Date, lengthMs: number, format: string): JobPeriod {
 export interface Job<T> {
   name: JobName;
   period: string;
-  /** Safe to run late, twice, never, or concurrently. */
+  /** Must be safe to skip, delay, repeat and run concurrently. */
   work: () => Promise<T>;
   /** The log line about a result; undefined for none. */
   report: (result: T) => string | undefined;
@@ -49,7 +49,7 @@ export class JobRunner {
   ) {
     this.runsTotal = new Counter({
       name: 'job_runs_total',
-      help: 'Runs of jobs in this process, by how they ended: done or failed.',
+      help: 'Job runs of this process, by outcome: done or failed.',
       labelNames: ['task', 'outcome'],
       registers: [metrics.registry],
     });
@@ -59,29 +59,29 @@ export class JobRunner {
       metrics.registry,
       {
         name: 'job_last_finished_timestamp_seconds',
-        help: 'When the newest run of a job that was done ended, in any process.',
+        help: 'End of the last successful run of a job, in any process.',
         labelNames: ['task'],
       },
       async () => {
         const ends = await Promise.all(JOBS.map((job) => runs.findLastFinish(job)));
-        return JOBS.flatMap((job, at) => {
-          const end = ends[at];
+        return JOBS.flatMap((job, index) => {
+          const end = ends[index];
           return end ? [{ labels: { task: job }, value: end.getTime() / SECOND }] : [];
         });
       },
     );
   }
 
-  /** Runs a job unless a process did or does in this period. A failed run may be repeated. Never rejects. */
+  /** Runs a job unless a process has claimed this period. Releases the claim of a failed run. Never rejects. */
   async run<T>(job: Job<T>): Promise<void> {
     const { name } = job;
     const logger = new Logger(name);
     try {
       const startedAt = this.clock.now();
       if (!(await this.runs.claim(name, job.period, startedAt))) return;
-      const sentence = job.report(await this.finish(job, startedAt));
+      const message = job.report(await this.finish(job, startedAt));
       this.runsTotal.inc({ task: name, outcome: 'done' });
-      if (sentence !== undefined) logger.log(sentence);
+      if (message !== undefined) logger.log(message);
     } catch (error) {
       this.runsTotal.inc({ task: name, outcome: 'failed' });
       logger.error(job.failureMessage, (error as Error).stack);
@@ -94,7 +94,7 @@ export class JobRunner {
       await this.runs.finish(name, period, startedAt, this.clock.now());
       return result;
     } catch (error) {
-      // If the database is unavailable, this fails as well; the first error is the one to report.
+      // Fails as well if the database is unavailable. Report the first error.
       await this.runs.release(name, period, startedAt).catch(() => undefined);
       throw error;
     }

@@ -8,7 +8,7 @@ import { entities, TransactionRunner, type Transaction } from '../database/trans
 import { upsert } from '../database/sql.js';
 import { JobRun } from './job-run.entity.js';
 
-/** An unfinished run of this age is abandoned: its process was killed, or lost the database. */
+/** An unfinished run of this age is abandoned: its process was killed or lost the connection. */
 const ABANDONED_AFTER_MS = HOUR;
 
 @Injectable()
@@ -19,10 +19,10 @@ export class JobRunsRepository {
     private readonly clock: Clock,
   ) {}
 
-  /** True for exactly one caller per job and period: the inserted row elects it. An abandoned run is claimed again. */
+  /** True for one caller per job and period: the one that inserts the row, or replaces an abandoned run. */
   async claim(job: string, period: string, startedAt: Date): Promise<boolean> {
     const run = await this.dataSource.manager.findOneBy(JobRun, { job, period });
-    if (run) return run.finishedAt === null && this.takeOver(job, period, startedAt);
+    if (run) return run.finishedAt === null && this.claimAbandoned(job, period, startedAt);
     try {
       await this.transactions.run((tx) =>
         entities(tx).insert(JobRun, { job, period, startedAt, finishedAt: null }),
@@ -45,7 +45,7 @@ export class JobRunsRepository {
     );
   }
 
-  /** Records a run that was not elected, replacing the run of its period. */
+  /** Records a run without a claim, such as of a command. Replaces the run of its period. */
   async record(tx: Transaction, run: JobRun): Promise<void> {
     await upsert(tx, JobRun, run);
   }
@@ -63,11 +63,11 @@ export class JobRunsRepository {
     return expiredRows(this.dataSource, JobRun, { job, period: LessThan(period) }, 'period');
   }
 
-  /** Inserts, updates and deletes a row, and rolls back. @throws the driver's error if the database refuses */
-  async tryWriting(): Promise<void> {
+  /** Inserts, updates and deletes a row, then rolls back. @throws the driver's error if a write fails */
+  async checkWritable(): Promise<void> {
     const now = this.clock.now();
     const key = { job: newId('evt', now), period: 'trial' };
-    const rollback = new Error('The trial is over.');
+    const rollback = new Error('Roll back.');
     try {
       await this.transactions.run(async (tx) => {
         await entities(tx).insert(JobRun, { ...key, startedAt: now, finishedAt: null });
@@ -80,7 +80,7 @@ export class JobRunsRepository {
     }
   }
 
-  private async takeOver(job: string, period: string, startedAt: Date): Promise<boolean> {
+  private async claimAbandoned(job: string, period: string, startedAt: Date): Promise<boolean> {
     const abandoned = LessThanOrEqual(later(startedAt, -ABANDONED_AFTER_MS));
     const { affected } = await this.transactions.run((tx) =>
       entities(tx).update(

@@ -16,18 +16,18 @@ import { AppConfig } from '../config/app-config.js';
 import { ServiceUnavailable } from '../errors.js';
 import { isAlwaysServed } from '../http/server/always-served.decorator.js';
 
-/** `leaving`: not ready, but still serving load balancers that have not noticed. `ending`: finishing open requests only. */
-type Phase = 'serving' | 'leaving' | 'ending';
+/** `draining`: not ready, but still serves, until load balancers notice. `stopping`: rejects new requests. */
+type Phase = 'serving' | 'draining' | 'stopping';
 
-/** Time from the first refused request to the closing of the port. */
-const REFUSING_MS = SECOND;
+/** How long new requests are rejected before the port closes. */
+const REJECTING_MS = SECOND;
 
-/** Graceful shutdown: every request that was accepted gets its response. */
+/** Graceful shutdown: every accepted request gets its response. */
 @Injectable()
 export class Shutdown implements BeforeApplicationShutdown {
   private phase: Phase = 'serving';
   private openResponses = 0;
-  /** By connection: a set of responses would promote them to the old generation (decision 0019). */
+  /** The open response of each connection. A set of responses would promote them to the old generation (decision 0019). */
   private readonly latest = new Map<Socket, Response | undefined>();
 
   constructor(
@@ -35,34 +35,34 @@ export class Shutdown implements BeforeApplicationShutdown {
     private readonly config: AppConfig,
   ) {}
 
-  get isUnderWay(): boolean {
+  get isShuttingDown(): boolean {
     return this.phase !== 'serving';
   }
 
-  get isRefusing(): boolean {
-    return this.phase === 'ending';
+  get isRejecting(): boolean {
+    return this.phase === 'stopping';
   }
 
-  /** Reports "not ready", keeps serving for the configured delay, then refuses new requests. */
-  async leave(): Promise<void> {
+  /** Reports "not ready", keeps serving for SHUTDOWN_DELAY_MS, then rejects new requests. */
+  async drain(): Promise<void> {
     const { shutdownDelayMs } = this.config.server;
-    this.phase = 'leaving';
+    this.phase = 'draining';
     await sleep(shutdownDelayMs);
-    this.phase = 'ending';
-    await sleep(Math.min(shutdownDelayMs, REFUSING_MS));
+    this.phase = 'stopping';
+    await sleep(Math.min(shutdownDelayMs, REJECTING_MS));
   }
 
-  /** After this, Nest waits until the server has no connections. */
+  /** Nest then waits until the server has no connections. */
   beforeApplicationShutdown(): void {
-    this.phase = 'ending';
+    this.phase = 'stopping';
     for (const response of this.latest.values()) if (response) closeAfter(response);
     this.server?.close();
     this.closeIdleConnections();
   }
 
-  /** Middleware: counts open responses, and closes their connections during shutdown. */
+  /** Middleware that counts open responses, and closes their connections during shutdown. */
   readonly track = ({ socket }: Request, response: Response, next: NextFunction): void => {
-    if (this.isUnderWay) closeAfter(response);
+    if (this.isShuttingDown) closeAfter(response);
     if (!this.latest.has(socket)) socket.once('close', () => this.latest.delete(socket));
     this.latest.set(socket, response);
     this.openResponses += 1;
@@ -75,13 +75,13 @@ export class Shutdown implements BeforeApplicationShutdown {
     next();
   };
 
-  /** Node would also wait for connections without a request. */
+  /** Otherwise, Node would wait for connections that never sent a request. */
   private closeIdleConnections(): void {
     if (this.openResponses === 0 && this.server?.listening === false)
       this.server.closeAllConnections();
   }
 
-  /** Undefined in the command line. */
+  /** Undefined in commands. */
   private get server(): Server | undefined {
     return this.host.httpAdapter?.getHttpServer() as Server | undefined;
   }
@@ -92,37 +92,39 @@ function closeAfter(response: Response): void {
 }
 
 /** The first SIGTERM, SIGINT or SIGHUP shuts down gracefully, with exit code 0; the second exits at once, with 1. */
-export function endOnSignals(app: INestApplication): void {
+export function shutDownOnSignals(app: INestApplication): void {
   const logger = new Logger(Shutdown.name);
-  let isEnding = false;
-  const end = async (): Promise<void> => {
+  let isStopping = false;
+  const stop = async (): Promise<void> => {
     try {
-      await app.get(Shutdown).leave();
+      await app.get(Shutdown).drain();
       await app.close();
       process.exit(0);
     } catch (error) {
-      logger.error('The service could not end in order.', (error as Error).stack);
+      logger.error('The graceful shutdown failed.', (error as Error).stack);
       process.exit(1);
     }
   };
   const onSignal = (signal: NodeJS.Signals): void => {
-    if (isEnding) process.exit(1);
-    isEnding = true;
-    logger.log(`${signal}: finishing what was begun. A second signal ends the service at once.`);
-    void end();
+    if (isStopping) process.exit(1);
+    isStopping = true;
+    logger.log(
+      `Received ${signal}: finishing open requests. A second signal ends the process at once.`,
+    );
+    void stop();
   };
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, onSignal);
 }
 
 const RETRY_SECONDS = 1;
 
-/** Refuses new requests during shutdown, except health probes. */
+/** Rejects new requests during shutdown, except health probes. */
 @Injectable()
 export class ShutdownGuard implements CanActivate {
   constructor(private readonly shutdown: Shutdown) {}
 
   canActivate(context: ExecutionContext): boolean {
-    if (this.shutdown.isRefusing && !isAlwaysServed(context))
+    if (this.shutdown.isRejecting && !isAlwaysServed(context))
       throw new ServiceUnavailable(RETRY_SECONDS);
     return true;
   }

@@ -1,27 +1,30 @@
 import { once } from 'node:events';
 import { open } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { listening, startProblem } from './start-problem.js';
+import { wrapListenErrors, startupErrorMessage } from './start-problem.js';
 
-describe('Why a program did not start', () => {
+describe('startupErrorMessage', () => {
   const unknownHost = Object.assign(new Error('getaddrinfo ENOTFOUND nowhere.invalid'), {
     code: 'ENOTFOUND',
     syscall: 'getaddrinfo',
   });
 
   it.each([
-    // Of nobody (RFC 5737 §3).
+    // Reserved for documentation (RFC 5737 §3).
     ['192.0.2.1', () => once(createServer().listen(0, '192.0.2.1'), 'listening')],
     ['nowhere.invalid', () => Promise.reject(unknownHost)],
-  ])('names %s, which it cannot listen on, and no database', async (host, listen) => {
-    const error: unknown = await listening(listen).catch((failure: unknown) => failure);
-    expect(startProblem(error)).toMatch(/^The service cannot listen there: .*HOST/);
-    expect(startProblem(error)).toContain(host);
-  });
+  ])(
+    'reports that it cannot listen on %s, and does not mention the database',
+    async (host, listen) => {
+      const error: unknown = await wrapListenErrors(listen).catch((failure: unknown) => failure);
+      expect(startupErrorMessage(error)).toMatch(/^The service cannot listen: .*HOST/);
+      expect(startupErrorMessage(error)).toContain(host);
+    },
+  );
 
-  it('tells of a file with the stack, and of no database', async () => {
+  it('reports a file system error with its stack, and does not mention the database', async () => {
     const error = await open('/nowhere/at/all').catch((failure: unknown) => failure);
     const busy = Object.assign(error as Error, { code: 'EMFILE' });
-    expect(startProblem(busy)).toBe(busy.stack);
+    expect(startupErrorMessage(busy)).toBe(busy.stack);
   });
 });

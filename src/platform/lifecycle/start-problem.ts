@@ -3,17 +3,17 @@ import { ConfigError } from '../config/load-config.js';
 
 class ListenError extends Error {}
 
-/** Marks a failure to listen, so that {@link startProblem} can tell it from other network errors. */
-export async function listening(begin: () => Promise<unknown>): Promise<void> {
+/** Wraps errors of `listen`, to distinguish them from network errors of the database. */
+export async function wrapListenErrors(listen: () => Promise<unknown>): Promise<void> {
   try {
-    await begin();
+    await listen();
   } catch (cause) {
     throw new ListenError('The service cannot listen.', { cause });
   }
 }
 
-/** Why the service or a command could not start, in a sentence for operators; unexpected errors with their stack trace. */
-export function startProblem(error: unknown): string {
+/** Why the service or a command failed to start. Unexpected errors include the stack trace. */
+export function startupErrorMessage(error: unknown): string {
   if (error instanceof ConfigError) return error.message;
   if (error instanceof ListenError) return listenProblem(error.cause as ListenFailure);
   const { code, message, stack, path } = error as NodeJS.ErrnoException;
@@ -22,9 +22,9 @@ export function startProblem(error: unknown): string {
   if (code === 'ER_BAD_DB_ERROR')
     return `The database of DATABASE_URL does not exist: create it first. (${message})`;
   if (code === 'ER_ACCESS_DENIED_ERROR')
-    return `The database refused the user or password of DATABASE_URL. (${message})`;
-  if (isDatabaseUnavailable(error) && isDatabaseError(error))
-    return `The database is there, and could not do this now: ${message}. Try again; if it stays so, look at its disk, its locks and its long statements.`;
+    return `The database rejected the user or password of DATABASE_URL. (${message})`;
+  if (isDatabaseUnavailable(error) && isServerError(error))
+    return `The database is reachable but reports an error: ${message}. Try again; if it fails again, check its disk, locks and long-running statements.`;
   if (isDatabaseUnavailable(error))
     return `The database of DATABASE_URL cannot be reached: ${message || code}`;
   return stack ?? String(error);
@@ -34,12 +34,12 @@ type ListenFailure = NodeJS.ErrnoException & { port?: number };
 
 function listenProblem({ code, message, port }: ListenFailure): string {
   return code === 'EADDRINUSE'
-    ? `Port ${port} is in use. Stop what listens there, or set PORT (or METRICS_PORT, whichever it is) to another one.`
-    : `The service cannot listen there: ${message}. Set HOST to an address of this machine, and PORT and METRICS_PORT to ports that its user may have.`;
+    ? `Port ${port} is in use. Stop the process that listens on it, or set PORT or METRICS_PORT to another port.`
+    : `The service cannot listen: ${message}. Set HOST to an address of this machine, and PORT and METRICS_PORT to ports that its user may open.`;
 }
 
-/** Error numbers of a database server are positive, those of the operating system negative. */
-function isDatabaseError(error: unknown): boolean {
+/** Database servers use positive error numbers, the operating system negative ones. */
+function isServerError(error: unknown): boolean {
   const { code, errno } = error as NodeJS.ErrnoException;
   return (errno !== undefined && errno > 0) || code?.startsWith('SQLITE_') === true;
 }

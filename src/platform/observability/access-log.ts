@@ -1,25 +1,25 @@
 import { Injectable, Logger } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
 import { Counter, Gauge, Histogram } from 'prom-client';
-import { answeredStatus, CLIENT_LEFT, routeOf } from '../http/request-context.js';
+import { responseStatus, CLIENT_CLOSED_REQUEST, routeOf } from '../http/request-context.js';
 import { Bulkhead } from '../http/server/bulkhead.js';
-import { REQUESTS } from './logger.js';
+import { ACCESS_LOG_CONTEXT } from './logger.js';
 import { Metrics } from './metrics.js';
 
-/** Logged at `debug`, because several machines probe them every few seconds. */
-const HEALTH = new Set(['/livez', '/readyz']);
+/** Logged at `debug`, because load balancers probe them every few seconds. */
+const HEALTH_ROUTES = new Set(['/livez', '/readyz']);
 
 /** Seconds. */
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** Other methods share one label: clients may send some thirty, and labels must have few values. */
+/** All other methods share one label value, to limit cardinality. */
 const METHODS = new Set(['DELETE', 'GET', 'HEAD', 'OPTIONS', 'POST']);
 const DENIED = new Set([401, 403]);
 
-/** Logs and measures every request. Path and query are in neither the log nor the metrics: they may hold secrets. */
+/** Logs and measures every request. Omits path and query, which may contain secrets. */
 @Injectable()
 export class AccessLog {
-  private readonly logger = new Logger(REQUESTS);
+  private readonly logger = new Logger(ACCESS_LOG_CONTEXT);
   private readonly duration: Histogram<'method' | 'route' | 'status'>;
   private readonly inFlight: Gauge;
   private readonly denied: Counter<'reason'>;
@@ -28,24 +28,24 @@ export class AccessLog {
     const registers = [metrics.registry];
     this.duration = new Histogram({
       name: 'http_request_duration_seconds',
-      help: 'Time from a request to the end of its answer, by the pattern of its route; status 499 when the client left.',
+      help: 'Time from a request to the end of its response, by route pattern; status 499 if the client closed the connection.',
       labelNames: ['method', 'route', 'status'],
       buckets: BUCKETS,
       registers,
     });
     this.inFlight = new Gauge({
       name: 'http_requests_in_flight',
-      help: 'Requests that are being answered.',
+      help: 'Requests in progress.',
       registers,
     });
-    metrics.watch(
+    metrics.registerGauge(
       'http_requests_waiting',
-      'Requests that wait until others are answered.',
+      'Requests in the queue of the bulkhead.',
       () => bulkhead.waiting,
     );
     this.denied = new Counter({
       name: 'access_denied_total',
-      help: 'Requests that were answered 401 or 403, by error code.',
+      help: 'Responses with status 401 or 403, by error code.',
       labelNames: ['reason'],
       registers,
     });
@@ -63,13 +63,13 @@ export class AccessLog {
     const { requestId, clientId, errorCode } = request.context;
     const { method } = request;
     const route = routeOf(request);
-    const status = answeredStatus(response);
-    const error = status === CLIENT_LEFT ? undefined : errorCode;
+    const status = responseStatus(response);
+    const error = status === CLIENT_CLOSED_REQUEST ? undefined : errorCode;
     this.inFlight.dec();
     const labels = { method: METHODS.has(method) ? method : 'other', route, status };
     this.duration.observe(labels, durationMs / 1000);
     if (DENIED.has(status)) this.denied.inc({ reason: error ?? 'unknown' });
-    this.logger[HEALTH.has(route) ? 'debug' : 'log']({
+    this.logger[HEALTH_ROUTES.has(route) ? 'debug' : 'log']({
       msg: 'request',
       request_id: requestId,
       method,

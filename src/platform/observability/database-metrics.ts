@@ -3,19 +3,21 @@ import { Gauge } from 'prom-client';
 import { DatabaseLoad } from '../database/database-status.js';
 import { Metrics } from './metrics.js';
 
-/** Use of the connection pool of a server, or the queue of transactions on SQLite. */
+/** Metrics of the connection pool of a server, or of the transaction queue of SQLite. */
 @Injectable()
 export class DatabaseMetrics {
   constructor(load: DatabaseLoad, metrics: Metrics) {
     if (!load.hasPool) {
-      metrics.watch('db_units_waiting', 'Units of work that wait for the one connection.', () =>
-        load.unitsWaiting(),
+      metrics.registerGauge(
+        'db_units_waiting',
+        'Transactions that wait for the connection of SQLite.',
+        () => load.queuedTransactions(),
       );
       return;
     }
     const connections = new Gauge({
       name: 'db_pool_connections',
-      help: 'Open connections of the pool, by whether somebody uses them.',
+      help: 'Open connections of the pool, by state: used or free.',
       labelNames: ['state'],
       registers: [],
       collect: () => {
@@ -25,10 +27,14 @@ export class DatabaseMetrics {
       },
     });
     metrics.registry.registerMetric(connections);
-    metrics.watch('db_pool_limit', 'Most connections of the pool.', () => load.pool().limit);
-    metrics.watch(
+    metrics.registerGauge(
+      'db_pool_limit',
+      'Maximum connections of the pool.',
+      () => load.pool().limit,
+    );
+    metrics.registerGauge(
       'db_pool_waiting',
-      'Who waits for a connection of the pool.',
+      'Callers that wait for a connection of the pool.',
       () => load.pool().waiting,
     );
   }

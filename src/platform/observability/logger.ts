@@ -7,7 +7,7 @@ import { currentRequest } from '../request-context.js';
 
 const STANDARD_OUTPUT = 1;
 
-/** Members that no log line should have. If one has, its value is redacted. */
+/** Log lines should not have these members. If one does, its value is redacted. */
 const SECRET_KEYS = [
   'authorization',
   'cookie',
@@ -23,7 +23,7 @@ const SECRET_KEYS = [
   'phone',
 ];
 
-/** Adds the id of the current request to each line that has no request id. */
+/** Adds the id of the current request to lines without one. */
 export function pinoFor(config: AppConfig, output = standardOutput(config)): Logger {
   return pino(
     {
@@ -38,16 +38,16 @@ export function pinoFor(config: AppConfig, output = standardOutput(config)): Log
   );
 }
 
-/** Bytes of buffered lines; further lines are dropped. */
-const MAX_BUFFERED = 16 * 1024 * 1024;
+/** Beyond it, log lines are dropped. */
+const MAX_BUFFERED_BYTES = 16 * 1024 * 1024;
 
 /**
- * One JSON object a line, or readable lines at a terminal. Writing is asynchronous; buffered lines are written before the
- * process exits, and lost if it is killed.
+ * JSON lines, or formatted lines on a terminal. JSON lines are written asynchronously: buffered lines are flushed at exit, and
+ * lost if the process is killed.
  */
 function standardOutput({ production }: AppConfig): DestinationStream {
   if (production || !isatty(STANDARD_OUTPUT))
-    return pino.destination({ dest: STANDARD_OUTPUT, sync: false, maxLength: MAX_BUFFERED });
+    return pino.destination({ dest: STANDARD_OUTPUT, sync: false, maxLength: MAX_BUFFERED_BYTES });
   return pretty({
     destination: STANDARD_OUTPUT,
     sync: true,
@@ -58,10 +58,10 @@ function standardOutput({ production }: AppConfig): DestinationStream {
 }
 
 /** The context of access log lines. */
-export const REQUESTS = 'Requests';
+export const ACCESS_LOG_CONTEXT = 'Requests';
 
-/** Their lines at `info` list the loaded modules and routes. */
-const FRAMEWORK = new Set([
+/** Contexts of Nest, whose lines at `info` list modules and routes. */
+const FRAMEWORK_CONTEXTS = new Set([
   'InstanceLoader',
   'RoutesResolver',
   'RouterExplorer',
@@ -69,22 +69,22 @@ const FRAMEWORK = new Set([
   'NestApplication',
 ]);
 
-/** Receives the lines of Nest's `Logger`: `log(message)`, `log({ msg, ...members })` or `error(message, stack)`. */
+/** Backend of Nest's `Logger`: `log(message)`, `log({ msg, ...members })` or `error(message, stack)`. */
 export class ServiceLogger implements LoggerService {
-  /** Without redaction: all members of access log lines are known. */
-  private readonly requests: Logger;
+  /** Without redaction, since all members of access log lines are known. */
+  private readonly accessLog: Logger;
 
   constructor(private readonly root: Logger) {
-    this.requests = root.child({ context: REQUESTS }, { redact: [] });
+    this.accessLog = root.child({ context: ACCESS_LOG_CONTEXT }, { redact: [] });
   }
 
   log(message: unknown, ...rest: unknown[]): void {
     const [context] = rest;
-    if (context === REQUESTS) this.requests.info(message);
-    else if (!FRAMEWORK.has(String(rest.at(-1)))) this.write('info', message, rest);
+    if (context === ACCESS_LOG_CONTEXT) this.accessLog.info(message);
+    else if (!FRAMEWORK_CONTEXTS.has(String(rest.at(-1)))) this.write('info', message, rest);
   }
 
-  /** `startProblem` reports the errors that Nest logs as ExceptionHandler. */
+  /** Skips ExceptionHandler, whose errors `startupErrorMessage` reports. */
   error(message: unknown, ...rest: unknown[]): void {
     if (rest.at(-1) !== 'ExceptionHandler') this.write('error', message, rest);
   }
@@ -105,7 +105,7 @@ export class ServiceLogger implements LoggerService {
     this.write('trace', message, rest);
   }
 
-  /** @param rest an error or its stack, if any, then the context */
+  /** @param rest an optional error or stack, then the context */
   private write(level: Level, message: unknown, rest: unknown[]): void {
     const context = rest.at(-1);
     const [cause] = rest.slice(0, -1);

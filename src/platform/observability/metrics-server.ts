@@ -8,7 +8,7 @@ import { Metrics } from './metrics.js';
 
 const PATH = '/metrics';
 
-/** Serves `GET /metrics` for Prometheus on a separate port, which only operators can reach. */
+/** Serves `GET /metrics` for Prometheus on a separate port, for operators only. */
 @Injectable()
 export class MetricsServer implements OnApplicationShutdown {
   private readonly server = createServer((request, response) => {
@@ -20,7 +20,7 @@ export class MetricsServer implements OnApplicationShutdown {
     private readonly config: AppConfig,
   ) {}
 
-  /** Does nothing if METRICS_PORT is off. @throws the system's error if it cannot listen */
+  /** Does nothing if METRICS_PORT is off. @throws the system error if it cannot listen */
   async listen(): Promise<void> {
     const { metricsPort, host } = this.config.server;
     if (metricsPort === null) return;
@@ -28,7 +28,7 @@ export class MetricsServer implements OnApplicationShutdown {
     collectDefaultMetrics({ register: registry });
     new Gauge({
       name: 'build_info',
-      help: 'Always 1: the version of the service and of Node.',
+      help: 'Always 1. The labels are the versions of the service and of Node.',
       labelNames: ['version', 'node_version'],
       registers: [registry],
     }).set({ version: VERSION, node_version: process.versions.node }, 1);

@@ -1,19 +1,19 @@
 import { Global, Injectable, Module } from '@nestjs/common';
 import { Counter, Gauge, Registry } from 'prom-client';
 
-/** The metrics of this process. Each part of the service registers its own; no label may take values that clients choose. */
+/** The metrics registry of this process. Clients must not control the value of a label. */
 @Injectable()
 export class Metrics {
   readonly registry = new Registry();
 
   readonly otpSendFailures = new Counter({
     name: 'otp_send_failures_total',
-    help: 'One-time passwords that could not be sent, after all tries.',
+    help: 'One-time passwords that could not be sent, after all retries.',
     registers: [this.registry],
   });
 
-  /** Registers a gauge without labels, which is read at every scrape. */
-  watch(name: string, help: string, read: () => number): void {
+  /** Registers a gauge without labels. Calls `read` at every scrape. */
+  registerGauge(name: string, help: string, read: () => number): void {
     const gauge: Gauge = new Gauge({ name, help, registers: [], collect: () => gauge.set(read()) });
     this.registry.registerMetric(gauge);
   }
@@ -24,7 +24,7 @@ export interface Sample<L extends string> {
   value: number;
 }
 
-/** Registers a gauge of stored values, which is read at every scrape. If reading fails, it has no values. */
+/** Registers a gauge of stored values. Reads them at every scrape; if reading fails, the gauge has no values. */
 export function registerStoredGauge<L extends string>(
   registry: Registry,
   { name, help, labelNames }: { name: string; help: string; labelNames: L[] },

@@ -2,7 +2,7 @@ import { duringRequest } from '../request-context.js';
 import { loadConfig } from '../config/load-config.js';
 import { pinoFor, ServiceLogger } from './logger.js';
 
-describe('The log', () => {
+describe('ServiceLogger', () => {
   let written: string[];
   beforeEach(() => {
     written = [];
@@ -25,29 +25,29 @@ describe('The log', () => {
     ['info', ['fatal', 'error', 'warn', 'info']],
     ['debug', ['fatal', 'error', 'warn', 'info', 'debug']],
     ['trace', ['fatal', 'error', 'warn', 'info', 'debug', 'trace']],
-  ])('has with LOG_LEVEL=%s the levels %j', (level, told) => {
+  ])('with LOG_LEVEL=%s writes the levels %j', (level, expected) => {
     const logger = loggerAt(level);
     for (const method of ['fatal', 'error', 'warn', 'log', 'debug', 'verbose'] as const)
       logger[method]('Something', 'Here');
-    expect(lines().map((line) => line.level)).toEqual(told);
+    expect(lines().map((line) => line.level)).toEqual(expected);
   });
 
-  it('keeps the stack of an error, however it is given, in one line', () => {
+  it('writes the stack of an error on the same line, for each way to pass it', () => {
     const logger = loggerAt('info');
-    const error = new Error('away');
+    const error = new Error('unavailable');
     logger.error('It failed.', error.stack, 'Here');
     logger.warn('It may fail.', error, 'Here');
     logger.error(error, 'Here');
-    const told = { context: 'Here', stack: error.stack };
+    const common = { context: 'Here', stack: error.stack };
     expect(lines()).toMatchObject([
-      { ...told, msg: 'It failed.' },
-      { ...told, msg: 'It may fail.' },
-      { ...told, msg: 'away' },
+      { ...common, msg: 'It failed.' },
+      { ...common, msg: 'It may fail.' },
+      { ...common, msg: 'unavailable' },
     ]);
     expect(written.join('').match(/\n/g)).toHaveLength(3);
   });
 
-  it('tells which request a line belongs to, which the line itself may know better', () => {
+  it('adds the id of the current request, unless the line has a request id', () => {
     const logger = loggerAt('info');
     const request = { requestId: 'req_1', receivedAt: new Date(), address: null, violations: [] };
     duringRequest(request, () => {
@@ -62,7 +62,7 @@ describe('The log', () => {
     ]);
   });
 
-  it('does not tell what has the name of a secret, at the top and one level below', () => {
+  it('redacts members named like a secret, at the top level and one level below', () => {
     const secrets = {
       authorization: 'Bearer a',
       cookie: 'session=a',
@@ -77,14 +77,14 @@ describe('The log', () => {
       secret: 'a',
       phone: '+14155550101',
     };
-    const hidden = Object.fromEntries(Object.keys(secrets).map((key) => [key, '[Redacted]']));
+    const redacted = Object.fromEntries(Object.keys(secrets).map((key) => [key, '[Redacted]']));
     loggerAt('info').log({ msg: 'Careless', headers: secrets, ...secrets }, 'Here');
     expect(lines()).toEqual([
-      expect.objectContaining({ ...hidden, headers: hidden, msg: 'Careless' }),
+      expect.objectContaining({ ...redacted, headers: redacted, msg: 'Careless' }),
     ]);
   });
 
-  it('leaves out what the framework loads, and what whoever starts it says in a sentence', () => {
+  it('omits the startup lines of Nest and the errors of its ExceptionHandler', () => {
     const logger = loggerAt('info');
     logger.log('Mapped {/dev/v1/me, GET}', 'RouterExplorer');
     logger.error(new Error('No database'), 'ExceptionHandler');

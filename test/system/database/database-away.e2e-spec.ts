@@ -138,7 +138,7 @@ onEachServer('Database outage', (database) => {
       const unready = await app.fetch('/readyz');
       expect([unready.status, await json(unready)]).toEqual([
         503,
-        { status: 'not ready', reason: 'the database is away' },
+        { status: 'not ready', reason: 'the database is unavailable' },
       ]);
       await proxy.repair();
       app.clock.set(new Date().toISOString());

@@ -40,7 +40,8 @@ describe('Command line process', () => {
     expect(await closed).toEqual([130, null]);
     expect(printed).toEqual({
       stdout: '',
-      stderr: 'Interrupted. What was done before stays; the step that was under way is undone.\n',
+      stderr:
+        'Interrupted. Completed steps are stored; the database rolls back the current step.\n',
     });
     silent.close();
   });

@@ -3,7 +3,7 @@ import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { isDatabaseUnavailable } from '../../../platform/database/errors.js';
 import { ServiceUnavailable } from '../../../platform/errors.js';
-import { openCodeOf } from '../../../platform/http/validation/schemas.js';
+import { extensibleEnumOf } from '../../../platform/http/validation/schemas.js';
 import {
   FormTooLarge,
   FormTooSlow,
@@ -38,7 +38,7 @@ export const CODES = [
 export class OAuthErrorResponse {
   @ApiProperty({
     description: 'Stable code of the error. Expect new values.',
-    ...openCodeOf('OAuthErrorCode'),
+    ...extensibleEnumOf('OAuthErrorCode'),
     example: 'invalid_grant',
   })
   error: string;

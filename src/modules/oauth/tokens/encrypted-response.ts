@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto';
 import { formatScope, parseScope } from '../../../platform/access/scopes.js';
-import { random } from '../../../platform/secrets.js';
+import { pooledRandomBytes } from '../../../platform/secrets.js';
 import type { IssuedTokens } from './token-issuer.js';
 
 const CIPHER = 'aes-256-gcm';
@@ -20,7 +20,7 @@ type Fields = [string, string, number, string];
 export function encryptResponse(token: string, response: IssuedTokens): string {
   const { accessToken, refreshToken, expiresAt, scopes } = response;
   const fields: Fields = [accessToken, refreshToken, expiresAt.getTime(), formatScope(scopes)];
-  const iv = random(IV_BYTES);
+  const iv = pooledRandomBytes(IV_BYTES);
   const cipher = createCipheriv(CIPHER, keyOf(token), iv, { authTagLength: TAG_BYTES });
   const encrypted = Buffer.concat([cipher.update(JSON.stringify(fields)), cipher.final()]);
   return Buffer.concat([iv, cipher.getAuthTag(), encrypted]).toString('base64url');

@@ -35,7 +35,7 @@ export class GrantsPersonalData implements PersonalData {
         parent: Grant,
         wheres: [{ userId }],
         child,
-        link: 'grantId',
+        foreignKey: 'grantId',
       }),
     );
     return [...children, expiredRows(this.dataSource, Grant, { userId }, 'userId')];

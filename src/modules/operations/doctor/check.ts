@@ -1,5 +1,5 @@
 import type { Change } from '../../../platform/audit/audit-log.repository.js';
-import { startProblem } from '../../../platform/lifecycle/start-problem.js';
+import { startupErrorMessage } from '../../../platform/lifecycle/start-problem.js';
 
 export interface Finding {
   status: 'ok' | 'warning' | 'failed';
@@ -52,7 +52,7 @@ export async function runChecks(
 
 /** The message of an error, without its stack trace. */
 export function messageOf(error: unknown): string {
-  return startProblem(error)
+  return startupErrorMessage(error)
     .split(/\n\s+at /, 1)
     .join('');
 }

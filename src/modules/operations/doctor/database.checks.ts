@@ -1,7 +1,7 @@
 import {
   type DatabaseFacts,
   type DatabaseSettings,
-  lacking,
+  missingPrivileges,
 } from '../../../platform/database/database-status.js';
 import type { Migrator } from '../../../platform/database/migrations/migrator.js';
 import type { ClockSkew } from '../../../platform/lifecycle/health.js';
@@ -85,7 +85,7 @@ const GRANT = 'GRANT SELECT, INSERT, UPDATE, DELETE ON <database>.* TO <user>;';
 /** Checks that the database user can write, in a transaction that is rolled back. */
 export async function writeFinding(runs: JobRunsRepository): Promise<Finding> {
   try {
-    await runs.tryWriting();
+    await runs.checkWritable();
     return ok('The service can read and write.');
   } catch (error) {
     return failed(`The service cannot write. ${messageOf(error)}`, GRANT);
@@ -96,7 +96,7 @@ export async function writeFinding(runs: JobRunsRepository): Promise<Finding> {
 export async function migrateFindings(facts: DatabaseFacts): Promise<Finding[]> {
   const privileges = await facts.privileges();
   if (privileges === null) return [];
-  const missing = lacking(privileges, MIGRATION_PRIVILEGES).join(', ');
+  const missing = missingPrivileges(privileges, MIGRATION_PRIVILEGES).join(', ');
   if (missing === '') return [ok('"db migrate" can change the schema.')];
   const unless = privileges.hasRoles ? ', unless a role grants them' : '';
   return [

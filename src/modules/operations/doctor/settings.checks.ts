@@ -3,7 +3,7 @@ import { dirname, resolve } from 'node:path';
 import { SECOND } from '../../../platform/clock.js';
 import type { AppConfig, SmsConfig } from '../../../platform/config/app-config.js';
 import { ConfigError } from '../../../platform/config/load-config.js';
-import { faultWords, httpCall } from '../../../platform/http/http-client.js';
+import { describeFailure, httpCall } from '../../../platform/http/http-client.js';
 import {
   type Check,
   runChecks,
@@ -146,7 +146,7 @@ async function gatewayResponseFinding(
   const gateway = `The gateway at ${new URL(url).origin}`;
   const response = await httpCall(url, timeoutMs, init);
   if ('kind' in response)
-    return failed(`${gateway} ${faultWords(response)}.`, `curl -v ${new URL(url).origin}`);
+    return failed(`${gateway} ${describeFailure(response)}.`, `curl -v ${new URL(url).origin}`);
   if (rejected.has(response.status))
     return failed(
       `${gateway} rejects the credentials (${response.status}).`,

@@ -7,7 +7,7 @@ import { BackgroundWriter } from '../../../platform/database/background-writer.j
 import { isDuplicateKey } from '../../../platform/database/errors.js';
 import { type Transaction, TransactionRunner } from '../../../platform/database/transaction.js';
 import type { Outcome } from '../../../platform/http/idempotency/idempotency.service.js';
-import { answeredStatus, routeOf } from '../../../platform/http/request-context.js';
+import { responseStatus, routeOf } from '../../../platform/http/request-context.js';
 import { newId } from '../../../platform/ids.js';
 import { Metrics } from '../../../platform/observability/metrics.js';
 import type { ApiCall } from '../quota.entities.js';
@@ -43,7 +43,7 @@ export class CallLog extends BackgroundWriter {
     metrics: Metrics,
   ) {
     super();
-    metrics.watch(
+    metrics.registerGauge(
       'call_log_waiting',
       'API calls in the queue of the call log.',
       () => this.queue.length,
@@ -61,7 +61,7 @@ export class CallLog extends BackgroundWriter {
       const { caller } = request.context;
       if (!caller) return;
       const route = `${request.method} ${routeOf(request)}`;
-      const status = answeredStatus(response);
+      const status = responseStatus(response);
       const durationMs = this.clock.now().getTime() - caller.receivedAt.getTime();
       this.record(caller, { route, status, durationMs });
     });

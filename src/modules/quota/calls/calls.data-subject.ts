@@ -7,7 +7,7 @@ import {
   type PersonalRows,
 } from '../../../platform/database/retention/data-subject.js';
 import {
-  clearedRows,
+  rowsToClear,
   type ExpiredRows,
 } from '../../../platform/database/retention/expired-rows.js';
 import { ApiCall } from '../quota.entities.js';
@@ -22,6 +22,6 @@ export class CallsPersonalData implements PersonalData {
   }
 
   rowsToErase({ userId }: Person): ExpiredRows[] {
-    return [clearedRows(this.dataSource, ApiCall, { userId }, 'userId', { userId: null })];
+    return [rowsToClear(this.dataSource, ApiCall, { userId }, 'userId', { userId: null })];
   }
 }

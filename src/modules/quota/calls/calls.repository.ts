@@ -5,9 +5,9 @@ import { HOUR, later, startOf } from '../../../platform/clock.js';
 import {
   expiredLogRows,
   type ExpiredRows,
-  firstWithin,
-  type Span,
-  within,
+  firstTimeIn,
+  type TimeRange,
+  inTimeRange,
 } from '../../../platform/database/retention/expired-rows.js';
 import { insertAll, upsertAll } from '../../../platform/database/sql.js';
 import { entities, type Transaction } from '../../../platform/database/transaction.js';
@@ -27,15 +27,15 @@ export class CallsRepository {
   }
 
   /** Returns the time of the first call, or null if there is none. */
-  findFirst(span: Span): Promise<Date | null> {
-    return firstWithin(this.dataSource, ApiCall, span);
+  findFirst(span: TimeRange): Promise<Date | null> {
+    return firstTimeIn(this.dataSource, ApiCall, span);
   }
 
   /**
    * The hours that contain calls, oldest first. A statement for one hour stays below the query timeout, however long the log is.
    * Yields to the event loop between hours, because the SQLite driver blocks the process.
    */
-  async *hoursWithCalls({ from, to }: Span): AsyncGenerator<Span> {
+  async *hoursWithCalls({ from, to }: TimeRange): AsyncGenerator<TimeRange> {
     let first = await this.findFirst({ from, to });
     while (first) {
       const hour = startOf(first, HOUR);
@@ -46,8 +46,8 @@ export class CallsRepository {
     }
   }
 
-  async countByRoute(hour: Span): Promise<RouteCount[]> {
-    const rows = await this.within(hour)
+  async countByRoute(hour: TimeRange): Promise<RouteCount[]> {
+    const rows = await this.inTimeRange(hour)
       .select('call.clientId', 'clientId')
       .addSelect('call.route', 'route')
       .addSelect('call.status', 'status')
@@ -60,8 +60,8 @@ export class CallsRepository {
   }
 
   /** The number of metered calls by client id. */
-  async countMetered(hour: Span): Promise<ReadonlyMap<string, number>> {
-    const rows = await this.within(hour)
+  async countMetered(hour: TimeRange): Promise<ReadonlyMap<string, number>> {
+    const rows = await this.inTimeRange(hour)
       .andWhere({ metered: true })
       .select('call.clientId', 'clientId')
       .addSelect('COUNT(*)', 'calls')
@@ -70,8 +70,8 @@ export class CallsRepository {
     return new Map(rows.map(({ clientId, calls }) => [clientId, Number(calls)]));
   }
 
-  countMeteredOf(tx: Transaction, clientId: string, span: Span): Promise<number> {
-    return this.within(span, entities(tx)).andWhere({ clientId, metered: true }).getCount();
+  countMeteredOf(tx: Transaction, clientId: string, span: TimeRange): Promise<number> {
+    return this.inTimeRange(span, entities(tx)).andWhere({ clientId, metered: true }).getCount();
   }
 
   callsBefore(moment: Date): ExpiredRows {
@@ -98,7 +98,10 @@ export class CallsRepository {
       await upsertAll(tx, ApiUsageDaily, totals.slice(from, from + TOTALS_PER_STATEMENT));
   }
 
-  private within(span: Span, manager = this.dataSource.manager): SelectQueryBuilder<ApiCall> {
-    return within(manager.createQueryBuilder(ApiCall, 'call'), span);
+  private inTimeRange(
+    span: TimeRange,
+    manager = this.dataSource.manager,
+  ): SelectQueryBuilder<ApiCall> {
+    return inTimeRange(manager.createQueryBuilder(ApiCall, 'call'), span);
   }
 }

@@ -3,7 +3,7 @@ import { AuditLog, type Change } from '../../../platform/audit/audit-log.reposit
 import { Clock, HOUR, later, startOf } from '../../../platform/clock.js';
 import { InvalidRequest } from '../../../platform/errors.js';
 import { AppConfig } from '../../../platform/config/app-config.js';
-import type { Span } from '../../../platform/database/retention/expired-rows.js';
+import type { TimeRange } from '../../../platform/database/retention/expired-rows.js';
 import { TransactionRunner, type Transaction } from '../../../platform/database/transaction.js';
 import { CallsRepository } from '../calls/calls.repository.js';
 import { callLogStart } from '../calls/usage-rollup.service.js';
@@ -89,7 +89,7 @@ export class QuotaReconciliation {
     return { used: used ?? 0, recorded: settled.posts + recent };
   }
 
-  private async count(span: Span): Promise<ReadonlyMap<string, number>> {
+  private async count(span: TimeRange): Promise<ReadonlyMap<string, number>> {
     const counts = new Map<string, number>();
     for await (const hour of this.calls.hoursWithCalls(span))
       for (const [clientId, calls] of await this.calls.countMetered(hour))
@@ -97,13 +97,13 @@ export class QuotaReconciliation {
     return counts;
   }
 
-  private settledUntil({ from, to }: Span): Date {
+  private settledUntil({ from, to }: TimeRange): Date {
     const settled = startOf(later(this.clock.now(), -SETTLED_MS), HOUR);
     if (settled < from) return from;
     return settled > to ? to : settled;
   }
 
-  private loggedRange(period: Period): Span {
+  private loggedRange(period: Period): TimeRange {
     const span = rangeOf(period);
     const now = this.clock.now();
     if (span.from > now) throw new InvalidRequest(`The month ${period} has not begun.`);

@@ -1,6 +1,6 @@
 import type { TableColumnOptions } from 'typeorm';
 
-/** The columns of `database/columns.ts` as migrations write them. Changing one here changes history: add another instead. */
+/** Column types for migrations, as in `database/columns.ts`. Released migrations use them: never change one; add another. */
 
 export function text(name: string, length: number): TableColumnOptions {
   return { name, type: 'varchar', length: String(length) };

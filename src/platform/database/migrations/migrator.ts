@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { DataSource, MigrationExecutor, type MigrationInterface, type QueryRunner } from 'typeorm';
-import { withoutStatementLimit } from '../data-source.js';
+import { withoutStatementTimeout } from '../data-source.js';
 import { isConflict, isFileLocked } from '../errors.js';
 import { type Transaction, transactionOf } from '../transaction.js';
 import { RELEASES, SchemaIsNewer, type Release } from './releases.js';
 
-/** The statements that would make the schema what the entities say; none when it is. Changes nothing. */
+/** The SQL that would change the schema to match the entities; empty if it matches. Does not run it. */
 export async function missingStatements(dataSource: DataSource): Promise<string[]> {
   const { upQueries } = await dataSource.driver.createSchemaBuilder().log();
   return upQueries.map(({ query }) => query);
@@ -17,39 +17,39 @@ const MAX_PAUSE_MS = 500;
 /** Waits for 10 seconds at most. */
 const LOCK_ON_SERVER = `SELECT GET_LOCK(LEFT(CONCAT('migrate.', DATABASE()), 64), 10) AS locked`;
 const UNLOCK_ON_SERVER = `SELECT RELEASE_LOCK(LEFT(CONCAT('migrate.', DATABASE()), 64))`;
-/** Changes nothing, but takes the lock of the file. */
+/** Changes nothing, but locks the file. */
 const LOCK_ON_SQLITE = 'PRAGMA user_version = 0';
 
 /**
- * Runs `work` while no other process migrates this database. On a server it waits for that as long as it takes. `holder` is in a
- * transaction that commits afterwards. On SQLite it is the transaction of `work`, too. On a server, schema changes commit the
- * transaction of their own connection, so `work` uses another one. Work that fails on a lock of a request runs again,
- * so it must continue where it stopped.
+ * Runs `work` under a lock that excludes other migrating processes. On a server, waits for it without a limit.
+ * `holder` is in a transaction that commits after `work`. On SQLite, `work` runs in this transaction. On a server, schema changes
+ * commit implicitly, so `work` must use another connection.
+ * Retries `work` after a lock conflict with a request, so it must be able to continue where it stopped.
  */
-async function exclusively(
+async function withMigrationLock(
   dataSource: DataSource,
   work: (holder: QueryRunner) => Promise<void>,
 ): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      await withLock(dataSource, work);
+      await runLocked(dataSource, work);
       return;
     } catch (error) {
-      const mayRepeat = isConflict(error) || isFileLocked(error);
-      if (!mayRepeat || attempt === ATTEMPTS) throw error;
+      const isRetryable = isConflict(error) || isFileLocked(error);
+      if (!isRetryable || attempt === ATTEMPTS) throw error;
       await sleep(Math.random() * MAX_PAUSE_MS);
     }
   }
 }
 
-async function withLock(
+async function runLocked(
   dataSource: DataSource,
   work: (holder: QueryRunner) => Promise<void>,
 ): Promise<void> {
   const isServer = dataSource.options.type !== 'better-sqlite3';
   const holder = dataSource.createQueryRunner();
   try {
-    // Within transactions, so that a proxy sends both statements to the server that takes writes.
+    // In transactions, so that a proxy sends both statements to the primary.
     await holder.startTransaction();
     if (isServer) await lockServer(holder);
     else await holder.query(LOCK_ON_SQLITE);
@@ -60,7 +60,7 @@ async function withLock(
     await holder.query(UNLOCK_ON_SERVER);
     await holder.commitTransaction();
   } catch (error) {
-    // A rollback that fails as well, such as on a lost connection, must not replace the error.
+    // If the rollback fails as well, such as on a lost connection, throw the first error.
     if (holder.isTransactionActive) await holder.rollbackTransaction().catch(() => undefined);
     if (isServer) await holder.query(UNLOCK_ON_SERVER).catch(() => undefined);
     throw error;
@@ -83,11 +83,11 @@ export interface MigrationStatus {
 
 /** The differences between a database and this version. All are empty if there are none. */
 export interface SchemaDifference {
-  /** Migrations that this version has and the database has not had yet. */
+  /** Migrations of this version that were not applied. */
   pending: string[];
-  /** Migrations that the database had and this version does not know: a newer version migrated it. */
+  /** Applied migrations of a newer version. */
   unknown: string[];
-  /** SQL that would make the schema what this version expects. None when migrations are pending or unknown: it would undo them. */
+  /** SQL that would change the schema to match this version. Empty if migrations are pending or unknown: it would revert them. */
   statements: string[];
 }
 
@@ -97,70 +97,78 @@ export class Migrator {
   constructor(private readonly dataSource: DataSource) {}
 
   /**
-   * Runs pending migrations, oldest first, in a transaction on SQLite. Several processes may do so at once.
-   * @returns the names of those that were pending, whichever process ran them
+   * Runs pending migrations, oldest first, in a transaction on SQLite. Several processes may call it concurrently.
+   * @returns the names of the migrations that were pending before
    */
   async migrate(): Promise<string[]> {
-    const pending = without(knownTo(this.dataSource), await appliedNames(this.dataSource));
+    const pending = without(migrationNames(this.dataSource), await appliedNames(this.dataSource));
     if (pending.length > 0)
-      await this.patiently((dataSource) => exclusively(dataSource, () => runPending(dataSource)));
+      await this.withMigrationTimeouts((dataSource) =>
+        withMigrationLock(dataSource, () => runPending(dataSource)),
+      );
     return pending;
   }
 
-  /** The migrations of the database after a release, newest first. @throws SchemaIsNewer */
-  async since(release: Release): Promise<string[]> {
+  /** The applied migrations after a release, newest first. @throws SchemaIsNewer */
+  async appliedSince(release: Release): Promise<string[]> {
     const applied = await appliedNames(this.dataSource);
-    const known = knownTo(this.dataSource);
+    const known = migrationNames(this.dataSource);
     const unknown = without(applied, known);
     if (unknown.length > 0) throw new SchemaIsNewer(unknown);
-    const beyond = known.slice(known.indexOf(RELEASES[release]) + 1);
-    return beyond.filter((name) => applied.has(name)).toReversed();
+    const later = known.slice(known.indexOf(RELEASES[release]) + 1);
+    return later.filter((name) => applied.has(name)).toReversed();
   }
 
   /**
-   * Undoes what came after a release, newest first, and loses what that stored. Where a run was stopped, the next one goes on.
-   * Several processes may do so at once, as with `migrate`.
-   * @param onUndone is called by the process that undid a migration, in the transaction that forgets it
-   * @returns the names of what there was to undo, whichever process undid it
+   * Reverts the migrations after a release, newest first, and deletes their data. Continues an interrupted run. Several processes
+   * may call it concurrently.
+   * @param onReverted called in the transaction that deletes the migration's row, by the process that reverted it
+   * @returns the names of the migrations after the release
    * @throws SchemaIsNewer
    */
   async revert(
     release: Release,
-    onUndone: (tx: Transaction, name: string) => Promise<void>,
+    onReverted: (tx: Transaction, name: string) => Promise<void>,
   ): Promise<string[]> {
-    const names = await this.since(release);
+    const names = await this.appliedSince(release);
     if (names.length === 0) return names;
-    await this.patiently(async (dataSource) => {
-      for (const name of names) await undo(dataSource, name, (tx) => onUndone(tx, name));
+    await this.withMigrationTimeouts(async (dataSource) => {
+      for (const name of names)
+        await revertMigration(dataSource, name, (tx) => onReverted(tx, name));
     });
     return names;
   }
 
-  /** Every migration of this version, oldest first. */
+  /** All migrations of this version, oldest first. */
   async status(): Promise<MigrationStatus[]> {
     const applied = await appliedNames(this.dataSource);
-    return knownTo(this.dataSource).map((name) => ({ name, applied: applied.has(name) }));
+    return migrationNames(this.dataSource).map((name) => ({ name, applied: applied.has(name) }));
   }
 
-  /** Compares all tables, columns and indices with what this version expects. Changes nothing. */
+  /** Compares all tables, columns and indices with the entities of this version. Changes nothing. */
   async difference(): Promise<SchemaDifference> {
     const applied = await appliedNames(this.dataSource);
-    const known = knownTo(this.dataSource);
+    const known = migrationNames(this.dataSource);
     const pending = without(known, applied);
     const unknown = without(applied, known);
-    const isOwn = pending.length + unknown.length === 0;
-    return { pending, unknown, statements: isOwn ? await missingStatements(this.dataSource) : [] };
+    const isComparable = pending.length + unknown.length === 0;
+    return {
+      pending,
+      unknown,
+      statements: isComparable ? await missingStatements(this.dataSource) : [],
+    };
   }
 
   async isCurrent(): Promise<boolean> {
     return (await this.status()).every(({ applied }) => applied);
   }
 
-  private async patiently<T>(work: (dataSource: DataSource) => Promise<T>): Promise<T> {
+  /** Runs `work` on a data source without a statement timeout. */
+  private async withMigrationTimeouts<T>(work: (dataSource: DataSource) => Promise<T>): Promise<T> {
     const { options } = this.dataSource;
-    const patient = withoutStatementLimit(options);
-    if (patient === options) return work(this.dataSource);
-    const dataSource = await new DataSource(patient).initialize();
+    const migrationOptions = withoutStatementTimeout(options);
+    if (migrationOptions === options) return work(this.dataSource);
+    const dataSource = await new DataSource(migrationOptions).initialize();
     try {
       return await work(dataSource);
     } finally {
@@ -181,7 +189,7 @@ async function appliedNames(dataSource: DataSource): Promise<Set<string>> {
 }
 
 /** The migrations of this version, oldest first. */
-function knownTo(dataSource: DataSource): string[] {
+function migrationNames(dataSource: DataSource): string[] {
   return dataSource.migrations.map(nameOf);
 }
 
@@ -189,12 +197,12 @@ function nameOf({ name, constructor }: MigrationInterface): string {
   return name ?? constructor.name;
 }
 
-function without(names: Iterable<string>, others: Iterable<string>): string[] {
-  const left = new Set(others);
-  return [...names].filter((name) => !left.has(name));
+function without(names: Iterable<string>, excluded: Iterable<string>): string[] {
+  const set = new Set(excluded);
+  return [...names].filter((name) => !set.has(name));
 }
 
-/** Like `runMigrations` of the data source, which keeps its connection for ever when it fails to make its own table. */
+/** Like `runMigrations` of the data source, which leaks its connection if it fails to create the migrations table. */
 async function runPending(dataSource: DataSource): Promise<void> {
   const runner = dataSource.createQueryRunner();
   try {
@@ -206,14 +214,14 @@ async function runPending(dataSource: DataSource): Promise<void> {
   }
 }
 
-async function undo(
+async function revertMigration(
   dataSource: DataSource,
   name: string,
-  onUndone: (tx: Transaction) => Promise<void>,
+  onReverted: (tx: Transaction) => Promise<void>,
 ): Promise<void> {
-  const migration = dataSource.migrations.find((one) => nameOf(one) === name);
-  if (migration === undefined) throw new Error(`There is no migration ${name}.`);
-  await exclusively(dataSource, async (holder) => {
+  const migration = dataSource.migrations.find((candidate) => nameOf(candidate) === name);
+  if (migration === undefined) throw new Error(`Unknown migration: ${name}.`);
+  await withMigrationLock(dataSource, async (holder) => {
     if (!(await appliedNames(dataSource)).has(name)) return;
     const runner = dataSource.createQueryRunner();
     try {
@@ -222,6 +230,6 @@ async function undo(
       await runner.release();
     }
     await holder.query('DELETE FROM migrations WHERE name = ?', [name]);
-    await onUndone(transactionOf(holder.manager));
+    await onReverted(transactionOf(holder.manager));
   });
 }

@@ -4,40 +4,40 @@ import type { Pool, PoolConnection, RowDataPacket } from 'mysql2';
 import { withDeadline } from '../../request-context.js';
 import { isReadOnly } from '../errors.js';
 import { streamOf } from './private-members.js';
-import { interceptQueries, takingFrom, timedOut } from './timeouts.js';
+import { interceptQueries, acquireWithTimeout, timedOut } from './timeouts.js';
 
 const DEFAULT_PORT = 3306;
 
-/** The delay, in milliseconds, until an idle connection is tried. */
+/** TCP keep-alive: delay before the first probe of an idle connection. */
 export const KEEP_ALIVE_MS = 10_000;
 
 /*
  * Failover between the servers of DATABASE_URL, of which one takes writes: a group with a single primary, or a source and its
- * replicas. New connections go to the current host. A connection is used once its host has confirmed that it takes writes. A lost
- * connection, a statement without a response or a read-only error marks the host as failed, and the next one becomes current.
- * Delete this when MySQL Router, ProxySQL or HAProxy in front is a requirement.
+ * replicas. New connections go to the current server. A connection is used once its server has confirmed that it takes writes. A
+ * lost connection, a statement without a response or a read-only error marks the server as failed; the next one becomes current.
+ * Delete this if MySQL Router, ProxySQL or HAProxy becomes a requirement.
  */
 
 interface Connection {
   /** Index of its server. */
-  readonly host: number;
-  /** Ends the connection when the server does not confirm in time. */
+  readonly server: number;
+  /** Closes the connection if the server does not confirm in time. */
   readonly timer: NodeJS.Timeout;
-  /** How often the host had failed when it confirmed. */
+  /** Failures of the server at the time of confirmation; undefined before. */
   failuresBefore?: number;
 }
 
 export class Failover {
   private readonly servers: readonly { host: string; port: number }[];
-  /** How often each host has failed. */
+  /** Number of failures of each server. */
   private readonly failures: number[];
   /** Index of the server for new connections. */
   current = 0;
   private readonly connections = new WeakMap<Socket, Connection>();
 
   /**
-   * @param urls one of each server
-   * @param timeoutMs how long a server may take to confirm that it takes writes
+   * @param urls one per server
+   * @param timeoutMs time for a server to confirm that it takes writes
    */
   constructor(
     urls: readonly string[],
@@ -54,16 +54,16 @@ export class Failover {
     return this.servers.length;
   }
 
-  /** Connects to the current host. A primary that its group has lost accepts connections and commits nothing, hence the timer. */
+  /** Connects to the current server. The timer is for a primary outside of its group, which accepts connections but no commits. */
   open(): Socket {
     const index = this.current;
     const { host = '', port = DEFAULT_PORT } = this.servers[index] ?? {};
     const keepAlive = { keepAlive: true, keepAliveInitialDelay: KEEP_ALIVE_MS };
     const socket = connect({ host, port, noDelay: true, ...keepAlive });
     const timer = setTimeout(() => {
-      socket.destroy(timedOut('The server does not answer.'));
+      socket.destroy(timedOut('The database server did not confirm in time that it takes writes.'));
     }, this.timeoutMs).unref();
-    this.connections.set(socket, { host: index, timer });
+    this.connections.set(socket, { server: index, timer });
     return socket
       .once('error', ({ code }: NodeJS.ErrnoException) => {
         if (code === 'ETIMEDOUT') this.markFailed(socket);
@@ -72,93 +72,94 @@ export class Failover {
       .once('close', () => this.reject(socket));
   }
 
-  /** The host of this connection takes writes. */
+  /** Call when the server has confirmed that it takes writes. */
   confirm(socket: Socket): void {
     const connection = this.connections.get(socket);
     if (connection === undefined) return;
     clearTimeout(connection.timer);
-    connection.failuresBefore = this.failures[connection.host];
+    connection.failuresBefore = this.failures[connection.server];
   }
 
-  /** Whether the host has confirmed and not failed since. */
+  /** Whether the server has confirmed and not failed since. */
   isConfirmed(socket: Socket): boolean {
     const connection = this.connections.get(socket);
     return (
       connection?.failuresBefore !== undefined &&
-      connection.failuresBefore === this.failures[connection.host]
+      connection.failuresBefore === this.failures[connection.server]
     );
   }
 
-  /** Whether the host has failed after it had confirmed. */
+  /** Whether the server has failed since it confirmed. */
   hasFailed(socket: Socket): boolean {
     return this.connections.get(socket)?.failuresBefore !== undefined && !this.isConfirmed(socket);
   }
 
-  /** The host did not confirm. */
+  /** Call when the server did not confirm. Does nothing if it already has. */
   reject(socket: Socket): void {
     const connection = this.connections.get(socket);
     if (connection === undefined || connection.failuresBefore !== undefined) return;
     clearTimeout(connection.timer);
-    this.leave(connection.host);
+    this.next(connection.server);
   }
 
-  /** The host confirmed and takes no writes any more, so none of its connections is used again. */
+  /** Call when a confirmed server no longer takes writes. None of its connections is used again. */
   markFailed(socket: Socket): void {
     const connection = this.connections.get(socket);
     if (connection === undefined || !this.isConfirmed(socket)) return;
-    this.failures[connection.host] = (this.failures[connection.host] ?? 0) + 1;
-    this.leave(connection.host);
+    this.failures[connection.server] = (this.failures[connection.server] ?? 0) + 1;
+    this.next(connection.server);
   }
 
-  private leave(host: number): void {
-    if (host === this.current) this.current = (host + 1) % this.size;
+  /** Moves on to the next server, unless another call already has. */
+  private next(failed: number): void {
+    if (failed === this.current) this.current = (failed + 1) % this.size;
   }
 }
 
-/** Newer versions of MariaDB return words. */
+/** Newer versions of MariaDB return a word instead of a number. */
 const TAKES_WRITES = `SELECT CONCAT(@@global.read_only) IN ('0', 'OFF') AS takes_writes`;
 
 /**
- * Makes a pool return connections to the primary only.
- * @param timeoutMs for all servers together: after that, no other server is tried
+ * Makes the pool return only connections to the primary.
+ * @param timeoutMs for all servers together
  */
-export function toPrimary(pool: Pool, failover: Failover, timeoutMs: number): void {
-  const take = promisify(takingFrom(pool));
+export function routeToPrimary(pool: Pool, failover: Failover, timeoutMs: number): void {
+  const acquire = promisify(acquireWithTimeout(pool));
 
-  async function connection(): Promise<PoolConnection> {
-    const until = performance.now() + timeoutMs;
-    let others = failover.size - 1;
-    const isLast = (): boolean => others === 0 || performance.now() >= until;
+  async function primaryConnection(): Promise<PoolConnection> {
+    const deadline = performance.now() + timeoutMs;
+    let remaining = failover.size - 1;
+    const isLast = (): boolean => remaining === 0 || performance.now() >= deadline;
     for (;;) {
       const { current } = failover;
-      const taken = await take(until - performance.now()).catch((error: unknown) => {
+      const connection = await acquire(deadline - performance.now()).catch((error: unknown) => {
         if (isLast() || failover.current === current) throw error;
       });
-      if (taken !== undefined) {
-        const stream = streamOf(taken);
-        if (failover.isConfirmed(stream)) return taken;
+      if (connection !== undefined) {
+        const stream = streamOf(connection);
+        if (failover.isConfirmed(stream)) return connection;
         if (failover.hasFailed(stream)) {
-          taken.destroy();
+          connection.destroy();
           continue;
         }
-        // Its own deadline: the request may have waited for long already.
-        if (await withDeadline(() => takesWrites(taken)).catch(() => false)) {
+        // With its own deadline, since the request may already have waited for long.
+        if (await withDeadline(() => takesWrites(connection)).catch(() => false)) {
           failover.confirm(stream);
-          return taken;
+          return connection;
         }
         failover.reject(stream);
-        taken.destroy();
+        connection.destroy();
       }
       if (isLast()) throw noPrimary();
-      others -= 1;
+      remaining -= 1;
     }
   }
 
-  pool.getConnection = (taker) => {
-    const fail = taker as (error: unknown) => void;
-    void connection().then((taken) => taker(null, taken), fail);
+  pool.getConnection = (callback) => {
+    const fail = callback as (error: unknown) => void;
+    void primaryConnection().then((connection) => callback(null, connection), fail);
   };
-  pool.on('connection', (taken) => endWhenReadOnly(taken, failover));
+  pool.on('connection', (connection) => failOnReadOnlyError(connection, failover));
 }
 
 async function takesWrites(connection: PoolConnection): Promise<boolean> {
@@ -168,23 +169,26 @@ async function takesWrites(connection: PoolConnection): Promise<boolean> {
 
 type Callback = (error: NodeJS.ErrnoException | null, ...more: unknown[]) => void;
 
-/** Statements that only read would go on to succeed on a server that became a replica. */
-function endWhenReadOnly(connection: PoolConnection, failover: Failover): void {
+/**
+ * After a read-only error, marks the server as failed and does not reuse the connection: reads would still succeed on a server that
+ * became a replica.
+ */
+function failOnReadOnlyError(connection: PoolConnection, failover: Failover): void {
   interceptQueries(connection, (send) => (statement, ...more) => {
     const callback = more.at(-1);
     if (typeof callback !== 'function') return send(statement, ...more);
-    const watching: Callback = (error, ...results) => {
+    const intercepted: Callback = (error, ...results) => {
       if (isReadOnly(error)) {
         failover.markFailed(streamOf(connection));
         connection.release = () => connection.destroy();
       }
       (callback as Callback)(error, ...results);
     };
-    return send(statement, ...more.slice(0, -1), watching);
+    return send(statement, ...more.slice(0, -1), intercepted);
   });
 }
 
 function noPrimary(): NodeJS.ErrnoException {
-  const error = new Error('None of the servers of DATABASE_URL takes writes.');
+  const error = new Error('No server of DATABASE_URL accepts writes.');
   return Object.assign(error, { code: 'ER_OPTION_PREVENTS_STATEMENT' });
 }

@@ -2,46 +2,45 @@ import type { Socket } from 'node:net';
 import type { Pool, PoolConnection } from 'mysql2';
 
 /*
- * The members of mysql2 that are missing in its types and that it may change in any release. Nothing public does the same:
+ * Private members of mysql2, which any release may change. There is no public alternative:
  * - `stream` of a connection: `destroy()` and `end()` leave the running statement without a result.
- * - the lists of a pool: its queue has no timeout, and there are no figures of its load.
+ * - The lists of a pool: its queue has no timeout, and it reports no load.
  */
 
-type Taker = Parameters<Pool['getConnection']>[0];
+type ConnectionCallback = Parameters<Pool['getConnection']>[0];
 
 interface List {
   readonly length: number;
 }
 
 interface Queue extends List {
-  get(index: number): Taker;
+  get(index: number): ConnectionCallback;
   removeOne(index: number): void;
 }
 
-interface Lists {
+interface PoolLists {
   _allConnections: List;
   _freeConnections: List;
   _connectionQueue: Queue;
 }
 
-/** The stream of a connection. */
 export function streamOf(connection: PoolConnection): Socket {
   return (connection as PoolConnection & { stream: Socket }).stream;
 }
 
 /** Removes a callback of `getConnection` from the queue of the pool. */
-export function leaveQueue(pool: Pool, taker: Taker): void {
-  const { _connectionQueue: queue } = pool as Pool & Lists;
+export function leaveQueue(pool: Pool, callback: ConnectionCallback): void {
+  const { _connectionQueue: queue } = pool as Pool & PoolLists;
   for (let index = 0; index < queue.length; index += 1)
-    if (queue.get(index) === taker) return queue.removeOne(index);
+    if (queue.get(index) === callback) return queue.removeOne(index);
 }
 
-/** Numbers of open connections, of those that are free, and of callers in the queue. */
+/** Numbers of open connections, free connections, and callers in the queue. */
 export function countsOf(pool: Pool): { open: number; free: number; waiting: number } {
   const {
     _allConnections: open,
     _freeConnections: free,
     _connectionQueue: queue,
-  } = pool as Pool & Lists;
+  } = pool as Pool & PoolLists;
   return { open: open.length, free: free.length, waiting: queue.length };
 }

@@ -4,7 +4,7 @@ import type { DataSourceOptions } from 'typeorm';
 import { bindContext, isPastDeadline } from '../../request-context.js';
 import { leaveQueue } from './private-members.js';
 
-/** An error like those of Node for network operations that took too long. */
+/** An error like Node's for network timeouts. */
 export function timedOut(message: string): NodeJS.ErrnoException {
   return Object.assign(new Error(message), { code: 'ETIMEDOUT' });
 }
@@ -12,27 +12,30 @@ export function timedOut(message: string): NodeJS.ErrnoException {
 /** The overloads of mysql2's `query` and `execute`. */
 export type Send = (statement: string | QueryOptions, ...more: unknown[]) => Query;
 
-export function interceptQueries(connection: PoolConnection, around: (send: Send) => Send): void {
+/** Wraps `query` and `execute` of a connection. */
+export function interceptQueries(connection: PoolConnection, wrap: (send: Send) => Send): void {
   const { query, execute } = connection as unknown as Record<'query' | 'execute', Send>;
   Object.assign(connection, {
-    query: around(query.bind(connection)),
-    execute: around(execute.bind(connection)),
+    query: wrap(query.bind(connection)),
+    execute: wrap(execute.bind(connection)),
   });
 }
 
-type Taker = Parameters<Pool['getConnection']>[0];
+type ConnectionCallback = Parameters<Pool['getConnection']>[0];
 
 /**
- * Acquires connections of a pool with a timeout, which the pool's own queue does not have. A waiter that times out leaves the queue;
- * a connection that reaches it nevertheless is released.
+ * The pool's `getConnection` with a timeout, which the pool's queue does not have. A callback that times out leaves the queue; a
+ * connection that still arrives is released.
  */
-export function takingFrom(pool: Pool): (waitMs: number, taker: Taker) => void {
-  const take = pool.getConnection.bind(pool);
-  return (waitMs, taker) => {
-    // Otherwise it would run as part of the request that gives the connection back.
-    const callback = bindContext(taker);
+export function acquireWithTimeout(
+  pool: Pool,
+): (timeoutMs: number, callback: ConnectionCallback) => void {
+  const getConnection = pool.getConnection.bind(pool);
+  return (timeoutMs, unbound) => {
+    // Otherwise the callback would run in the context of the request that releases the connection.
+    const callback = bindContext(unbound);
     let isWaiting = true;
-    const waiter: Taker = (error, connection) => {
+    const waiter: ConnectionCallback = (error, connection) => {
       clearTimeout(timer);
       if (isWaiting) callback(error, connection);
       else if (error === null) connection.release();
@@ -40,30 +43,30 @@ export function takingFrom(pool: Pool): (waitMs: number, taker: Taker) => void {
     const timer = setTimeout(() => {
       isWaiting = false;
       leaveQueue(pool, waiter);
-      const refuse = callback as (error: Error) => void;
-      refuse(timedOut('No connection to the database came free in time.'));
-    }, waitMs);
-    take(waiter);
+      const fail = callback as (error: Error) => void;
+      fail(timedOut('No database connection became free in time.'));
+    }, timeoutMs);
+    getConnection(waiter);
   };
 }
 
-/** Statements that end a transaction or set up a connection. */
-const ALWAYS = /^(?:COMMIT|ROLLBACK|SET SESSION)\b/;
+/** Statements without a deadline: they end a transaction or set up a connection. */
+const EXEMPT = /^(?:COMMIT|ROLLBACK|SET SESSION)\b/;
 
-/** Rejects statements of requests that are past their deadline: many slow statements take as long as one that hangs. */
-export function refuseOverdue(connection: PoolConnection, timeoutMs: number): void {
+/** Rejects statements of requests past their deadline, since many slow statements can take as long as one that hangs. */
+export function enforceDeadline(connection: PoolConnection, timeoutMs: number): void {
   interceptQueries(connection, (send) => (statement, ...more) => {
     const text = typeof statement === 'string' ? statement : statement.sql;
     const callback = more.at(-1);
     if (typeof callback !== 'function') return send(statement, ...more);
-    const answered = callback as (...answer: unknown[]) => void;
-    if (isPastDeadline(timeoutMs) && !ALWAYS.test(text))
-      return refused(() => answered(deadlineExceeded()));
+    const fail = callback as (error: Error) => void;
+    if (isPastDeadline(timeoutMs) && !EXEMPT.test(text))
+      return rejectedQuery(() => fail(deadlineExceeded()));
     return send(statement, ...more);
   });
 }
 
-/** The time in milliseconds that a request may spend on this database: a server's connect timeout; Infinity on SQLite. */
+/** The deadline of requests for database work, in milliseconds; Infinity on SQLite. */
 export function timeoutOf(options: DataSourceOptions): number {
   const isServer = options.type === 'mysql' || options.type === 'mariadb';
   return (isServer ? options.connectTimeout : undefined) ?? Infinity;
@@ -73,11 +76,11 @@ export function deadlineExceeded(): Error {
   return timedOut('The request is past its deadline for the database.');
 }
 
-/** The part of a query that the driver looks at: it releases the connection at the event `end`. */
-function refused(tell: () => void): Query {
+/** A query that was not sent. mysql2's pool releases the connection at its event `end`. */
+function rejectedQuery(fail: () => void): Query {
   const query = new EventEmitter();
   process.nextTick(() => {
-    tell();
+    fail();
     query.emit('end');
   });
   return query as Query;

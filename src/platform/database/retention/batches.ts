@@ -2,15 +2,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ExpiredRows } from './expired-rows.js';
 import type { TransactionRunner } from '../transaction.js';
 
-/** Rows of one transaction, so that requests wait only shortly for its locks, or on SQLite for the queue. */
-const BATCH = 1000;
+/** Rows per transaction. Small, so that requests wait only briefly for its locks, or for the queue of SQLite. */
+const BATCH_SIZE = 1000;
 const PAUSE_MS = 50;
 
 export type RowsByTable = Record<string, number>;
 
 export interface BatchSettings {
-  /** Called before every batch: whether to stop. */
-  isOver?: () => boolean;
+  /** Called before every batch. */
+  shouldStop?: () => boolean;
   /** Called after every batch with the number of deleted rows. */
   onBatch?: (table: string, deleted: number) => void;
 }
@@ -19,11 +19,11 @@ export interface BatchSettings {
 export async function deleteInBatches(
   transactions: TransactionRunner,
   rows: ExpiredRows,
-  { isOver = () => false, onBatch }: BatchSettings = {},
+  { shouldStop = () => false, onBatch }: BatchSettings = {},
 ): Promise<number> {
   let deleted = 0;
-  while (!isOver()) {
-    const keys = await rows.keys(BATCH);
+  while (!shouldStop()) {
+    const keys = await rows.keys(BATCH_SIZE);
     if (keys.length === 0) break;
     deleted += await transactions.run((tx) => rows.delete(tx, keys));
     onBatch?.(rows.table, deleted);
@@ -32,7 +32,7 @@ export async function deleteInBatches(
   return deleted;
 }
 
-/** Sums the results of `work` by table, one after the other. */
+/** Calls `work` sequentially and sums its results by table. */
 export async function countByTable(
   all: Iterable<ExpiredRows> | AsyncIterable<ExpiredRows>,
   work: (rows: ExpiredRows) => Promise<number>,

@@ -2,28 +2,28 @@ import type { DataSource, EntityTarget, FindOptionsWhere, ObjectLiteral } from '
 import type { ExpiredRows } from './expired-rows.js';
 import { rowsInPages } from './rows-in-pages.js';
 
-/** Whose data it is. `phone` is E.164, and null once the user's own row is gone. */
+/** The user whose data is exported or erased. `phone` is in E.164 format; null if the user row is already deleted. */
 export interface Person {
   userId: string;
   phone: string | null;
 }
 
-/** The rows of one table about a person, by the names of its columns. */
+/** The rows of one table about a person, as objects by column name. */
 export interface PersonalRows {
   table: string;
   rows: AsyncIterable<object>;
 }
 
-/** The personal data of one part of the service. A test finds tables that no part names. */
+/** The personal data of one module. A test fails for tables that no module covers. */
 export interface PersonalData {
-  /** Everything about a person, without hashes. */
+  /** All data about the person, except hashes. */
   rowsToExport(person: Person): PersonalRows[];
 
-  /** The rows that an erasure deletes or makes anonymous, in this order. */
+  /** The rows to delete or anonymize, in this order. */
   rowsToErase(person: Person): ExpiredRows[];
 }
 
-/** The rows of a table for which one of `wheres` holds, without the columns of `omit`. */
+/** The rows of a table that match any of `wheres`, without the columns in `omit`. */
 export function personalRows<T extends ObjectLiteral>(
   dataSource: DataSource,
   entity: EntityTarget<T>,
@@ -37,7 +37,7 @@ export function personalRows<T extends ObjectLiteral>(
       for await (const page of rowsInPages(dataSource, entity, where))
         for (const row of page)
           yield Object.fromEntries(
-            exported.map((one) => [one.databaseName, one.getEntityValue(row)]),
+            exported.map((column) => [column.databaseName, column.getEntityValue(row)]),
           );
   }
   return { table: tableName, rows: rows() };

@@ -10,30 +10,27 @@ import { DAY, later } from '../../clock.js';
 import { entities, type Transaction } from '../transaction.js';
 import { rowsInPages } from './rows-in-pages.js';
 
-/** SQLite refuses an expression that is nested 1,000 deep, and a list of compound keys is nested once a key. */
+/** SQLite rejects expressions nested deeper than 1,000, and TypeORM nests a list of compound keys once per key. */
 const KEYS_PER_STATEMENT = 200;
 
-/**
- * Rows of one table to delete. They are found by an index and deleted by their keys in batches, so that no engine locks more than
- * it deletes.
- */
+/** Rows of one table to delete. An index finds them; they are deleted by primary key, so that the database locks no other rows. */
 export interface ExpiredRows {
   readonly table: string;
   count(): Promise<number>;
-  /** The keys of at most `limit` of them. */
+  /** The primary keys of up to `limit` rows. */
   keys(limit: number): Promise<ObjectLiteral[]>;
-  /** Deletes those of `keys` that still match. @returns the number of rows */
+  /** Deletes the rows with these keys that still match. @returns the number of deleted rows */
   delete(tx: Transaction, keys: readonly ObjectLiteral[]): Promise<number>;
 }
 
-/** The rows for which `where` holds, walked in the order of `column`, which leads an index. */
+/** The rows that match `where`, in the order of `column`, which must be the first column of an index. */
 export function expiredRows<T extends ObjectLiteral>(
   dataSource: DataSource,
   entity: EntityTarget<T>,
   where: FindOptionsWhere<T>,
   column: keyof T & string,
 ): ExpiredRows {
-  return foundRows(
+  return matchingRows(
     dataSource,
     entity,
     (query) => query.where(where).orderBy(`${query.alias}.${column}`),
@@ -41,12 +38,15 @@ export function expiredRows<T extends ObjectLiteral>(
   );
 }
 
-/** The rows that `find` narrows a query down to; `still` is what must also hold when they are deleted. */
-export function foundRows<T extends ObjectLiteral>(
+/**
+ * The rows that the query of `find` selects.
+ * @param condition rows must also match it when they are deleted
+ */
+export function matchingRows<T extends ObjectLiteral>(
   dataSource: DataSource,
   entity: EntityTarget<T>,
   find: (query: SelectQueryBuilder<T>) => SelectQueryBuilder<T>,
-  still: FindOptionsWhere<T> = {},
+  condition: FindOptionsWhere<T> = {},
 ): ExpiredRows {
   const { tableName, primaryColumns } = dataSource.getMetadata(entity);
   const query = (): SelectQueryBuilder<T> =>
@@ -62,20 +62,20 @@ export function foundRows<T extends ObjectLiteral>(
       );
     },
     delete: (tx, keys) =>
-      byKeys(keys, (some) =>
+      inChunks(keys, (chunk) =>
         entities(tx)
           .createQueryBuilder()
           .delete()
           .from(entity)
-          .whereInIds(some)
-          .andWhere(still)
+          .whereInIds(chunk)
+          .andWhere(condition)
           .execute(),
       ),
   };
 }
 
-/** The rows for which `where` holds, which stay: `delete` only writes `values`, after which `where` holds no more. */
-export function clearedRows<T extends ObjectLiteral>(
+/** The rows that match `where`. `delete` keeps them and sets `values`, after which they must no longer match. */
+export function rowsToClear<T extends ObjectLiteral>(
   dataSource: DataSource,
   entity: EntityTarget<T>,
   where: FindOptionsWhere<T>,
@@ -85,21 +85,21 @@ export function clearedRows<T extends ObjectLiteral>(
   return {
     ...expiredRows(dataSource, entity, where, column),
     delete: (tx, keys) =>
-      byKeys(keys, (some) =>
+      inChunks(keys, (chunk) =>
         entities(tx)
           .createQueryBuilder()
           .update(entity)
           .set(values)
-          .whereInIds(some)
+          .whereInIds(chunk)
           .andWhere(where)
           .execute(),
       ),
   };
 }
 
-async function byKeys(
+async function inChunks(
   keys: readonly ObjectLiteral[],
-  write: (some: ObjectLiteral[]) => Promise<{ affected?: number | null }>,
+  write: (chunk: ObjectLiteral[]) => Promise<{ affected?: number | null }>,
 ): Promise<number> {
   let written = 0;
   for (let from = 0; from < keys.length; from += KEYS_PER_STATEMENT)
@@ -107,21 +107,22 @@ async function byKeys(
   return written;
 }
 
-/** Rows by the rows that they belong to: `link` is the column that has the id of a parent for which one of `wheres` holds. */
+/** Rows of `child` whose parent matches any of `wheres`. */
 export interface Children<P, C> {
   parent: EntityTarget<P>;
   wheres: readonly FindOptionsWhere<P>[];
   child: EntityTarget<C>;
-  link: keyof C & string;
+  /** The column with the id of the parent. */
+  foreignKey: keyof C & string;
 }
 
 /**
- * Rows to be deleted before those that they belong to. They are found some parents at a time, so that what takes many batches
- * does not begin at the first parent each time: ask for keys, and delete their rows, until there are none.
+ * Rows to delete before their parents. `keys` walks the parents in pages and resumes at the current page. Call `keys` and `delete`
+ * alternately until `keys` returns none.
  */
 export function childRows<P extends { id: string }, C extends ObjectLiteral>(
   dataSource: DataSource,
-  { parent, wheres, child, link }: Children<P, C>,
+  { parent, wheres, child, foreignKey }: Children<P, C>,
 ): ExpiredRows {
   async function* parents(): AsyncGenerator<ExpiredRows> {
     for (const where of wheres)
@@ -129,13 +130,13 @@ export function childRows<P extends { id: string }, C extends ObjectLiteral>(
         yield childrenOf(page.map(({ id }) => id));
   }
   const childrenOf = (ids: string[]): ExpiredRows =>
-    foundRows(dataSource, child, (query) =>
-      query.where(`${query.alias}.${link} IN (:...ids)`, { ids }),
+    matchingRows(dataSource, child, (query) =>
+      query.where(`${query.alias}.${foreignKey} IN (:...ids)`, { ids }),
     );
-  const walk = parents();
-  let some = childrenOf(['']);
+  const pages = parents();
+  let current = childrenOf(['']);
   return {
-    ...some,
+    ...current,
     count: async () => {
       let count = 0;
       for await (const children of parents()) count += await children.count();
@@ -143,45 +144,45 @@ export function childRows<P extends { id: string }, C extends ObjectLiteral>(
     },
     keys: async (limit) => {
       for (;;) {
-        const keys = await some.keys(limit);
+        const keys = await current.keys(limit);
         if (keys.length > 0) return keys;
-        const next = await walk.next();
+        const next = await pages.next();
         if (next.done === true) return [];
-        some = next.value;
+        current = next.value;
       }
     },
   };
 }
 
-/** A row of a table that is only added to. Time and id are its primary key, in this order. */
+/** A row of an append-only table with the primary key (`at`, `id`). */
 export interface LogRow {
   at: Date;
   id: string;
 }
 
-/** From its first moment until before its last. */
-export interface Span {
+export interface TimeRange {
+  /** Inclusive. */
   from: Date;
+  /** Exclusive. */
   to: Date;
 }
 
-/** Narrows a query down to the rows of a span. */
-export function within<T extends LogRow>(
+export function inTimeRange<T extends LogRow>(
   query: SelectQueryBuilder<T>,
-  { from, to }: Span,
+  { from, to }: TimeRange,
 ): SelectQueryBuilder<T> {
   const at = `${query.alias}.at`;
   return query.where(`${at} >= :from AND ${at} < :to`, { from, to });
 }
 
-/** The time of the first row within `span`; null when there is none. */
-export async function firstWithin<T extends LogRow>(
+/** The time of the first row in the range; null if there is none. */
+export async function firstTimeIn<T extends LogRow>(
   dataSource: DataSource,
   entity: EntityTarget<T>,
-  span: Span,
+  range: TimeRange,
 ): Promise<Date | null> {
   const query = dataSource.manager.createQueryBuilder(entity, 'log');
-  const first = await within(query, span)
+  const first = await inTimeRange(query, range)
     .select(['log.at', 'log.id'])
     .orderBy('log.at')
     .limit(1)
@@ -190,30 +191,30 @@ export async function firstWithin<T extends LogRow>(
 }
 
 /**
- * The rows before a time. They are deleted from the oldest key to the last one that was found, since nothing else changes them:
- * that is far cheaper than naming each. They are counted a day at a time, so that no statement takes long.
+ * The rows before a time. `delete` deletes all rows up to the last key, which is much cheaper than a list of keys; log rows never
+ * change. `count` counts one day per statement, to keep statements short.
  */
 export function expiredLogRows<T extends LogRow>(
   dataSource: DataSource,
   entity: EntityTarget<T>,
   before: Date,
 ): ExpiredRows {
-  // A server passes over what it has deleted and not yet swept away, so each search begins where the last batch ended.
+  // InnoDB scans deleted rows until they are purged, so each search starts where the last batch ended.
   let from = new Date(0);
-  const rows = foundRows(dataSource, entity, (query) =>
-    within(query, { from, to: before }).orderBy('expired.at').addOrderBy('expired.id'),
+  const rows = matchingRows(dataSource, entity, (query) =>
+    inTimeRange(query, { from, to: before }).orderBy('expired.at').addOrderBy('expired.id'),
   );
   return {
     ...rows,
     count: async () => {
       let count = 0;
-      let first = await firstWithin(dataSource, entity, { from, to: before });
-      while (first) {
-        const dayAfter = later(first, DAY);
+      let start = await firstTimeIn(dataSource, entity, { from, to: before });
+      while (start) {
+        const dayAfter = later(start, DAY);
         const to = dayAfter < before ? dayAfter : before;
         const query = dataSource.manager.createQueryBuilder(entity, 'log');
-        count += await within(query, { from: first, to }).getCount();
-        first = await firstWithin(dataSource, entity, { from: to, to: before });
+        count += await inTimeRange(query, { from: start, to }).getCount();
+        start = await firstTimeIn(dataSource, entity, { from: to, to: before });
       }
       return count;
     },

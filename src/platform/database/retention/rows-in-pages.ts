@@ -6,12 +6,12 @@ import type {
   SelectQueryBuilder,
 } from 'typeorm';
 
-const PAGE = 500;
+const PAGE_SIZE = 500;
 
 /**
- * The rows that match `where`, in the order of their primary key, 500 at a time, so that few are in memory.
- * Fast where an index has the columns of `where`, and the key after them.
- * @param columns what to read of them; everything by default
+ * Yields the rows that match `where` in pages of 500, in the order of the primary key.
+ * Fast if an index has the columns of `where` followed by the key.
+ * @param columns the columns to read; all by default
  */
 export async function* rowsInPages<T extends ObjectLiteral>(
   dataSource: DataSource,
@@ -19,22 +19,25 @@ export async function* rowsInPages<T extends ObjectLiteral>(
   where: FindOptionsWhere<T>,
   columns?: readonly (keyof T & string)[],
 ): AsyncGenerator<T[]> {
-  const key = dataSource.getMetadata(entity).primaryColumns.map((one) => one.propertyName);
+  const key = dataSource.getMetadata(entity).primaryColumns.map((column) => column.propertyName);
   let last: T | undefined;
   for (;;) {
-    const query = dataSource.manager.createQueryBuilder(entity, 'page').where(where).take(PAGE);
+    const query = dataSource.manager
+      .createQueryBuilder(entity, 'page')
+      .where(where)
+      .take(PAGE_SIZE);
     if (columns) query.select(columns.map((name) => `page.${name}`));
     for (const name of key) query.addOrderBy(`page.${name}`);
-    if (last) follow(query, key, last);
+    if (last) startAfter(query, key, last);
     const page = await query.getMany();
     if (page.length > 0) yield page;
     last = page.at(-1);
-    if (page.length < PAGE) return;
+    if (page.length < PAGE_SIZE) return;
   }
 }
 
-/** Continues after a row. Keys have one or two columns. */
-function follow<T extends ObjectLiteral>(
+/** Supports keys of one or two columns. */
+function startAfter<T extends ObjectLiteral>(
   query: SelectQueryBuilder<T>,
   [first, second]: readonly string[],
   last: T,

@@ -3,12 +3,9 @@ import type { Request, Response } from 'express';
 import { ServiceUnavailable } from '../../errors.js';
 import { AppConfig } from '../../config/app-config.js';
 import { ERROR_STATUS, ErrorResponse } from './api-errors.js';
-import { callerError } from './http-error.js';
+import { toClientError } from './http-error.js';
 
-/**
- * Answers every error outside the OAuth endpoints with the one error body, and logs with its stack what is not the caller's
- * fault.
- */
+/** Converts all errors outside of the OAuth endpoints to the error response. Logs server errors with their stack. */
 @Catch()
 export class ApiErrorFilter implements ExceptionFilter {
   private readonly logger = new Logger(ApiErrorFilter.name);
@@ -18,7 +15,7 @@ export class ApiErrorFilter implements ExceptionFilter {
   catch(thrown: unknown, host: ArgumentsHost): void {
     const request = host.switchToHttp().getRequest<Request>();
     const response = host.switchToHttp().getResponse<Response>();
-    const error = callerError(thrown);
+    const error = toClientError(thrown);
     const status = ERROR_STATUS[error.code];
     request.context.errorCode = error.code;
     if (status >= 500 && !(thrown instanceof ServiceUnavailable))

@@ -15,10 +15,10 @@ import {
 } from '../../errors.js';
 import { RATE_LIMIT_HEADERS } from '../developer-api.js';
 import { REQUEST_ID_PATTERN } from '../request-context.js';
-import { openCodeOf, RETRY_AFTER } from '../validation/schemas.js';
+import { extensibleEnumOf, RETRY_AFTER } from '../validation/schemas.js';
 import { InternalError } from './http-error.js';
 
-/** The status of every error code: the one place that knows. */
+/** The HTTP status of each error code. */
 export const ERROR_STATUS: Readonly<Record<ErrorCode, number>> = {
   invalid_request: 400,
   unauthorized: 401,
@@ -36,7 +36,7 @@ export const ERROR_STATUS: Readonly<Record<ErrorCode, number>> = {
   service_unavailable: 503,
 };
 
-/** In no order; the record makes the compiler ask for each. */
+/** A record, so that the compiler requires all codes. */
 export const FIELD_ERROR_CODES: Readonly<Record<FieldErrorCode, true>> = {
   required: true,
   wrong_type: true,
@@ -57,24 +57,24 @@ export const FIELD_ERROR_CODES: Readonly<Record<FieldErrorCode, true>> = {
   invalid_reference: true,
 };
 
-@ApiSchema({ name: 'FieldError', description: 'One thing that is wrong with the request.' })
+@ApiSchema({ name: 'FieldError', description: 'A violation in the request.' })
 export class FieldErrorResponse {
   @ApiProperty({
-    description: 'Name of the member or parameter; empty when the whole body is meant.',
+    description: 'Name of the member or parameter; empty for the whole body.',
     example: 'latitude',
   })
   field: string;
 
   @ApiProperty({
-    ...openCodeOf('FieldErrorCode'),
-    description: 'Stable code of what is wrong. Expect new values.',
+    ...extensibleEnumOf('FieldErrorCode'),
+    description: 'Stable code of the violation. Expect new values.',
     example: 'too_large',
     type: String,
   })
   code: FieldErrorCode;
 
   @ApiProperty({
-    description: 'The same for people.',
+    description: 'Human-readable message.',
     minLength: 1,
     example: 'latitude must be at most 90.',
   })
@@ -83,32 +83,32 @@ export class FieldErrorResponse {
 
 @ApiSchema({
   name: 'Error',
-  description: 'What went wrong: the body of every error under /dev/v1.',
+  description: 'The body of every error response under /dev/v1.',
 })
 export class ErrorResponse {
   @ApiProperty({
-    ...openCodeOf('ErrorCode'),
+    ...extensibleEnumOf('ErrorCode'),
     description: 'Stable code of the error. Expect new values.',
     example: 'invalid_request' satisfies ErrorCode,
   })
   error: string;
 
   @ApiProperty({
-    description: 'What went wrong and what to do, for people.',
+    description: 'What went wrong and what to do; human-readable.',
     minLength: 1,
     example: '1 field is invalid: latitude.',
   })
   error_description: string;
 
   @ApiProperty({
-    description: 'Id of this request, as in X-Request-Id; tell it to support.',
+    description: 'Id of this request, as in X-Request-Id. Include it when you contact support.',
     pattern: REQUEST_ID_PATTERN,
     example: 'req_01kahq5f3veqdr8bn3tdmx3q0a',
   })
   request_id: string;
 
   @ApiPropertyOptional({
-    description: `Every violation, at most ${MAX_FIELD_ERRORS}.`,
+    description: `All violations, at most ${MAX_FIELD_ERRORS}.`,
     type: () => [FieldErrorResponse],
     minItems: 1,
     maxItems: MAX_FIELD_ERRORS,
@@ -116,7 +116,7 @@ export class ErrorResponse {
   errors?: FieldErrorResponse[];
 
   @ApiProperty({
-    description: 'Where the code is explained.',
+    description: 'Documentation of the error code.',
     format: 'uri',
     example: 'https://api.example.com/docs/errors#invalid_request',
   })
@@ -134,7 +134,7 @@ export class ErrorResponse {
   }
 }
 
-/** Descriptions of the headers of errors. */
+/** Documentation of the headers of error responses. */
 const HEADERS: ApiResponseOptions['headers'] = {
   'WWW-Authenticate': {
     description: 'The challenge (RFC 6750 §3).',
@@ -144,10 +144,7 @@ const HEADERS: ApiResponseOptions['headers'] = {
   ...RATE_LIMIT_HEADERS,
 };
 
-/**
- * Documents the errors of an operation from an instance of each: status, headers and body are those of the filter. Several of one
- * code differ by their field errors.
- */
+/** Documents the errors of an operation by examples. Errors with the same code must differ in their field errors. */
 export function ApiErrors(...errors: AppError[]): MethodDecorator & ClassDecorator {
   return applyDecorators(
     ...errors.map((error) => {
@@ -167,15 +164,16 @@ export function ApiErrors(...errors: AppError[]): MethodDecorator & ClassDecorat
   );
 }
 
-/** The errors of every operation when the service itself fails. */
-export const ApiFaults = (): MethodDecorator & ClassDecorator =>
+/** Documents the server errors, which every operation can return. */
+export const ApiServerErrors = (): MethodDecorator & ClassDecorator =>
   ApiErrors(new InternalError(), new ServiceUnavailable());
 
 function documented(headers: Readonly<Record<string, string>>): ApiResponseOptions['headers'] {
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => {
       const header = HEADERS?.[name];
-      if (header === undefined || '$ref' in header) throw new Error(`Say what ${name} means.`);
+      if (header === undefined || '$ref' in header)
+        throw new Error(`The header ${name} has no documentation in HEADERS.`);
       const example = name in RETRY_AFTER ? Number(value) : value;
       return [name, { ...header, required: true, example }];
     }),

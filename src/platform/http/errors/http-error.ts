@@ -10,31 +10,35 @@ export class InternalError extends AppError {
   }
 }
 
-/** No route has this path. */
+/** The path has no route. */
 export class UnknownPath extends NotFound {
   constructor() {
     super('There is no such endpoint. The documentation lists them all.');
   }
 }
 
-/** The path has routes, but none for this method: `Allow` names those that there are (RFC 9110 §15.5.6). */
+/** The path has routes, but none for this method. `Allow` lists the supported methods (RFC 9110 §15.5.6). */
 export class MethodNotAllowed extends AppError {
   static readonly code = 'method_not_allowed';
 
   constructor(allow: string) {
-    super(MethodNotAllowed.code, `This endpoint does not take this method. It takes ${allow}.`, {
-      headers: { Allow: allow },
-    });
+    super(
+      MethodNotAllowed.code,
+      `This endpoint does not support this method. It supports ${allow}.`,
+      {
+        headers: { Allow: allow },
+      },
+    );
   }
 }
 
-/** The error for the client: messages of the framework and of drivers are replaced. */
-export function callerError(error: unknown): AppError {
+/** Converts any error to an error for the client, without messages of the framework and of drivers. */
+export function toClientError(error: unknown): AppError {
   if (error instanceof AppError) return error;
   if (isDatabaseUnavailable(error)) return new ServiceUnavailable();
   if (error instanceof HttpException && error.cause instanceof URIError) {
     return new InvalidRequest(
-      'The path cannot be decoded: a % in it must be followed by two hexadecimal digits, and what they encode must be UTF-8.',
+      'The path cannot be decoded: a % must be followed by two hexadecimal digits, and the decoded bytes must be valid UTF-8.',
     );
   }
   const status = statusOf(error);

@@ -9,17 +9,18 @@ import { IdempotencyKeyInUse, IdempotencyKeyReused } from './idempotency.service
 const HEADER = 'Idempotency-Key';
 const VISIBLE_ASCII = /^[!-~]{1,255}$/;
 
-/** The header of responses that can be replays. */
+/** OpenAPI documentation of the response header. */
 export const REPLAYED_HEADER = {
   'Idempotency-Replayed': {
-    description: 'There when an earlier request with the same Idempotency-Key made this.',
+    description:
+      'Present if the response is that of an earlier request with the same Idempotency-Key.',
     schema: { type: 'string' as const, enum: ['true'] },
   },
 };
 
 /**
- * The request's Idempotency-Key, if it has one: compared byte by byte, quotes included.
- * One that is not 1 to 255 visible ASCII characters never gets to the handler: `RequestPipe` refuses it with the body.
+ * Parameter decorator: the Idempotency-Key of the request, compared byte by byte, including quotes.
+ * Records an invalid key as a violation, which `RequestPipe` reports together with those of the body.
  */
 export const IdempotencyKeyOf = createParamDecorator(
   (_: unknown, context: ExecutionContext): string | undefined => {
@@ -28,7 +29,7 @@ export const IdempotencyKeyOf = createParamDecorator(
     if (request.headers[name] === undefined) return undefined;
     const [key = '', ...more] = request.headersDistinct[name] ?? [];
     if (more.length > 0 || !VISIBLE_ASCII.test(key))
-      currentRequest()?.violations.push(...(unreadableKey().extras.errors ?? []));
+      currentRequest()?.violations.push(...(invalidKey().extras.errors ?? []));
     return key;
   },
 );
@@ -37,23 +38,23 @@ export function setReplayed(response: Response, replayed: boolean): void {
   if (replayed) response.set('Idempotency-Replayed', 'true');
 }
 
-/** The operation may be repeated with the same Idempotency-Key: documents the header and what is refused. */
+/** Documents the Idempotency-Key header of an operation and its errors. */
 export function AcceptsIdempotencyKey(): MethodDecorator {
   return applyDecorators(
     ApiHeader({
       name: HEADER,
       description:
-        'A value of your own, such as a random UUID, new for each thing that you want made. If no answer arrives, send the ' +
-        'same request with the same key again: it is made once, and a repetition within 24 hours gets the first answer.',
+        'A unique value of your choice, such as a random UUID, for each new request. If you get no response, repeat the ' +
+        'request with the same key. It is executed once: a repetition within 24 hours gets the first response.',
       required: false,
-      // Without an example: Swagger UI would send it with every request, and the second is another one under the same key.
+      // Without an example, because Swagger UI would send the same key with every request.
       schema: { type: 'string', minLength: 1, maxLength: 255, pattern: VISIBLE_ASCII.source },
     }),
-    ApiErrors(unreadableKey(), new IdempotencyKeyInUse(), new IdempotencyKeyReused()),
+    ApiErrors(invalidKey(), new IdempotencyKeyInUse(), new IdempotencyKeyReused()),
   );
 }
 
-function unreadableKey(): InvalidRequest {
+function invalidKey(): InvalidRequest {
   return InvalidRequest.field(
     HEADER,
     'invalid_format',

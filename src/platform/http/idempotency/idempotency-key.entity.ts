@@ -1,7 +1,7 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { HASH, ID, TEXT, TIME } from '../../database/columns.js';
 
-/** The result of a POST with an Idempotency-Key: one row per app, user and key, committed with the result. */
+/** A POST with an Idempotency-Key: one row per app, user and key, committed with the result. */
 @Entity('idempotency_keys')
 @Index('ix_idempotency_keys_expires_at', ['expiresAt'])
 @Index('ix_idempotency_keys_user_id', ['userId'])
@@ -16,11 +16,11 @@ export class IdempotencyKey {
   @Column(ID)
   userId: string;
 
-  /** SHA-256 of route and body: another request under the same key is refused. */
+  /** SHA-256 of route and body, to reject another request with the same key. */
   @Column(HASH)
   requestHash: string;
 
-  /** JSON of the members that the service added to the request body: a repetition brings the others again. */
+  /** The result as JSON, without the members of the request body: a repetition contains them. */
   @Column(TEXT)
   made: string;
 

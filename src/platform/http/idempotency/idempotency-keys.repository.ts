@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, LessThanOrEqual } from 'typeorm';
 import { isConflict, isDuplicateKey } from '../../database/errors.js';
-import { waitingAtMost } from '../../database/mysql/lock-wait.js';
+import { withLockTimeout } from '../../database/mysql/lock-wait.js';
 import {
   type Person,
   type PersonalData,
@@ -12,8 +12,8 @@ import { expiredRows, type ExpiredRows } from '../../database/retention/expired-
 import { entities, type Transaction, TransactionRunner } from '../../database/transaction.js';
 import { IdempotencyKey } from './idempotency-key.entity.js';
 
-/** A second request waits so long for the first. */
-const LOCK_WAIT_SECONDS = 1;
+/** How long a concurrent request with the same key waits. */
+const LOCK_TIMEOUT_SECONDS = 1;
 
 @Injectable()
 export class IdempotencyKeysRepository {
@@ -22,7 +22,7 @@ export class IdempotencyKeysRepository {
     private readonly transactions: TransactionRunner,
   ) {}
 
-  /** Committed rows only: a response of a transaction that may roll back must not be replayed. */
+  /** Reads committed rows only, so that a result that is rolled back is never replayed. */
   find(hash: string): Promise<IdempotencyKey | null> {
     return this.transactions.readCommitted(() =>
       this.dataSource.manager.findOneBy(IdempotencyKey, { hash }),
@@ -35,8 +35,8 @@ export class IdempotencyKeysRepository {
   }
 
   /**
-   * Inserts the key, or replaces an expired row. Waits for a transaction that has it.
-   * @returns false when the key exists, is still locked after a second, or two requests insert it at the same time
+   * Inserts the key, or replaces an expired row.
+   * @returns false if the key exists, is locked for longer than a second, or two requests insert it at the same time
    */
   async insert(tx: Transaction, row: IdempotencyKey, hasExpiredRow: boolean): Promise<boolean> {
     const { hash, createdAt: now } = row;
@@ -53,10 +53,10 @@ export class IdempotencyKeysRepository {
         .execute();
     };
     try {
-      await waitingAtMost(tx, LOCK_WAIT_SECONDS, write);
+      await withLockTimeout(tx, LOCK_TIMEOUT_SECONDS, write);
       return true;
     } catch (error) {
-      // When the transaction with the key rolls back, those that wait deadlock, and would again.
+      // If the transaction with the key rolls back, waiting transactions deadlock. A retry would deadlock again.
       if (isDuplicateKey(error) || isConflict(error)) return false;
       throw error;
     }

@@ -32,32 +32,32 @@ export class IdempotencyKeyReused extends AppError {
 
 const LIFETIME_MS = DAY;
 
-/** More than the clocks of two processes may differ, so that none deletes a row that is live for another one. */
+/** Larger than the clock skew of two processes, so that none deletes a row that is valid for another. */
 const MARGIN_MS = MINUTE;
 
 export interface RepeatableRequest {
   clientId: string;
   userId: string;
-  /** The Idempotency-Key; without one, every request is a new one. */
+  /** The Idempotency-Key; undefined executes every request. */
   key: string | undefined;
-  /** Method and path, without the version of the API. */
+  /** Method and path, without the API version. */
   route: string;
-  /** Members as sent, in any order. */
+  /** The order of members does not matter. */
   body: object;
 }
 
-/** Stores the key and the result as the first statement of the transaction, which so waits until the key is free. */
-export type SaveResult<T> = (tx: Transaction, made: T) => Promise<void>;
+/** Stores the key and the result. Must be the first statement of the transaction, so that it waits for the key. */
+export type SaveResult<T> = (tx: Transaction, result: T) => Promise<void>;
 
 /** The result of a request, or of an earlier one with the same key. */
 export interface Outcome<T> {
-  made: T;
+  result: T;
   replayed: boolean;
 }
 
 /**
- * Makes POST repeatable: within 24 hours, a request with the same Idempotency-Key gets the result of the first one. The key commits
- * with the result, so a rejected or failed attempt leaves nothing. Follows the IETF draft "The Idempotency-Key HTTP Header Field".
+ * Makes POST idempotent: within 24 hours, a request with the same Idempotency-Key gets the result of the first one. The key commits
+ * with the result, so a failed request stores nothing. Follows the IETF draft "The Idempotency-Key HTTP Header Field".
  */
 @Injectable()
 export class Idempotency {
@@ -67,30 +67,30 @@ export class Idempotency {
   ) {}
 
   /**
-   * Does `work`, unless an earlier request with the same key did it. The result is plain JSON, which the work saves if it gets
-   * `saveResult`, that is with a key.
-   * @throws IdempotencyKeyReused when the earlier request was different; IdempotencyKeyInUse when it is still running
+   * Runs `work`, unless an earlier request with the same key did. The result must be plain JSON. `work` must call `saveResult` if it
+   * is defined, which it is if the request has a key.
+   * @throws IdempotencyKeyReused if the earlier request was different; IdempotencyKeyInUse if it is still running
    */
   async once<T extends object>(
     request: RepeatableRequest,
     work: (saveResult: SaveResult<T> | undefined) => Promise<T>,
   ): Promise<Outcome<T>> {
     const { clientId, userId, key } = request;
-    if (key === undefined) return { made: await work(undefined), replayed: false };
+    if (key === undefined) return { result: await work(undefined), replayed: false };
     const hash = sha256([clientId, userId, key].join('\n'));
     const requestHash = hashOf(request);
     const earlier = await this.repository.find(hash);
     if (earlier && this.isLive(earlier)) return replay(earlier, requestHash);
-    const saveResult = async (tx: Transaction, made: T): Promise<void> => {
+    const saveResult = async (tx: Transaction, result: T): Promise<void> => {
       const createdAt = this.clock.now();
       const expiresAt = later(createdAt, LIFETIME_MS);
       const row = { hash, clientId, userId, requestHash, createdAt, expiresAt };
-      const stored = { ...row, made: JSON.stringify(made) };
+      const stored = { ...row, made: JSON.stringify(result) };
       if (!(await this.repository.insert(tx, stored, earlier !== null)))
         throw new IdempotencyKeyInUse();
     };
     try {
-      return { made: await work(saveResult), replayed: false };
+      return { result: await work(saveResult), replayed: false };
     } catch (error) {
       if (!(error instanceof IdempotencyKeyInUse)) throw error;
       const first = await this.repository.find(hash);
@@ -99,7 +99,7 @@ export class Idempotency {
     }
   }
 
-  /** Rows to delete now. */
+  /** Expired rows. */
   expired(): ExpiredRows {
     return this.repository.expired(later(this.clock.now(), -MARGIN_MS));
   }
@@ -111,7 +111,7 @@ export class Idempotency {
 
 function replay<T>(earlier: IdempotencyKey, requestHash: string): Outcome<T> {
   if (earlier.requestHash !== requestHash) throw new IdempotencyKeyReused();
-  return { made: JSON.parse(earlier.made) as T, replayed: true };
+  return { result: JSON.parse(earlier.made) as T, replayed: true };
 }
 
 function hashOf({ route, body }: RepeatableRequest): string {

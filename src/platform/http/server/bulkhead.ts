@@ -8,22 +8,22 @@ import { isAlwaysServed } from './always-served.decorator.js';
 /*
  * A bulkhead with a bounded queue (load shedding).
  *
- * Node accepts every request. With a thousand at once, each turn of the event loop does a little for all of them, so every
- * response takes as long as all responses together. The bulkhead admits a fixed number of requests; others wait in order, up to
- * a deadline, and get 503 with `Retry-After` beyond it. Delete it when a proxy in front limits concurrent requests per process.
+ * Node accepts every request. With a thousand concurrent requests, each response takes as long as all responses together. The
+ * bulkhead admits a fixed number of requests. Others wait in a FIFO queue, and get 503 with `Retry-After` when the queue is full or
+ * they time out. Delete it if a proxy limits the concurrent requests per process.
  */
 
 declare module '../../request-context.js' {
   interface RequestContext {
-    /** Set once the request is in the bulkhead. */
+    /** Set once the request enters the bulkhead. */
     permit?: Permit;
   }
 }
 
-/** More requests would only wait for a connection; fewer would share fewer statements. */
+/** With more permits, requests would only wait for a connection; with fewer, fewer requests would share a statement. */
 const PERMITS_PER_CONNECTION = 5;
-/** Memory of all request bodies that are arriving, in bytes. */
-const MAX_ARRIVING_BYTES = 67_108_864;
+/** Maximum memory of all request bodies that are being received. */
+const MAX_RECEIVING_BYTES = 67_108_864;
 const MAX_RETRY_AFTER_SECONDS = 3;
 
 /** A queued request, called when it gets its permit. */
@@ -35,8 +35,8 @@ export class Bulkhead {
   private readonly queueLimit: number;
   private readonly timeoutMs: number;
   private running = 0;
-  private arrivingBytes = 0;
-  /** First in, first out. Requests whose body has arrived were admitted before, so they come first. */
+  private receivingBytes = 0;
+  /** FIFO queues. Requests in `resuming` were admitted before and have received their body, so they come first. */
   private readonly resuming = new Set<Waiter>();
   private readonly queue = new Set<Waiter>();
 
@@ -51,7 +51,7 @@ export class Bulkhead {
     return this.resuming.size + this.queue.size;
   }
 
-  /** @throws ServiceUnavailable, at once if the queue is full, else after the deadline */
+  /** @throws ServiceUnavailable at once if the queue is full, or after the timeout */
   admit(request: Request, response: Response): true | Promise<true> {
     const permit = new Permit(this);
     request.context.permit = permit;
@@ -64,7 +64,7 @@ export class Bulkhead {
     return permit.acquire(this.resuming);
   }
 
-  /** True if a permit was free. Permits of ended requests go to the queue first, so none is free while requests wait. */
+  /** Does not overtake the queue: `release` passes permits to queued requests first, so none is free while requests wait. */
   tryAcquire(): boolean {
     if (this.running >= this.permits) return false;
     this.running += 1;
@@ -73,11 +73,11 @@ export class Bulkhead {
 
   /**
    * Waits for a permit.
-   * @param onCancel receives the function that gives up
+   * @param onCancel receives a function that leaves the queue
    * @throws ServiceUnavailable
    */
   enqueue(queue: Set<Waiter>, onCancel: (cancel: () => void) => void): Promise<true> {
-    if (queue.size >= this.queueLimit) throw overload();
+    if (queue.size >= this.queueLimit) throw overloadError();
     return new Promise((resolve, reject) => {
       const leave = (): void => {
         clearTimeout(timer);
@@ -85,7 +85,7 @@ export class Bulkhead {
       };
       const cancel = (): void => {
         leave();
-        reject(overload());
+        reject(overloadError());
       };
       const waiter = (): void => {
         leave();
@@ -109,19 +109,19 @@ export class Bulkhead {
 
   /** @throws ServiceUnavailable */
   reserve(bytes: number): void {
-    if (this.arrivingBytes + bytes > MAX_ARRIVING_BYTES) throw overload();
-    this.arrivingBytes += bytes;
+    if (this.receivingBytes + bytes > MAX_RECEIVING_BYTES) throw overloadError();
+    this.receivingBytes += bytes;
   }
 
   unreserve(bytes: number): void {
-    this.arrivingBytes -= bytes;
+    this.receivingBytes -= bytes;
   }
 }
 
-/** The permit of one request. It is released while the body arrives, and for good when the response is sent. */
+/** The permit of one request. Released while the body is received, and when the response is sent. */
 export class Permit {
   private isHeld = false;
-  private isArriving = false;
+  private isReceiving = false;
   private hasEnded = false;
   private reservedBytes = 0;
   /** Leaves the queue. */
@@ -147,35 +147,35 @@ export class Permit {
   }
 
   /**
-   * Releases the permit while the body arrives.
-   * @param bytes memory that the body may take; 0 for small bodies
-   * @throws ServiceUnavailable if all arriving bodies would take too much memory
+   * Releases the permit while the body is received.
+   * @param bytes maximum memory of the body; 0 for small bodies
+   * @throws ServiceUnavailable if the bodies that are being received could take too much memory
    */
   suspend(bytes: number): void {
     this.bulkhead.reserve(bytes);
     this.reservedBytes = bytes;
-    this.isArriving = true;
+    this.isReceiving = true;
     this.releaseHeld();
   }
 
-  /** Acquires it again once the body has arrived. @throws ServiceUnavailable */
+  /** Acquires the permit again, once the body is received. @throws ServiceUnavailable */
   async resume(): Promise<void> {
-    this.isArriving = false;
+    this.isReceiving = false;
     this.releaseBytes();
     if (!this.hasEnded) await this.bulkhead.resume(this);
   }
 
-  /** The response is sent. */
+  /** Call when the response is sent. */
   end(): void {
     this.hasEnded = true;
     this.releaseBytes();
     this.releaseHeld();
   }
 
-  /** The connection is closed: a queued request leaves the queue. Work that has begun goes on, and keeps its permit. */
+  /** Call when the connection closes. A queued request leaves the queue; a running one continues and keeps its permit. */
   disconnect(isResponding: boolean): void {
     this.cancel?.();
-    if (isResponding || this.isArriving) this.end();
+    if (isResponding || this.isReceiving) this.end();
   }
 
   private releaseBytes(): void {
@@ -190,12 +190,12 @@ export class Permit {
   }
 }
 
-/** Random, so that clients that were refused together do not return together. */
-export function overload(): ServiceUnavailable {
+/** Jitter of `Retry-After` spreads the retries. */
+export function overloadError(): ServiceUnavailable {
   return new ServiceUnavailable(1 + Math.floor(Math.random() * MAX_RETRY_AFTER_SECONDS));
 }
 
-/** Sheds load before anything else is done for a request. Each endpoint returns the error in its own format. */
+/** Sheds load before authentication. Each endpoint returns the error in its own format. */
 @Injectable()
 export class BulkheadGuard implements CanActivate {
   constructor(private readonly bulkhead: Bulkhead) {}

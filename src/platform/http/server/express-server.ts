@@ -3,38 +3,38 @@ import type { Socket } from 'node:net';
 import type { Express, Request, Response } from 'express';
 
 /**
- * The status for a request that two servers may read differently, as to its host (RFC 9112 §3.2) or its end (§6.1); undefined for all
- * others. Its connection must be closed.
+ * Detects request smuggling: requests whose host (RFC 9112 §3.2) or end (§6.1) two servers may interpret differently.
+ * @returns the error status, after which the connection must be closed; undefined for valid requests
  */
 export function validateFraming(request: IncomingMessage): 400 | 501 | undefined {
-  if (hostsOf(request) > 1) return 400;
+  if (countHosts(request) > 1) return 400;
   const coding = request.headers['transfer-encoding']?.toLowerCase();
   if (coding === undefined) return undefined;
   if (request.httpVersion === '1.0') return 400;
   return coding === 'chunked' ? undefined : 501;
 }
 
-function hostsOf({ rawHeaders }: IncomingMessage): number {
+function countHosts({ rawHeaders }: IncomingMessage): number {
   let hosts = 0;
-  for (let place = 0; place < rawHeaders.length; place += 2)
-    if (rawHeaders[place]?.length === 4 && rawHeaders[place]?.toLowerCase() === 'host') hosts += 1;
+  for (let index = 0; index < rawHeaders.length; index += 2)
+    if (rawHeaders[index]?.length === 4 && rawHeaders[index]?.toLowerCase() === 'host') hosts += 1;
   return hosts;
 }
 
-/** No route has this path. */
-const NO_ROUTE = '/unreadable';
+/** Has no route. */
+const INVALID_TARGET_PATH = '/unreadable';
 
 /**
  * Replaces an invalid target in absolute form (RFC 9112 §3.2.2): Express would send its own error page before our middleware runs.
  */
-export function readTargets(server: Server): void {
+export function replaceInvalidTargets(server: Server): void {
   server.prependListener('request', (request: { url?: string }) => {
     const { url = '' } = request;
-    if (!url.startsWith('/') && !isReadable(url)) request.url = NO_ROUTE;
+    if (!url.startsWith('/') && !isValidTarget(url)) request.url = INVALID_TARGET_PATH;
   });
 }
 
-function isReadable(target: string): boolean {
+function isValidTarget(target: string): boolean {
   try {
     return new URL(target).pathname !== '';
   } catch {
@@ -43,20 +43,20 @@ function isReadable(target: string): boolean {
 }
 
 /**
- * A server for one Express application, whose requests and responses have that application's prototypes from the beginning.
- * Express gives them to each otherwise; an object whose prototype is changed keeps all that it refers to alive until the next
- * full garbage collection, and is slow to use (decision 0019).
+ * An HTTP server for one Express application. Its request and response classes inherit from the application's prototypes. Express
+ * would change the prototype of each object instead: such objects are slow, and retain their references until the next full garbage
+ * collection (decision 0019).
  */
 export function expressServer(application: Express): Server {
-  /** Connections whose last response was sent. */
-  const ending = new WeakSet<Socket>();
+  /** Connections that close after their current response. */
+  const closing = new WeakSet<Socket>();
   class ApplicationRequest extends IncomingMessage {}
   class ApplicationResponse extends ServerResponse<ApplicationRequest> {
-    /** The work is done, however slowly the client reads. */
-    override end(...answer: unknown[]): this {
+    /** Releases the permit now: a slow reader must not hold it. */
+    override end(...args: unknown[]): this {
       (this.req as Partial<Request>).context?.permit?.end();
-      if (isLast(this)) ending.add(this.req.socket);
-      return super.end(...(answer as [unknown, BufferEncoding]));
+      if (isLast(this)) closing.add(this.req.socket);
+      return super.end(...(args as [unknown, BufferEncoding]));
     }
   }
   const { prototype: request } = ApplicationRequest;
@@ -68,17 +68,17 @@ export function expressServer(application: Express): Server {
     { IncomingMessage: ApplicationRequest, ServerResponse: ApplicationResponse },
     (incoming, outgoing) => {
       // Requests after the last one must not be processed (RFC 9112 §9.6).
-      if (ending.has(incoming.socket)) return;
+      if (closing.has(incoming.socket)) return;
       if (outgoing.socket === null) closeWithConnection(outgoing);
-      const refusal = validateFraming(incoming);
-      if (refusal) outgoing.setHeader('Connection', 'close').writeHead(refusal).end();
+      const errorStatus = validateFraming(incoming);
+      if (errorStatus) outgoing.setHeader('Connection', 'close').writeHead(errorStatus).end();
       else application(incoming as Request, outgoing as Response);
-      if (isLast(outgoing)) ending.add(incoming.socket);
+      if (isLast(outgoing)) closing.add(incoming.socket);
     },
   );
 }
 
-/** Whether its connection ends with it. Node closes that of a request without a host. */
+/** Whether the connection closes after this response. Node also closes it if the request has no host. */
 function isLast(response: ServerResponse): boolean {
   const { headers, httpVersion } = response.req;
   return (

@@ -8,12 +8,12 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 type EntityTag = (body: string, encoding: BufferEncoding) => string;
 
 /**
- * Answers objects as JSON, like Express, but head and body go out as one piece, and only what can be read again, by GET and
- * HEAD, has an entity tag (RFC 9110 §8.8.3).
+ * Sends objects as JSON, like Express, with two differences: it writes head and body at once, and only responses to GET and HEAD have
+ * an entity tag (RFC 9110 §8.8.3).
  */
 export class JsonAdapter extends ExpressAdapter {
   constructor() {
-    // The adapter makes the router, which reads these settings only then.
+    // Express reads these settings when the adapter creates the router.
     super(express().enable('strict routing').enable('case sensitive routing'));
   }
 
@@ -42,7 +42,7 @@ function send(response: Response, text: string): Response {
   return response.end(response.req.method === 'HEAD' ? undefined : text);
 }
 
-/** Without a condition, there is nothing to compare. */
+/** Skips the comparison if the request is unconditional. */
 function isFresh(request: Request): boolean {
   const { 'if-none-match': tags, 'if-modified-since': since } = request.headers;
   return (tags !== undefined || since !== undefined) && request.fresh;

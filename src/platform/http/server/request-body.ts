@@ -4,9 +4,9 @@ import type { Request, RequestHandler, Response } from 'express';
 import { SECOND } from '../../clock.js';
 import { AppError } from '../../errors.js';
 
-/** Of one process; an idle one takes some 10 kB. Behind a proxy there are far fewer. */
+/** Per process. An idle connection takes about 10 kB. */
 const MAX_CONNECTIONS = 4096;
-/** Bodies up to this size are not counted: they take no more than their connection. */
+/** Bodies up to this size do not count towards the memory limit. */
 const SMALL_BODY_BYTES = 16_384;
 
 export class RequestTimeout extends AppError {
@@ -27,7 +27,7 @@ interface BodyParser {
 }
 
 /**
- * Reads the body into `request.body`, and closes the connection with the response if it does not arrive in time.
+ * Reads the body into `request.body`. Closes the connection after the response if the body does not arrive in time.
  * @throws RequestTimeout; ServiceUnavailable; errors of the parser
  */
 export async function readBody(
@@ -39,53 +39,51 @@ export async function readBody(
   request.context.permit?.suspend(memoryFor(request, maxBytes));
   try {
     await new Promise<void>((resolve, reject) => {
-      const end = (error?: unknown): void => {
+      const finish = (error?: unknown): void => {
         clearTimeout(timer);
-        response.off('close', leave);
+        response.off('close', abort);
         if (error === undefined) resolve();
         else reject(error);
       };
-      const leave = (): void => end(new RequestTimeout());
+      const abort = (): void => finish(new RequestTimeout());
       const timer = setTimeout(() => {
         response.setHeader('Connection', 'close');
-        leave();
+        abort();
       }, timeoutMs);
-      // Parsers that decompress do not notice it.
-      response.once('close', leave);
-      parse(request, response, end);
+      // Parsers that decompress do not notice a closed connection.
+      response.once('close', abort);
+      parse(request, response, finish);
     });
   } finally {
     await request.context.permit?.resume();
   }
 }
 
-/** Memory that the body may take; 0 if it is small, or so large that the parser rejects it at once. */
+/** Maximum memory of the body; 0 if it is small, or if the parser rejects it at once for its size. */
 function memoryFor({ headers }: Request, maxBytes: number): number {
   if (headers['content-encoding'] !== undefined) return maxBytes;
-  const announced = Number(headers['content-length'] ?? maxBytes);
-  return announced > maxBytes || announced <= SMALL_BODY_BYTES ? 0 : announced;
+  const length = Number(headers['content-length'] ?? maxBytes);
+  return length > maxBytes || length <= SMALL_BODY_BYTES ? 0 : length;
 }
 
-/**
- * Sets Node's own limits: for connections, for headers, and for bodies that no handler reads. Node checks them once a second.
- */
-export function limitArrival(server: Server, timeoutMs: number): void {
+/** Sets Node's limits for connections, headers, and bodies that no handler reads. Node checks them once a second. */
+export function setServerLimits(server: Server, timeoutMs: number): void {
   server.maxConnections = MAX_CONNECTIONS;
   server.headersTimeout = timeoutMs;
   server.requestTimeout = 2 * timeoutMs;
-  // An option of Node's that Nest cannot pass on. The server reads it when it begins to listen.
+  // Nest cannot pass this option to Node. The server reads it when it starts to listen.
   Object.assign(server, { connectionsCheckingInterval: SECOND });
 }
 
 /**
- * Ends connections whose client reads no response for two seconds more than a request may take to arrive, or for twice that, since
- * Node starts again after a partial read. Connections that wait for the service stay.
+ * Closes connections whose client does not read its response, after two seconds more than the request timeout. A partial read restarts
+ * the timeout once. Connections that wait for the service stay open.
  */
-export function limitUnread(server: Server): void {
-  // Not earlier: Node must first answer requests that are overdue.
+export function setWriteTimeout(server: Server): void {
+  // Not earlier, because Node must first respond to requests that exceeded `requestTimeout`.
   server.timeout = server.requestTimeout + 2 * SECOND;
   server.on('request', (_request, response) => {
-    // Without a listener Node would end connections that are only silent, too.
+    // Without a listener, Node would close idle connections, too.
     response.on('timeout', (socket: Socket) => {
       if (socket.writableLength > 0) socket.destroy();
     });

@@ -4,7 +4,7 @@ import type { Express, NextFunction, Request, Response } from 'express';
 import { pathToRegexp } from 'path-to-regexp';
 import { MethodNotAllowed, UnknownPath } from '../errors/http-error.js';
 
-/** A route of Express' router; missing in its types. */
+/** Return type of `listRoutes` of Express' router, which its types do not declare. */
 interface ListedRoute {
   path: string | RegExp;
   methods?: string[];
@@ -15,24 +15,24 @@ interface Resource {
   methods: readonly string[];
 }
 
-/** Which methods the routes of this application take (RFC 9110 §15.5.6), as the router knows them. */
+/** The methods of the application's routes, for the `Allow` header (RFC 9110 §15.5.6). */
 @Injectable()
 export class AllowedMethods {
   private resources?: readonly Resource[];
 
   constructor(private readonly host: HttpAdapterHost) {}
 
-  /** The value of `Allow` for this path, or undefined when nothing is there. `OPTIONS` is always taken. */
+  /** The value of `Allow` for a path; undefined if it has no route. Always includes `OPTIONS`. */
   of(path: string): string | undefined {
-    this.resources ??= this.read();
+    this.resources ??= this.listResources();
     const matching = this.resources.filter(({ pattern }) => pattern.test(path));
     if (matching.length === 0) return undefined;
     const methods = new Set(['OPTIONS', ...matching.flatMap((resource) => resource.methods)]);
     return [...methods].toSorted().join(', ');
   }
 
-  /** Read at the first question, when every route is there. Routes for whatever is left are no resource. */
-  private read(): Resource[] {
+  /** Without catch-all routes. Call only after all routes are registered. */
+  private listResources(): Resource[] {
     const { router } = this.host.httpAdapter.getInstance<Express>();
     return (router as unknown as { listRoutes(): ListedRoute[] })
       .listRoutes()
@@ -49,7 +49,7 @@ export class AllowedMethods {
   }
 }
 
-/** Responds to requests without a route, before they need a token: 404, or 405 if another method exists. */
+/** Responds to requests without a route with 404, or 405 if the path has other methods. Runs before authentication. */
 @Injectable()
 export class UnroutedRequests implements OnModuleInit {
   constructor(
@@ -57,16 +57,16 @@ export class UnroutedRequests implements OnModuleInit {
     private readonly allowed: AllowedMethods,
   ) {}
 
-  /** When this is called, every route of the application is there. A command serves none. */
+  /** Nest calls it after all routes are registered. Commands have no HTTP adapter. */
   onModuleInit(): void {
     const server = this.host.httpAdapter as AbstractHttpAdapter | null;
     server?.use((request: Request, response: Response, next: NextFunction) => {
-      this.answer(request, response, next);
+      this.respond(request, response, next);
     });
   }
 
   /** OPTIONS lists the methods of a resource (RFC 9110 §9.3.7). */
-  private answer({ method, path }: Request, response: Response, next: NextFunction): void {
+  private respond({ method, path }: Request, response: Response, next: NextFunction): void {
     const allow = this.allowed.of(path);
     if (allow === undefined) next(new UnknownPath());
     else if (method !== 'OPTIONS') next(new MethodNotAllowed(allow));

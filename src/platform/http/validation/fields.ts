@@ -5,13 +5,13 @@ import { idPattern, type IdPrefix } from '../../ids.js';
 import * as rules from './rules.js';
 
 /**
- * Fields of request bodies. Each decorator is the field's validation and its schema in the published document, so the two agree.
- * Rules about characters and URLs are in the description only: as patterns (`\p{…}`), some tools reject the document.
+ * Decorators for fields of request bodies. Each sets the validation rules and the OpenAPI schema, so that they agree.
+ * Rules about characters and URLs are not in the schema, because some tools reject patterns with `\p{…}`.
  */
 interface FieldOptions {
   description: string;
   example: unknown;
-  /** False by default: the field may be absent or null, which mean the same. */
+  /** False by default: the field may be absent or null, which are equivalent. */
   required?: boolean;
 }
 
@@ -72,7 +72,7 @@ export function UrlListField(
   );
 }
 
-/** A number within bounds; `pairedWith` names the field without which it makes no sense. */
+/** A number within bounds. With `pairedWith`, both fields must be present or both absent. */
 export function NumberField(
   options: FieldOptions & { min: number; max: number; pairedWith?: string },
 ): PropertyDecorator {
@@ -83,14 +83,14 @@ export function NumberField(
     ),
     ValidateIf(
       (body: Record<string, unknown>, value) =>
-        present(value) || (pairedWith !== undefined && present(body[pairedWith])),
+        isPresent(value) || (pairedWith !== undefined && isPresent(body[pairedWith])),
     ),
     ...(pairedWith === undefined
       ? []
       : [
           rules.rule(
             'pair_required',
-            present,
+            isPresent,
             `is missing: it must be sent together with ${pairedWith}`,
           ),
         ]),
@@ -112,19 +112,19 @@ export function ChoiceField(
   );
 }
 
-/** A string of a given form; `wanted` finishes the sentence "<field> …". */
+/** A string that matches a pattern. `requirement` is the error message without the field name. */
 export function PatternField(
-  options: FieldOptions & { pattern: RegExp; wanted: string },
+  options: FieldOptions & { pattern: RegExp; requirement: string },
 ): PropertyDecorator {
   return field(
     options,
     { type: 'string', pattern: options.pattern.source },
     rules.isText(),
-    rules.matching(options.pattern, options.wanted),
+    rules.matching(options.pattern, options.requirement),
   );
 }
 
-/** The id of another item. The service checks that it exists, and returns the same error code. */
+/** The id of another item. The service checks its format and existence, and returns one error code for both. */
 export function ReferenceField(options: FieldOptions & { prefix: IdPrefix }): PropertyDecorator {
   return field(
     options,
@@ -140,7 +140,7 @@ function field(
 ): PropertyDecorator {
   return applyDecorators(
     ApiProperty(documented(options, schema)),
-    ...(options.required ? [rules.required()] : [ValidateIf((_, value) => present(value))]),
+    ...(options.required ? [rules.required()] : [ValidateIf((_, value) => isPresent(value))]),
     ...checks,
   );
 }
@@ -158,6 +158,6 @@ function documented(
   } as ApiPropertyOptions;
 }
 
-function present(value: unknown): boolean {
+function isPresent(value: unknown): boolean {
   return value !== undefined && value !== null;
 }

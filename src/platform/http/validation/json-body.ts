@@ -15,7 +15,7 @@ import { AppConfig } from '../../config/app-config.js';
 import { ApiErrors } from '../errors/api-errors.js';
 import { readBody, RequestTimeout } from '../server/request-body.js';
 
-/** Largest JSON body, in bytes after decompression. */
+/** Maximum size of a JSON body after decompression. */
 const MAX_BODY_BYTES = 262_144;
 
 export class UnsupportedMediaType extends AppError {
@@ -37,14 +37,14 @@ export class PayloadTooLarge extends AppError {
 }
 
 const ENCODINGS =
-  'Send the body as it is, or compressed with gzip, deflate or br, as Content-Encoding says.';
+  'Send the body uncompressed, or compressed with gzip, deflate or br and the matching Content-Encoding.';
 const JSON_IN_UTF8 = /^application\/json *(; *charset="?utf-8"? *)?(; *)?$/i;
 const parse = express.json({
   limit: MAX_BODY_BYTES,
   type: () => true,
   strict: false,
   verify: (_request, _response, body) => {
-    // Bytes that are not UTF-8 would be stored as replacement characters.
+    // Otherwise, invalid UTF-8 would be stored as replacement characters.
     if (!isUtf8(body))
       throw InvalidRequest.field('', 'not_well_formed', 'The body is not valid UTF-8.');
   },
@@ -52,7 +52,7 @@ const parse = express.json({
 
 const JSON_READER = { parse, maxBytes: MAX_BODY_BYTES };
 
-/** Reads a JSON body. An interceptor, since those run after the guards: unauthorized clients get their error before they send it. */
+/** Reads a JSON body. Interceptors run after the guards, so unauthorized clients get an error before they send the body. */
 @Injectable()
 export class JsonBodyInterceptor implements NestInterceptor {
   constructor(private readonly config: AppConfig) {}
@@ -72,8 +72,8 @@ export class JsonBodyInterceptor implements NestInterceptor {
 }
 
 /**
- * The operation takes a JSON body: it is read after the guards, and what can be wrong with it is documented, `example` for one
- * of its fields.
+ * The operation accepts a JSON body. Documents the errors of the body.
+ * @param example a field error of this operation
  */
 export function AcceptsJson(example: FieldError): MethodDecorator {
   return applyDecorators(
@@ -95,8 +95,7 @@ function bodyError(error: unknown): unknown {
   if (status === 415) return new UnsupportedMediaType(ENCODINGS);
   if (type === 'entity.parse.failed') return new InvalidRequest('The body is not valid JSON.');
   if (status === 400 && type === undefined)
-    return new InvalidRequest('The body is not compressed as its Content-Encoding says.');
-  if (status === 400)
-    return new InvalidRequest('The body did not arrive as its Content-Length announced it.');
+    return new InvalidRequest('The body does not match its Content-Encoding.');
+  if (status === 400) return new InvalidRequest('The body does not match its Content-Length.');
   return error;
 }

@@ -4,26 +4,26 @@ import type { FieldError } from '../../errors.js';
 
 const AT_LEAST_ONE_OF = 'http:at-least-one-of';
 
-/** A body that must have at least one of these fields, not null and, where it is a list, not empty. */
+/** The body must have at least one of these fields. Null and empty lists do not count. */
 export function AtLeastOneOf(...fields: string[]): ClassDecorator {
   return SetMetadata(AT_LEAST_ONE_OF, fields);
 }
 
-/** The violation of the class's `@AtLeastOneOf`, if the body breaks it. A field that is broken itself was at least meant. */
-export function missingAll(
+/** Checks `@AtLeastOneOf` of the request class. A field with a violation counts as supplied. */
+export function checkAtLeastOneOf(
   type: object,
   body: Record<string, unknown>,
-  broken: readonly FieldError[],
+  violations: readonly FieldError[],
 ): FieldError[] {
   const fields: string[] = Reflect.getMetadata(AT_LEAST_ONE_OF, type) ?? [];
-  const meant = new Set(broken.map(({ field }) => field));
-  if (fields.length === 0 || fields.some((field) => supplied(body[field]) || meant.has(field)))
+  const invalid = new Set(violations.map(({ field }) => field));
+  if (fields.length === 0 || fields.some((field) => isSupplied(body[field]) || invalid.has(field)))
     return [];
   const message = `Send at least one of: ${fields.join(', ')}.`;
   return [{ field: '', code: 'one_of_required', message }];
 }
 
-function supplied(value: unknown): boolean {
+function isSupplied(value: unknown): boolean {
   return Array.isArray(value) ? value.length > 0 : value !== undefined && value !== null;
 }
 
@@ -31,16 +31,13 @@ interface RequestRules {
   /** The name of the schema. */
   name: string;
   description: string;
-  /** Fields of which one must be there, not null and, where it is a list, not empty. */
+  /** See `AtLeastOneOf`. */
   atLeastOneOf?: readonly string[];
-  /** Numbers of which neither is there without the other. Their own decorators check it. */
+  /** Numbers that must all be present or all absent. For the OpenAPI schema only: `NumberField.pairedWith` checks it. */
   together?: readonly string[];
 }
 
-/**
- * A request body as one whole: what its fields demand of each other, and that it holds no others. Checked, and written into
- * the published document, where null means absent as well.
- */
+/** Rules between the fields of a request body, and the OpenAPI schema of the body. */
 export function RequestSchema({
   name,
   description,

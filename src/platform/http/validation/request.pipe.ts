@@ -14,24 +14,24 @@ import {
   MAX_FIELD_ERRORS,
 } from '../../errors.js';
 import { nearestWord } from '../../text.js';
-import { missingAll } from './request-schema.js';
+import { checkAtLeastOneOf } from './request-schema.js';
 
-const DEEPEST = 20;
+const MAX_DEPTH = 20;
 
 /**
- * Refuses what later, recursive code could not take: bodies nested deeper than 20 levels, and inside of fields members
- * that are named like what every object inherits, which libraries call or drop. Walks without recursion.
+ * Protects recursive library code. Rejects bodies deeper than 20 levels, and nested members with names of `Object.prototype`, which
+ * libraries call or drop. Iterative, so that depth cannot overflow the stack.
  * @throws InvalidRequest
  */
 export function assertMaxDepth(body: object): void {
   const open: { value: object; depth: number }[] = [{ value: body, depth: 1 }];
   for (let next = open.pop(); next; next = open.pop()) {
     const { value, depth } = next;
-    if (depth > DEEPEST) {
+    if (depth > MAX_DEPTH) {
       throw InvalidRequest.field(
         '',
         'too_deep',
-        `The body must not be nested deeper than ${DEEPEST} levels.`,
+        `The body must not be nested deeper than ${MAX_DEPTH} levels.`,
       );
     }
     for (const [name, member] of Object.entries(value)) {
@@ -44,16 +44,16 @@ export function assertMaxDepth(body: object): void {
   }
 }
 
-/** Unknown names are repeated in errors up to this length. */
+/** Errors truncate unknown names to this length. */
 const MAX_NAME_LENGTH = 50;
 
 const OPTIONS: ValidatorOptions = { forbidUnknownValues: true, stopAtFirstError: true };
 
 /**
- * Turns bodies and queries into their request classes and reports every violation at once: first of the declared fields,
- * in their order, and of all together, then what is no field, then headers. A body may hold only what its class declares,
- * since a typo must not be published; of a query, the rest is ignored.
- * @throws InvalidRequest with one entry per broken field
+ * Converts bodies and queries to their request classes and validates them. Reports all violations at once, in this order: declared
+ * fields, rules between fields, unknown fields, headers. Rejects unknown fields of a body, which are probably typos; ignores unknown
+ * query parameters.
+ * @throws InvalidRequest with one entry per invalid field
  */
 @Injectable()
 export class RequestPipe implements PipeTransform {
@@ -61,12 +61,12 @@ export class RequestPipe implements PipeTransform {
     if ((type !== 'body' && type !== 'query') || !metatype || metatype === Object) return value;
     const sent = type === 'body' ? objectIn(value) : (value as Record<string, unknown>);
     const fields = fieldsOf(metatype);
-    const request = plainToInstance(metatype as Type<object>, only(fields, sent));
-    const broken = (await validate(request, OPTIONS)).map(fieldError);
+    const request = plainToInstance(metatype as Type<object>, pick(fields, sent));
+    const invalid = (await validate(request, OPTIONS)).map(fieldError);
     const unknown = type === 'body' ? unknownFields(sent, fields) : [];
-    const missing = missingAll(metatype, sent, broken);
-    const ofHeaders = currentRequest()?.violations ?? [];
-    const errors = [...broken, ...missing, ...unknown, ...ofHeaders];
+    const missing = checkAtLeastOneOf(metatype, sent, invalid);
+    const headers = currentRequest()?.violations ?? [];
+    const errors = [...invalid, ...missing, ...unknown, ...headers];
     if (errors.length > 0) throw InvalidRequest.fields(errors);
     return request;
   }
@@ -86,21 +86,21 @@ function fieldError({ property, constraints = {} }: ValidationError): FieldError
   return { field: property, code: code as FieldErrorCode, message };
 }
 
-/** The members of a request class, in its order. */
+/** The fields of a request class in declaration order. */
 function fieldsOf(type: Type): readonly string[] {
-  const known = declared.get(type);
-  if (known) return known;
+  const cached = fieldsByType.get(type);
+  if (cached) return cached;
   const storage = getMetadataStorage();
   const rules = storage.getTargetValidationMetadatas(type, '', false, false);
   const fields = Object.keys(storage.groupByPropertyName(rules));
-  declared.set(type, fields);
+  fieldsByType.set(type, fields);
   return fields;
 }
 
-const declared = new WeakMap<Type, readonly string[]>();
+const fieldsByType = new WeakMap<Type, readonly string[]>();
 
-/** The libraries see nothing else: their time grows with the square of the members. */
-function only(fields: readonly string[], sent: Record<string, unknown>): Record<string, unknown> {
+/** Removes unknown fields first, because the time of the libraries grows with the square of the members. */
+function pick(fields: readonly string[], sent: Record<string, unknown>): Record<string, unknown> {
   const known = fields.filter((name) => Object.hasOwn(sent, name));
   return Object.fromEntries(known.map((name) => [name, sent[name]]));
 }
@@ -110,16 +110,16 @@ function unknownFields(sent: Record<string, unknown>, fields: readonly string[])
     .filter((name) => !fields.includes(name))
     .slice(0, MAX_FIELD_ERRORS + 1)
     .map((name) => {
-      const field = shortened(name);
-      const meant = nearestWord(field, fields);
-      const hint = meant === undefined ? '' : ` Did you mean ${meant}?`;
+      const field = truncate(name);
+      const suggestion = nearestWord(field, fields);
+      const hint = suggestion === undefined ? '' : ` Did you mean ${suggestion}?`;
       const message = `${JSON.stringify(field)} is not a field of this body.${hint} Its fields are: ${fields.join(', ')}.`;
       return { field, code: 'unknown_field', message };
     });
 }
 
-/** Its beginning; half a surrogate pair, which some programs cannot read, is replaced. */
-function shortened(name: string): string {
+/** Replaces lone surrogates. */
+function truncate(name: string): string {
   const start = name.slice(0, 2 * MAX_NAME_LENGTH).toWellFormed();
   return Array.from(start).slice(0, MAX_NAME_LENGTH).join('');
 }

@@ -4,28 +4,28 @@ import { codePoints, hasControlCharacter, isBlank, isWellFormed } from '../../te
 import { isWebUrl } from './web-url.js';
 
 /**
- * Validation rules by their error code. A field lists its rules in order; the first violation is reported.
- * Messages say what is wanted and start with the field's name.
+ * A validation rule. A field reports the first rule that it violates.
+ * @param requirement the error message without the field name, such as `must be a string`
  */
 export function rule(
   code: FieldErrorCode,
   holds: (value: never) => boolean,
-  wanted: string,
+  requirement: string,
 ): PropertyDecorator {
   return ValidateBy({
     name: code,
     validator: {
       validate: (value: unknown) => holds(value as never),
-      defaultMessage: (failed) => `${failed?.property} ${wanted}.`,
+      defaultMessage: (failed) => `${failed?.property} ${requirement}.`,
     },
   });
 }
 
-/** A rule for a text, or for each text of a list, of which the message names the first that breaks it. */
+/** A rule for a text, or for each text of a list. The message has the index of the first invalid text. */
 function textRule(
   code: FieldErrorCode,
   holds: (text: string) => boolean,
-  wanted: string,
+  requirement: string,
 ): PropertyDecorator {
   return ValidateBy({
     name: code,
@@ -33,8 +33,8 @@ function textRule(
       validate: (value: string | string[]) => [value].flat().every(holds),
       defaultMessage: (failed) => {
         const { property, value } = failed as { property: string; value: string | string[] };
-        const place = Array.isArray(value) ? `[${value.findIndex((item) => !holds(item))}]` : '';
-        return `${property}${place} ${wanted}.`;
+        const index = Array.isArray(value) ? `[${value.findIndex((item) => !holds(item))}]` : '';
+        return `${property}${index} ${requirement}.`;
       },
     },
   });
@@ -49,7 +49,7 @@ export const isText = (): PropertyDecorator =>
 export const isNumber = (): PropertyDecorator =>
   rule('wrong_type', (value: unknown) => typeof value === 'number', 'must be a number');
 
-/** Of query parameters, which are numbers only where they were written as whole ones. */
+/** For query parameters, which the query class converts to numbers only if they are whole. */
 export const isWholeNumber = (): PropertyDecorator =>
   rule('wrong_type', (value: unknown) => typeof value === 'number', 'must be a whole number');
 
@@ -61,11 +61,7 @@ export const isListOfText = (): PropertyDecorator =>
   );
 
 export const wellFormed = (): PropertyDecorator =>
-  textRule(
-    'not_well_formed',
-    isWellFormed,
-    'must be well-formed Unicode, without half surrogate pairs',
-  );
+  textRule('not_well_formed', isWellFormed, 'must be well-formed Unicode, without lone surrogates');
 
 export const withoutControlCharacters = (): PropertyDecorator =>
   textRule(
@@ -84,17 +80,17 @@ export const onOneLine = (): PropertyDecorator =>
 export const notBlank = (): PropertyDecorator =>
   textRule('blank', (text) => !isBlank(text), 'must not be blank');
 
-export const atMostCodePoints = (most: number): PropertyDecorator =>
-  textRule('too_long', (text) => codePoints(text) <= most, `must be at most ${most} characters`);
+export const atMostCodePoints = (max: number): PropertyDecorator =>
+  textRule('too_long', (text) => codePoints(text) <= max, `must be at most ${max} characters`);
 
-export const atMostItems = (most: number): PropertyDecorator =>
-  rule('too_many', (value: unknown[]) => value.length <= most, `must have at most ${most} items`);
+export const atMostItems = (max: number): PropertyDecorator =>
+  rule('too_many', (value: unknown[]) => value.length <= max, `must have at most ${max} items`);
 
-export const atLeast = (least: number): PropertyDecorator =>
-  rule('too_small', (value: number) => value >= least, `must be at least ${least}`);
+export const atLeast = (min: number): PropertyDecorator =>
+  rule('too_small', (value: number) => value >= min, `must be at least ${min}`);
 
-export const atMost = (most: number): PropertyDecorator =>
-  rule('too_large', (value: number) => value <= most, `must be at most ${most}`);
+export const atMost = (max: number): PropertyDecorator =>
+  rule('too_large', (value: number) => value <= max, `must be at most ${max}`);
 
 export const oneOf = (allowed: readonly string[]): PropertyDecorator =>
   rule(
@@ -103,12 +99,12 @@ export const oneOf = (allowed: readonly string[]): PropertyDecorator =>
     `must be one of: ${allowed.join(', ')}`,
   );
 
-export const matching = (pattern: RegExp, wanted: string): PropertyDecorator =>
-  rule('invalid_format', (value: string) => pattern.test(value), wanted);
+export const matching = (pattern: RegExp, requirement: string): PropertyDecorator =>
+  rule('invalid_format', (value: string) => pattern.test(value), requirement);
 
 export const webUrls = (): PropertyDecorator =>
   textRule(
     'invalid_format',
     isWebUrl,
-    'must be an absolute http or https URL without user name, password or spaces, of at most 1000 characters beyond ASCII',
+    'must be an absolute http or https URL without user name, password or spaces, with at most 1000 non-ASCII characters',
   );

@@ -5,20 +5,18 @@ type SchemaObject = Exclude<
   { $ref: string }
 >;
 
-/** Any stable code. */
 const CODE = { type: 'string' as const, pattern: '^[a-z][a-z_]*$' };
 
-/**
- * A code of an answer: a present one or one of tomorrow. A closed list would make each new one break the clients that were
- * generated from it.
- */
-export function openCode(present: SchemaObject | { $ref: string }): { anyOf: SchemaObject[] } {
-  return { anyOf: [present as SchemaObject, CODE] };
+/** An enum that future values may extend. With a closed enum, a new value would break generated clients. */
+export function extensibleEnum(known: SchemaObject | { $ref: string }): {
+  anyOf: SchemaObject[];
+} {
+  return { anyOf: [known as SchemaObject, CODE] };
 }
 
-/** The same of a list that the document has as a schema of its own. */
-export function openCodeOf(name: string): { anyOf: SchemaObject[] } {
-  return openCode({ $ref: `#/components/schemas/${name}` });
+/** An extensible enum of the values of a named schema. */
+export function extensibleEnumOf(name: string): { anyOf: SchemaObject[] } {
+  return extensibleEnum({ $ref: `#/components/schemas/${name}` });
 }
 
 /** A time in responses: ISO 8601, UTC, with milliseconds (source document, section 2). */

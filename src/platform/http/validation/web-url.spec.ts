@@ -1,6 +1,6 @@
 import { isWebUrl } from './web-url.js';
 
-const beyond = (count: number) => `https://example.com/${'é'.repeat(count)}`;
+const urlWithNonAscii = (count: number) => `https://example.com/${'é'.repeat(count)}`;
 
 describe('isWebUrl', () => {
   it.each([
@@ -20,7 +20,7 @@ describe('isWebUrl', () => {
     'https://[2001:dB8::8:800:200c:417A]',
     'https://[1:2:3:4:5:6:7:8]/x',
     'https://example.com/@user:1?q=@',
-    beyond(1000),
+    urlWithNonAscii(1000),
   ])('accepts %s', (url) => {
     expect(isWebUrl(url)).toBe(true);
   });
@@ -51,7 +51,7 @@ describe('isWebUrl', () => {
     'https://[12345::]/',
     'https://[1:2:3:4:5:6:7:8:9]/',
     'https://[1:2:3:4::5:6:7:8]/',
-    beyond(1001),
+    urlWithNonAscii(1001),
   ])('rejects %s', (url) => {
     expect(isWebUrl(url)).toBe(false);
   });

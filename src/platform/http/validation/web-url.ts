@@ -1,17 +1,16 @@
 import { isIPv4 } from 'node:net';
 import { codePoints } from '../../text.js';
 
-/** The host and port as they were written. The host may be international; a user name or a percent-encoded host is not taken. */
+/** Captures the host and port. The host may be internationalized. Does not match user names and percent-encoded hosts. */
 const AUTHORITY = /^https?:\/\/([\p{L}\p{M}\p{Nd}_\-.:[\]]+)(?:[/?#]|$)/iu;
-/** The URL Standard would drop or replace these, so the URL that others read would not be the one that was sent. */
+/** The URL Standard removes or replaces these, so other readers would see another URL. */
 const FORBIDDEN = /(?![\u0080-\u009f])[\s\\\p{Cc}\p{Cs}]/u;
-/** Ten URLs of 2,048 characters then fit their column, at four bytes for each of these. */
+/** So that ten URLs of 2,048 characters fit their column: a non-ASCII character takes up to four bytes. */
 const MAX_NON_ASCII = 1000;
 
 /**
  * Whether a text is an absolute http or https URL without user name, password, spaces or backslashes, and with at most 1,000
- * characters beyond ASCII. `new URL` decides about host and port: `URL.canParse` of Node 20 is wrong for U+0080 to
- * U+00FF once it is optimized.
+ * non-ASCII characters. Uses `new URL`, because the optimized `URL.canParse` of Node 20 is wrong for U+0080 to U+00FF.
  */
 export function isWebUrl(text: string): boolean {
   const authority = AUTHORITY.exec(text)?.[1];
@@ -19,7 +18,7 @@ export function isWebUrl(text: string): boolean {
   if (codePoints(text.replace(/[!-~]+/g, '')) > MAX_NON_ASCII) return false;
   const hostname = hostnameOf(text);
   if (hostname === undefined) return false;
-  // The URL Standard also reads 1.2.3 and 0x7f.1 as addresses, which other readers take for names.
+  // The URL Standard also parses 1.2.3 and 0x7f.1 as IPv4 addresses; other readers treat them as names.
   if (isIPv4(hostname)) return authority.replace(/:\d*$/, '') === hostname;
   return !hostname.startsWith('.') && !hostname.includes('..');
 }

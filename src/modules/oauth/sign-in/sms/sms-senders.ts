@@ -5,8 +5,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { type Clock, SECOND } from '../../../../platform/clock.js';
 import type { SmsConfig } from '../../../../platform/config/app-config.js';
 import {
-  type ConnectionFault,
-  faultWords,
+  type ConnectionFailure,
+  describeFailure,
   httpCall,
 } from '../../../../platform/http/http-client.js';
 
@@ -142,7 +142,7 @@ class TwilioSmsSender extends SmsSender {
   }
 }
 
-type GatewayFault = { kind: 'status'; status: number; retryAfterMs: number } | ConnectionFault;
+type GatewayFault = { kind: 'status'; status: number; retryAfterMs: number } | ConnectionFailure;
 
 /** Describes the last fault only. It has no `cause`, because addresses, headers and bodies contain secrets and phone numbers. */
 export class GatewayError extends Error {
@@ -151,7 +151,7 @@ export class GatewayError extends Error {
     /** Whether it is safe to send the same message again later. */
     readonly mayRetry: boolean,
   ) {
-    const problem = fault.kind === 'status' ? `returned ${fault.status}` : faultWords(fault);
+    const problem = fault.kind === 'status' ? `returned ${fault.status}` : describeFailure(fault);
     super(`The SMS gateway ${problem}.`);
     this.name = 'GatewayError';
   }
