@@ -509,7 +509,7 @@ export interface components {
             doc_url: string;
         };
         /**
-         * @description The codes of errors under /dev/v1.
+         * @description Error codes of the endpoints under /dev/v1.
          * @enum {string}
          */
         ErrorCode: "invalid_request" | "unauthorized" | "invalid_token" | "insufficient_scope" | "not_found" | "method_not_allowed" | "request_timeout" | "idempotency_key_in_use" | "payload_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "quota_exceeded" | "internal_error" | "service_unavailable";
@@ -532,7 +532,7 @@ export interface components {
             message: string;
         };
         /**
-         * @description What can be wrong with a field.
+         * @description Error codes of fields.
          * @enum {string}
          */
         FieldErrorCode: "required" | "wrong_type" | "unknown_field" | "too_small" | "too_large" | "too_short" | "too_long" | "too_many" | "too_deep" | "blank" | "control_character" | "not_well_formed" | "invalid_format" | "not_allowed_value" | "pair_required" | "one_of_required" | "invalid_reference";
@@ -599,7 +599,7 @@ export interface components {
             message?: string;
         };
         /**
-         * @description The codes of errors that apps get from /oauth.
+         * @description Error codes of the endpoints under /oauth.
          * @enum {string}
          */
         OAuthErrorCode: "invalid_request" | "invalid_client" | "invalid_grant" | "invalid_scope" | "unsupported_grant_type" | "server_error" | "temporarily_unavailable" | "too_many_attempts";
@@ -849,29 +849,29 @@ export interface components {
     };
     responses: never;
     parameters: {
-        /** @description ETag of an answer that the client has: while it is current, the answer is a 304. */
+        /** @description ETag of a cached response. Returns 304 if the response has not changed. */
         "If-None-Match": string;
-        /** @description An id of your own for the request: 1 to 64 letters, digits, dots, hyphens and underscores. Anything else is replaced. */
+        /** @description Your id for the request: 1 to 64 letters, digits, dots, hyphens and underscores. An invalid id is replaced. */
         "X-Request-Id": string;
     };
     requestBodies: never;
     headers: {
         /**
-         * @description Id of the request: the one that was sent, where it is a plain one, or a new one.
+         * @description Request id: the one that the client sent if it is valid, else a new one.
          * @example req_01kahq5f3veqdr8bn3tdmx3q0a
          */
         "X-Request-Id": string;
-        /** @description Only the client itself may keep the answer, and asks before it uses it again. */
+        /** @description Only the client may cache the response, and must revalidate it before each use. */
         Private: "private, no-cache";
-        /** @description Nobody may keep the answer. */
+        /** @description The response must not be cached. */
         NoStore: "no-store";
         /**
-         * @description Whoever likes may keep the answer, for so many seconds.
+         * @description Publicly cacheable for `max-age` seconds.
          * @example public, max-age=3600
          */
         Public: string;
         /**
-         * @description Names this state of the answer, for If-None-Match.
+         * @description Entity tag of the response, for use in If-None-Match.
          * @example W/"1a-9Zx2"
          */
         ETag: string;
@@ -884,9 +884,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id of your own for the request: 1 to 64 letters, digits, dots, hyphens and underscores. Anything else is replaced. */
+                /** @description Your id for the request: 1 to 64 letters, digits, dots, hyphens and underscores. An invalid id is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
-                /** @description ETag of an answer that the client has: while it is current, the answer is a 304. */
+                /** @description ETag of a cached response. Returns 304 if the response has not changed. */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
             };
             path?: never;
@@ -906,7 +906,7 @@ export interface operations {
                     "application/json": components["schemas"]["ServerMetadata"];
                 };
             };
-            /** @description Nothing has changed since the answer with this ETag. */
+            /** @description The response has not changed since the one with this ETag. */
             304: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -922,7 +922,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id of your own for the request: 1 to 64 letters, digits, dots, hyphens and underscores. Anything else is replaced. */
+                /** @description Your id for the request: 1 to 64 letters, digits, dots, hyphens and underscores. An invalid id is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -1043,9 +1043,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id of your own for the request: 1 to 64 letters, digits, dots, hyphens and underscores. Anything else is replaced. */
+                /** @description Your id for the request: 1 to 64 letters, digits, dots, hyphens and underscores. An invalid id is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
-                /** @description ETag of an answer that the client has: while it is current, the answer is a 304. */
+                /** @description ETag of a cached response. Returns 304 if the response has not changed. */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
             };
             path?: never;
@@ -1065,7 +1065,7 @@ export interface operations {
                     "application/json": components["schemas"]["User"];
                 };
             };
-            /** @description Nothing has changed since the answer with this ETag. */
+            /** @description The response has not changed since the one with this ETag. */
             304: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1168,9 +1168,9 @@ export interface operations {
                 before?: string;
             };
             header?: {
-                /** @description An id of your own for the request: 1 to 64 letters, digits, dots, hyphens and underscores. Anything else is replaced. */
+                /** @description Your id for the request: 1 to 64 letters, digits, dots, hyphens and underscores. An invalid id is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
-                /** @description ETag of an answer that the client has: while it is current, the answer is a 304. */
+                /** @description ETag of a cached response. Returns 304 if the response has not changed. */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
             };
             path?: never;
@@ -1195,7 +1195,7 @@ export interface operations {
                     "application/json": components["schemas"]["PostPage"];
                 };
             };
-            /** @description Nothing has changed since the answer with this ETag. */
+            /** @description The response has not changed since the one with this ETag. */
             304: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1298,7 +1298,7 @@ export interface operations {
             header?: {
                 /** @description A unique value of your choice, such as a random UUID, for each new request. If you get no response, repeat the request with the same key. It is executed once: a repetition within 24 hours gets the first response. */
                 "Idempotency-Key"?: string;
-                /** @description An id of your own for the request: 1 to 64 letters, digits, dots, hyphens and underscores. Anything else is replaced. */
+                /** @description Your id for the request: 1 to 64 letters, digits, dots, hyphens and underscores. An invalid id is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -1522,9 +1522,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id of your own for the request: 1 to 64 letters, digits, dots, hyphens and underscores. Anything else is replaced. */
+                /** @description Your id for the request: 1 to 64 letters, digits, dots, hyphens and underscores. An invalid id is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
-                /** @description ETag of an answer that the client has: while it is current, the answer is a 304. */
+                /** @description ETag of a cached response. Returns 304 if the response has not changed. */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
             };
             path: {
@@ -1547,7 +1547,7 @@ export interface operations {
                     "application/json": components["schemas"]["Post"];
                 };
             };
-            /** @description Nothing has changed since the answer with this ETag. */
+            /** @description The response has not changed since the one with this ETag. */
             304: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1656,7 +1656,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id of your own for the request: 1 to 64 letters, digits, dots, hyphens and underscores. Anything else is replaced. */
+                /** @description Your id for the request: 1 to 64 letters, digits, dots, hyphens and underscores. An invalid id is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -1777,9 +1777,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id of your own for the request: 1 to 64 letters, digits, dots, hyphens and underscores. Anything else is replaced. */
+                /** @description Your id for the request: 1 to 64 letters, digits, dots, hyphens and underscores. An invalid id is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
-                /** @description ETag of an answer that the client has: while it is current, the answer is a 304. */
+                /** @description ETag of a cached response. Returns 304 if the response has not changed. */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
             };
             path: {
@@ -1802,7 +1802,7 @@ export interface operations {
                     "application/json": components["schemas"]["Analytics"];
                 };
             };
-            /** @description Nothing has changed since the answer with this ETag. */
+            /** @description The response has not changed since the one with this ETag. */
             304: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1918,9 +1918,9 @@ export interface operations {
                 before?: string;
             };
             header?: {
-                /** @description An id of your own for the request: 1 to 64 letters, digits, dots, hyphens and underscores. Anything else is replaced. */
+                /** @description Your id for the request: 1 to 64 letters, digits, dots, hyphens and underscores. An invalid id is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
-                /** @description ETag of an answer that the client has: while it is current, the answer is a 304. */
+                /** @description ETag of a cached response. Returns 304 if the response has not changed. */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
             };
             path: {
@@ -1948,7 +1948,7 @@ export interface operations {
                     "application/json": components["schemas"]["CommentPage"];
                 };
             };
-            /** @description Nothing has changed since the answer with this ETag. */
+            /** @description The response has not changed since the one with this ETag. */
             304: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2064,7 +2064,7 @@ export interface operations {
             header?: {
                 /** @description A unique value of your choice, such as a random UUID, for each new request. If you get no response, repeat the request with the same key. It is executed once: a repetition within 24 hours gets the first response. */
                 "Idempotency-Key"?: string;
-                /** @description An id of your own for the request: 1 to 64 letters, digits, dots, hyphens and underscores. Anything else is replaced. */
+                /** @description Your id for the request: 1 to 64 letters, digits, dots, hyphens and underscores. An invalid id is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -2261,9 +2261,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id of your own for the request: 1 to 64 letters, digits, dots, hyphens and underscores. Anything else is replaced. */
+                /** @description Your id for the request: 1 to 64 letters, digits, dots, hyphens and underscores. An invalid id is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
-                /** @description ETag of an answer that the client has: while it is current, the answer is a 304. */
+                /** @description ETag of a cached response. Returns 304 if the response has not changed. */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
             };
             path?: never;
@@ -2283,7 +2283,7 @@ export interface operations {
                     "application/json": components["schemas"]["Quota"];
                 };
             };
-            /** @description Nothing has changed since the answer with this ETag. */
+            /** @description The response has not changed since the one with this ETag. */
             304: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2380,7 +2380,7 @@ export interface operations {
                 ui_locales?: string;
             };
             header?: {
-                /** @description An id of your own for the request: 1 to 64 letters, digits, dots, hyphens and underscores. Anything else is replaced. */
+                /** @description Your id for the request: 1 to 64 letters, digits, dots, hyphens and underscores. An invalid id is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -2470,7 +2470,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id of your own for the request: 1 to 64 letters, digits, dots, hyphens and underscores. Anything else is replaced. */
+                /** @description Your id for the request: 1 to 64 letters, digits, dots, hyphens and underscores. An invalid id is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -2611,7 +2611,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id of your own for the request: 1 to 64 letters, digits, dots, hyphens and underscores. Anything else is replaced. */
+                /** @description Your id for the request: 1 to 64 letters, digits, dots, hyphens and underscores. An invalid id is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -2734,7 +2734,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id of your own for the request: 1 to 64 letters, digits, dots, hyphens and underscores. Anything else is replaced. */
+                /** @description Your id for the request: 1 to 64 letters, digits, dots, hyphens and underscores. An invalid id is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;

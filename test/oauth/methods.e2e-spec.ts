@@ -22,7 +22,7 @@ onOneEngine('OAuth endpoints: methods', (database) => {
     expectTokenHeaders(response);
     expect(await json(response)).toEqual({
       error: 'invalid_request',
-      error_description: `This endpoint does not take this method. It takes ${allow}.`,
+      error_description: `This endpoint does not support this method. It supports ${allow}.`,
     });
   }
 

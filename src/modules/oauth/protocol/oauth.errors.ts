@@ -133,7 +133,7 @@ export class MethodNotAllowed extends InvalidRequest {
     readonly allow: string,
     exposed: boolean,
   ) {
-    const description = `This endpoint does not take this method. It takes ${allow}.`;
+    const description = `This endpoint does not support this method. It supports ${allow}.`;
     super(exposed ? `${description} ${SECRET_LEAKED}` : description);
   }
 }
