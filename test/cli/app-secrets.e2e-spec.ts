@@ -137,7 +137,7 @@ onOneEngine('Commands "app secret"', (database) => {
     it('O145 rejects a public app, which has no secret', async () => {
       const { id } = await register('public');
       const outcome = await cli.run('app', 'secret', 'rotate', id);
-      expectFailure(outcome, 'public app holds no client secret');
+      expectFailure(outcome, 'public app has no client secret');
       expect(await secrets().list(id)).toEqual([]);
     });
   });

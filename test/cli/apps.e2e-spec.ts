@@ -151,7 +151,7 @@ onOneEngine('Commands "app"', (database) => {
     [
       'one redirect URI twice',
       ['--redirect-uri', 'https://garden.example/callback'],
-      'given twice',
+      'contain a duplicate',
     ],
   ])('O145 rejects %s and stores nothing', async (_title, args, sentence) => {
     const before = await cli.json<AppJson[]>('app', 'list');

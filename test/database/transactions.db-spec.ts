@@ -190,7 +190,7 @@ onEachEngine('Transactions', ({ url }) => {
         await insert(tx, 'outer');
         await open();
       });
-      await expect(nested).rejects.toThrow('inside another');
+      await expect(nested).rejects.toThrow('must not be nested');
       expect(await usedBy(dataSource, 'outer')).toBeUndefined();
     }
   });

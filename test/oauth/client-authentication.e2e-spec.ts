@@ -173,7 +173,7 @@ onOneEngine('Client authentication at the token endpoint', (database) => {
         const body = new URLSearchParams(`token=x${form}`);
         const response = await app().fetch(path, { method: 'POST', body });
         expect(response.headers.get('www-authenticate')).toBeNull();
-        expect(await response.clone().text()).toContain('send client_id and client_secret');
+        expect(await response.clone().text()).toContain('Send client_id and client_secret');
         await expectTokenError(response, 'invalid_client');
       }
   });
