@@ -1,7 +1,7 @@
 import { isatty } from 'node:tty';
 import type { LoggerService } from '@nestjs/common';
 import { type DestinationStream, type Level, type Logger, pino, stdTimeFunctions } from 'pino';
-import { build as pretty } from 'pino-pretty';
+import { prettyFactory } from 'pino-pretty';
 import type { AppConfig } from '../config/app-config.js';
 import { currentRequest } from '../request-context.js';
 
@@ -42,23 +42,34 @@ export function pinoFor(config: AppConfig, output = standardOutput(config)): Log
 const MAX_BUFFERED_BYTES = 16 * 1024 * 1024;
 
 /**
- * JSON lines, or formatted lines on a terminal. JSON lines are written asynchronously: buffered lines are flushed at exit, and
+ * JSON lines, or formatted lines at a terminal. JSON lines are written asynchronously: buffered lines are flushed at exit, and
  * lost if the process is killed.
  */
 function standardOutput({ production }: AppConfig): DestinationStream {
   if (production || !isatty(STANDARD_OUTPUT))
     return pino.destination({ dest: STANDARD_OUTPUT, sync: false, maxLength: MAX_BUFFERED_BYTES });
-  return pretty({
-    destination: STANDARD_OUTPUT,
-    sync: true,
-    singleLine: true,
-    errorLikeObjectKeys: ['stack'],
-    customPrettifiers: { stack: (stack) => `\n${stack as string}` },
-  });
+  const terminal = pino.destination({ dest: STANDARD_OUTPUT, sync: true });
+  return { write: (line: string) => terminal.write(terminalLine(line)) };
 }
 
 /** The context of access log lines. */
 export const ACCESS_LOG_CONTEXT = 'Requests';
+
+const prettify = prettyFactory({
+  singleLine: true,
+  errorLikeObjectKeys: ['stack'],
+  customPrettifiers: { stack: (stack) => `\n${stack as string}` },
+});
+
+/** Formats a JSON line for a terminal. A request is one short line, such as `201 POST /dev/v1/posts 31 ms svc_app_… req_…`. */
+export function terminalLine(json: string): string {
+  const line = JSON.parse(json) as Record<string, string | number | undefined>;
+  if (line.context !== ACCESS_LOG_CONTEXT) return prettify(json);
+  const { status, method, route, duration_ms, error, client_id, request_id } = line;
+  const duration = `${Math.round(Number(duration_ms))} ms`;
+  const parts = [status, method, route, duration, error, client_id, request_id];
+  return `${parts.filter((part) => part !== undefined).join(' ')}\n`;
+}
 
 /** Contexts of Nest, whose lines at `info` list modules and routes. */
 const FRAMEWORK_CONTEXTS = new Set([

@@ -1,6 +1,6 @@
 import { duringRequest } from '../request-context.js';
 import { loadConfig } from '../config/load-config.js';
-import { pinoFor, ServiceLogger } from './logger.js';
+import { ACCESS_LOG_CONTEXT, pinoFor, ServiceLogger, terminalLine } from './logger.js';
 
 describe('ServiceLogger', () => {
   let written: string[];
@@ -89,5 +89,24 @@ describe('ServiceLogger', () => {
     logger.log('Mapped {/dev/v1/me, GET}', 'RouterExplorer');
     logger.error(new Error('No database'), 'ExceptionHandler');
     expect(written).toEqual([]);
+  });
+
+  it('prints a request as one short line at a terminal', () => {
+    const logger = loggerAt('info');
+    const request = { msg: 'request', method: 'POST', route: '/dev/v1/posts', duration_ms: 31.4 };
+    logger.log(
+      { ...request, request_id: 'req_1', status: 201, client_id: 'app' },
+      ACCESS_LOG_CONTEXT,
+    );
+    logger.log(
+      { ...request, request_id: 'req_2', status: 401, error: 'unauthorized' },
+      ACCESS_LOG_CONTEXT,
+    );
+    logger.warn('The disk is full.', 'Here');
+    expect(written.map(terminalLine)).toEqual([
+      '201 POST /dev/v1/posts 31 ms app req_1\n',
+      '401 POST /dev/v1/posts 31 ms unauthorized req_2\n',
+      expect.stringMatching(/WARN.*The disk is full\./),
+    ]);
   });
 });
