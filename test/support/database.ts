@@ -9,7 +9,7 @@ import Sqlite from 'better-sqlite3';
 import mysql, { type RowDataPacket } from 'mysql2/promise';
 import { DataSource } from 'typeorm';
 import { afterAll, beforeAll, describe, expect, inject } from 'vitest';
-import { urlOfEachServer } from '../../src/platform/config/env.js';
+import { serverUrls } from '../../src/platform/config/env.js';
 import { loadConfig } from '../../src/platform/config/load-config.js';
 import { dataSourceOptions } from '../../src/platform/database/data-source.js';
 import { Migrator } from '../../src/platform/database/migrations/migrator.js';
@@ -198,7 +198,7 @@ export async function dropTemplate({ serverUrl = '', template }: Engine): Promis
 
 /** Copies the schema of the template into an empty database. This is much faster than running the migrations. */
 export async function copySchema(url: string): Promise<void> {
-  const { host, pathname } = new URL(urlOfEachServer(url)[0] ?? url);
+  const { host, pathname } = new URL(serverUrls(url)[0] ?? url);
   const engine = inject('engines').find(
     ({ serverUrl }) => serverUrl !== undefined && new URL(serverUrl).host === host,
   );

@@ -1,4 +1,4 @@
-import { namesServers, urlOfEachServer } from './env.js';
+import { hasValidServers, serverUrls } from './env.js';
 
 describe('DATABASE_URL', () => {
   it.each([
@@ -8,8 +8,8 @@ describe('DATABASE_URL', () => {
     ['mysql://service:a,b@db/platform?x=1,2'],
     ['mariadb://db/a,b'],
   ])('names one server in %s', (url) => {
-    expect(urlOfEachServer(url)).toEqual([url]);
-    expect(namesServers(url)).toBe(true);
+    expect(serverUrls(url)).toEqual([url]);
+    expect(hasValidServers(url)).toBe(true);
   });
 
   it.each([
@@ -19,8 +19,8 @@ describe('DATABASE_URL', () => {
     ],
     ['mariadb://one,[::1]:3307', ['mariadb://one', 'mariadb://[::1]:3307']],
   ])('names several servers in %s', (url, urls) => {
-    expect(urlOfEachServer(url)).toEqual(urls);
-    expect(namesServers(url)).toBe(true);
+    expect(serverUrls(url)).toEqual(urls);
+    expect(hasValidServers(url)).toBe(true);
   });
 
   it.each([
@@ -28,6 +28,6 @@ describe('DATABASE_URL', () => {
     'mysql://service@,two/platform',
     'mysql://one,two:x/a',
   ])('is invalid as %s', (url) => {
-    expect(namesServers(url)).toBe(false);
+    expect(hasValidServers(url)).toBe(false);
   });
 });

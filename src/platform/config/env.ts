@@ -11,7 +11,7 @@ const days = wholeNumber(1);
 
 const address = z
   .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
-  .refine((value) => !/^https?:\/\/[^/]*@/.test(value), 'must not hold a user name or password');
+  .refine((value) => !/^https?:\/\/[^/]*@/.test(value), 'must not contain a user name or password');
 
 const origin = address
   .refine(
@@ -24,7 +24,7 @@ const baseUrl = address
   .refine(hasNoQuery, 'must not have a query or fragment')
   .transform((value) => value.replace(/[/?#]+$/, ''));
 
-/** Decimal digits only: blanks, 0x10 and 1e3 are refused. */
+/** Decimal digits only: rejects blanks, 0x10 and 1e3. */
 function wholeNumber(min: number, max = MAX_INT) {
   return z
     .string()
@@ -47,14 +47,14 @@ function hasNoQuery(value: string): boolean {
 const SERVER_LIST = /^((?:mysql|mariadb):\/\/(?:[^@/]*@)?)([^/?#@]*,[^/?#@]*)((?:[/?#].*)?)$/;
 
 /** Splits `mysql://user:password@first:3306,second:3306/name` into one URL for each server. */
-export function urlOfEachServer(databaseUrl: string): string[] {
+export function serverUrls(databaseUrl: string): string[] {
   const [, start = '', servers, rest = ''] = SERVER_LIST.exec(databaseUrl) ?? [];
   if (servers === undefined) return [databaseUrl];
   return servers.split(',').map((server) => `${start}${server}${rest}`);
 }
 
-export function namesServers(databaseUrl: string): boolean {
-  const urls = urlOfEachServer(databaseUrl);
+export function hasValidServers(databaseUrl: string): boolean {
+  const urls = serverUrls(databaseUrl);
   return (
     urls.length === 1 || urls.every((url) => URL.canParse(url) && new URL(url).hostname !== '')
   );
@@ -62,16 +62,16 @@ export function namesServers(databaseUrl: string): boolean {
 
 const MIN_WEBHOOK_KEY_BYTES = 16;
 
-function holdsWebhookKey(secret: string): boolean {
+function hasWebhookKey(secret: string): boolean {
   const [, encoded] = /^whsec_(.*)$/s.exec(secret) ?? [];
   const key = encoded === undefined ? Buffer.from(secret) : Buffer.from(encoded, 'base64');
   return key.length >= MIN_WEBHOOK_KEY_BYTES;
 }
 
-/** Keeps the calls of a month until the end of the next one, so that its usage can be verified. */
+/** Two months, so that the usage of a month can be verified until the end of the next one. */
 const MIN_CALL_LOG_DAYS = 62;
 
-function isRateLimits(text: string, context: z.RefinementCtx<string>): void {
+function checkRateLimits(text: string, context: z.RefinementCtx<string>): void {
   try {
     parseRateLimits(text);
   } catch (error) {
@@ -79,7 +79,7 @@ function isRateLimits(text: string, context: z.RefinementCtx<string>): void {
   }
 }
 
-/** Documents a variable: what it does, and who changes it for what reason. */
+/** Documents a variable: what it does, and who changes it. */
 function documented<T extends z.ZodType>(schema: T, description: string, changedBy: string): T {
   return schema.meta({ description, changedBy });
 }
@@ -112,12 +112,12 @@ const service = {
   ),
   TRUST_PROXY: documented(
     count.default(0),
-    'Number of trusted reverse proxies in front of the service. It takes the address of the client from `X-Forwarded-For`.',
-    'Everybody behind a reverse proxy.',
+    'Number of trusted reverse proxies in front of the service. With at least one, the client address is read from `X-Forwarded-For`.',
+    'Every installation behind a reverse proxy.',
   ),
   REQUEST_TIMEOUT_MS: documented(
     wholeNumber(100).default(30_000),
-    'Timeout, in milliseconds, for the headers of a request and again for its body. Then the request gets 408, for headers up to a second later.',
+    'Timeout, in milliseconds, for the headers of a request and again for its body. A slower request gets 408; for headers, up to a second later.',
     'An operator whose clients have slow connections.',
   ),
   SHUTDOWN_DELAY_MS: documented(
@@ -130,7 +130,7 @@ const service = {
       .union([z.literal('off'), wholeNumber(0, 65_535)], { error: 'must be a port or off' })
       .default(9464),
     'Port of `/metrics` for Prometheus; `off` for none.',
-    'Where the port is taken, or nobody collects metrics.',
+    'Where the port is taken, or metrics are not collected.',
   ),
   LOG_LEVEL: documented(
     z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
@@ -157,7 +157,7 @@ const database = {
         /^(sqlite:.+|(mysql|mariadb):\/\/.+)$/,
         'must be sqlite:<path> or mysql://user:password@host:port/name',
       )
-      .refine(namesServers, {
+      .refine(hasValidServers, {
         message:
           'must name each server as host:port, as in mysql://user:password@first:3306,second:3306/name',
       })
@@ -177,18 +177,18 @@ const database = {
   ),
   DB_TIMEOUT_MS: documented(
     wholeNumber(100).default(5000),
-    'Timeout, in milliseconds, of a statement, of the wait for a connection and, rounded up to seconds, of a lock. On a server it is also the deadline of a request once it has a permit. A write that is retried after a failed group commit gets a second timeout. A server that does not respond, or a MySQL statement that writes, is given up after this time, rounded up to seconds, plus 2 s. Migrations have no timeout.',
+    'Timeout, in milliseconds, of a statement, of the wait for a connection and, rounded up to seconds, of a lock. On a server it is also the deadline of a request once it has a permit. A write that is retried after a failed group commit gets a second timeout. If a server hangs, or a MySQL statement writes, the service closes the connection after this time, rounded up to seconds, plus 2 s. Migrations have no statement timeout.',
     'An operator with a slow or distant database.',
   ),
   DB_QUEUE_LIMIT: documented(
     wholeNumber(1).default(1000),
     'Maximum number of requests in the queue of one process. Further requests get 503 at once.',
-    'An operator who tunes overload.',
+    'An operator who tunes load shedding.',
   ),
   DB_QUEUE_TIMEOUT_MS: documented(
     wholeNumber(1).default(1000),
-    'Maximum time in that queue, in milliseconds. Then the request gets 503.',
-    'An operator who tunes overload.',
+    'Maximum time in that queue, in milliseconds, after which the request gets 503.',
+    'An operator who tunes load shedding.',
   ),
 };
 
@@ -200,40 +200,40 @@ const messages = {
   ),
   SMS_FILE: documented(
     z.string().default('./data/sms.jsonl'),
-    'Of `file`: one JSON line for each message, with `to` and `text`.',
+    'For `file`: path of the file. Each message is one JSON line with `to` and `text`.',
     'A test environment without a gateway.',
   ),
   SMS_WEBHOOK_URL: documented(
     address.optional(),
-    'Of `webhook`: URL that messages are posted to.',
+    'For `webhook`: URL that receives each message by POST.',
     'A network with its own gateway.',
   ),
   SMS_WEBHOOK_SECRET: documented(
     z
       .string()
-      .refine(holdsWebhookKey, `must hold a key of at least ${MIN_WEBHOOK_KEY_BYTES} bytes`)
+      .refine(hasWebhookKey, `must contain a key of at least ${MIN_WEBHOOK_KEY_BYTES} bytes`)
       .optional(),
-    'Of `webhook`: key that signs each message, as text or as `whsec_` and base64; at least 16 bytes.',
+    'For `webhook`: key that signs each message, as text or as `whsec_` and base64; at least 16 bytes.',
     'A network with its own gateway.',
   ),
   TWILIO_ACCOUNT_SID: documented(
     z.string().optional(),
-    'Of `twilio`: account.',
+    'For `twilio`: account SID.',
     'A customer of Twilio.',
   ),
   TWILIO_AUTH_TOKEN: documented(
     z.string().optional(),
-    'Of `twilio`: secret of the account.',
+    'For `twilio`: auth token of the account.',
     'A customer of Twilio.',
   ),
   TWILIO_FROM: documented(
     z.string().optional(),
-    'Of `twilio`: sending number or messaging service.',
+    'For `twilio`: sending number or messaging service.',
     'A customer of Twilio.',
   ),
   TWILIO_API_URL: documented(
     baseUrl.default('https://api.twilio.com'),
-    'Of `twilio`: base URL of its API.',
+    'For `twilio`: base URL of its API.',
     'A customer of Twilio outside the United States region.',
   ),
 };
@@ -241,7 +241,7 @@ const messages = {
 const signIn = {
   OTP_PEPPER: documented(
     z.string().min(32).optional(),
-    'Key under which one-time passwords are hashed, at least 32 characters. Required in production.',
+    'Key for hashing one-time passwords, at least 32 characters. Required in production.',
     'Every production installation.',
   ),
   OTP_DEFAULT_COUNTRY: documented(
@@ -249,7 +249,7 @@ const signIn = {
       .string()
       .regex(/^[A-Z]{2}$/, 'must be a two-letter country code such as US')
       .optional(),
-    'Country of phone numbers that are typed without a leading +.',
+    'Country of phone numbers that are entered without a leading +.',
     'A network in one country.',
   ),
   OTP_COUNTRIES: documented(
@@ -267,7 +267,7 @@ const signIn = {
   ),
   OTP_DAILY_TOTAL: documented(
     count.default(10_000),
-    'Maximum number of messages to all phones in a day; 0 is no limit. Reaching it is logged as an error.',
+    'Maximum number of messages to all phones in a day; 0 is no limit. The service logs an error when it is reached.',
     'Every operator who pays for messages.',
   ),
 };
@@ -292,14 +292,14 @@ const tokens = {
 
 const limits = {
   RATE_LIMITS: documented(
-    z.string().superRefine(isRateLimits).default(''),
+    z.string().superRefine(checkRateLimits).default(''),
     'Rate limits that differ from their defaults, such as `token-calls=20000,phone-messages-per-hour=3`; 0 is no limit.',
     'An operator with one very busy app, or with many users behind one address.',
   ),
   QUOTA_DEFAULT_LIMIT: documented(
     count.default(100),
-    'Posts in a calendar month (UTC) of an app without a plan.',
-    'Whoever decides on plans.',
+    'Posts per calendar month (UTC) of an app without a plan.',
+    'An operator who defines plans.',
   ),
   QUOTA_PLANS: documented(
     z
@@ -310,15 +310,15 @@ const limits = {
       )
       .refine(
         (plans) => !/(^|,)(default|custom)=/.test(plans),
-        'must not give "default" or "custom", which are not plans',
+        'must not define "default" or "custom", which are reserved',
       )
       .refine(
         (plans) => (plans.match(/\d+(?=,|$)/g) ?? []).every((posts) => Number(posts) <= MAX_INT),
-        `must not give more than ${MAX_INT} posts; write unlimited instead`,
+        `must not exceed ${MAX_INT} posts; use unlimited instead`,
       )
       .default('partner=1000,first-party=unlimited'),
-    'Plans and their posts in a month. An app on a plan that is removed keeps its last limit.',
-    'Whoever decides on plans.',
+    'Plans and their posts per month. An app on a removed plan keeps its last limit.',
+    'An operator who defines plans.',
   ),
 };
 
@@ -335,7 +335,7 @@ const retention = {
   ),
   DELETED_POST_DAYS: documented(
     days.default(30),
-    'Days in which a deleted post or comment can be restored.',
+    'Days for which a deleted post or comment can be restored.',
     'A privacy officer.',
   ),
 };

@@ -93,10 +93,10 @@ describe('loadConfig', () => {
   });
 
   it.each([
-    ['default=5', 'must not give "default" or "custom", which are not plans'],
-    ['partner=5,custom=unlimited', 'must not give "default" or "custom", which are not plans'],
-    ['partner=2147483648', 'must not give more than 2147483647 posts; write unlimited instead'],
-    ['partner=9999999999,a=1', 'must not give more than 2147483647 posts; write unlimited instead'],
+    ['default=5', 'must not define "default" or "custom", which are reserved'],
+    ['partner=5,custom=unlimited', 'must not define "default" or "custom", which are reserved'],
+    ['partner=2147483648', 'must not exceed 2147483647 posts; use unlimited instead'],
+    ['partner=9999999999,a=1', 'must not exceed 2147483647 posts; use unlimited instead'],
     ['partner', 'must look like partner=1000,first-party=unlimited'],
   ])('rejects QUOTA_PLANS=%s', (plans, problem) => {
     expect(problemsOf({ QUOTA_PLANS: plans })).toEqual([`QUOTA_PLANS: ${problem}`]);
@@ -109,7 +109,7 @@ describe('loadConfig', () => {
     'whsec_!!!!!!!!!!!!!!!!!!!!',
   ])('rejects the webhook secret %s because its key is too short', (secret) => {
     expect(problemsOf({ SMS_WEBHOOK_SECRET: secret })).toEqual([
-      'SMS_WEBHOOK_SECRET: must hold a key of at least 16 bytes',
+      'SMS_WEBHOOK_SECRET: must contain a key of at least 16 bytes',
     ]);
   });
 
@@ -147,10 +147,13 @@ describe('loadConfig', () => {
       'token-calls=1, phone-failures=2',
       'must look like token-calls=20000,phone-messages-per-hour=3',
     ],
-    ['token-calls=1,token-calls=2', 'must not give token-calls twice'],
-    ['token-calls=2147483648', 'must not give more than 2147483647'],
-    ['token-call=1', expect.stringMatching(/^has no limit "token-call"; there are token-calls, /)],
-    ['constructor=1', expect.stringMatching(/^has no limit "constructor"; /)],
+    ['token-calls=1,token-calls=2', 'must not set token-calls twice'],
+    ['token-calls=2147483648', 'must not exceed 2147483647'],
+    [
+      'token-call=1',
+      expect.stringMatching(/^has an unknown limit "token-call"; the limits are token-calls, /),
+    ],
+    ['constructor=1', expect.stringMatching(/^has an unknown limit "constructor"; /)],
   ])('rejects RATE_LIMITS=%s', (limits, problem) => {
     const [line = '', ...more] = problemsOf({ RATE_LIMITS: limits });
     expect(more).toEqual([]);

@@ -1,4 +1,4 @@
-/** The largest number of a limit. */
+/** Maximum value of a limit. */
 const MAX_LIMIT = 2_147_483_647;
 
 /**
@@ -28,7 +28,7 @@ export type RateLimits = Readonly<Record<RateLimitName, number>>;
 
 /**
  * Reads `name=limit,name=limit`. Other limits keep their defaults.
- * @throws Error with what is wrong
+ * @throws Error with a message that follows the name of the variable
  */
 export function parseRateLimits(text: string): RateLimits {
   const limits: Record<string, number> = {};
@@ -39,9 +39,11 @@ export function parseRateLimits(text: string): RateLimits {
     if (digits === undefined)
       throw new Error('must look like token-calls=20000,phone-messages-per-hour=3');
     if (!Object.hasOwn(limits, name))
-      throw new Error(`has no limit "${name}"; there are ${Object.keys(limits).join(', ')}`);
-    if (given.has(name)) throw new Error(`must not give ${name} twice`);
-    if (Number(digits) > MAX_LIMIT) throw new Error(`must not give more than ${MAX_LIMIT}`);
+      throw new Error(
+        `has an unknown limit "${name}"; the limits are ${Object.keys(limits).join(', ')}`,
+      );
+    if (given.has(name)) throw new Error(`must not set ${name} twice`);
+    if (Number(digits) > MAX_LIMIT) throw new Error(`must not exceed ${MAX_LIMIT}`);
     given.add(name);
     limits[name] = Number(digits);
   }

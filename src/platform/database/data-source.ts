@@ -2,7 +2,7 @@ import type Sqlite from 'better-sqlite3';
 import mysql, { type RowDataPacket } from 'mysql2';
 import { AbstractLogger, type DataSourceOptions } from 'typeorm';
 import type { AppConfig } from '../config/app-config.js';
-import { urlOfEachServer } from '../config/env.js';
+import { serverUrls } from '../config/env.js';
 import { SnakeCaseColumns } from './columns.js';
 import { migrations } from './migrations/list.js';
 import { driverWithTimeouts, type ServerKind } from './mysql/driver.js';
@@ -44,7 +44,7 @@ export async function dataSourceOptions(
       timeout: config.timeoutMs,
     };
   }
-  const urls = urlOfEachServer(config.url);
+  const urls = serverUrls(config.url);
   const kind = await serverKind(urls, config.timeoutMs);
   return {
     ...shared,
