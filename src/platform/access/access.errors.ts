@@ -33,7 +33,7 @@ export class InvalidToken extends AppError {
   static malformed(): InvalidToken {
     return new InvalidToken(
       'The access token is malformed',
-      'Send it exactly as the token endpoint gave it.',
+      'Send it exactly as the token endpoint returned it.',
     );
   }
 
@@ -61,7 +61,7 @@ export class InsufficientScope extends AppError {
   constructor(scope: Scope) {
     super(
       InsufficientScope.code,
-      `This endpoint needs the scope ${scope}. Send the user through the authorization flow again and ask for it.`,
+      `This endpoint needs the scope ${scope}. Send the user through the authorization flow again and request it.`,
       { headers: { 'WWW-Authenticate': `Bearer error="insufficient_scope", scope="${scope}"` } },
     );
   }

@@ -6,7 +6,10 @@ export class InternalError extends AppError {
   static readonly code = 'internal_error';
 
   constructor() {
-    super(InternalError.code, 'Something went wrong on our side. Tell support the request_id.');
+    super(
+      InternalError.code,
+      'Something went wrong on our side. Include the request_id when you contact support.',
+    );
   }
 }
 
