@@ -1,4 +1,4 @@
-import { PHONE_WANTED, readers } from '../../modules/users/user-fields.js';
+import { PHONE_REQUIREMENT, fieldParsers } from '../../modules/users/user-fields.js';
 import type { User } from '../../modules/users/user.entity.js';
 import type { NewUser } from '../../modules/users/users.service.js';
 import type { CliCommand, Result } from '../command.js';
@@ -36,15 +36,15 @@ function addAdd(user: CliCommand): void {
     .summary('Add a user.')
     .description('Add a user. Fails if another user has the phone number.')
     .requiredOption('--phone <number>', 'with country code, such as +14155550101')
-    .requiredOption('--name <name>', 'name to show to other users', optionParser(readers.name))
+    .requiredOption('--name <name>', 'name to show to other users', optionParser(fieldParsers.name))
     .option(
       '--neighborhood <name>',
       'default location of posts',
-      optionParser(readers.neighborhood),
+      optionParser(fieldParsers.neighborhood),
     )
-    .option('--photo-url <url>', 'http or https URL', optionParser(readers.photo_url))
-    .option('--latitude <degrees>', 'requires --longitude', optionParser(readers.latitude))
-    .option('--longitude <degrees>', 'requires --latitude', optionParser(readers.longitude))
+    .option('--photo-url <url>', 'http or https URL', optionParser(fieldParsers.photo_url))
+    .option('--latitude <degrees>', 'requires --longitude', optionParser(fieldParsers.latitude))
+    .option('--longitude <degrees>', 'requires --latitude', optionParser(fieldParsers.longitude))
     .audited()
     .examples(
       ADD_EXAMPLE,
@@ -56,7 +56,7 @@ function addAdd(user: CliCommand): void {
           command.error('error: use --latitude and --longitude together');
         const { parsePhone } = await import('../../modules/users/phone-number.js');
         const phone = parsePhone(typed);
-        if (phone === undefined) return command.error(`error: --phone ${PHONE_WANTED}`);
+        if (phone === undefined) return command.error(`error: --phone ${PHONE_REQUIREMENT}`);
         return command.start(async (session) => {
           const added = await session
             .get('UsersService')
@@ -90,7 +90,7 @@ function addShow(user: CliCommand): void {
       const { parsePhone } = await import('../../modules/users/phone-number.js');
       const phone = typed === undefined ? undefined : parsePhone(typed);
       if (id === undefined && phone === undefined)
-        return command.error(`error: --phone ${PHONE_WANTED}`);
+        return command.error(`error: --phone ${PHONE_REQUIREMENT}`);
       return command.start(async (session) => {
         const users = session.get('UsersService');
         const found = phone === undefined ? users.show(id ?? '') : users.showByPhone(phone);

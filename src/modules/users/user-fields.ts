@@ -1,7 +1,7 @@
 import { numberBetween, textUpTo, webUrl } from '../../platform/typed-values.js';
 
 /** Parsers for the fields of a user, by column. @throws InvalidValue */
-export const readers = {
+export const fieldParsers = {
   name: textUpTo(200),
   neighborhood: textUpTo(200),
   photo_url: webUrl,
@@ -9,5 +9,6 @@ export const readers = {
   longitude: numberBetween(-180, 180),
 };
 
-/** Error text for an invalid phone number, without a subject. */
-export const PHONE_WANTED = 'must be a phone number with its country code, such as +14155550101';
+/** Error message for an invalid phone number, without its subject. */
+export const PHONE_REQUIREMENT =
+  'must be a phone number with its country code, such as +14155550101';

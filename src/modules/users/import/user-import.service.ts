@@ -6,7 +6,7 @@ import { type Transaction, TransactionRunner } from '../../../platform/database/
 import { isBlank } from '../../../platform/text.js';
 import { InvalidValue } from '../../../platform/typed-values.js';
 import { parsePhone } from '../phone-number.js';
-import { PHONE_WANTED, readers } from '../user-fields.js';
+import { PHONE_REQUIREMENT, fieldParsers } from '../user-fields.js';
 import type { User } from '../user.entity.js';
 import { UsersRepository } from '../users.repository.js';
 import { type NewUser, newUser } from '../users.service.js';
@@ -153,7 +153,7 @@ function parseUser(values: Values): ImportedUser {
   const missing = REQUIRED.find((column) => isBlank(values[column] ?? ''));
   if (missing !== undefined) throw new InvalidValue(`${missing}: It is required.`);
   const phone = parsePhone(values.phone ?? '');
-  if (phone === undefined) throw new InvalidValue(`phone: It ${PHONE_WANTED}.`);
+  if (phone === undefined) throw new InvalidValue(`phone: It ${PHONE_REQUIREMENT}.`);
   const user: ImportedUser = { phone, name: parseField('name', values.name ?? '') };
   const { neighborhood, photo_url: photoUrl, latitude, longitude } = values;
   if (neighborhood !== undefined)
@@ -166,9 +166,9 @@ function parseUser(values: Values): ImportedUser {
   return user;
 }
 
-type FieldValue<C extends keyof typeof readers> = ReturnType<(typeof readers)[C]>;
+type FieldValue<C extends keyof typeof fieldParsers> = ReturnType<(typeof fieldParsers)[C]>;
 
-function parseFieldOrNull<C extends keyof typeof readers>(
+function parseFieldOrNull<C extends keyof typeof fieldParsers>(
   column: C,
   text: string,
 ): FieldValue<C> | null {
@@ -176,9 +176,9 @@ function parseFieldOrNull<C extends keyof typeof readers>(
   return trimmed === '' ? null : parseField(column, trimmed);
 }
 
-function parseField<C extends keyof typeof readers>(column: C, text: string): FieldValue<C> {
+function parseField<C extends keyof typeof fieldParsers>(column: C, text: string): FieldValue<C> {
   try {
-    return readers[column](text) as FieldValue<C>;
+    return fieldParsers[column](text) as FieldValue<C>;
   } catch (error) {
     if (error instanceof InvalidValue) throw new InvalidValue(`${column}: ${error.message}`);
     throw error;
