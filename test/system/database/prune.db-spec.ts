@@ -93,7 +93,7 @@ onEngines('Pruning: search statements', (database) => {
       clientId: common.clientId,
       userId: `usr_${number}`,
       requestHash: hash,
-      made: '{}',
+      result: '{}',
     }));
     await fillLogs(now);
     await fillPosts(now);

@@ -20,9 +20,9 @@ export class IdempotencyKey {
   @Column(HASH)
   requestHash: string;
 
-  /** The result as JSON, without the members of the request body: a repetition contains them. */
-  @Column(TEXT)
-  made: string;
+  /** JSON. Without the fields of the request body, which a repetition contains. */
+  @Column({ ...TEXT, name: 'made' })
+  result: string;
 
   @Column(TIME)
   createdAt: Date;

@@ -85,7 +85,7 @@ export class Idempotency {
       const createdAt = this.clock.now();
       const expiresAt = later(createdAt, LIFETIME_MS);
       const row = { hash, clientId, userId, requestHash, createdAt, expiresAt };
-      const stored = { ...row, made: JSON.stringify(result) };
+      const stored = { ...row, result: JSON.stringify(result) };
       if (!(await this.repository.insert(tx, stored, earlier !== null)))
         throw new IdempotencyKeyInUse();
     };
@@ -111,7 +111,7 @@ export class Idempotency {
 
 function replay<T>(earlier: IdempotencyKey, requestHash: string): Outcome<T> {
   if (earlier.requestHash !== requestHash) throw new IdempotencyKeyReused();
-  return { result: JSON.parse(earlier.made) as T, replayed: true };
+  return { result: JSON.parse(earlier.result) as T, replayed: true };
 }
 
 function hashOf({ route, body }: RepeatableRequest): string {
