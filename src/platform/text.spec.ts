@@ -1,4 +1,4 @@
-import { codePoints, hasControlCharacter, isBlank, isWellFormed } from './text.js';
+import { codePoints, hasControlCharacter, isBlank } from './text.js';
 
 describe('Text rules', () => {
   it('count code points, not UTF-16 units or graphemes', () => {
@@ -24,11 +24,5 @@ describe('Text rules', () => {
 
   it.each(['a', ' . ', '\u{1f600}', '\u0301'])('treat %j as not blank', (text) => {
     expect(isBlank(text)).toBe(false);
-  });
-
-  it('reject lone surrogates', () => {
-    expect(isWellFormed('\ud800')).toBe(false);
-    expect(isWellFormed('x\udc00')).toBe(false);
-    expect(isWellFormed('\u{1f600}')).toBe(true);
   });
 });

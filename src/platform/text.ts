@@ -19,11 +19,6 @@ export function hasControlCharacter(text: string): boolean {
   return CONTROL.test(text);
 }
 
-/** Whether the text has no lone surrogate: UTF-8 cannot store one. */
-export function isWellFormed(text: string): boolean {
-  return text.isWellFormed();
-}
-
 /** One letter in three may be mistyped. */
 const LETTERS_PER_MISTAKE = 3;
 

@@ -1,4 +1,4 @@
-import { codePoints, isBlank, isWellFormed } from './text.js';
+import { codePoints, isBlank } from './text.js';
 
 const MAX_URL_LENGTH = 2048;
 
@@ -11,7 +11,7 @@ export function textUpTo(maxLength: number): (typed: string) => string {
     const text = typed.trim();
     if (isBlank(text) || codePoints(text) > maxLength)
       throw new InvalidValue(`It must be 1 to ${maxLength} characters.`);
-    if (/[\p{Cc}\u2028\u2029]/u.test(text) || !isWellFormed(text))
+    if (/[\p{Cc}\u2028\u2029]/u.test(text) || !text.isWellFormed())
       throw new InvalidValue('It must be one line without control characters.');
     return text;
   };

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { isBlank, isWellFormed } from '../../src/platform/text.js';
+import { isBlank } from '../../src/platform/text.js';
 import {
   type Check,
   type OpenApiDocument,
@@ -228,7 +228,7 @@ function texts(schema: Schema): fc.Arbitrary<string> {
 
 /** The rules that only the descriptions of text fields state: not blank, on one line, without control characters. */
 function isReadable(text: string): boolean {
-  return !isBlank(text) && isWellFormed(text) && !/[\p{Cc}\u2028\u2029]/u.test(text);
+  return !isBlank(text) && text.isWellFormed() && !/[\p{Cc}\u2028\u2029]/u.test(text);
 }
 
 function boundsOf(schema: Schema): { min: number; max: number } {

@@ -57,7 +57,7 @@ export async function writeRows(
   return (await send<ResultSetHeader>(tx, statement, values)).affectedRows;
 }
 
-/** `(?, ?, …)` with one placeholder per value, for IN. There must be at least one value. */
+/** `(?, ?, …)` with one placeholder per value, for IN and VALUES. There must be at least one value. */
 export function placeholdersFor(values: readonly unknown[]): string {
   return `(${values.map(() => '?').join(', ')})`;
 }
@@ -145,7 +145,7 @@ export async function insertAll<T extends ObjectLiteral>(
 ): Promise<void> {
   if (rows.length === 0) return;
   const metadata = entities(tx).dataSource.getMetadata(entity);
-  const more = `, ${placeholders(metadata)}`.repeat(rows.length - 1);
+  const more = `, ${placeholdersFor(metadata.columns)}`.repeat(rows.length - 1);
   const values = rows.flatMap((row) => valuesOf(metadata, row));
   await writeRows(tx, insertOf(metadata) + more, values);
 }
@@ -182,11 +182,7 @@ type Columns = Pick<EntityMetadata, 'columns' | 'dataSource' | 'tableName'>;
 function insertStatement({ columns, dataSource, tableName }: Columns): string {
   const columnNames = columns.map(({ databaseName }) => dataSource.driver.escape(databaseName));
   const table = dataSource.driver.escape(tableName);
-  return `INSERT INTO ${table} (${columnNames.join(', ')}) VALUES ${placeholders({ columns })}`;
-}
-
-function placeholders({ columns }: Pick<Columns, 'columns'>): string {
-  return `(${columns.map(() => '?').join(', ')})`;
+  return `INSERT INTO ${table} (${columnNames.join(', ')}) VALUES ${placeholdersFor(columns)}`;
 }
 
 function valuesOf(

@@ -44,11 +44,6 @@ export function entities(tx: Transaction): EntityManager {
   return Transaction.entitiesOf(tx);
 }
 
-/** For the runner and for data migrations. */
-export function transactionOf(manager: EntityManager): Transaction {
-  return new Transaction(manager);
-}
-
 const RETRIES = 3;
 const MAX_PAUSE_MS = 40;
 
@@ -63,7 +58,7 @@ const current = new AsyncLocalStorage<{ dataSource: DataSource; open: boolean }>
 export class TypeormTransactionRunner extends TransactionRunner {
   /** SQLite only. */
   private readonly fileLockTimeout: FileLockTimeout | undefined;
-  /** A transaction is not retried after lock timeouts of this total time. */
+  /** Total time of lock timeouts after which a transaction is not retried. */
   private readonly timeoutMs: number;
   private last: Promise<unknown> = Promise.resolve();
   private queued = 0;
@@ -117,7 +112,7 @@ export class TypeormTransactionRunner extends TransactionRunner {
       try {
         const result = await current.run(context, () =>
           this.dataSource.transaction(async (manager) => {
-            const value = await work(transactionOf(manager));
+            const value = await work(new Transaction(manager));
             isCommitting = true;
             return value;
           }),

@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, MigrationExecutor, type MigrationInterface, type QueryRunner } from 'typeorm';
 import { withoutStatementTimeout } from '../data-source.js';
 import { isConflict, isFileLocked } from '../errors.js';
-import { type Transaction, transactionOf } from '../transaction.js';
+import { Transaction } from '../transaction.js';
 import { RELEASES, SchemaIsNewer, type Release } from './releases.js';
 
 /** The SQL that would change the schema to match the entities; empty if it matches. Does not run it. */
@@ -230,6 +230,6 @@ async function revertMigration(
       await runner.release();
     }
     await holder.query('DELETE FROM migrations WHERE name = ?', [name]);
-    await onReverted(transactionOf(holder.manager));
+    await onReverted(new Transaction(holder.manager));
   });
 }

@@ -1,6 +1,6 @@
 import { ValidateBy } from 'class-validator';
 import type { FieldErrorCode } from '../../errors.js';
-import { codePoints, hasControlCharacter, isBlank, isWellFormed } from '../../text.js';
+import { codePoints, hasControlCharacter, isBlank } from '../../text.js';
 import { isWebUrl } from './web-url.js';
 
 /**
@@ -60,8 +60,13 @@ export const isListOfText = (): PropertyDecorator =>
     'must be an array of strings',
   );
 
+/** UTF-8 cannot store lone surrogates. */
 export const wellFormed = (): PropertyDecorator =>
-  textRule('not_well_formed', isWellFormed, 'must be well-formed Unicode, without lone surrogates');
+  textRule(
+    'not_well_formed',
+    (text) => text.isWellFormed(),
+    'must be well-formed Unicode, without lone surrogates',
+  );
 
 export const withoutControlCharacters = (): PropertyDecorator =>
   textRule(
