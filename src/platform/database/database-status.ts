@@ -106,7 +106,7 @@ export class DatabaseFacts {
     const [isolation] = await this.query<{ Value: string }>(
       `SHOW VARIABLES WHERE Variable_name IN ('transaction_isolation', 'tx_isolation')`,
     );
-    const [names] = await this.query<{ collation: string; modes: string }>(
+    const [session] = await this.query<{ collation: string; modes: string }>(
       'SELECT @@collation_database AS collation, @@sql_mode AS modes',
     );
     // TypeORM creates its own table before the first migration sets the collation.
@@ -118,9 +118,9 @@ export class DatabaseFacts {
     );
     return {
       isolation: isolation?.Value ?? '',
-      sqlModes: names?.modes.split(',') ?? [],
+      sqlModes: session?.modes.split(',') ?? [],
       collation,
-      defaultCollation: names?.collation ?? '',
+      defaultCollation: session?.collation ?? '',
       otherTables: others.map((table) => table.name),
     };
   }
@@ -150,7 +150,7 @@ export interface PoolLoad {
   waiting: number;
 }
 
-/** Load of the database connections of this process. */
+/** Load of the pool, or of SQLite's queue. */
 @Injectable()
 export class DatabaseLoad {
   constructor(

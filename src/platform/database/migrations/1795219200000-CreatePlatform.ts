@@ -22,7 +22,7 @@ import {
   url,
 } from './columns.js';
 
-/** Code point by code point and without padding, as on SQLite: under utf8mb4_bin, `a` equals `a` and a space. */
+/** Compares code points without padding, like SQLite. With utf8mb4_bin, `a` would equal `a` and a space. */
 const COLLATION = { mysql: 'utf8mb4_0900_bin', mariadb: 'utf8mb4_nopad_bin' };
 
 export class CreatePlatform1795219200000 implements MigrationInterface {
@@ -33,7 +33,7 @@ export class CreatePlatform1795219200000 implements MigrationInterface {
     if (type === 'mysql' || type === 'mariadb') {
       await queryRunner.query(`ALTER DATABASE CHARACTER SET utf8mb4 COLLATE ${COLLATION[type]}`);
     }
-    // MySQL and MariaDB commit each table by itself: a run must be able to go on where another stopped.
+    // MySQL and MariaDB commit each table separately, so a run must be able to continue an interrupted one.
     for (const entry of tables) await queryRunner.createTable(entry, true);
   }
 

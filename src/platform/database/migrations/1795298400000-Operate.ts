@@ -12,18 +12,18 @@ import { id, integer, optional, text, time } from './columns.js';
 export class Operate1795298400000 implements MigrationInterface {
   readonly name = 'Operate1795298400000';
 
-  /** A run that another one stopped goes on where it was: MySQL and MariaDB commit each step by itself. */
+  /** Continues an interrupted run, because MySQL and MariaDB commit each step separately. */
   async up(queryRunner: QueryRunner): Promise<void> {
     const tables = await queryRunner.getTables(NAMES);
     for (const { table, columns } of changesOf(tables)) {
       const missing = columns.filter(({ name }) => !table.findColumnByName(name));
       if (missing.length > 0) await queryRunner.addColumns(table, missing);
     }
-    await queryRunner.query(detailOf('client_id', 'clientId'));
-    await queryRunner.query(detailOf('user_id', 'userId'));
+    await queryRunner.query(copyFromDetails('client_id', 'clientId'));
+    await queryRunner.query(copyFromDetails('user_id', 'userId'));
     for (const column of ['subject', 'actor']) {
-      await queryRunner.query(idIn(column, 'client_id', 'svc_app_'));
-      await queryRunner.query(idIn(column, 'user_id', 'usr_'));
+      await queryRunner.query(copyFromColumn(column, 'client_id', 'svc_app_'));
+      await queryRunner.query(copyFromColumn(column, 'user_id', 'usr_'));
     }
     for (const { table, indices } of changesOf(tables)) {
       const known = table.indices.map(({ name }) => name);
@@ -32,14 +32,14 @@ export class Operate1795298400000 implements MigrationInterface {
     }
   }
 
-  /** Goes on like `up`: what is gone already is passed over. */
+  /** Continues an interrupted run, like `up`. */
   async down(queryRunner: QueryRunner): Promise<void> {
     for (const { table, indices, columns } of changesOf(await queryRunner.getTables(NAMES))) {
       const known = table.indices.map(({ name }) => name);
-      const left = indices.filter(({ name }) => known.includes(name));
-      if (left.length > 0) await queryRunner.dropIndices(table, left);
-      const held = columns.filter(({ name }) => table.findColumnByName(name));
-      if (held.length > 0) await queryRunner.dropColumns(table, held);
+      const existing = indices.filter(({ name }) => known.includes(name));
+      if (existing.length > 0) await queryRunner.dropIndices(table, existing);
+      const present = columns.filter(({ name }) => table.findColumnByName(name));
+      if (present.length > 0) await queryRunner.dropColumns(table, present);
     }
   }
 }
@@ -89,14 +89,14 @@ function changesOf(
   });
 }
 
-/** Events that an app or a user did, or that are about them. */
-function idIn(source: string, column: string, prefix: string): string {
+/** Copies the ids with this prefix from the column `source`. */
+function copyFromColumn(source: string, column: string, prefix: string): string {
   return `UPDATE audit_events SET ${column} = ${source}
     WHERE ${column} IS NULL AND SUBSTR(${source}, 1, ${prefix.length}) = '${prefix}'`;
 }
 
-/** Events that name them among the details, which are JSON text. */
-function detailOf(column: string, member: string): string {
+/** Copies a member of `details`, which is JSON text. */
+function copyFromDetails(column: string, member: string): string {
   const start = `"${member}":"`;
   const rest = `SUBSTR(details, INSTR(details, '${start}') + ${start.length})`;
   return `UPDATE audit_events SET ${column} = SUBSTR(${rest}, 1, INSTR(${rest}, '"') - 1)
