@@ -84,7 +84,7 @@ export const anasPosts: readonly DemoPost[] = [
       type: 'event',
     },
     likedByBen: true,
-    bensComment: 'Count me in! I bring the grill.',
+    bensComment: "Count me in! I'll bring the grill.",
   },
   {
     draft: {

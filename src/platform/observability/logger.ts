@@ -23,7 +23,7 @@ const SECRET_KEYS = [
   'phone',
 ];
 
-/** Adds the id of the current request to lines without one. */
+/** The root logger. Adds the id of the current request to lines without one. */
 export function pinoFor(config: AppConfig, output = standardOutput(config)): Logger {
   return pino(
     {

@@ -92,7 +92,6 @@ export class CallsRepository {
     return this.dataSource.manager.findBy(ApiUsageDaily, { day });
   }
 
-  /** Upserts the totals. */
   async saveTotals(tx: Transaction, totals: readonly ApiUsageDaily[]): Promise<void> {
     for (let from = 0; from < totals.length; from += TOTALS_PER_STATEMENT)
       await upsertAll(tx, ApiUsageDaily, totals.slice(from, from + TOTALS_PER_STATEMENT));

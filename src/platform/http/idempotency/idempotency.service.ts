@@ -99,7 +99,7 @@ export class Idempotency {
     }
   }
 
-  /** Expired rows. */
+  /** Rows whose lifetime ended at least `MARGIN_MS` ago. */
   expired(): ExpiredRows {
     return this.repository.expired(later(this.clock.now(), -MARGIN_MS));
   }

@@ -21,7 +21,7 @@ function countHosts({ rawHeaders }: IncomingMessage): number {
   return hosts;
 }
 
-/** Has no route. */
+/** A path without a route. */
 const INVALID_TARGET_PATH = '/unreadable';
 
 /**
