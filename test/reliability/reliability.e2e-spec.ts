@@ -25,7 +25,7 @@ const numbersIn = (letter: string, ranges: readonly (readonly [number, number])[
 const WITHOUT_CLUSTER: Readonly<Record<string, string>> = {
   'conflicts.e2e-spec.ts':
     'a database trigger causes the conflict and counts in its session variable',
-  'end-of-access.e2e-spec.ts': 'the test itself locks the row',
+  'revocation-during-sign-in.e2e-spec.ts': 'the test itself locks the row',
   'idempotency-killed.e2e-spec.ts': 'one process is killed, and the next takes over',
   'idempotency.e2e-spec.ts': 'three processes, each called at its own address',
   'interrupted-refresh.e2e-spec.ts': 'one process is killed, and the next takes over',
