@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { DAY, HOUR, SECOND } from '../../../src/platform/clock.js';
 import { PEOPLE, type Actor, type Body, type Call } from './api-call.js';
 import type { ApiComparison } from './api-comparison.js';
-import { chosen, commentAt, postAt, target, which, type Known } from './api-targets.js';
+import { pick, commentAt, postAt, target, which, type Known } from './api-targets.js';
 import { commentTexts, mostly, postBodies } from './arbitraries.js';
 import type { PlatformModel } from './platform-model.js';
 
@@ -64,7 +64,7 @@ const comment = callOf(
 const repeat = callOf(
   'repeat',
   fc.record({ which, another: fc.option(fc.oneof(postBodies, commentTexts), { freq: 1 }) }),
-  ({ keyed }, { which: place, another }) => withBody(chosen(keyed, place), another),
+  ({ keyed }, { which: place, another }) => withBody(pick(keyed, place), another),
 );
 
 const listPosts = callOf('list posts', fc.record({ by, query }), (_, drawn) => {
@@ -81,7 +81,7 @@ const listComments = callOf(
 );
 
 const followNext = callOf('follow a next link', which, ({ nextPages }, place) =>
-  chosen(nextPages, place),
+  pick(nextPages, place),
 );
 
 const deleteComment = callOf(
@@ -169,7 +169,7 @@ function inNetwork(
 ): fc.Arbitrary<Operation> {
   return fc.record({ person, which }).map(({ person: actor, which: place }) => {
     const find = ({ posts }: Known) =>
-      chosen(
+      pick(
         posts.filter((post) => !post.isDeleted && isAllowed(post, actor)),
         place,
       );
