@@ -58,7 +58,7 @@ const system = [
 ];
 
 /** Faults that compare durations run alone, after the others. */
-const ALONE = (IS_QUICK ? ['storm'] : ['slow-bodies', 'storm']).map(
+const ALONE = (IS_QUICK ? ['thousand-callers'] : ['slow-bodies', 'thousand-callers']).map(
   (name) => `test/faults/overload/${name}.e2e-spec.ts`,
 );
 

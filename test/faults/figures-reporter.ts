@@ -6,12 +6,12 @@ import { RELIABILITY_PAGE, reliabilityPage } from '../reliability/page.js';
 import { failuresOutsideTests } from '../support/summary-reporter.js';
 import { type Figures, FIGURES_FILE, type Outcome, REGISTRY_UNAVAILABLE } from './figures.js';
 import { IS_QUICK } from '../suite.js';
-import { PROMISES } from './promises.js';
+import { GUARANTEES } from './guarantees.js';
 
 const SERVERS = { mysql: 'MySQL', mariadb: 'MariaDB' };
 const NO_RESULTS: Outcome = { passed: 0, failed: 0, skipped: 0, figures: [] };
 
-/** Prints a line for each promise. With WRITE_PAGES=1 it stores the figures of a whole run that passed and skipped nothing. */
+/** Prints a line for each guarantee. With WRITE_PAGES=1 it stores the figures of a whole run that passed and skipped nothing. */
 export class FiguresReporter implements Reporter {
   private vitest: Vitest | undefined;
 
@@ -30,13 +30,13 @@ export class FiguresReporter implements Reporter {
     const skippedTests = [...absent, ...modules.flatMap(unexpectedSkips)];
     const files: Figures['files'] = {};
     let isWhole = !IS_QUICK && errors.length === 0;
-    for (const promise of Object.keys(PROMISES)) {
+    for (const name of Object.keys(GUARANTEES)) {
       const own = modules
-        .filter(({ moduleId }) => moduleId.includes(`/test/faults/${promise}/`))
+        .filter(({ moduleId }) => moduleId.includes(`/test/faults/${name}/`))
         .map((module): [string, Outcome] => [fileOf(module), outcomeOf(module)]);
       for (const [file, { passed, figures }] of own) files[file] = { passed, figures };
       const outcome = own.map(([, each]) => each).reduce(add, NO_RESULTS);
-      if (own.length > 0) this.vitest?.logger.log(summaryLine(promise, outcome, absent));
+      if (own.length > 0) this.vitest?.logger.log(summaryLine(name, outcome, absent));
       isWhole &&= outcome.failed === 0 && outcome.passed > 0;
     }
     if (process.env.WRITE_PAGES !== '1') return;
@@ -88,10 +88,10 @@ function add(one: Outcome, other: Outcome): Outcome {
   };
 }
 
-function summaryLine(promise: string, outcome: Outcome, absent: readonly string[]): string {
+function summaryLine(name: string, outcome: Outcome, absent: readonly string[]): string {
   const { passed, failed, skipped: left, figures } = outcome;
   const counts = `${passed} passed, ${failed} failed, ${left} skipped`;
-  return [`${promise}: ${counts}`, ...figures, ...absent.map(skipped)].join('; ');
+  return [`${name}: ${counts}`, ...figures, ...absent.map(skipped)].join('; ');
 }
 
 function skipped(what: string): string {

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
 import { readFigures } from '../faults/figures.js';
-import { PROMISES } from '../faults/promises.js';
+import { GUARANTEES } from '../faults/guarantees.js';
 import { ASSERTIONS } from './rules.js';
 import type { Topic } from './topic.js';
 
@@ -42,17 +42,17 @@ export async function reliabilityPage(): Promise<string> {
 /** The guarantees under faults, with the last measured figures of their tests. */
 async function faultsSection(): Promise<string> {
   const figures = readFigures();
-  const promises = Object.entries(PROMISES).map(async ([folder, { title, promise }]) => {
+  const sections = Object.entries(GUARANTEES).map(async ([folder, { title, text }]) => {
     const rows = (await filesOf(join('test/faults', folder), '-spec.ts')).map((file) => {
       const last = figures?.files[file];
       const shown = last ? [`${last.passed} passed`, ...last.figures].join('<br>') : '';
       return `| [${nameOf(file)}](../${file}) | ${shown} |`;
     });
-    return [`### ${title}`, '', promise, '', FAULTS_HEADER, ...rows].join('\n');
+    return [`### ${title}`, '', text, '', FAULTS_HEADER, ...rows].join('\n');
   });
   const shown = figures ? ` Last measured: ${figures.shown}.` : '';
   const introduction = `\`npm run test:faults\` causes these faults in the service, its database and its network.${shown}`;
-  return ['## Faults', introduction, ...(await Promise.all(promises))].join('\n\n');
+  return ['## Faults', introduction, ...(await Promise.all(sections))].join('\n\n');
 }
 
 function sectionOf({ title, rules }: Topic, proofs: readonly Proof[]): string {

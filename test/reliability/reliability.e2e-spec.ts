@@ -25,7 +25,6 @@ const numbersIn = (letter: string, ranges: readonly (readonly [number, number])[
 const WITHOUT_CLUSTER: Readonly<Record<string, string>> = {
   'conflicts.e2e-spec.ts':
     'a database trigger causes the conflict and counts in its session variable',
-  'end-of-access.e2e-spec.ts': 'the test itself locks the row',
   'idempotency-killed.e2e-spec.ts': 'one process is killed, and the next takes over',
   'idempotency.e2e-spec.ts': 'three processes, each called at its own address',
   'interrupted-refresh.e2e-spec.ts': 'one process is killed, and the next takes over',
@@ -33,6 +32,7 @@ const WITHOUT_CLUSTER: Readonly<Record<string, string>> = {
     'the test itself is the other transaction, or a trigger counts in its session variable',
   'publish-killed.e2e-spec.ts': 'one process is killed, and the next takes over',
   'publish.e2e-spec.ts': 'three processes, each called at its own address',
+  'revocation-during-sign-in.e2e-spec.ts': 'the test itself locks the row',
 };
 
 /** Tests of races that run once, with the reason. */

@@ -20,7 +20,7 @@ import { BACKUP, canBackUp, commandsOf, restore } from '../../support/operator-p
 import { runSql } from '../../support/sql.js';
 import { useTestApp } from '../../support/test-app.js';
 import { KeyedLoad } from '../created-once/keyed-load.js';
-import { MixedLoad } from '../database-away/mixed-load.js';
+import { MixedLoad } from '../database-outage/mixed-load.js';
 import { reportFigure } from '../figures.js';
 import { storedGrants, violationsIn } from '../model/token-rows.js';
 import { times } from '../../suite.js';

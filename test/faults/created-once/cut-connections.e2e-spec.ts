@@ -5,7 +5,7 @@ import { Member } from '../../support/member.js';
 import { startService, type StartedService } from '../../support/service-process.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
 import { Rotations } from '../failover/rotations.js';
-import { CodeExchanges } from '../failover/trades.js';
+import { CodeExchanges } from '../failover/code-exchanges.js';
 import { reportFigure } from '../figures.js';
 import { times } from '../../suite.js';
 import { KeyedLoad } from './keyed-load.js';

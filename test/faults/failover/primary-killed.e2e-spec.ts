@@ -10,7 +10,7 @@ import { KeyedLoad } from '../created-once/keyed-load.js';
 import { reportFigure } from '../figures.js';
 import { times } from '../../suite.js';
 import { Rotations } from './rotations.js';
-import { CodeExchanges } from './trades.js';
+import { CodeExchanges } from './code-exchanges.js';
 
 const COMMAND = process.env.TEST_GROUP_COMMAND ?? '';
 const KILLS = times(3, 1);

@@ -6,7 +6,7 @@ import { Member } from '../../support/member.js';
 import { runSql } from '../../support/sql.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
 import { TestApp } from '../../support/test-app.js';
-import { BreakableServer } from '../database-away/breakable-server.js';
+import { BreakableServer } from '../database-outage/breakable-server.js';
 
 /** Divided among the hosts: each share has to be enough to connect and query on a loaded machine. */
 const DB_TIMEOUT_MS = '3000';

@@ -4,8 +4,8 @@ import { onEachEngine } from '../../support/database.js';
 import { useTestApp } from '../../support/test-app.js';
 import { reportFigure } from '../figures.js';
 import { times } from '../../suite.js';
-import { Cast } from './api-cast.js';
-import { Dialogue, Tally } from './api-dialogue.js';
+import { Actors } from './api-actors.js';
+import { ApiComparison, Tally } from './api-comparison.js';
 import { operations } from './api-operations.js';
 
 const SEQUENCES = RUNS ?? times(50, 10);
@@ -29,9 +29,9 @@ onEachEngine('Developer API compared with a model', (database) => {
       await fc.assert(
         fc.asyncProperty(sequences, async (sequence) => {
           app().clock.set(START_TIME);
-          const dialogue = new Dialogue(app(), await Cast.of(app()), tally);
-          await fc.asyncModelRun(() => ({ model: dialogue.model, real: dialogue }), sequence);
-          await dialogue.readAll();
+          const comparison = new ApiComparison(app(), await Actors.of(app()), tally);
+          await fc.asyncModelRun(() => ({ model: comparison.model, real: comparison }), sequence);
+          await comparison.readAll();
         }),
         { seed: SEED, numRuns: SEQUENCES, plugins: [fc.unbiased()] },
       );

@@ -1,12 +1,12 @@
 import * as fc from 'fast-check';
 import { DAY, HOUR, SECOND } from '../../../src/platform/clock.js';
 import { PEOPLE, type Actor, type Body, type Call } from './api-call.js';
-import type { Dialogue } from './api-dialogue.js';
-import { chosen, commentAt, postAt, target, which, type Known } from './api-targets.js';
+import type { ApiComparison } from './api-comparison.js';
+import { pick, commentAt, postAt, target, which, type Known } from './api-targets.js';
 import { commentTexts, mostly, postBodies } from './arbitraries.js';
 import type { PlatformModel } from './platform-model.js';
 
-type Operation = fc.AsyncCommand<PlatformModel, Dialogue>;
+type Operation = fc.AsyncCommand<PlatformModel, ApiComparison>;
 
 const person = fc.constantFrom(...PEOPLE);
 /** The app with the low quota is used more. */
@@ -64,7 +64,7 @@ const comment = callOf(
 const repeat = callOf(
   'repeat',
   fc.record({ which, another: fc.option(fc.oneof(postBodies, commentTexts), { freq: 1 }) }),
-  ({ keyed }, { which: place, another }) => withBody(chosen(keyed, place), another),
+  ({ keyed }, { which: place, another }) => withBody(pick(keyed, place), another),
 );
 
 const listPosts = callOf('list posts', fc.record({ by, query }), (_, drawn) => {
@@ -81,7 +81,7 @@ const listComments = callOf(
 );
 
 const followNext = callOf('follow a next link', which, ({ nextPages }, place) =>
-  chosen(nextPages, place),
+  pick(nextPages, place),
 );
 
 const deleteComment = callOf(
@@ -104,18 +104,18 @@ const readQuota = callOf('read the quota', by, (_, actor) => {
 const commentInNetwork = inNetwork(
   'comments',
   () => true,
-  (dialogue, author, postId) => dialogue.comment(author, postId, 'From elsewhere'),
+  (comparison, author, postId) => comparison.comment(author, postId, 'From elsewhere'),
 );
 
 const likeInNetwork = inNetwork(
   'likes',
   ({ likedBy }, fan) => !likedBy.has(fan),
-  (dialogue, fan, postId) => dialogue.like(fan, postId),
+  (comparison, fan, postId) => comparison.like(fan, postId),
 );
 
 const pass = fc.constantFrom(SECOND, 6 * HOUR, 13 * HOUR, DAY).map((milliseconds): Operation => ({
   check: () => true,
-  run: async (_, dialogue) => dialogue.advanceClock(milliseconds),
+  run: async (_, comparison) => comparison.advanceClock(milliseconds),
   toString: () => `${milliseconds} ms pass`,
 }));
 
@@ -146,9 +146,9 @@ function callOf<T>(
 ): fc.Arbitrary<Operation> {
   return arbitrary.map((drawn) => ({
     check: (model) => make(model, drawn) !== undefined,
-    run: async (model, dialogue) => {
+    run: async (model, comparison) => {
       const call = make(model, drawn);
-      if (call) await dialogue.call(call);
+      if (call) await comparison.call(call);
     },
     toString: () => `${name} ${fc.stringify(drawn)}`,
   }));
@@ -165,17 +165,17 @@ function onPost(method: 'GET' | 'DELETE', part: string): fc.Arbitrary<Operation>
 function inNetwork(
   what: string,
   isAllowed: (post: Known['posts'][number], actor: Actor['person']) => boolean,
-  act: (dialogue: Dialogue, actor: Actor['person'], postId: string) => Promise<void>,
+  act: (comparison: ApiComparison, actor: Actor['person'], postId: string) => Promise<void>,
 ): fc.Arbitrary<Operation> {
   return fc.record({ person, which }).map(({ person: actor, which: place }) => {
     const find = ({ posts }: Known) =>
-      chosen(
+      pick(
         posts.filter((post) => !post.isDeleted && isAllowed(post, actor)),
         place,
       );
     return {
       check: (model) => find(model) !== undefined,
-      run: async (model, dialogue) => act(dialogue, actor, find(model)?.id ?? ''),
+      run: async (model, comparison) => act(comparison, actor, find(model)?.id ?? ''),
       toString: () => `${actor} ${what} in the network, post ${place}`,
     };
   });

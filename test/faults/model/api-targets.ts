@@ -14,7 +14,7 @@ export interface Target {
 }
 
 /** The caller and the id of the target. */
-interface Aim {
+interface ResolvedTarget {
   by: Actor;
   id: string;
 }
@@ -30,32 +30,42 @@ export const target: fc.Arbitrary<Target> = fc.record({
   isForeign: mostly(false, 4, true),
 });
 
-export function postAt(posts: Known['posts'], by: Actor, wanted: Target): Aim {
-  const post = found(posts, wanted);
-  return aim(by, wanted, post?.owner, post?.id ?? chosen(UNKNOWN_POSTS, wanted.which) ?? '');
+export function postAt(posts: Known['posts'], by: Actor, wanted: Target): ResolvedTarget {
+  const post = findTarget(posts, wanted);
+  return resolveTarget(
+    by,
+    wanted,
+    post?.owner,
+    post?.id ?? pick(UNKNOWN_POSTS, wanted.which) ?? '',
+  );
 }
 
-export function commentAt(comments: Known['comments'], by: Actor, wanted: Target): Aim {
-  const comment = found(comments, wanted);
-  const id = comment?.id ?? chosen(UNKNOWN_COMMENTS, wanted.which) ?? '';
-  return aim(by, wanted, comment?.author, id);
+export function commentAt(comments: Known['comments'], by: Actor, wanted: Target): ResolvedTarget {
+  const comment = findTarget(comments, wanted);
+  const id = comment?.id ?? pick(UNKNOWN_COMMENTS, wanted.which) ?? '';
+  return resolveTarget(by, wanted, comment?.author, id);
 }
 
-export function chosen<T>(some: readonly T[], place: number): T | undefined {
+export function pick<T>(some: readonly T[], place: number): T | undefined {
   return some[place % some.length];
 }
 
-function found<T extends { isDeleted: boolean }>(
+function findTarget<T extends { isDeleted: boolean }>(
   some: readonly T[],
   { of, which: place }: Target,
 ): T | undefined {
   if (of === 'unknown') return undefined;
-  return chosen(
+  return pick(
     some.filter(({ isDeleted }) => isDeleted === (of === 'deleted')),
     place,
   );
 }
 
-function aim(by: Actor, { isForeign }: Target, owner: PersonName | undefined, id: string): Aim {
+function resolveTarget(
+  by: Actor,
+  { isForeign }: Target,
+  owner: PersonName | undefined,
+  id: string,
+): ResolvedTarget {
   return { by: isForeign ? by : { ...by, person: owner ?? by.person }, id };
 }

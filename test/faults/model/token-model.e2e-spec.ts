@@ -5,7 +5,7 @@ import { rateLimits, useTestApp } from '../../support/test-app.js';
 import { reportFigure } from '../figures.js';
 import { IS_QUICK, times } from '../../suite.js';
 import { steps, SCENARIO } from './token-steps.js';
-import { Tally, TokenWorld } from './token-world.js';
+import { Tally, TokenComparison } from './token-comparison.js';
 
 const SEQUENCES = RUNS ?? times(50, 4);
 const START_TIME = '2026-11-21T09:30:00.000Z';
@@ -45,9 +45,9 @@ onEachEngine('Codes and tokens compared with a model', (database) => {
       await fc.assert(
         fc.asyncProperty(steps, async (sequence) => {
           app().clock.set(START_TIME);
-          const world = await TokenWorld.begin(app(), tally);
-          for (const step of sequence) await world.run(step);
-          await world.resendAll();
+          const comparison = await TokenComparison.begin(app(), tally);
+          for (const step of sequence) await comparison.run(step);
+          await comparison.resendAll();
         }),
         {
           seed: SEED,

@@ -6,7 +6,7 @@ import { useTestApp } from '../../support/test-app.js';
 import { reportFigure } from '../figures.js';
 import { times } from '../../suite.js';
 import { Caller, type RawResponse } from './caller.js';
-import { percentile } from './crowd.js';
+import { percentile } from './concurrent-callers.js';
 import { publish, publishBegun, publishCompressed, readPosts } from './requests.js';
 
 const SLOW_CALLERS = 1000;

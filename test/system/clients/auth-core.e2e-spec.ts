@@ -3,7 +3,7 @@ import { getToken, type JWT } from '@auth/core/jwt';
 import { onOneEngine } from '../../support/database.js';
 import { json } from '../../support/responses.js';
 import { type TestClient, useTestApp } from '../../support/test-app.js';
-import { decide, forged, statusOfMe } from './member.js';
+import { decide, forged, statusOfMe } from './decide.js';
 import { storeTokens } from './recipes/auth-core-tokens.js';
 import { neighbourhood } from './recipes/auth-core.js';
 import type { Settings } from './recipes/settings.js';

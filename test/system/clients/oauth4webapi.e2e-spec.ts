@@ -1,7 +1,7 @@
 import * as oauth from 'oauth4webapi';
 import { onOneEngine } from '../../support/database.js';
 import { type TestClient, useTestApp } from '../../support/test-app.js';
-import { decide, forged, statusOfMe } from './member.js';
+import { decide, forged, statusOfMe } from './decide.js';
 import { connect } from './recipes/oauth4webapi.js';
 import { returnAddress } from '../../support/responses.js';
 

@@ -1,7 +1,7 @@
 import { AuthorizationCode } from 'simple-oauth2';
 import { onOneEngine } from '../../support/database.js';
 import { type TestClient, useTestApp } from '../../support/test-app.js';
-import { decide, forged, statusOfMe } from './member.js';
+import { decide, forged, statusOfMe } from './decide.js';
 import { connect } from './recipes/simple-oauth2.js';
 
 const SCOPE = 'profile.read posts.read';

@@ -1,4 +1,4 @@
-import { requestOf } from './wire.js';
+import { requestOf } from './send-raw.js';
 
 /** The id of the smuggled request. */
 export const SMUGGLED = 'smuggled';

@@ -8,11 +8,11 @@ export interface Behaviour {
 }
 
 /** Many connections, each with a caller that sends one request after the other. */
-export class Crowd {
+export class ConcurrentCallers {
   private constructor(private readonly callers: readonly Caller[]) {}
 
-  static async connect(baseUrl: string, size: number): Promise<Crowd> {
-    return new Crowd(
+  static async connect(baseUrl: string, size: number): Promise<ConcurrentCallers> {
+    return new ConcurrentCallers(
       await Promise.all(Array.from({ length: size }, () => Caller.connect(baseUrl))),
     );
   }

@@ -25,7 +25,7 @@ import {
 } from '../../support/responses.js';
 import { type TestClient, useTestApp } from '../../support/test-app.js';
 import { reportFigure } from '../figures.js';
-import { sendRaw, requestOf } from './wire.js';
+import { sendRaw, requestOf } from './send-raw.js';
 
 const DECISION = '/oauth/authorize/decision';
 const ALLOW = { scope: [...SCOPES], decision: 'approve' };
@@ -54,7 +54,7 @@ const WRONG_REDIRECTS = [
   ' https://garden.example/callback',
 ];
 
-// 4.13, TLS terminating reverse proxies: forged.e2e-spec.ts.
+// 4.13, TLS terminating reverse proxies: forged-headers.e2e-spec.ts.
 onSqlite('RFC 9700, section 4: attacks and mitigations', (database) => {
   const app = useTestApp(database);
   let client: TestClient;

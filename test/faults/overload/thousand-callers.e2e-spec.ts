@@ -6,7 +6,7 @@ import { useTestApp } from '../../support/test-app.js';
 import { reportFigure } from '../figures.js';
 import { IS_QUICK, times } from '../../suite.js';
 import type { RawResponse } from './caller.js';
-import { Crowd, isAdmitted, type Behaviour, percentile } from './crowd.js';
+import { ConcurrentCallers, isAdmitted, type Behaviour, percentile } from './concurrent-callers.js';
 import { publish, readPosts } from './requests.js';
 
 const FEW = 48;
@@ -63,11 +63,11 @@ const IGNORE_RETRY_AFTER: Behaviour = { intervalMs: 0, obeysRetryAfter: false };
 
   /** The responses to `size` callers, except requests still queued at the end. */
   async function responsesTo(size: number, behaviour = NO_PAUSE): Promise<Responses> {
-    const crowd = await Crowd.connect(service.baseUrl, size);
+    const callers = await ConcurrentCallers.connect(service.baseUrl, size);
     const begun = performance.now() + BURST_MS;
     const rest = size === FEW ? 0 : QUEUE_TIMEOUT_MS;
-    const responses = await crowd.call(BURST_MS + MEASURE_MS + rest, request, behaviour);
-    crowd.disconnect();
+    const responses = await callers.call(BURST_MS + MEASURE_MS + rest, request, behaviour);
+    callers.disconnect();
     for (const { status, retryAfter, durationMs } of responses) {
       expect(durationMs).toBeLessThan(MAX_RESPONSE_MS);
       if (status === 503) expect(retryAfter).toMatch(/^[123]$/);
@@ -81,17 +81,17 @@ const IGNORE_RETRY_AFTER: Behaviour = { intervalMs: 0, obeysRetryAfter: false };
 
   /** The time until all requests of few callers are admitted after many disconnect, and the responses after that. */
   async function recovery(): Promise<{ recoveryMs: number; recovered: RawResponse[] }> {
-    const crowd = await Crowd.connect(service.baseUrl, FEW);
-    const many = await Crowd.connect(service.baseUrl, MANY);
+    const few = await ConcurrentCallers.connect(service.baseUrl, FEW);
+    const many = await ConcurrentCallers.connect(service.baseUrl, MANY);
     // Longer than the queue timeout: until then, this is a burst.
-    const storm = many.call(2 * QUEUE_TIMEOUT_MS, request, IGNORE_RETRY_AFTER);
+    const overload = many.call(2 * QUEUE_TIMEOUT_MS, request, IGNORE_RETRY_AFTER);
     await Promise.all([
-      expect(storm).rejects.toThrow('closed'),
+      expect(overload).rejects.toThrow('closed'),
       sleep(QUEUE_TIMEOUT_MS).then(() => many.disconnect()),
     ]);
     const begun = performance.now();
-    const responses = await crowd.call(MAX_RECOVERY_MS + MEASURE_MS, request, NO_PAUSE);
-    crowd.disconnect();
+    const responses = await few.call(MAX_RECOVERY_MS + MEASURE_MS, request, NO_PAUSE);
+    few.disconnect();
     const rejected = responses.filter((response) => !isAdmitted(response));
     return {
       recoveryMs: Math.max(
@@ -109,7 +109,7 @@ const IGNORE_RETRY_AFTER: Behaviour = { intervalMs: 0, obeysRetryAfter: false };
     // Alternating, because the speed of a shared machine changes from second to second.
     const half: RawResponse[] = [];
     const best: RawResponse[] = [];
-    const storm: RawResponse[] = [];
+    const obeying: RawResponse[] = [];
     const ignoring: RawResponse[] = [];
     const bursts: RawResponse[] = [];
     let atHalf = 0;
@@ -120,7 +120,7 @@ const IGNORE_RETRY_AFTER: Behaviour = { intervalMs: 0, obeysRetryAfter: false };
       atHalf = calm.length;
       const obeyingRound = await responsesTo(MANY);
       const ignoringRound = await responsesTo(MANY, IGNORE_RETRY_AFTER);
-      storm.push(...obeyingRound.settled);
+      obeying.push(...obeyingRound.settled);
       ignoring.push(...ignoringRound.settled);
       bursts.push(...obeyingRound.burst, ...ignoringRound.burst);
     }
@@ -128,9 +128,9 @@ const IGNORE_RETRY_AFTER: Behaviour = { intervalMs: 0, obeysRetryAfter: false };
     const memory = await service.peakMemory();
 
     expect(half.filter((response) => !isAdmitted(response))).toEqual([]);
-    for (const responses of [storm, ignoring])
+    for (const responses of [obeying, ignoring])
       expect(responses.filter(isAdmitted).length).toBeGreaterThan(MIN_GOODPUT * best.length);
-    for (const responses of [storm, ignoring])
+    for (const responses of [obeying, ignoring])
       expect(latency(responses)).toBeLessThan(MAX_ADMITTED_MS);
     expect(latency(recovered)).toBeLessThan(MAX_SLOWDOWN * latency(half));
     // SQLite runs one statement at a time in the event loop, so deadlines fire late.
@@ -141,7 +141,7 @@ const IGNORE_RETRY_AFTER: Behaviour = { intervalMs: 0, obeysRetryAfter: false };
     expect(memory).toBeLessThan(MAX_MEMORY_MB);
     reportFigure(
       task,
-      `${database.engine.label}: half load ${summaryOf(half, ROUNDS)}; best load ${summaryOf(best, ROUNDS)}; ${MANY} callers ${summaryOf(storm, ROUNDS)}; ${MANY} callers that ignore Retry-After ${summaryOf(ignoring, ROUNDS)}; ${MANY} at the same moment: p99 ${Math.round(latency(bursts))} ms; ${memory} MB, recovered after ${(recoveryMs / 1000).toFixed(1)} s`,
+      `${database.engine.label}: half load ${summaryOf(half, ROUNDS)}; best load ${summaryOf(best, ROUNDS)}; ${MANY} callers ${summaryOf(obeying, ROUNDS)}; ${MANY} callers that ignore Retry-After ${summaryOf(ignoring, ROUNDS)}; ${MANY} at the same moment: p99 ${Math.round(latency(bursts))} ms; ${memory} MB, recovered after ${(recoveryMs / 1000).toFixed(1)} s`,
     );
   });
 });

@@ -10,7 +10,7 @@ import { obtainTokens, isTokenAccepted } from '../../support/oauth-flow.js';
 import type { TokenBody } from '../../support/responses.js';
 import { type TestClient, useTestApp } from '../../support/test-app.js';
 import { KeyedLoad } from '../created-once/keyed-load.js';
-import { CodeExchanges } from '../failover/trades.js';
+import { CodeExchanges } from '../failover/code-exchanges.js';
 import { reportFigure } from '../figures.js';
 import { times } from '../../suite.js';
 import { deadlocksOn, DeadlockStorm, OPPOSITE_LOCKS } from './deadlock-storm.js';

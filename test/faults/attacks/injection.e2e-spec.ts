@@ -26,8 +26,8 @@ import { runSql } from '../../support/sql.js';
 import { rateLimits, TestApp, type TestClient, useTestApp } from '../../support/test-app.js';
 import { reportFigure } from '../figures.js';
 import { times } from '../../suite.js';
-import { CONTROL, escaped, HOSTILE_LINES, HOSTILE_PARAGRAPHS, printable } from './hostile.js';
-import { sendRaw, requestOf } from './wire.js';
+import { CONTROL, escaped, HOSTILE_LINES, HOSTILE_PARAGRAPHS, printable } from './hostile-texts.js';
+import { sendRaw, requestOf } from './send-raw.js';
 
 const PLAIN = 'Plain words';
 const TAG_LENGTH = 50;

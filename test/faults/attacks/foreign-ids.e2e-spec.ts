@@ -14,7 +14,7 @@ import { onSqlite } from '../../support/database.js';
 import { Member } from '../../support/member.js';
 import { fewestStatements, type TestClient, useTestApp } from '../../support/test-app.js';
 import { reportFigure } from '../figures.js';
-import { routesOf } from './inventory.js';
+import { routesOf } from './undocumented-paths.js';
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 /** A valid body of a POST, where the route requires one. */

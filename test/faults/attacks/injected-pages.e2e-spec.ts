@@ -7,11 +7,11 @@ import { sendBytes } from '../../support/raw-request.js';
 import type { GeneratedRequest } from '../../support/request-arbitraries.js';
 import type { TestClient } from '../../support/test-app.js';
 import { reportFigure } from '../figures.js';
-import { Bystander, expectHarmless, readResponse, type ReadResponse } from './harmless.js';
-import { fullRequestsOf } from './fields.js';
-import { printable, textsFor } from './hostile.js';
+import { Bystander, expectHarmless, readResponse, type ReadResponse } from './expect-harmless.js';
+import { fullRequestsOf } from './request-fields.js';
+import { printable, textsFor } from './hostile-texts.js';
 import { useBoth } from './logging-service.js';
-import { routesOf } from './inventory.js';
+import { routesOf } from './undocumented-paths.js';
 import type { IncomingMessage, Server } from 'node:http';
 
 const ACCOUNT = '/account/apps';

@@ -2,10 +2,7 @@ import type { User } from '../../../src/modules/users/user.entity.js';
 import { Browser } from '../../support/browser.js';
 import type { TestApp } from '../../support/test-app.js';
 
-/**
- * Follows an app's link as a user, by default a new one, signs in and decides. Returns the address of the redirect to the
- * app.
- */
+/** Opens an app's link as a user (a new one by default), signs in and decides. Returns the URL of the redirect to the app. */
 export async function decide(
   app: TestApp,
   link: string,

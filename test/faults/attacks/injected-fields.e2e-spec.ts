@@ -5,9 +5,9 @@ import { Member } from '../../support/member.js';
 import { publishedDocument, schemaChecks } from '../../support/published-document.js';
 import type { GeneratedRequest } from '../../support/request-arbitraries.js';
 import { reportFigure } from '../figures.js';
-import { Bystander, expectHarmless, readResponse, type ReadResponse } from './harmless.js';
-import { type Field, fieldsOf, fullRequestsOf, withText } from './fields.js';
-import { HOSTILE_PARAGRAPHS, textsFor } from './hostile.js';
+import { Bystander, expectHarmless, readResponse, type ReadResponse } from './expect-harmless.js';
+import { type Field, fieldsOf, fullRequestsOf, withText } from './request-fields.js';
+import { HOSTILE_PARAGRAPHS, textsFor } from './hostile-texts.js';
 import { useBoth } from './logging-service.js';
 
 const LONG_MS = 120_000;

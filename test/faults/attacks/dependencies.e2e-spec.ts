@@ -3,8 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { parse } from 'yaml';
 import { LICENCES_PAGE, shippedPackages } from '../../support/shipped-packages.js';
 import { reportFigure, REGISTRY_UNAVAILABLE } from '../figures.js';
-import { appOf, importMembers, MEMBERS, publishFor } from './operated.js';
-import { filesBelow, startUnprivileged } from './unprivileged.js';
+import { appOf, importMembers, MEMBERS, publishFor } from './operator-commands.js';
+import { filesBelow, startUnprivileged } from './unprivileged-service.js';
 
 const AUDIT_MS = 25_000;
 const MAX_BYTES = 20_000_000;

@@ -14,8 +14,8 @@ import { onSqlite } from '../../support/database.js';
 import { Member } from '../../support/member.js';
 import { useTestApp } from '../../support/test-app.js';
 import { reportFigure } from '../figures.js';
-import { Bystander } from './harmless.js';
-import { CONTROL, HOSTILE_LINES, HOSTILE_PARAGRAPHS, textsFor } from './hostile.js';
+import { Bystander } from './expect-harmless.js';
+import { CONTROL, HOSTILE_LINES, HOSTILE_PARAGRAPHS, textsFor } from './hostile-texts.js';
 
 /** Every nth text of each kind per field, because each command starts an application. */
 const ONE_IN = 8;

@@ -10,7 +10,7 @@ import type { User } from '../../../src/modules/users/user.entity.js';
 import { CHALLENGE } from '../../support/oauth-flow.js';
 import type { TokenBody } from '../../support/responses.js';
 import type { TestApp, TestClient } from '../../support/test-app.js';
-import { type TimedOperation, explanations } from './explanations.js';
+import { type TimedOperation, linearizations } from './linearizability.js';
 import { type ClientName, CLIENTS, type Request, Requests, type Result } from './token-request.js';
 import { isStored, storedGrants, violationsIn } from './token-rows.js';
 import { GRANTED, type Ending, newGrant, type State, TokenRules } from './token-rules.js';
@@ -31,7 +31,7 @@ interface Exchanged extends TimedOperation {
 }
 
 /** The clients, users and grants of one sequence, and their possible states by the rules. */
-export class TokenWorld {
+export class TokenComparison {
   private readonly known: Record<Credential, Known[]> = { code: [], access: [], refresh: [] };
   private readonly grantIds: string[] = [];
   private states: State[] = [[]];
@@ -48,15 +48,15 @@ export class TokenWorld {
   }
 
   /** Starts with a code for each client. */
-  static async begin(app: TestApp, tally: Tally): Promise<TokenWorld> {
+  static async begin(app: TestApp, tally: Tally): Promise<TokenComparison> {
     const clients = {
       Server: await app.addClient({ name: 'Server', scope: GRANTED }),
       Phone: await app.addClient({ name: 'Phone', scope: GRANTED, kind: 'public' }),
     };
     const users = await Promise.all(Array.from({ length: USERS }, () => app.addUser()));
-    const world = new TokenWorld(app, clients, users, tally);
-    for (const client of CLIENTS) await world.consent(client, 0);
-    return world;
+    const comparison = new TokenComparison(app, clients, users, tally);
+    for (const client of CLIENTS) await comparison.consent(client, 0);
+    return comparison;
   }
 
   /** @throws when no order of the concurrent requests explains the responses and the rows */
@@ -157,7 +157,7 @@ export class TokenWorld {
         ? next
         : null;
     };
-    const states = explanations(this.states, done, step);
+    const states = linearizations(this.states, done, step);
     if (states.length === 0) this.fail('No order of these requests explains their responses.');
     const stored = await storedGrants(this.app.dataSource, this.grantIds);
     const violations = stored.flatMap(violationsIn);

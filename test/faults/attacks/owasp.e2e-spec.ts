@@ -17,9 +17,9 @@ import { DEFAULT_LIMITS, useTestApp } from '../../support/test-app.js';
 import { reportFigure } from '../figures.js';
 import { forgedCredentials } from './forged-credentials.js';
 import { HostileGateway, redirectTo, Listener, MISBEHAVIOURS } from './hostile-gateway.js';
-import { filesBeside, LEFTOVERS, OTHER_VERSIONS, routesOf } from './inventory.js';
-import { excessiveRequests } from './too-much.js';
-import { sendRaw, requestOf } from './wire.js';
+import { filesBeside, LEFTOVERS, OTHER_VERSIONS, routesOf } from './undocumented-paths.js';
+import { excessiveRequests } from './excessive-requests.js';
+import { sendRaw, requestOf } from './send-raw.js';
 
 const SIGN_IN = '/oauth/authorize/sign-in';
 const VERIFY = '/oauth/authorize/verify';

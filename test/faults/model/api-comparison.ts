@@ -12,7 +12,7 @@ import {
   type PersonName,
   type Result,
 } from './api-call.js';
-import { LIMITS, type Cast } from './api-cast.js';
+import { LIMITS, type Actors } from './api-actors.js';
 import { PlatformModel } from './platform-model.js';
 
 /** Counts over all sequences of a test. */
@@ -26,7 +26,7 @@ const SMALL_PAGE = 7;
 const MAX_LINE = 160;
 
 /** Requests of one sequence. Compares each response with the prediction of the model. */
-export class Dialogue {
+export class ApiComparison {
   readonly model: PlatformModel;
   private readonly lines: string[] = [];
   /** Short names for ids, in order of creation. */
@@ -34,10 +34,10 @@ export class Dialogue {
 
   constructor(
     private readonly app: TestApp,
-    private readonly cast: Cast,
+    private readonly actors: Actors,
     private readonly tally: Tally,
   ) {
-    const { people, scopesOf } = cast;
+    const { people, scopesOf } = actors;
     this.model = new PlatformModel({ baseUrl: app.baseUrl, people, limits: LIMITS, scopesOf });
   }
 
@@ -110,7 +110,7 @@ export class Dialogue {
   }
 
   private send({ by, method, path, body, key }: Call): Promise<Response> {
-    const { token } = this.cast.memberOf(by);
+    const { token } = this.actors.memberOf(by);
     return this.app.fetch(`/dev/v1${path}`, {
       method,
       headers: {
@@ -123,7 +123,7 @@ export class Dialogue {
   }
 
   private userOf(person: PersonName): User {
-    return this.cast.memberOf({ person, app: 'Street' }).user;
+    return this.actors.memberOf({ person, app: 'Street' }).user;
   }
 
   private name(id: string, letter: string): void {

@@ -16,7 +16,7 @@ interface Candidate<S, D> {
  * @param step applies an operation to a state; returns null when the response is impossible in this state
  * @returns the possible final states; none when no order explains the responses
  */
-export function explanations<S, D extends TimedOperation>(
+export function linearizations<S, D extends TimedOperation>(
   states: readonly S[],
   done: readonly D[],
   step: (state: S, one: D) => S | null,

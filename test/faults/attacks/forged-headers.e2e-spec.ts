@@ -10,7 +10,7 @@ import { expectPage } from '../../support/responses.js';
 import { rateLimits, type TestApp, type TestClient, useTestApp } from '../../support/test-app.js';
 import { reportFigure } from '../figures.js';
 import { inOneChunk, SMUGGLED, smuggling } from './smuggling.js';
-import { sendRaw, requestOf } from './wire.js';
+import { sendRaw, requestOf } from './send-raw.js';
 
 const FORGED_HEADERS = [
   'X-Forwarded-Host: evil.example',

@@ -8,7 +8,7 @@ import { type TestApp, useTestApp } from '../../support/test-app.js';
 import { reportFigure } from '../figures.js';
 import { IS_QUICK } from '../../suite.js';
 import { repetitionsOf } from './pattern-parts.js';
-import { routesOf } from './inventory.js';
+import { routesOf } from './undocumented-paths.js';
 import {
   attacksOn,
   LIMIT_MS,

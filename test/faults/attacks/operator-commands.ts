@@ -7,7 +7,7 @@ import { approve, exchange } from '../../support/oauth-flow.js';
 import { json, type TokenBody } from '../../support/responses.js';
 import type { TestClient } from '../../support/test-app.js';
 import { times } from '../../suite.js';
-import { PUBLIC_URL, type Unprivileged } from './unprivileged.js';
+import { PUBLIC_URL, type Unprivileged } from './unprivileged-service.js';
 
 /** Users in a file: enough to exceed the page cache of SQLite. */
 export const MEMBERS = times(4000, 2000);

@@ -1,4 +1,4 @@
-import { escaped } from './hostile.js';
+import { escaped } from './hostile-texts.js';
 import { dumpTables } from '../../support/database.js';
 import { Member } from '../../support/member.js';
 import { type TestApp, flushDeferredWrites } from '../../support/test-app.js';

@@ -23,13 +23,13 @@ const PROFILES = {
 } as const;
 
 /** The people and apps of one sequence. */
-export class Cast {
+export class Actors {
   private constructor(
     readonly people: Facts['people'],
     private readonly members: ReadonlyMap<string, Member>,
   ) {}
 
-  static async of(app: TestApp): Promise<Cast> {
+  static async of(app: TestApp): Promise<Actors> {
     const users = await Promise.all(
       PEOPLE.map(async (name) => [name, await app.addUser({ name, ...PROFILES[name] })] as const),
     );
@@ -44,7 +44,7 @@ export class Cast {
       }),
     );
     const people = users.map(([name, user]) => [name, profileOf(user)] as const);
-    return new Cast(
+    return new Actors(
       Object.fromEntries(people) as Facts['people'],
       new Map(await Promise.all(members)),
     );

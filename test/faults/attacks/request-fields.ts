@@ -8,7 +8,7 @@ import {
   publishedDocument,
 } from '../../support/published-document.js';
 import { isForm, type GeneratedRequest } from '../../support/request-arbitraries.js';
-import { printable } from './hostile.js';
+import { printable } from './hostile-texts.js';
 
 /** A field of the request of an operation. */
 export interface Field {

@@ -3,7 +3,7 @@ import { Cluster } from '../../support/cluster.js';
 import type { TestDatabase } from '../../support/database.js';
 import { type ServiceProcess, startProcess } from '../../support/service-process.js';
 import { rateLimits, type TestApp, useTestApp } from '../../support/test-app.js';
-import { CONTROL } from './hostile.js';
+import { CONTROL } from './hostile-texts.js';
 
 /**
  * Thousands of hostile forms come from one address, many for the same app, browser or phone. With limits, the service would

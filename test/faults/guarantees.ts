@@ -1,0 +1,41 @@
+/** A property that holds despite faults. */
+interface Guarantee {
+  title: string;
+  text: string;
+}
+
+/** By the folder of the tests. */
+export const GUARANTEES: Readonly<Record<string, Guarantee>> = {
+  'created-once': {
+    title: 'Created once',
+    text: 'Each post is created and counted exactly once or not at all, even when a process, a connection or a client fails: posts, counters of authors and quotas, call log and idempotency keys agree.',
+  },
+  'database-outage': {
+    title: 'Database unavailable',
+    text: 'While the database is frozen, unreachable, full, read-only or has constant deadlocks, requests that need it get 503 with `Retry-After`, never `invalid_grant`, within `DB_TIMEOUT_MS` for each wait, plus 2 seconds where the server does not respond. The service recovers by itself within 5 s. Row locks of a connection that the network lost are released within 15 s.',
+  },
+  overload: {
+    title: 'Overload',
+    text: 'The service stays up under overload: excess requests get 503. The 99th percentile of the others is at most five times that at half load, except in the first half second of a thousand concurrent callers. The queue and the memory are bounded. The service recovers its speed within 3 s.',
+  },
+  failover: {
+    title: 'Failover',
+    text: 'When the primary of a MySQL group (Group Replication, single primary) dies, the service switches to the next one and publishes again within 15 s. No acknowledged write is lost, each code and each refresh token is used once, and quotas are exact.',
+  },
+  attacks: {
+    title: 'Attacks',
+    text: 'Attackers get no access and no data of other users: not by the risks of the OWASP API Security Top 10 (2023) or the attacks of RFC 9700, nor by foreign ids, injection, forged headers, request smuggling, prototype pollution or slow regular expressions. The shipped packages have no known vulnerability and permissive licences. The service runs as an unprivileged user on a read-only file system.',
+  },
+  model: {
+    title: 'Model-based tests',
+    text: 'Random sequences of operations by several users and apps get the responses of a small in-memory model, and any interleaving of requests obeys the token rules.',
+  },
+  backup: {
+    title: 'Backup',
+    text: 'A backup made under load restores to a consistent database, as `doctor` checks.',
+  },
+  upgrade: {
+    title: 'Upgrade',
+    text: 'The schema of the first release is migrated and reverted with its data while the old version serves requests.',
+  },
+};
