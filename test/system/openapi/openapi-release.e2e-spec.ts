@@ -81,7 +81,7 @@ describe('Release check of openapi/openapi.json', () => {
 
   it('asks to release the document when the changelog has a newer release', async () => {
     expect(await problems('## 1.3.0 – 2027-01-01\n', changeDescription)).toEqual([
-      expect.stringMatching(/is 1\.3\.0, but .* is of 1\.2\.0\. Run "npm run openapi:release"/),
+      expect.stringMatching(/is 1\.3\.0, but .* has version 1\.2\.0\. Run "npm run openapi:release"/),
     ]);
   });
 });
