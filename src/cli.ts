@@ -10,7 +10,6 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     process.stderr.write(`The result cannot be written: ${error.message}\n`);
   process.exit(FAILED);
 });
-// The database rolls back the open transaction. Commands that write in batches can be repeated.
 process.once('SIGINT', () => {
   const message =
     'Interrupted. Completed steps are stored; the database rolls back the current step.';
@@ -20,5 +19,5 @@ process.once('SIGINT', () => {
 });
 
 process.exitCode = await runCommandLine(process.argv.slice(2), process);
-// Exits although connections may be open: an application that failed to start cannot close them.
+// Exits explicitly, because an application that failed to start may leave connections open.
 if (process.exitCode === FAILED) process.stderr.write('', () => process.exit());

@@ -45,8 +45,8 @@ const OPTIONS = [
 const MAX_OUTPUT_BYTES = 64_000_000;
 
 /**
- * Compares two OpenAPI files by GitHub's lists of breaking and additive changes. `redocly diff` finds and rates the differences.
- * Changes that are breaking by those lists, but minor for Redocly, are added here.
+ * Finds breaking changes by GitHub's definition. `redocly diff` finds and rates the differences between the files;
+ * `underratedChanges` adds changes that Redocly rates too low.
  * @see https://docs.github.com/en/rest/about-the-rest-api/breaking-changes
  */
 export async function breakingChanges(older: string, newer: string): Promise<BreakingChange[]> {
@@ -63,7 +63,7 @@ export async function isSameContract(one: string, other: string): Promise<boolea
   return withoutDescriptions(left) === withoutDescriptions(right);
 }
 
-/** Removes descriptions first: `redocly diff` takes a parameter with a very different description for another parameter. */
+/** Removes descriptions first, because `redocly diff` matches parameters by description. */
 async function differences(older: string, newer: string): Promise<ReportedChange[]> {
   const folder = await mkdtemp(join(tmpdir(), 'openapi-'));
   try {

@@ -7,20 +7,20 @@ const HEAD = `\
 
 # Command line
 
-\`npm run -s cli -- COMMAND\` runs the operator's commands, after \`npm run build\`, on the database of \`DATABASE_URL\`; in the image it is \`node dist/src/bundle/cli.js COMMAND\`. Results go to standard output, everything else to standard error.
+After \`npm run build\`, \`npm run -s cli -- COMMAND\` runs a command on the database in \`DATABASE_URL\`. In the container image, use \`node dist/src/bundle/cli.js COMMAND\`. Results go to standard output, messages to standard error.
 
-Every command takes \`--json\` (prints one JSON value and never asks for confirmation), \`--actor NAME\` (who acts, for the audit log; by default your user name), \`--version\` and \`--help\`.
+Every command accepts \`--json\` (print one JSON value; never ask for confirmation), \`--actor NAME\` (name to record in the audit log; your user name by default), \`--version\` and \`--help\`.
 
 | Exit code | Meaning |
 | --- | --- |
-| 0 | done |
-| 1 | failed; standard error says why |
+| 0 | success |
+| 1 | failure; standard error has the reason |
 | 2 | usage error |
 | 130 | interrupted with Ctrl-C |
 
 ## First commands
 
-Register apps and a user, and look at the installation:
+Register apps, add a user and check the installation:
 
 \`\`\`sh
 npm run -s cli -- app create --name "Garden Share" --redirect-uri https://garden.example/callback --scope "profile.read posts.read"
@@ -39,7 +39,7 @@ npm run -s cli -- audit list --since 24h
 npm run -s cli -- doctor
 \`\`\`
 
-A client secret is printed once, when the app is created or its secret is rotated. A public app has none.
+A client secret is printed only once, when you create the app or rotate its secret. Public apps have none.
 
 ## All commands
 `;
@@ -69,7 +69,7 @@ export async function cliPage(): Promise<string> {
 
 type Commands = ReturnType<typeof commandLine>['commands'];
 
-/** The commands below a group, without the groups. */
+/** The commands in the groups, without the groups themselves. */
 function entriesOf(commands: Commands, group: string): Entry[] {
   return commands.flatMap((command) => {
     const path = `${group} ${command.name()}`.trim();
@@ -84,7 +84,7 @@ async function helpOf(path: string): Promise<string> {
   const stdout = { write: (text: string) => (printed += text) };
   const context = { env: {}, stdin: Readable.from([]), stdout, stderr: stdout };
   await runCommandLine([...path.split(' '), '--help'], context);
-  // The same for every command.
+  // Global options are the same for every command.
   return printed.replace(/\nGlobal Options:\n[^]*$/, '');
 }
 

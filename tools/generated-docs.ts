@@ -11,7 +11,7 @@ const CLI = 'docs/cli.md';
 const WRITE = 'npm run -s build && node dist/tools/generated-docs.js --write';
 
 const EXAMPLE_HEAD = `\
-# Every variable is optional. Copy this file to .env, uncomment what you change, and start with
+# Every variable is optional. Copy this file to .env, uncomment the variables to change, and run
 #   node --env-file=.env dist/src/bundle/main.js
 # Generated from src/platform/config/env.ts by: ${WRITE}
 `;
@@ -22,9 +22,9 @@ const PAGE_HEAD = `\
 
 # Configuration
 
-The service and the command line read environment variables. Every variable is optional, and an empty one counts as unset. [\`.env.example\`](../.env.example) lists the same variables; \`node --env-file=.env dist/src/bundle/main.js\` reads such a file.
+The service and the command line read environment variables. Every variable is optional, and an empty one counts as unset. [\`.env.example\`](../.env.example) lists the same variables. To use such a file, run \`node --env-file=.env dist/src/bundle/main.js\`.
 
-With \`NODE_ENV=production\`, the service refuses to start without \`OTP_PEPPER\`, with a \`PUBLIC_URL\` that is not https, with the console sender, with a gateway over plain http, or with demo data. It reports every problem at once.
+With \`NODE_ENV=production\`, the service requires \`OTP_PEPPER\` and an https \`PUBLIC_URL\`. It rejects the console SMS sender, an SMS gateway over plain http, and demo data. It reports all problems together.
 `;
 
 interface Variable {

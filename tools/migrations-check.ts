@@ -16,7 +16,7 @@ async function main(): Promise<void> {
   for (const statement of missing) console.error(statement);
   if (missing.length > 0) {
     console.error(
-      'The migrations lack the statements above. Run "npm run db:new <Name>" to create a migration.',
+      'The migrations lack the statements above. Run "npm run db:new <Name>" to add a migration for them.',
     );
     process.exitCode = 1;
   } else {

@@ -19,13 +19,13 @@ interface AcceptedChange {
   reason: string;
 }
 
-/** Problems of the current document compared with the newest release, as messages; empty if it is compatible. */
+/** Problems of the current document compared with the newest release, as messages. */
 export async function releaseProblems(files: ReleaseFiles): Promise<string[]> {
   const { released, changelog } = files;
   const [version, newest] = [await versionOf(released), await newestRelease(changelog)];
   if (version !== newest)
     return [
-      `The newest release in ${changelog} is ${newest}, but ${released} is of ${version}. Run "npm run openapi:release" as part of the release.`,
+      `The newest release in ${changelog} is ${newest}, but ${released} has version ${version}. Run "npm run openapi:release" as part of the release.`,
     ];
   return [
     ...(await versionProblems(files, version)),
@@ -52,7 +52,7 @@ async function versionProblems(files: ReleaseFiles, version: string): Promise<st
   if ((await versionOf(current)) !== version || (await hasUnreleased(changelog))) return [];
   if (await isSameContract(released, current)) return [];
   return [
-    `${current} and ${released} are both of ${version}, and differ. If ${version} is not published yet, run "npm run openapi:release"; otherwise describe the change under "## Unreleased" in ${changelog} or raise the version.`,
+    `${current} and ${released} both have version ${version}, but differ. If ${version} is not published yet, run "npm run openapi:release"; otherwise describe the change under "## Unreleased" in ${changelog} or raise the version.`,
   ];
 }
 

@@ -1,4 +1,4 @@
-// A third-party app that asks a member of the network for access and then acts for them. See README.md in this folder.
+// A third-party app that requests access from a user and then acts for them. See README.md in this folder.
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import * as oauth from 'oauth4webapi';
@@ -25,7 +25,7 @@ const clientAuthentication = CLIENT_SECRET ? oauth.ClientSecretBasic(CLIENT_SECR
 /** Allows plain http, for development on loopback. */
 const options = { [oauth.allowInsecureRequests]: ISSUER.startsWith('http://') };
 
-/** State and PKCE verifier of each pending authorization request, by browser: only the browser that started it may finish it. */
+/** State and PKCE verifier of each pending authorization request, by browser. Only the browser that started a request may finish it. */
 const pendingRequests = new Map();
 
 const app = createServer((request, response) => {

@@ -32,7 +32,7 @@ export function commandRunner(context: CliContext): Runner {
   };
 }
 
-/** Starts the application without its HTTP server and jobs. Imported on demand, because loading the modules takes most of a second. */
+/** Starts the application without its HTTP server and jobs. Dynamic imports, because loading the modules takes most of a second. */
 async function openApplication(env: NodeJS.ProcessEnv): Promise<Application> {
   const [{ NestFactory }, { SchedulerRegistry }, { loadConfig }, { AppModule }] = await Promise.all(
     [

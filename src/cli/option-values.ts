@@ -100,13 +100,13 @@ export function parseUserId(typed: string): string {
   return typed;
 }
 
-/** Milliseconds; NaN if the text is not a number with a unit. */
+/** In milliseconds; NaN if the text is not a number with a unit. */
 function durationOf(typed: string): number {
   const [, count = '', unit = ''] = /^(\d{1,8})([smhd])$/.exec(typed) ?? [];
   return Number(count) * (UNITS[unit] ?? NaN);
 }
 
-/** A whole number, `unlimited` (null) or `default` (a plan). Wrapped in an object, because commander turns null into an empty string. */
+/** A whole number, `unlimited` (null) or `default` (a plan). Returns an object, because commander replaces null with an empty string. */
 export function parseMonthlyLimit(typed: string): { limit: number | null } | { plan: string } {
   if (typed === 'default') return { plan: typed };
   if (typed === 'unlimited') return { limit: null };

@@ -56,7 +56,7 @@ export function wrappedTable(rows: readonly (readonly [name: string, value: stri
 }
 
 /**
- * Many records, one per line under `header`, in at most 80 columns. Truncates the last column if necessary; if that became too
+ * Many records, one per line under `header`, in at most 80 columns. Truncates the last column if necessary; if it would be too
  * narrow, prints each record as a table instead.
  */
 export function list(header: readonly string[], records: readonly (readonly string[])[]): string {

@@ -42,7 +42,7 @@ export class DocsController {
     this.send(response.vary('Accept-Language'), this.pages.landing(view, language), language);
   }
 
-  /** The target of every error's `doc_url`. */
+  /** The `doc_url` of API errors links here. */
   @Get('docs/errors')
   errors(@Res() response: Response): void {
     const fieldsExample = fieldErrorsExample(this.config.publicUrl);

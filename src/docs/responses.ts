@@ -16,7 +16,7 @@ const CODE_SCHEMAS = {
   OAuthErrorCode: codes('Error codes of the endpoints under /oauth.', OAUTH_CODES),
 };
 
-/** Narrows `error` to the codes in the examples of the response, which include every possible code. */
+/** Restricts `error` to the codes in the examples, which cover every code of the response. */
 function withCodes(response: Response): Response {
   const { 'application/json': content, ...others } = response.content ?? {};
   const present = content ? codesIn(content) : [];
@@ -104,7 +104,7 @@ const PARAMETERS = {
   },
 } satisfies Components['parameters'];
 
-/** Adds the headers and conditional requests that middleware and Express add to every route, and the error codes. */
+/** Documents the headers and conditional requests that middleware and Express add to every route, and the error codes. */
 export function describeResponses(document: OpenAPIObject): OpenAPIObject {
   for (const [path, item] of Object.entries(document.paths)) {
     const cacheControl = CACHE_CONTROL.find(([prefix]) => path.startsWith(prefix))?.[1];

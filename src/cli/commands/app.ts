@@ -71,11 +71,11 @@ function addCreate(app: CliCommand): void {
   app
     .command('create')
     .summary('Register an app.')
-    .description('Register an app. A confidential app gets a client secret, which is printed once.')
+    .description('Register an app. Prints the client secret of a confidential app once.')
     .requiredOption('--name <name>', 'name to show on the consent page', textUpTo(200))
     .requiredOption(
       '--redirect-uri <uri>',
-      'complete URI to return users to: https, http on loopback, or a private-use scheme such as com.example.app:; repeatable',
+      'exact URI to return users to: https, http on loopback, or a private-use scheme such as com.example.app; repeatable',
       collect,
     )
     .requiredOption('--scope <scopes>', 'scopes that the app may request, separated by spaces')
@@ -131,7 +131,7 @@ function addUpdate(app: CliCommand): void {
     .command('update')
     .summary('Change the name, redirect URIs or scopes of an app.')
     .description(
-      'Change the name, redirect URIs or scopes of an app. Each option replaces all of its current values. Authorization requests in progress fail if their redirect URI is removed, and lose scopes that are removed. Existing grants keep their scopes. Asks for confirmation before it removes a redirect URI or scope.',
+      'Change the name, redirect URIs or scopes of an app. Each option replaces all of its current values. Authorization requests in progress fail if their redirect URI is removed, and lose scopes that are removed. Existing grants keep their scopes. Removing a redirect URI or scope asks for confirmation.',
     )
     .argument('<client_id>')
     .option('--name <name>', 'new name', textUpTo(200))

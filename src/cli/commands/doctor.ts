@@ -10,7 +10,7 @@ export function addDoctorCommand(program: CliCommand): void {
     .command('doctor')
     .summary('Check the installation and suggest fixes.')
     .description(
-      'Check the configuration, SMS gateway, metrics, database, permissions, schema, clock, counters and jobs. Each check is ok, a warning or failed; the last two come with a suggested fix. Exits with 1 if a check failed. Changes nothing without --fix.',
+      'Check the configuration, SMS gateway, metrics, database, permissions, schema, clock, counters and jobs. Each result is ok, warning or failed, with a suggested fix unless it is ok. Exits with 1 if a check failed. Changes nothing without --fix.',
     )
     .option('--fix', 'correct counters that differ from the rows they count')
     .audited()
@@ -57,7 +57,7 @@ function doctorResult(found: readonly NamedFinding[]): Result {
   };
 }
 
-/** A remedy has its own line and is never wrapped, so that it can be pasted. */
+/** Remedies have their own line and are not wrapped, so that they can be pasted. */
 function textOf({ status, check, summary, remedy }: NamedFinding): string {
   const indent = ' '.repeat(STATUS_WIDTH + 2);
   const [first = '', ...rest] = wrap(`${check}: ${summary}`, WIDTH - indent.length);

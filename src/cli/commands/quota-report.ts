@@ -57,7 +57,7 @@ function textOf(lines: readonly ReportLine[]): string {
   return list(['CLIENT_ID', 'PLAN', 'LIMIT', 'USED', 'LEFT', '%', 'END'], rows);
 }
 
-/** Escapes formulas with an apostrophe, because partners choose the names of their apps. */
+/** Escapes formulas (CSV injection), because partners choose the names of their apps. */
 async function csvOf(lines: readonly ReportLine[]): Promise<string> {
   const { stringify } = await import('csv-stringify/sync');
   return stringify(lines.map(jsonOf), {

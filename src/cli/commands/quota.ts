@@ -46,7 +46,7 @@ function addSet(quota: CliCommand): void {
   quota
     .command('set')
     .summary('Set the monthly limit or plan of an app.')
-    .description('Set the plan of an app, or a monthly limit of its own.')
+    .description('Set the plan of an app, or its own monthly limit.')
     .argument('<client_id>')
     .option('--limit <posts>', 'posts per month, "unlimited" or "default"', parseMonthlyLimit)
     .option('--plan <name>', 'a plan in QUOTA_PLANS, or "default"', textUpTo(32))
@@ -111,7 +111,7 @@ function addReconcile(quota: CliCommand): void {
     .command('reconcile')
     .summary('Compare the quota counters with the call log.')
     .description(
-      'Compare the quota counter of each app with its recorded calls in a month, and list the apps that differ. Publishing can continue meanwhile. Exits with 1 if a counter differs, unless --fix corrected it. --fix asks for confirmation.',
+      'Compare the quota counter of each app with its recorded calls in a month, and list the apps whose counters differ. You can run this while apps publish. Exits with 1 if a counter differs and is not fixed. --fix asks for confirmation.',
     )
     .option('--period <month>', 'such as 2026-10 (default: current month)', parseMonth)
     .option('--fix', 'set the counters to the recorded values')
@@ -161,7 +161,7 @@ function addReset(quota: CliCommand): void {
     .command('reset')
     .summary('Record the final plan and limit of past months.')
     .description(
-      'Record for each past month the plan and limit that apps had at its end. No counter is reset. The service does this once a month; you can run the command at any time.',
+      'Record, for each past month, the plan and limit of each app at its end. This resets no counters. The service does this once a month; you can run the command at any time.',
     )
     .audited()
     .examples('quota reset')

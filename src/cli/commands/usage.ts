@@ -11,9 +11,9 @@ export function addUsageCommands(program: CliCommand): void {
     .command('rollup')
     .summary('Aggregate the call log by day.')
     .description(
-      'Aggregate the call log by day, app, route and status, and list the days that were counted. The service does this every ten minutes; you can run the command at any time. Use --from to include calls that were recorded more than a day late.',
+      'Aggregate the call log by day, app, route and status, and list the counted days. The service does this every ten minutes; you can run the command at any time. Use --from to include calls that were recorded more than a day late.',
     )
-    .option('--from <day>', 'recount every day since this one, such as 2026-11-01', parseDay)
+    .option('--from <day>', 'recount every day since this day, such as 2026-11-01', parseDay)
     .audited()
     .examples('usage rollup', 'usage rollup --from 2026-11-01', 'usage rollup --json')
     .execute(async (session, { from }: { from?: Date }) => {

@@ -10,7 +10,7 @@ import {
 } from '../../modules/users/import/import-file.js';
 import type { ImportReport, Problem } from '../../modules/users/import/user-import.service.js';
 
-/** Limits of the invalid lines that `--json` and the note list. `bad` counts all of them. */
+/** `--json` and the note list at most this many invalid lines. `bad` counts all of them. */
 const MAX_PROBLEMS_IN_JSON = 1000;
 const MAX_PROBLEMS_IN_NOTE = 20;
 
@@ -19,7 +19,7 @@ export function addUserImportCommand(user: CliCommand): void {
     .command('import')
     .summary('Add and update users from a CSV or NDJSON file.')
     .description(
-      'Add and update users from a file of any size. CSV needs a header with the columns phone and name; neighborhood, photo_url, latitude and longitude are optional. NDJSON has one object with the same names per line. Users are matched by phone. An empty value clears a field; a missing column leaves it unchanged. Invalid lines are listed by number and skipped. If interrupted, run the command again.',
+      'Add and update users from a file of any size. CSV needs a header with the columns phone and name; neighborhood, photo_url, latitude and longitude are optional. NDJSON has one object with the same names per line. Users are matched by phone. An empty value clears a field; a missing column leaves it unchanged. Invalid lines are skipped and listed by number. If interrupted, run the command again.',
     )
     .argument('<file>', 'a .csv or .ndjson file, or - for standard input')
     .option(

@@ -163,7 +163,7 @@ function addUnlock(user: CliCommand): void {
     .command('unlock')
     .summary('Unlock sign-in for a user.')
     .description(
-      'Unlock sign-in for a user who entered 100 wrong codes in a row. The lock expires after 24 hours.',
+      'Unlock sign-in for a user who entered 100 wrong codes in a row. Without this command, the lock expires after 24 hours.',
     )
     .argument('<user_id>')
     .audited()

@@ -65,7 +65,9 @@ describe('Release check of openapi/openapi.json', () => {
   it('rejects an addition under the same version when the changelog has no unreleased part', async () => {
     const [problem = '', ...more] = await problems(RELEASED, addOperation);
     expect(more).toEqual([]);
-    expect(problem).toMatch(/both of 1\.2\.0, and differ.*openapi:release.*raise the version/);
+    expect(problem).toMatch(
+      /both have version 1\.2\.0, but differ.*openapi:release.*raise the version/,
+    );
   });
 
   it('accepts an addition with an unreleased part of the changelog or with a new version', async () => {
@@ -81,7 +83,9 @@ describe('Release check of openapi/openapi.json', () => {
 
   it('asks to release the document when the changelog has a newer release', async () => {
     expect(await problems('## 1.3.0 – 2027-01-01\n', changeDescription)).toEqual([
-      expect.stringMatching(/is 1\.3\.0, but .* is of 1\.2\.0\. Run "npm run openapi:release"/),
+      expect.stringMatching(
+        /is 1\.3\.0, but .* has version 1\.2\.0\. Run "npm run openapi:release"/,
+      ),
     ]);
   });
 });
