@@ -13,7 +13,7 @@ export interface paths {
         };
         /**
          * Authorization server metadata
-         * @description RFC 8414. The server rejects values that are not listed.
+         * @description RFC 8414.
          */
         get: operations["metadata"];
         put?: never;

@@ -1,5 +1,5 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
-import { CODES as OAUTH_CODES } from '../modules/oauth/clients/oauth-error.filter.js';
+import { OAUTH_RESPONSE_CODES } from '../modules/oauth/clients/oauth-error.filter.js';
 import { DEV_V1 } from '../platform/http/developer-api.js';
 import { ERROR_STATUS, FIELD_ERROR_CODES } from '../platform/http/errors/api-errors.js';
 import { REQUEST_ID_PATTERN } from '../platform/http/request-context.js';
@@ -13,7 +13,7 @@ type Content = NonNullable<Response['content']>[string];
 const CODE_SCHEMAS = {
   ErrorCode: codes('Error codes of the endpoints under /dev/v1.', Object.keys(ERROR_STATUS)),
   FieldErrorCode: codes('Error codes of fields.', Object.keys(FIELD_ERROR_CODES)),
-  OAuthErrorCode: codes('Error codes of the endpoints under /oauth.', OAUTH_CODES),
+  OAuthErrorCode: codes('Error codes of the endpoints under /oauth.', OAUTH_RESPONSE_CODES),
 };
 
 /** Restricts `error` to the codes in the examples, which cover every code of the response. */

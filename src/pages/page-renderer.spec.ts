@@ -331,7 +331,7 @@ describe('Page of a post', () => {
   it('has a heading with the author if the post has no title, and omits empty fields', () => {
     const html = pages['post with nothing but images'];
     expect(html).toContain('<h1 dir="auto">A post by Ana Lee</h1>');
-    expect(html).not.toMatch(/class="said"|Tags|Images|>In</);
+    expect(html).not.toMatch(/class="post-content"|Tags|Images|>In</);
   });
 
   it('links to images by host with nofollow, and loads none', () => {

@@ -139,7 +139,7 @@ export function contextOptions({ colours, language }: Preferences): BrowserConte
 }
 
 /** A script for the browser. Returns the words of buttons that are broken across lines. */
-const BROKEN_WORDS = `[...document.querySelectorAll('.button, .plain, summary')]
+const BROKEN_WORDS = `[...document.querySelectorAll('.button, .link-button, summary')]
   .flatMap((button) => [...button.childNodes])
   .filter(({ nodeType }) => nodeType === Node.TEXT_NODE)
   .flatMap((node) => [...node.data.matchAll(/\\S+/g)].filter(({ 0: word, index }) => {

@@ -106,7 +106,7 @@ export class MetadataController {
     operationId: 'metadata',
     security: [],
     summary: 'Authorization server metadata',
-    description: 'RFC 8414. The server rejects values that are not listed.',
+    description: 'RFC 8414.',
   })
   @ApiOkResponse({ type: MetadataResponse })
   metadata(): MetadataResponse {

@@ -57,7 +57,7 @@ export class PostPageErrorFilter implements ExceptionFilter {
 function textFor({ code }: AppError, requestId: string, { post, errors }: Catalogue): ErrorText {
   if (code === 'not_found') return post.notFound;
   const texts = errors(post.openAgain);
-  return code === 'service_unavailable' ? texts.unavailable : texts.fault(requestId);
+  return code === 'service_unavailable' ? texts.unavailable : texts.internalError(requestId);
 }
 
 /** Serves public posts at their permalinks, if SITE_URL is this service. */

@@ -99,7 +99,7 @@ export const errors = (startAgain: string) => ({
       startAgain,
     ),
   unavailable: page('Temporarily unavailable', 'Try again in a few seconds.'),
-  fault: (requestId: string): ErrorText =>
+  internalError: (requestId: string): ErrorText =>
     page(
       'Something went wrong on our side',
       startAgain,

@@ -95,7 +95,7 @@ export const errors = (startAgain: string): ErrorTexts => ({
       startAgain,
     ),
   unavailable: page('No disponible por el momento', 'Inténtelo de nuevo en unos segundos.'),
-  fault: (requestId) =>
+  internalError: (requestId) =>
     page(
       'Algo ha fallado por nuestra parte',
       startAgain,

@@ -103,7 +103,7 @@ export const es: Catalogue = {
     remove: 'Retirar el acceso',
     removeAll: 'Retirar el acceso a todas',
     removeAllHint:
-      'Todas las aplicaciones de esta lista perderán el acceso de inmediato, incluso las que haya permitido después de abrir esta página.',
+      'Todas las aplicaciones perderán el acceso de inmediato, incluso las que haya permitido después de abrir esta página.',
     confirmRemoveAll: (count) =>
       `Retirar el acceso a las ${count.toLocaleString(LOCALE)} aplicaciones`,
     footer:

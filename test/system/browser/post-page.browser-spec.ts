@@ -24,7 +24,7 @@ inChromium('Post page', {}, (chrome) => {
     const content = 'One line.\nAnother <b>line</b>.\r\n\r\n  A third & last.';
     await open(page, { title: '<i>Block</i> party', content });
     expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe('<i>Block</i> party');
-    expect(await page.locator('.said').innerText()).toBe(content.replaceAll('\r\n', '\n'));
+    expect(await page.locator('.post-content').innerText()).toBe(content.replaceAll('\r\n', '\n'));
     expect(chrome.consoleErrors).toEqual([]);
   });
 

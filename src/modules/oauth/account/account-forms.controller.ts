@@ -1,4 +1,4 @@
-import { Body, Controller, HttpCode, Post, Req, Res } from '@nestjs/common';
+import { Controller, HttpCode, Post, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import type { TextSelector } from '../../../pages/translations/translations.js';
 import { isId } from '../../../platform/ids.js';
@@ -45,15 +45,12 @@ export class AccountFormsController {
   /** Revokes the access of the selected apps or of all apps. */
   @Post('apps/revoke')
   @HttpCode(200)
-  async revoke(
-    @Body() form: Record<string, unknown>,
-    @Req() request: Request,
-    @Res() response: Response,
-  ): Promise<void> {
+  async revoke(@Req() request: Request, @Res() response: Response): Promise<void> {
     const session = await this.sessions.findByForm(request);
     const { id } = session.user;
-    const selected = [form['client_id']].flat().filter((value) => isId('svc_app', value));
-    const clientIds = new Parameters(form).get('all') === '1' ? 'all' : selected;
+    const form = new Parameters(request.body);
+    const selected = form.all('client_id').filter((value) => isId('svc_app', value));
+    const clientIds = form.get('all') === '1' ? 'all' : selected;
     const feedback: Feedback =
       clientIds.length === 0
         ? { status: 400, error: ({ apps }) => apps.noneSelected }

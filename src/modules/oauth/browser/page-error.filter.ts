@@ -10,7 +10,7 @@ import {
 } from '../protocol/authorization-response.js';
 import { InvalidRequest, TooManyAttempts } from '../protocol/oauth.errors.js';
 import {
-  fault,
+  internalError,
   ForeignToken,
   malformedForm,
   PageError,
@@ -50,7 +50,9 @@ export class PageErrorFilter implements ExceptionFilter {
     if (thrown instanceof TooManyAttempts) return tooManyAttempts(thrown.retryAfterSeconds);
     if (thrown instanceof InvalidRequest) return malformedForm();
     if (thrown instanceof ServiceUnavailable) return unavailable(thrown.retryAfterSeconds);
-    const error = isDatabaseUnavailable(thrown) ? unavailable() : fault(request.context.requestId);
+    const error = isDatabaseUnavailable(thrown)
+      ? unavailable()
+      : internalError(request.context.requestId);
     this.logger.error(error.code, (thrown as Error)?.stack);
     return error;
   }

@@ -6,7 +6,7 @@ import { insertAll, insertRow, readRows, unchanged } from '../../../platform/dat
 import { entities, type Transaction } from '../../../platform/database/transaction.js';
 import { NotFound } from '../../../platform/errors.js';
 import { isId } from '../../../platform/ids.js';
-import { callingOrigin } from '../protocol/redirect-uri.js';
+import { corsOrigin } from '../protocol/redirect-uri.js';
 import { App, AppRedirectUri } from './client.entities.js';
 
 interface AppRow extends Omit<App, 'createdAt'> {
@@ -67,7 +67,7 @@ export class AppsRepository {
 
   /**
    * Whether an enabled public app has a redirect URI with this origin.
-   * @param origin as `callingOrigin` returns it
+   * @param origin as `corsOrigin` returns it
    * @param clientId restricts the check to one app
    */
   async hasOrigin(origin: string, clientId?: string): Promise<boolean> {
@@ -123,7 +123,7 @@ export class AppsRepository {
     redirectUris: readonly string[],
   ): Promise<void> {
     const rows = redirectUris.map((uri, position) => {
-      return { clientId, position, uri, origin: callingOrigin(uri) ?? null };
+      return { clientId, position, uri, origin: corsOrigin(uri) ?? null };
     });
     await insertAll(tx, AppRedirectUri, rows);
   }

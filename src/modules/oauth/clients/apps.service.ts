@@ -15,7 +15,7 @@ import { type Transaction, TransactionRunner } from '../../../platform/database/
 import { InvalidRequest } from '../../../platform/errors.js';
 import { isId, newId } from '../../../platform/ids.js';
 import { codePoints, isBlank } from '../../../platform/text.js';
-import { callingOrigin, redirectUriProblem } from '../protocol/redirect-uri.js';
+import { corsOrigin, redirectUriProblem } from '../protocol/redirect-uri.js';
 import { AppSecretsService } from './app-secrets.service.js';
 import { AppsRepository } from './apps.repository.js';
 import type { App } from './client.entities.js';
@@ -134,7 +134,7 @@ export class AppsService {
    * @param clientIds the apps that the request names; with two or more, no origin is allowed
    */
   async allowsOrigin(origin: string, clientIds: readonly string[] = []): Promise<boolean> {
-    const normalized = callingOrigin(origin);
+    const normalized = corsOrigin(origin);
     if (normalized === undefined || clientIds.length > 1) return false;
     const [clientId] = clientIds;
     if (clientId !== undefined && !isId('svc_app', clientId)) return false;

@@ -65,12 +65,12 @@ interface ClientOperation {
 }
 
 /** A parameter that may be empty. */
-export function formText(description: string): FormSchemas[string] {
+export function formParameter(description: string): FormSchemas[string] {
   return { type: 'string', description };
 }
 
 /** A required parameter: an empty value counts as omitted (RFC 6749 §3.2). */
-export function formValue(description: string): FormSchemas[string] {
+export function requiredFormParameter(description: string): FormSchemas[string] {
   return { type: 'string', description, minLength: 1 };
 }
 
@@ -94,8 +94,8 @@ export function ApiClientEndpoint(operation: ClientOperation): MethodDecorator {
         required: [...required],
         properties: {
           ...form,
-          client_id: formText('Required, unless the request uses HTTP Basic.'),
-          client_secret: formText(
+          client_id: formParameter('Required, unless the request uses HTTP Basic.'),
+          client_secret: formParameter(
             'Required for confidential apps, unless the request uses HTTP Basic.',
           ),
         },

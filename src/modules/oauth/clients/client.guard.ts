@@ -54,13 +54,13 @@ export class ClientGuard implements CanActivate {
     request.context.limitedRoutes = routes;
     try {
       const app = await this.authenticate(request);
-      const isProven = app.kind === 'confidential';
+      const isConfidential = app.kind === 'confidential';
       Object.assign(request.context, {
         clientId: app.clientId,
         authenticatedClient: app,
-        isProven,
+        isConfidential,
       });
-      if (!isProven) await this.attempts.check(request, routes);
+      if (!isConfidential) await this.attempts.check(request, routes);
       return true;
     } catch (error) {
       if (error instanceof OAuthError && !(error instanceof TooManyAttempts))

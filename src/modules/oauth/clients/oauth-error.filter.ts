@@ -20,7 +20,7 @@ import {
 import { FailedAttempts } from '../rate-limit/failed-attempts.js';
 
 /** Error codes in response bodies. The other codes are sent only to redirect URIs. */
-export const CODES = [
+export const OAUTH_RESPONSE_CODES = [
   'invalid_request',
   'invalid_client',
   'invalid_grant',

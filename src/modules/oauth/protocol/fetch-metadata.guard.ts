@@ -26,7 +26,7 @@ export class CrossSiteGuard implements CanActivate {
   }
 }
 
-/** Rejects requests for embedded content, such as an image, with which any site could send requests. */
+/** Rejects requests for embedded content, such as images and frames. Any site could send them from the user's browser. */
 @Injectable()
 export class NavigationGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {

@@ -69,7 +69,7 @@ export class FormBodyGuard implements CanActivate {
 
 declare module '../../../platform/request-context.js' {
   interface RequestContext {
-    /** `ClientGuard` throws it after it has checked the limits of failed attempts. */
+    /** Why the form could not be read. `ClientGuard` throws it unless a limit of failed attempts is exceeded. */
     formError?: unknown;
   }
 }

@@ -59,8 +59,8 @@ export const lockedPhone = (seconds: number): PageError =>
 export const unavailable = (seconds = 5): PageError =>
   new PageError(503, 'service_unavailable', (errors) => errors.unavailable, seconds);
 
-export const fault = (requestId: string): PageError =>
-  new PageError(500, 'internal_error', (errors) => errors.fault(requestId));
+export const internalError = (requestId: string): PageError =>
+  new PageError(500, 'internal_error', (errors) => errors.internalError(requestId));
 
 /** An invalid authorization request of an app, before the user has signed in. */
 export const refusedRequest = (app: string, { code, message }: OAuthError): PageError =>

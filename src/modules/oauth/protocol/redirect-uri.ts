@@ -45,7 +45,7 @@ export function redirectUriMatches(
 }
 
 /** The `Origin` of a browser app at this URL, without the port of a loopback address (RFC 8252 §7.3). Undefined if not http(s). */
-export function callingOrigin(uri: string): string | undefined {
+export function corsOrigin(uri: string): string | undefined {
   if (!/^https?:\/\//.test(uri) || !URL.canParse(uri)) return undefined;
   const { origin } = new URL(uri);
   return withoutLoopbackPort(origin);

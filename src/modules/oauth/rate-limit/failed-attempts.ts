@@ -30,7 +30,7 @@ export class FailedAttempts {
 
   /**
    * Rejects a request that exceeds a limit. Uses one SELECT for all keys. If the database is unavailable, the client endpoints
-   * do not reject: they cannot issue anything then, and a rejected app would delete its tokens.
+   * skip this check: they cannot issue tokens then, and some apps delete their tokens when they are rejected.
    * @throws TooManyAttempts
    */
   async check(request: Request, routes: LimitedRoutes): Promise<void> {

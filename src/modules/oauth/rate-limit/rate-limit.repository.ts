@@ -54,6 +54,7 @@ export class RateLimitRepository {
     await entities(tx).decrement(RateLimitHit, { hash, slot, hits: MoreThan(0) }, 'hits', 1);
   }
 
+  /** The rows of these keys. Looks up the keys again for each batch. */
   rowsOf(hashes: () => Promise<string[]>): ExpiredRows {
     const hashRows = async (): Promise<ExpiredRows> =>
       expiredRows(this.dataSource, RateLimitHit, { hash: In(await hashes()) }, 'hash');

@@ -10,7 +10,7 @@ const CLIENT_ENDPOINTS = ['token', 'revocation', 'introspection'] as const;
 /** A group of routes that share limits. `decision` is the group of the sign-in and consent forms. */
 export type LimitedRoutes = (typeof CLIENT_ENDPOINTS)[number] | 'authorize' | 'decision';
 
-/** What a limit counts by. `client` is the authenticated app, plus the address if the app is public. */
+/** The property of a request by which a limit counts. `client` is the authenticated app, plus the address if the app is public. */
 export type RequestKey = 'client' | 'app-and-address' | 'address' | 'browser';
 
 /** A maximum number of attempts within a sliding window. 0 means unlimited. */

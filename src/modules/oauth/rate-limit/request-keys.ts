@@ -11,8 +11,8 @@ declare module '../../../platform/request-context.js' {
   interface RequestContext {
     /** The routes whose failure limits count this request if it fails. */
     limitedRoutes?: LimitedRoutes;
-    /** Whether the app authenticated with a secret. */
-    isProven?: boolean;
+    /** Whether the app is confidential, so that its secret was verified. */
+    isConfidential?: boolean;
   }
 }
 
@@ -39,13 +39,13 @@ export class RequestKeys {
 
   of(request: Request, by: RequestKey): string {
     const address = addressOf(request);
-    const { clientId, isProven } = request.context;
+    const { clientId, isConfidential } = request.context;
     switch (by) {
       case 'client':
         if (clientId === undefined)
           throw new Error('LimitCalls by client requires client authentication first.');
         // A public app has no secret, so anyone can send requests with its client_id.
-        return isProven ? clientId : `${clientId}|${address}`;
+        return isConfidential ? clientId : `${clientId}|${address}`;
       case 'app-and-address':
         return `${this.claimedClient(request) ?? ''}|${address}`;
       case 'address':
@@ -56,8 +56,8 @@ export class RequestKeys {
   }
 
   exceededBy(request: Request): ExceededBy {
-    const { clientId, isProven } = request.context;
-    return isProven && clientId !== undefined
+    const { clientId, isConfidential } = request.context;
+    return isConfidential && clientId !== undefined
       ? { clientId }
       : { claimedClientId: this.claimedClient(request) };
   }

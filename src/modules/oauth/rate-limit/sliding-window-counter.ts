@@ -106,13 +106,13 @@ export class SlidingWindowCounter {
   private async state(limit: RateLimit, hash: string, tx?: Transaction): Promise<RateLimitState> {
     if (limit.limit === 0) return UNLIMITED;
     const now = this.clock.now();
-    const reachMs = limit.windowMs + slotMs(limit);
-    const since = slotOf(limit, later(now, -reachMs));
+    const coveredMs = limit.windowMs + slotMs(limit);
+    const since = slotOf(limit, later(now, -coveredMs));
     const { hits: attempts, oldest } = await this.repository.count(hash, since, tx);
     return {
       exceeded: attempts >= limit.limit,
       attempts,
-      retryAfterSeconds: oldest ? secondsUntil(later(oldest, reachMs), now) : 0,
+      retryAfterSeconds: oldest ? secondsUntil(later(oldest, coveredMs), now) : 0,
     };
   }
 }

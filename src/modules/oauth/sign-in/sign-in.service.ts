@@ -17,7 +17,7 @@ export function signInExpiresAt(transactionId: string, { lifetimes }: AppConfig)
   return later(timeOf(transactionId), lifetimes.transaction * SECOND);
 }
 
-/** Browser sessions. A session skips the one-time password, never the consent. */
+/** Browser sessions. A user with a session skips the one-time password, but not the consent page. */
 @Injectable()
 export class SignInService {
   constructor(

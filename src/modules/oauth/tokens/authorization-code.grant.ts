@@ -22,7 +22,7 @@ interface Exchange {
   event: NewAuditEvent;
 }
 
-/** Within this time of the first exchange, the client may retry. A later reuse of the code revokes its grant. */
+/** A reuse of the code within this time of its exchange counts as a retry and only fails. A later reuse revokes the grant. */
 const RETRY_MS = 10 * SECOND;
 
 /**

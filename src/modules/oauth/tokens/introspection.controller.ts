@@ -6,8 +6,8 @@ import { AppConfig } from '../../../platform/config/app-config.js';
 import {
   ApiClientEndpoint,
   ClientEndpoint,
-  formText,
-  formValue,
+  formParameter,
+  requiredFormParameter,
 } from '../clients/client-endpoint.decorator.js';
 import type { App } from '../clients/client.entities.js';
 import { AuthenticatedClient, FormParameters } from '../clients/client.guard.js';
@@ -107,8 +107,8 @@ export class IntrospectionController {
       'Confidential apps can introspect their own tokens. For all other tokens, and for inactive ones, the response is ' +
       '`{"active": false}`.',
     form: {
-      token: formValue('An access token or a refresh token.'),
-      token_type_hint: formText('Ignored: the prefix of a token shows its type.'),
+      token: requiredFormParameter('An access token or a refresh token.'),
+      token_type_hint: formParameter('Ignored: the prefix of a token shows its type.'),
     },
     required: ['token'],
     errorExamples: { invalid_request: 'token is required.' },

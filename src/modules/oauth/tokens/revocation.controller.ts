@@ -3,8 +3,8 @@ import { ApiOkResponse } from '@nestjs/swagger';
 import {
   ApiClientEndpoint,
   ClientEndpoint,
-  formText,
-  formValue,
+  formParameter,
+  requiredFormParameter,
 } from '../clients/client-endpoint.decorator.js';
 import type { App } from '../clients/client.entities.js';
 import { AuthenticatedClient, FormParameters } from '../clients/client.guard.js';
@@ -27,8 +27,8 @@ export class RevocationController {
       'Revoking an access token affects only that token. Revoking a refresh token revokes its grant and all tokens of the ' +
       'grant. Unknown and inactive tokens return 200 as well (RFC 7009 §2.2).',
     form: {
-      token: formValue('An access token or a refresh token of this app.'),
-      token_type_hint: formText('Ignored: the prefix of a token shows its type.'),
+      token: requiredFormParameter('An access token or a refresh token of this app.'),
+      token_type_hint: formParameter('Ignored: the prefix of a token shows its type.'),
     },
     required: ['token'],
     errorExamples: { invalid_request: 'The token was issued to another client.' },

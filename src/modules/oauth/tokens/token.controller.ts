@@ -5,7 +5,7 @@ import { Clock, secondsUntil } from '../../../platform/clock.js';
 import {
   ApiClientEndpoint,
   ClientEndpoint,
-  formText,
+  formParameter,
 } from '../clients/client-endpoint.decorator.js';
 import type { App } from '../clients/client.entities.js';
 import { AuthenticatedClient, FormParameters } from '../clients/client.guard.js';
@@ -94,16 +94,16 @@ export class TokenController {
         enum: ['authorization_code', 'refresh_token'],
         description: 'The grant type.',
       },
-      code: formText('With authorization_code.'),
-      redirect_uri: formText(
+      code: formParameter('With authorization_code.'),
+      redirect_uri: formParameter(
         'With authorization_code: the redirect_uri of the authorization request.',
       ),
       code_verifier: {
-        ...formText('With authorization_code, when the request had a code_challenge.'),
+        ...formParameter('With authorization_code, when the request had a code_challenge.'),
         pattern: '^[A-Za-z0-9._~-]{43,128}$',
       },
-      refresh_token: formText('With refresh_token.'),
-      scope: formText(
+      refresh_token: formParameter('With refresh_token.'),
+      scope: formParameter(
         'With refresh_token: a subset of the granted scopes, for this access token only.',
       ),
     },
