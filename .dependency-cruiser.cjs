@@ -1,5 +1,5 @@
 /**
- * Who may import whom. docs/architecture.md explains why; `npm run deps` fails on any other arrow.
+ * Import rules, explained in docs/architecture.md; `npm run deps` fails on any other import.
  * Each list names what its folder may import besides itself.
  */
 const layers = {
@@ -57,9 +57,9 @@ const ormFiles = [
   '^test/',
 ];
 
-/** What of another module may be imported: its module, its services, its errors and decorators, and its types. */
-const moduleFaces =
-  '\\.(module|service|errors|param|entity|entities|data-subject|middleware)\\.ts$|/(grants|token-issuer|quota-period|phone-number|oauth-retention|quota-alerts)\\.ts$';
+/** The files of a module that other modules may import. Types may come from any file. */
+const publicFiles =
+  '\\.(module|service|errors|param|entity|entities|data-subject|middleware)\\.ts$|/(grants|token-issuer|quota-period|phone-number|oauth-retention)\\.ts$';
 
 const isType = { dependencyTypesNot: ['type-only'] };
 
@@ -77,7 +77,7 @@ module.exports = {
   forbidden: [
     {
       name: 'no-cycles',
-      comment: 'Arrows go one way.',
+      comment: 'No cycles.',
       severity: 'error',
       from: {},
       to: { circular: true },
@@ -130,12 +130,12 @@ module.exports = {
       to: { path: '^src/modules/oauth/[^/]+\\.ts$' },
     },
     {
-      name: 'modules-by-their-faces',
+      name: 'public-files-of-modules',
       comment:
         "Across modules: the module, its services, its errors, and types. A join may name the other module's entity.",
       severity: 'error',
       from: { path: '^src/modules/([^/]+)/' },
-      to: { path: '^src/modules/', pathNot: [`^src/modules/$1/`, moduleFaces], ...isType },
+      to: { path: '^src/modules/', pathNot: [`^src/modules/$1/`, publicFiles], ...isType },
     },
     {
       name: 'foreign-entities-only-in-joins',
@@ -156,15 +156,15 @@ module.exports = {
       },
     },
     {
-      name: 'orm-in-its-place',
-      comment: 'Only entities, repositories, data subjects and src/platform/database know TypeORM.',
+      name: 'typeorm-imports',
+      comment: 'Only entities, repositories, data subjects, oauth-retention and src/platform/database import TypeORM.',
       severity: 'error',
       from: { path: '^(src|ormconfig)', pathNot: ormFiles },
       to: { path: 'node_modules/(typeorm|@nestjs/typeorm)/' },
     },
     {
       name: 'services-without-http',
-      comment: 'Services and repositories do not know how they are called.',
+      comment: 'Services and repositories do not depend on HTTP.',
       severity: 'error',
       from: { path: '^src/modules/.*\\.(service|repository)\\.ts$' },
       to: {
@@ -174,7 +174,7 @@ module.exports = {
     },
     {
       name: 'controllers-use-services',
-      comment: 'A controller does not reach past its services.',
+      comment: 'Controllers use services, not repositories.',
       severity: 'error',
       from: { path: '\\.controller\\.ts$' },
       to: { path: '\\.(repository|entity|entities)\\.ts$', ...isType },

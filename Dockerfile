@@ -1,6 +1,6 @@
 # One image runs the service, the operator's command line and the migrations.
 FROM node:24-bookworm-slim AS build
-# Only needed where better-sqlite3 has no prebuilt binary for the platform.
+# Builds better-sqlite3 on platforms without a prebuilt binary.
 RUN apt-get update \
  && apt-get install --yes --no-install-recommends python3 make g++ \
  && rm -rf /var/lib/apt/lists/*
@@ -19,11 +19,11 @@ COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
 COPY package.json LICENSE ./
 RUN mkdir data && chown node:node data
-# The user node, by number: by a name alone nobody can tell that it is not root, as Kubernetes' runAsNonRoot asks.
+# The user node. Kubernetes' runAsNonRoot needs the number.
 USER 1000
 VOLUME /app/data
 EXPOSE 3000
 HEALTHCHECK --interval=10s --timeout=3s --start-period=30s \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT || 3000}/livez`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
-# node itself, not npm: it gets SIGTERM and finishes what is in flight.
+# node, not npm, so that the service receives SIGTERM.
 CMD ["node", "dist/src/bundle/main.js"]

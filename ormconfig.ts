@@ -4,7 +4,7 @@ import { loadConfig } from './src/platform/config/load-config.js';
 import { dataSourceOptions, withoutStatementTimeout } from './src/platform/database/data-source.js';
 import { entities } from './src/entities.js';
 
-/** The data source of TypeORM's own command line, for whoever works on migrations: the options that the service migrates with. */
+/** The data source for TypeORM's command line, with the options of `db migrate`. */
 export default new DataSource(
   withoutStatementTimeout(await dataSourceOptions(loadConfig().database, entities)),
 );

@@ -87,7 +87,11 @@ onOneEngine('Command "app update"', (database) => {
     ],
     ['an unknown scope', ['--name', 'Shed', '--scope', 'posts.delete'], 'no scope "posts.delete"'],
     ['no scope at all', ['--scope', ' '], 'at least one scope'],
-    ['one redirect URI twice', ['--redirect-uri', NEW, '--redirect-uri', NEW], 'contain a duplicate'],
+    [
+      'one redirect URI twice',
+      ['--redirect-uri', NEW, '--redirect-uri', NEW],
+      'contain a duplicate',
+    ],
   ])('O145 rejects %s and changes nothing', async (_title, args, sentence) => {
     const before = await find();
     const { code, stdout, stderr } = await cli.run('app', 'update', id, ...args);
