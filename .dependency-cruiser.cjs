@@ -157,7 +157,8 @@ module.exports = {
     },
     {
       name: 'typeorm-imports',
-      comment: 'Only entities, repositories, data subjects, oauth-retention and src/platform/database import TypeORM.',
+      comment:
+        'Only entities, repositories, data subjects, oauth-retention and src/platform/database import TypeORM.',
       severity: 'error',
       from: { path: '^(src|ormconfig)', pathNot: ormFiles },
       to: { path: 'node_modules/(typeorm|@nestjs/typeorm)/' },
