@@ -70,7 +70,7 @@ onEachServer('Metrics of the connection pool', (database) => {
   });
 
   it('do not include metrics of the SQLite queue', async () => {
-    expect(await read('db_units_waiting')).toBeUndefined();
+    expect(await read('db_transactions_waiting')).toBeUndefined();
   });
 });
 
@@ -78,11 +78,11 @@ onSqlite('Metrics of SQLite and of the call log', (database) => {
   const { app, read } = useMetrics(database);
 
   it('export the number of waiting transactions', async () => {
-    expect(await read('db_units_waiting')).toBe(0);
+    expect(await read('db_transactions_waiting')).toBe(0);
     const end = beginTransactions(app(), 5);
-    await expect.poll(() => read('db_units_waiting')).toBe(4);
+    await expect.poll(() => read('db_transactions_waiting')).toBe(4);
     await end();
-    expect(await read('db_units_waiting')).toBe(0);
+    expect(await read('db_transactions_waiting')).toBe(0);
   });
 
   it('do not include metrics of a pool', async () => {

@@ -84,11 +84,11 @@ onOneEngine('Request metrics', (database) => {
   it('count requests over the limits of apps and of messages', async () => {
     const client = await app.addClient();
     const fail = (): Promise<Response> => requestToken(app, client, { client_secret: 'wrong' });
-    const budget = 'token-failures-by-app-and-address';
+    const limit = 'token-failures-by-app-and-address';
     for (let failures = 1; failures <= 20; failures += 1) expect((await fail()).status).toBe(401);
-    expect(await read('oauth_throttled_total', { budget })).toBeUndefined();
+    expect(await read('oauth_throttled_total', { limit })).toBeUndefined();
     expect([(await fail()).status, (await fail()).status]).toEqual([429, 429]);
-    expect(await read('oauth_throttled_total', { budget })).toBe(2);
+    expect(await read('oauth_throttled_total', { limit })).toBe(2);
 
     const { phone } = await app.addUser();
     for (const status of [200, 429]) {
@@ -97,6 +97,6 @@ onOneEngine('Request metrics', (database) => {
       const sent = await visitor.submit(page, '/oauth/authorize/sign-in', { phone });
       expect(sent.status).toBe(status);
     }
-    expect(await read('oauth_throttled_total', { budget: 'otp-pause' })).toBe(1);
+    expect(await read('oauth_throttled_total', { limit: 'otp-pause' })).toBe(1);
   });
 });

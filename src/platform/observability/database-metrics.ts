@@ -9,7 +9,7 @@ export class DatabaseMetrics {
   constructor(load: DatabaseLoad, metrics: Metrics) {
     if (!load.hasPool) {
       metrics.registerGauge(
-        'db_units_waiting',
+        'db_transactions_waiting',
         'Transactions that wait for the connection of SQLite.',
         () => load.queuedTransactions(),
       );

@@ -9,7 +9,7 @@ import type { ExceededBy } from './request-keys.js';
 @Injectable()
 export class RateLimitReport {
   private readonly logger = new Logger(RateLimitReport.name);
-  private readonly rejections: Counter<'budget'>;
+  private readonly rejections: Counter<'limit'>;
 
   constructor(
     private readonly audit: AuditLog,
@@ -19,13 +19,13 @@ export class RateLimitReport {
     this.rejections = new Counter({
       name: 'oauth_throttled_total',
       help: 'Requests that exceeded a rate limit, by its name.',
-      labelNames: ['budget'],
+      labelNames: ['limit'],
       registers: [registry],
     });
   }
 
   countRejected(limit: string): void {
-    this.rejections.inc({ budget: limit });
+    this.rejections.inc({ limit });
   }
 
   /** Audits that the transaction counts the last attempt that the limit allows. */
