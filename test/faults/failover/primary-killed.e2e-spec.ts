@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { QuotaService } from '../../../src/modules/quota/quota.service.js';
 import { cleanUp } from '../../support/background.js';
+import { IsNull } from 'typeorm';
 import { AuthorizationCode } from '../../../src/modules/oauth/tokens/token.entities.js';
 import { Member } from '../../support/member.js';
 import { MysqlGroup } from '../../support/mysql-group.js';
@@ -89,7 +90,7 @@ describe.skipIf(COMMAND === '')('Database group with a killed primary', () => {
       while (allClients.length < KILLS) allClients.push(await prepare());
       // The codes of the last kill are issued before the first.
       const expiresAt = new Date(Date.now() + 3_600_000);
-      await app.dataSource.manager.update(AuthorizationCode, {}, { expiresAt });
+      await app.dataSource.manager.update(AuthorizationCode, { consumedAt: IsNull() }, { expiresAt });
       const member = await Member.join(app);
       const load = new KeyedLoad(member, () => app.baseUrl, PUBLISHERS);
       const outages: number[] = [];
