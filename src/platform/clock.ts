@@ -20,7 +20,7 @@ export function later(time: Date, milliseconds: number): Date {
 }
 
 /** Rounds down to a multiple of `unit` in UTC, such as `HOUR` or `DAY`. */
-export function startOf(time: Date, unit: number): Date {
+export function floorTo(time: Date, unit: number): Date {
   return new Date(Math.floor(time.getTime() / unit) * unit);
 }
 

@@ -1,5 +1,8 @@
 import { AuditEvent } from '../../src/platform/audit/audit-event.entity.js';
-import { type AuditSearch, AuditTrail } from '../../src/platform/audit/audit-trail.repository.js';
+import {
+  type AuditSearch,
+  AuditEventReader,
+} from '../../src/platform/audit/audit-event-reader.repository.js';
 import { later } from '../../src/platform/clock.js';
 import { newId } from '../../src/platform/ids.js';
 import { onEachEngine } from '../support/database.js';
@@ -39,7 +42,8 @@ onEachEngine('Audit log search', (database) => {
 
   async function find(search: AuditSearch, limit?: number): Promise<AuditEvent[]> {
     const events: AuditEvent[] = [];
-    for await (const event of app().service(AuditTrail).search(search, limit)) events.push(event);
+    for await (const event of app().service(AuditEventReader).search(search, limit))
+      events.push(event);
     return events;
   }
 

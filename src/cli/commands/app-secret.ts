@@ -135,7 +135,7 @@ function addRotate(secret: CliCommand): void {
         .argParser(parseDuration)
         .default(24 * HOUR, '24h'),
     )
-    .confirmed()
+    .requiresConfirmation()
     .examples(ROTATE, `${ROTATE} --grace 0 --reason "Leaked"`)
     .execute(async (session, clientId: string, { grace }: { grace: number }) => {
       const secrets = session.get('AppSecretsService');
@@ -172,7 +172,7 @@ function addRevoke(secret: CliCommand): void {
     .description('Revoke a client secret at once. Run "app secret list" to find its id.')
     .argument('<client_id>', 'id of the app')
     .argument('<secret_id>', 'id of the secret, not the secret itself')
-    .confirmed()
+    .requiresConfirmation()
     .examples(`${REVOKE} --reason "Found in a log"`)
     .execute(async (session, clientId: string, secretId: string) => {
       const secrets = session.get('AppSecretsService');

@@ -100,7 +100,7 @@ export function addAuditCommands(program: CliCommand): void {
       const { since, until, app: clientId, user: userId, action, limit } = options;
       const now = session.get('Clock').now();
       const events = session
-        .get('AuditTrail')
+        .get('AuditEventReader')
         .search({ since: since?.(now), until: until?.(now), clientId, userId, action }, limit);
       await (session.json ? printJson : printText)(session, events);
     });

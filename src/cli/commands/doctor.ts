@@ -13,7 +13,7 @@ export function addDoctorCommand(program: CliCommand): void {
       'Check the configuration, SMS gateway, metrics, database, permissions, schema, clock, counters and jobs. Each result is ok, warning or failed, with a suggested fix unless it is ok. Exits with 1 if a check failed. Changes nothing without --fix.',
     )
     .option('--fix', 'correct counters that differ from the rows they count')
-    .audited()
+    .acceptsReason()
     .examples('doctor', 'doctor --json', 'doctor --fix --reason "Restored"')
     .allowAnySchema()
     .execute(async (session, { fix = false }: { fix?: boolean }) => {

@@ -1,6 +1,6 @@
 import type { QuotaDiscrepancy } from '../../modules/quota/months/quota-reconciliation.service.js';
 import type {
-  PlanAssignment,
+  QuotaAssignment,
   QuotaStatus,
   EffectiveQuota,
 } from '../../modules/quota/quota.service.js';
@@ -10,7 +10,7 @@ import { parseMonth, parseMonthlyLimit, textUpTo } from '../option-values.js';
 import { keyValues, list } from '../tables.js';
 
 interface SetOptions {
-  limit?: PlanAssignment;
+  limit?: QuotaAssignment;
   plan?: string;
 }
 
@@ -50,7 +50,7 @@ function addSet(quota: CliCommand): void {
     .argument('<client_id>')
     .option('--limit <posts>', 'posts per month, "unlimited" or "default"', parseMonthlyLimit)
     .option('--plan <name>', 'a plan in QUOTA_PLANS, or "default"', textUpTo(32))
-    .confirmed()
+    .requiresConfirmation()
     .examples(
       'quota set svc_app_01h455vb4pex5vsknk084sn02q --limit 500 --reason "Pilot in Riverside"',
       'quota set svc_app_01h455vb4pex5vsknk084sn02q --limit unlimited --yes',
@@ -72,12 +72,12 @@ function addSet(quota: CliCommand): void {
     });
 }
 
-function assignmentOf({ limit, plan }: SetOptions): PlanAssignment | undefined {
+function assignmentOf({ limit, plan }: SetOptions): QuotaAssignment | undefined {
   if ((limit === undefined) === (plan === undefined)) return undefined;
   return plan === undefined ? limit : { plan };
 }
 
-function formatAssignment(assignment: PlanAssignment): string {
+function formatAssignment(assignment: QuotaAssignment): string {
   return 'plan' in assignment ? `the plan "${assignment.plan}"` : formatLimit(assignment.limit);
 }
 
@@ -115,7 +115,7 @@ function addReconcile(quota: CliCommand): void {
     )
     .option('--period <month>', 'such as 2026-10 (default: current month)', parseMonth)
     .option('--fix', 'set the counters to the recorded values')
-    .confirmed()
+    .requiresConfirmation()
     .examples(
       'quota reconcile',
       'quota reconcile --period 2026-10 --fix --reason "Restored from a backup"',
@@ -163,7 +163,7 @@ function addReset(quota: CliCommand): void {
     .description(
       'Record, for each past month, the plan and limit of each app at its end. This resets no counters. The service does this once a month; you can run the command at any time.',
     )
-    .audited()
+    .acceptsReason()
     .examples('quota reset')
     .execute(async (session) => {
       const { resetMessage } = await import('../../modules/operations/scheduled-jobs.service.js');

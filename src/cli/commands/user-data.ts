@@ -64,7 +64,7 @@ export function addUserEraseCommand(user: CliCommand): void {
     )
     .argument('<user_id>')
     .option('--dry-run', 'show how many rows would be deleted, but delete nothing')
-    .confirmed()
+    .requiresConfirmation()
     .examples(
       `user erase ${USER_ID} --dry-run`,
       `user erase ${USER_ID} --reason "Requested by the member"`,

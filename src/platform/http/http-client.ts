@@ -5,14 +5,14 @@ export interface HttpResult {
 }
 
 /** The reason for a missing response. `code` is a system error code, such as ECONNREFUSED, or `unknown`. */
-export type ConnectionFailure = { kind: 'timeout' } | { kind: 'connection'; code: string };
+export type RequestFailure = { kind: 'timeout' } | { kind: 'connection'; code: string };
 
 /** Sends one HTTP request without following redirects. Never throws: returns a failure if there is no response. */
 export async function httpCall(
   url: string,
   timeoutMs: number,
   init: Omit<RequestInit, 'signal' | 'redirect'>,
-): Promise<HttpResult | ConnectionFailure> {
+): Promise<HttpResult | RequestFailure> {
   const signal = AbortSignal.timeout(timeoutMs);
   try {
     const response = await fetch(url, { ...init, signal, redirect: 'manual' });
@@ -27,7 +27,7 @@ export async function httpCall(
 }
 
 /** A predicate that follows the name of the other service. */
-export function describeFailure(failure: ConnectionFailure): string {
+export function describeFailure(failure: RequestFailure): string {
   if (failure.kind === 'timeout') return 'did not respond in time';
   return `could not be reached (${failure.code})`;
 }

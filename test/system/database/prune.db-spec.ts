@@ -18,7 +18,7 @@ import {
 } from '../../../src/modules/oauth/sign-in/sign-in.entities.js';
 import { RateLimitHit } from '../../../src/modules/oauth/rate-limit/rate-limit.entity.js';
 import { Post, PostLike } from '../../../src/modules/posts/post.entities.js';
-import { ApiCall } from '../../../src/modules/quota/quota.entities.js';
+import { ApiCall } from '../../../src/modules/quota/calls/call-log.entities.js';
 import { JobRun } from '../../../src/platform/lifecycle/job-run.entity.js';
 import { hourOf } from '../../../src/platform/lifecycle/job-runner.service.js';
 import { Prune } from '../../../src/modules/operations/prune.service.js';

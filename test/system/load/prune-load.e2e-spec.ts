@@ -1,5 +1,5 @@
 import { later } from '../../../src/platform/clock.js';
-import { ApiCall, ApiUsageDaily } from '../../../src/modules/quota/quota.entities.js';
+import { ApiCall, ApiUsageDaily } from '../../../src/modules/quota/calls/call-log.entities.js';
 import { Prune } from '../../../src/modules/operations/prune.service.js';
 import { RepeatedWork } from '../../support/background.js';
 import { onEachServer } from '../../support/database.js';

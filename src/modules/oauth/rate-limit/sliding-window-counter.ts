@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Clock, later, secondsUntil } from '../../../platform/clock.js';
-import type { ExpiredRows } from '../../../platform/database/retention/expired-rows.js';
+import type { DeletableRows } from '../../../platform/database/retention/deletable-rows.js';
 import { TransactionRunner, type Transaction } from '../../../platform/database/transaction.js';
 import { sha256 } from '../../../platform/secrets.js';
 import type { RateLimit } from './rate-limits.js';
@@ -90,7 +90,7 @@ export class SlidingWindowCounter {
   }
 
   /** The rows that count the attempts of these keys. */
-  attemptsOf(attempts: () => Promise<Attempt[]>): ExpiredRows {
+  attemptsOf(attempts: () => Promise<Attempt[]>): DeletableRows {
     return this.repository.rowsOf(async () =>
       (await attempts()).map(({ limit, key }) => keyHash(limit, key)),
     );

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { Clock, DAY, later, startOf } from '../../../platform/clock.js';
+import { Clock, DAY, later, floorTo } from '../../../platform/clock.js';
 import { AppConfig } from '../../../platform/config/app-config.js';
-import type { ExpiredRows } from '../../../platform/database/retention/expired-rows.js';
+import type { DeletableRows } from '../../../platform/database/retention/deletable-rows.js';
 import { TransactionRunner } from '../../../platform/database/transaction.js';
-import type { ApiUsageDaily } from '../quota.entities.js';
+import type { ApiUsageDaily } from './call-log.entities.js';
 import { CallsRepository } from './calls.repository.js';
 
 export interface RollupResult {
@@ -15,7 +15,7 @@ export interface RollupResult {
 
 /** Calls before this time are past retention. It is the start of a UTC day, so that calls expire by whole days. */
 export function callLogStart(now: Date, { retention }: Pick<AppConfig, 'retention'>): Date {
-  return startOf(later(now, -retention.callLog * DAY), DAY);
+  return floorTo(later(now, -retention.callLog * DAY), DAY);
 }
 
 /**
@@ -46,12 +46,12 @@ export class UsageRollup {
   }
 
   /** The calls past retention. */
-  expiredCalls(): ExpiredRows {
+  expiredCalls(): DeletableRows {
     return this.repository.callsBefore(callLogStart(this.clock.now(), this.config));
   }
 
   /** Adds the calls past retention to the totals and returns them. @param stopAt when to leave the rest to the next run */
-  async rollUpExpiredCalls(stopAt?: Date): Promise<ExpiredRows> {
+  async rollUpExpiredCalls(stopAt?: Date): Promise<DeletableRows> {
     const end = callLogStart(this.clock.now(), this.config);
     const { until } = await this.rollUp(new Date(0), end, stopAt);
     return this.repository.callsBefore(until);
@@ -59,12 +59,12 @@ export class UsageRollup {
 
   private async rollUp(from: Date, to: Date, stopAt: Date | undefined): Promise<RollupResult> {
     const days: RollupResult['days'] = [];
-    let first = await this.repository.findFirst({ from, to });
+    let first = await this.repository.findFirstCallTime({ from, to });
     while (first) {
-      const start = startOf(first, DAY);
+      const start = floorTo(first, DAY);
       if (stopAt && this.clock.now() >= stopAt) return { days, until: start };
       days.push(await this.rollUpDay(start));
-      first = await this.repository.findFirst({ from: later(start, DAY), to });
+      first = await this.repository.findFirstCallTime({ from: later(start, DAY), to });
     }
     return { days, until: to };
   }
@@ -77,7 +77,7 @@ export class UsageRollup {
       from: start,
       to: later(start, DAY),
     })) {
-      for (const count of await this.repository.countByRoute(hour)) {
+      for (const count of await this.repository.countByAppRouteAndStatus(hour)) {
         const total = counted.get(keyOf(count)) ?? { day, ...count, calls: 0 };
         total.calls += count.calls;
         calls += count.calls;
@@ -110,7 +110,7 @@ export class UsageRollup {
     const newest = await this.repository.findNewestDay();
     if (newest === null) return new Date(0);
     const counted = new Date(newest);
-    const today = startOf(this.clock.now(), DAY);
+    const today = floorTo(this.clock.now(), DAY);
     return later(counted < today ? counted : today, -DAY);
   }
 }

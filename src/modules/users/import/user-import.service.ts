@@ -34,7 +34,7 @@ export interface ImportReport extends WriteCounts {
   unchanged: number;
   /** Lines read, without the header. */
   lines: number;
-  bad: number;
+  invalid: number;
 }
 
 interface ImportSettings {
@@ -64,13 +64,13 @@ export class UserImport {
     { change, dryRun, onProgress, onProblem }: ImportSettings,
   ): Promise<ImportReport> {
     const lineOfPhone = new Map<string, number>();
-    const report = { lines: 0, added: 0, updated: 0, unchanged: 0, bad: 0 };
+    const report = { lines: 0, added: 0, updated: 0, unchanged: 0, invalid: 0 };
     for await (const records of batches) {
       const users = records.flatMap((record) => {
         const user = parseRecord(record, lineOfPhone);
         if (!('problem' in user)) return [user];
         onProblem(user);
-        report.bad += 1;
+        report.invalid += 1;
         return [];
       });
       const { added, updated } = await this.import(users, change, dryRun);

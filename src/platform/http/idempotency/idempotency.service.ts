@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Clock, DAY, later, MINUTE } from '../../clock.js';
-import type { ExpiredRows } from '../../database/retention/expired-rows.js';
+import type { DeletableRows } from '../../database/retention/deletable-rows.js';
 import type { Transaction } from '../../database/transaction.js';
 import { AppError } from '../../errors.js';
 import { sha256 } from '../../secrets.js';
@@ -100,7 +100,7 @@ export class Idempotency {
   }
 
   /** Rows whose lifetime ended at least `MARGIN_MS` ago. */
-  expired(): ExpiredRows {
+  expired(): DeletableRows {
     return this.repository.expired(later(this.clock.now(), -MARGIN_MS));
   }
 

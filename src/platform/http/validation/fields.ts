@@ -101,7 +101,7 @@ export function NumberField(
 }
 
 /** One of a closed list of words. */
-export function ChoiceField(
+export function EnumField(
   options: FieldOptions & { values: readonly string[] },
 ): PropertyDecorator {
   return field(
