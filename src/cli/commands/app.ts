@@ -21,7 +21,7 @@ function appResult(app: RegisteredApp, secret?: string): Result {
   return { json: appJson(app, secret), text: table(rows), note };
 }
 
-/** Field names as in RFC 6749 and RFC 7591. */
+/** `client_id`, `client_secret` and `redirect_uris` are named as in RFC 6749 and RFC 7591. */
 function appJson(app: RegisteredApp, secret?: string): object {
   return {
     client_id: app.clientId,
@@ -168,7 +168,7 @@ function addDisable(app: CliCommand): void {
   app
     .command('disable')
     .summary('Disable an app.')
-    .description('Disable an app. Its tokens and authorization requests are rejected at once.')
+    .description('Disable an app. Its tokens and authorization requests are rejected immediately.')
     .argument('<client_id>')
     .requiresConfirmation()
     .examples(`app disable ${CLIENT_ID} --reason "Requested by the partner"`)

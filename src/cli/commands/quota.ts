@@ -46,7 +46,7 @@ function addSet(quota: CliCommand): void {
   quota
     .command('set')
     .summary('Set the monthly limit or plan of an app.')
-    .description('Set the plan of an app, or its own monthly limit.')
+    .description('Assign a plan to an app, or a custom monthly limit.')
     .argument('<client_id>')
     .option('--limit <posts>', 'posts per month, "unlimited" or "default"', parseMonthlyLimit)
     .option('--plan <name>', 'a plan in QUOTA_PLANS, or "default"', textUpTo(32))
@@ -144,11 +144,12 @@ function reconciliationResult(differences: readonly QuotaDiscrepancy[], fixed: b
   if (json.length === 0) return { json, text: 'All counters match the recorded calls.' };
   const rows = json.map((row) => [row.client_id, row.period, `${row.used}`, `${row.recorded}`]);
   const text = list(['CLIENT_ID', 'PERIOD', 'USED', 'RECORDED'], rows);
-  if (fixed) return { json, text, note: `Set the counters of ${countApps(json)} to RECORDED.` };
+  if (fixed)
+    return { json, text, note: `Set the counters of ${countApps(json)} to the recorded values.` };
   return {
     json,
     text,
-    failure: `The counters of ${countApps(json)} do not match the recorded calls. Add --fix to set them to RECORDED.`,
+    failure: `The counters of ${countApps(json)} do not match the recorded calls. Add --fix to set them to the recorded values.`,
   };
 }
 
@@ -159,9 +160,9 @@ function countApps({ length }: readonly unknown[]): string {
 function addReset(quota: CliCommand): void {
   quota
     .command('reset')
-    .summary('Record the final plan and limit of past months.')
+    .summary('Record the final plan and limit of each past month.')
     .description(
-      'Record, for each past month, the plan and limit of each app at its end. This resets no counters. The service does this once a month; you can run the command at any time.',
+      'Record the plan and limit that each app had at the end of each past month. This resets no counters. The service does this once a month; you can run the command at any time.',
     )
     .acceptsReason()
     .examples('quota reset')

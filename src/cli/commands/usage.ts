@@ -11,7 +11,7 @@ export function addUsageCommands(program: CliCommand): void {
     .command('rollup')
     .summary('Aggregate the call log by day.')
     .description(
-      'Aggregate the call log by day, app, route and status, and list the counted days. The service does this every ten minutes; you can run the command at any time. Use --from to include calls that were recorded more than a day late.',
+      'Aggregate the call log by day, app, route and status, and list the aggregated days. The service does this every ten minutes; you can run the command at any time. Use --from to include calls that were recorded more than a day late.',
     )
     .option('--from <day>', 'recount every day since this day, such as 2026-11-01', parseDay)
     .acceptsReason()

@@ -80,7 +80,7 @@ function addShow(user: CliCommand): void {
     .command('show')
     .description('Show a user by id or phone number.')
     .argument('[user_id]')
-    .option('--phone <number>', 'instead of the id, with country code')
+    .option('--phone <number>', 'phone number with country code, instead of the id')
     .option('--full', 'do not mask the phone number')
     .examples(SHOW_EXAMPLE, 'user show --phone +14155550101 --json', `${SHOW_EXAMPLE} --full`)
     .action(async (id: string | undefined, options: ShowOptions, command: CliCommand) => {
@@ -163,7 +163,7 @@ function addUnlock(user: CliCommand): void {
     .command('unlock')
     .summary('Unlock sign-in for a user.')
     .description(
-      'Unlock sign-in for a user who entered 100 wrong codes in a row. Without this command, the lock expires after 24 hours.',
+      'Unlock sign-in for a user whose phone number is locked after 100 consecutive wrong codes. Without this command, the lock expires after 24 hours.',
     )
     .argument('<user_id>')
     .acceptsReason()
