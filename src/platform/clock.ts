@@ -19,7 +19,7 @@ export function later(time: Date, milliseconds: number): Date {
   return new Date(time.getTime() + milliseconds);
 }
 
-/** Rounds down to a multiple of `unit` in UTC, such as `HOUR` or `DAY`. */
+/** Rounds a time down to a multiple of `unit` in UTC, such as `HOUR` or `DAY`. */
 export function floorTo(time: Date, unit: number): Date {
   return new Date(Math.floor(time.getTime() / unit) * unit);
 }

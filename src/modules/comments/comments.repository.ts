@@ -32,7 +32,7 @@ export class CommentsRepository {
   constructor(private readonly dataSource: DataSource) {
     this.pages = new PageStatements(dataSource, {
       table: 'comments',
-      owner: 'post_id',
+      parentColumn: 'post_id',
       index: 'ix_comments_post_id',
       columns:
         'item.id, item.text, item.parent_id AS parentId, item.created_at AS createdAt, item.user_id AS userId, ' +

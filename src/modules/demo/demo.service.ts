@@ -124,8 +124,8 @@ export class DemoService {
   ) {}
 
   /**
-   * Seeds three apps, two users and some posts into a database without users and apps, or continues an interrupted seeding. Safe
-   * to run concurrently.
+   * Seeds three apps, two users and some posts into a database without users and other apps, or continues a seeding that was
+   * interrupted before its last user was added. Safe to run concurrently.
    * @returns undefined if nothing was seeded
    */
   async seedIfEmpty(): Promise<SeededDemo | undefined> {
@@ -142,8 +142,8 @@ export class DemoService {
   }
 
   /**
-   * Issues an access token of the demo user with every scope, without the consent page.
-   * @throws InvalidRequest if the database is not a demo
+   * Issues an access token for the demo user with every scope, without the consent page.
+   * @throws InvalidRequest in production, and if the database is not a demo
    */
   async accessToken(): Promise<string> {
     if (this.config.production || !(await this.isSeeded())) {

@@ -64,7 +64,7 @@ export class PostsRepository {
   constructor(private readonly dataSource: DataSource) {
     this.pages = new PageStatements(dataSource, {
       table: 'posts',
-      owner: 'user_id',
+      parentColumn: 'user_id',
       index: 'ix_posts_user_id',
       columns: 'item.id, item.content, item.created_at AS createdAt',
     });

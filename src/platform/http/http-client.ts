@@ -4,7 +4,7 @@ export interface HttpResult {
   headers: Headers;
 }
 
-/** The reason for a missing response. `code` is a system error code, such as ECONNREFUSED, or `unknown`. */
+/** Why there is no response. `code` is a system error code, such as ECONNREFUSED, or `unknown`. */
 export type RequestFailure = { kind: 'timeout' } | { kind: 'connection'; code: string };
 
 /** Sends one HTTP request without following redirects. Never throws: returns a failure if there is no response. */
@@ -16,7 +16,7 @@ export async function httpCall(
   const signal = AbortSignal.timeout(timeoutMs);
   try {
     const response = await fetch(url, { ...init, signal, redirect: 'manual' });
-    // The caller needs the status only, so an aborted body is no failure.
+    // Callers need only status and headers, so an error while discarding the body is ignored.
     await response.body?.cancel().catch(() => undefined);
     return { status: response.status, headers: response.headers };
   } catch (error) {
@@ -26,7 +26,7 @@ export async function httpCall(
   }
 }
 
-/** A predicate that follows the name of the other service. */
+/** Describes a failure as a predicate, to follow the name of the other service: `did not respond in time`. */
 export function describeFailure(failure: RequestFailure): string {
   if (failure.kind === 'timeout') return 'did not respond in time';
   return `could not be reached (${failure.code})`;

@@ -57,7 +57,7 @@ class HttpRequestContext implements RequestContext {
   }
 }
 
-/** Node caches the address at the first read. After the socket is closed, it could not be read. */
+/** Reads the address now, because Node caches it at the first read and cannot read it once the socket is closed. */
 function cacheRemoteAddress({ socket }: Request): void {
   void socket.remoteAddress;
 }

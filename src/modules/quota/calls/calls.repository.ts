@@ -36,13 +36,13 @@ export class CallsRepository {
    * Yields to the event loop between hours, because the SQLite driver blocks the process.
    */
   async *hoursWithCalls({ from, to }: TimeRange): AsyncGenerator<TimeRange> {
-    let first = await this.findFirstCallTime({ from, to });
-    while (first) {
-      const hour = floorTo(first, HOUR);
+    let firstCallAt = await this.findFirstCallTime({ from, to });
+    while (firstCallAt) {
+      const hour = floorTo(firstCallAt, HOUR);
       const next = later(hour, HOUR);
       yield { from: hour < from ? from : hour, to: next > to ? to : next };
       await nextTurn();
-      first = await this.findFirstCallTime({ from: next, to });
+      firstCallAt = await this.findFirstCallTime({ from: next, to });
     }
   }
 

@@ -40,7 +40,7 @@ export class UsageRollup {
    * @param stopAt when to stop early; the next run continues
    */
   async run({ from, stopAt }: { from?: Date; stopAt?: Date } = {}): Promise<RollupResult> {
-    // The clock of another process may be ahead.
+    // Includes up to a day of the future, because the clock of another process may be ahead.
     const until = later(this.clock.now(), DAY);
     return this.rollUp(from ?? (await this.firstUnfinishedDay()), until, stopAt);
   }
@@ -50,7 +50,7 @@ export class UsageRollup {
     return this.repository.callsBefore(callLogStart(this.clock.now(), this.config));
   }
 
-  /** Adds the calls past retention to the totals and returns them. @param stopAt when to leave the rest to the next run */
+  /** Rolls up the calls past retention and returns them, for pruning. @param stopAt when to leave the rest to the next run */
   async rollUpExpiredCalls(stopAt?: Date): Promise<DeletableRows> {
     const end = callLogStart(this.clock.now(), this.config);
     const { until } = await this.rollUp(new Date(0), end, stopAt);
@@ -59,12 +59,12 @@ export class UsageRollup {
 
   private async rollUp(from: Date, to: Date, stopAt: Date | undefined): Promise<RollupResult> {
     const days: RollupResult['days'] = [];
-    let first = await this.repository.findFirstCallTime({ from, to });
-    while (first) {
-      const start = floorTo(first, DAY);
+    let firstCallAt = await this.repository.findFirstCallTime({ from, to });
+    while (firstCallAt) {
+      const start = floorTo(firstCallAt, DAY);
       if (stopAt && this.clock.now() >= stopAt) return { days, until: start };
       days.push(await this.rollUpDay(start));
-      first = await this.repository.findFirstCallTime({ from: later(start, DAY), to });
+      firstCallAt = await this.repository.findFirstCallTime({ from: later(start, DAY), to });
     }
     return { days, until: to };
   }

@@ -66,14 +66,14 @@ export function enforceDeadline(connection: PoolConnection, timeoutMs: number): 
   });
 }
 
-/** The deadline of requests for database work, in milliseconds; Infinity on SQLite. */
+/** How long after its start a request may still use the database, in milliseconds; Infinity on SQLite. */
 export function timeoutOf(options: DataSourceOptions): number {
   const isServer = options.type === 'mysql' || options.type === 'mariadb';
   return (isServer ? options.connectTimeout : undefined) ?? Infinity;
 }
 
 export function deadlineExceededError(): Error {
-  return timeoutError('The request is past its deadline for the database.');
+  return timeoutError('The request exceeded its database time limit.');
 }
 
 /** A query that was not sent. mysql2's pool releases the connection at its event `end`. */

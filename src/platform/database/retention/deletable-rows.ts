@@ -13,7 +13,7 @@ import { rowsInPages } from './rows-in-pages.js';
 /** SQLite rejects expressions nested deeper than 1,000, and TypeORM nests a list of compound keys once per key. */
 const KEYS_PER_STATEMENT = 200;
 
-/** Rows of one table to delete. An index finds them; they are deleted by primary key, so that the database locks no other rows. */
+/** Rows of one table to delete, for retention or erasure. An index finds them; they are deleted by primary key, so that the database locks no other rows. */
 export interface DeletableRows {
   readonly table: string;
   count(): Promise<number>;

@@ -5,7 +5,7 @@ import { AppConfig } from '../../config/app-config.js';
 import { ERROR_STATUS, ErrorResponse } from './api-errors.js';
 import { toAppError } from './http-error.js';
 
-/** Converts all errors outside of the OAuth endpoints to the error response. Logs server errors with their stack. */
+/** Sends the error response of the API for errors outside of the OAuth endpoints. Logs server errors with their stack. */
 @Catch()
 export class ApiErrorFilter implements ExceptionFilter {
   private readonly logger = new Logger(ApiErrorFilter.name);
