@@ -15,7 +15,7 @@ export const HOUR = 60 * MINUTE;
 export const DAY = 24 * HOUR;
 
 /** Adds milliseconds, which may be negative. */
-export function later(time: Date, milliseconds: number): Date {
+export function addMilliseconds(time: Date, milliseconds: number): Date {
   return new Date(time.getTime() + milliseconds);
 }
 

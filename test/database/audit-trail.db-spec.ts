@@ -3,7 +3,7 @@ import {
   type AuditSearch,
   AuditEventReader,
 } from '../../src/platform/audit/audit-event-reader.repository.js';
-import { later } from '../../src/platform/clock.js';
+import { addMilliseconds } from '../../src/platform/clock.js';
 import { newId } from '../../src/platform/ids.js';
 import { onEachEngine } from '../support/database.js';
 import { explainQuery, recordQueries, fullScansOf } from '../support/queries.js';
@@ -22,7 +22,7 @@ onEachEngine('Audit log search', (database) => {
   beforeAll(async () => {
     const { dataSource } = app();
     const rows = Array.from({ length: ROWS }, (_, number) => {
-      const at = later(START, Math.max(0, number - SAME_MILLISECOND));
+      const at = addMilliseconds(START, Math.max(0, number - SAME_MILLISECOND));
       return {
         at,
         id: newId('evt', at),
@@ -65,7 +65,7 @@ onEachEngine('Audit log search', (database) => {
   it.each<[string, string, AuditSearch]>([
     ['an app', 'ix_audit_events_client_id', { clientId: numbered('svc_app', 1) }],
     ['a user', 'ix_audit_events_user_id', { userId: numbered('usr', 10) }],
-    ['a day', '', { since: START, until: later(START, 10), action: 'app.created' }],
+    ['a day', '', { since: START, until: addMilliseconds(START, 10), action: 'app.created' }],
   ])('reads only the events of %s, by an index', async (_title, index, search) => {
     const { dataSource } = app();
     const searches = await recordQueries(dataSource, () => find(search));

@@ -1,5 +1,5 @@
 import { AuditEvent } from '../../src/platform/audit/audit-event.entity.js';
-import { later } from '../../src/platform/clock.js';
+import { addMilliseconds } from '../../src/platform/clock.js';
 import { newId } from '../../src/platform/ids.js';
 import { TransactionRunner } from '../../src/platform/database/transaction.js';
 import { Comment } from '../../src/modules/comments/comment.entity.js';
@@ -22,7 +22,7 @@ onOneEngine('Job "prune": logs and deleted posts', (database) => {
   const app = useTestApp(database, settings);
   const manager = () => app().dataSource.manager;
   const prune = () => app().service(Prune);
-  const ago = (milliseconds: number): Date => later(app().clock.now(), -milliseconds);
+  const ago = (milliseconds: number): Date => addMilliseconds(app().clock.now(), -milliseconds);
 
   beforeEach(async () => {
     app().clock.set('2026-11-21T09:30:00.000Z');

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { And, DataSource, IsNull, LessThanOrEqual, MoreThan, Or } from 'typeorm';
-import { Clock, DAY, later, MINUTE, SECOND } from '../../platform/clock.js';
+import { Clock, DAY, addMilliseconds, MINUTE, SECOND } from '../../platform/clock.js';
 import { AppConfig } from '../../platform/config/app-config.js';
 import {
   rowsToClear,
@@ -50,7 +50,7 @@ export class OAuthPruneService {
     const { dataSource } = this;
     const now = this.clock.now();
     const { lifetimes } = this.config;
-    const before = (milliseconds: number) => LessThanOrEqual(later(now, -milliseconds));
+    const before = (milliseconds: number) => LessThanOrEqual(addMilliseconds(now, -milliseconds));
     const unused = { consumedAt: IsNull(), expiresAt: before(EXPIRED_CREDENTIALS_MS) };
     const usedMs = EXPIRED_CREDENTIALS_MS + lifetimes.refreshIdle * SECOND;
     const endOfGrant = before(ENDED_GRANTS_MS);
@@ -89,7 +89,7 @@ export class OAuthPruneService {
 
   /** Stored responses of used refresh tokens that can no longer be repeated. Clears the columns; the rows remain. */
   cleared(): DeletableRows {
-    const ended = later(this.clock.now(), -CLOCK_SKEW_MS);
+    const ended = addMilliseconds(this.clock.now(), -CLOCK_SKEW_MS);
     return rowsToClear(
       this.dataSource,
       RefreshToken,
@@ -106,9 +106,9 @@ export class OAuthPruneService {
     usedMs: number,
   ): DeletableRows[] {
     const times = {
-      ended: later(now, -CLOCK_SKEW_MS),
-      expiredSince: later(now, -EXPIRED_CREDENTIALS_MS),
-      usedSince: later(now, -usedMs),
+      ended: addMilliseconds(now, -CLOCK_SKEW_MS),
+      expiredSince: addMilliseconds(now, -EXPIRED_CREDENTIALS_MS),
+      usedSince: addMilliseconds(now, -usedMs),
     };
     const ofEndedGrant = (entity: new () => Credential, condition: string): DeletableRows =>
       matchingRows(this.dataSource, entity, (query) => {

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AuditEventReader } from '../../platform/audit/audit-event-reader.repository.js';
-import { Clock, DAY, later } from '../../platform/clock.js';
+import { Clock, DAY, addMilliseconds } from '../../platform/clock.js';
 import {
   type BatchSettings,
   countByTable,
@@ -62,7 +62,7 @@ export class Prune {
   /** Child rows before their parents, such as comments before their post. */
   private async *expired(calls: DeletableRows, until?: Date): AsyncGenerator<DeletableRows> {
     const now = this.clock.now();
-    const before = hourOf(later(now, -JOB_RUNS_RETENTION_MS)).name;
+    const before = hourOf(addMilliseconds(now, -JOB_RUNS_RETENTION_MS)).name;
     yield* this.oauth.expired();
     yield this.idempotency.expired();
     yield calls;

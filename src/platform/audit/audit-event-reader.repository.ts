@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type SelectQueryBuilder } from 'typeorm';
-import { DAY, later } from '../clock.js';
+import { DAY, addMilliseconds } from '../clock.js';
 import { AppConfig } from '../config/app-config.js';
 import { expiredLogRows, type DeletableRows } from '../database/retention/deletable-rows.js';
 import { AuditEvent } from './audit-event.entity.js';
@@ -27,7 +27,7 @@ export class AuditEventReader {
 
   /** Events older than AUDIT_LOG_DAYS. */
   expired(now: Date): DeletableRows {
-    const before = later(now, -this.config.retention.auditLog * DAY);
+    const before = addMilliseconds(now, -this.config.retention.auditLog * DAY);
     return expiredLogRows(this.dataSource, AuditEvent, before);
   }
 

@@ -1,6 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { Counter } from 'prom-client';
-import { Clock, HOUR, later, MINUTE, SECOND, floorTo } from '../clock.js';
+import { Clock, HOUR, addMilliseconds, MINUTE, SECOND, floorTo } from '../clock.js';
 import { Metrics, registerStoredGauge } from '../observability/metrics.js';
 import { JobRunsRepository } from './job-runs.repository.js';
 
@@ -25,7 +25,10 @@ export function tenMinutesOf(time: Date): JobPeriod {
 
 function periodOf(time: Date, lengthMs: number, format: string): JobPeriod {
   const start = floorTo(time, lengthMs);
-  return { name: start.toISOString().slice(0, format.length), end: later(start, lengthMs) };
+  return {
+    name: start.toISOString().slice(0, format.length),
+    end: addMilliseconds(start, lengthMs),
+  };
 }
 
 export interface Job<T> {

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, IsNull, LessThan, LessThanOrEqual, Not } from 'typeorm';
-import { Clock, HOUR, later } from '../clock.js';
+import { Clock, HOUR, addMilliseconds } from '../clock.js';
 import { newId } from '../ids.js';
 import { isDuplicateKey } from '../database/errors.js';
 import { deletableRows, type DeletableRows } from '../database/retention/deletable-rows.js';
@@ -81,7 +81,7 @@ export class JobRunsRepository {
   }
 
   private async claimAbandoned(job: string, period: string, startedAt: Date): Promise<boolean> {
-    const abandoned = LessThanOrEqual(later(startedAt, -ABANDONED_AFTER_MS));
+    const abandoned = LessThanOrEqual(addMilliseconds(startedAt, -ABANDONED_AFTER_MS));
     const { affected } = await this.transactions.run((tx) =>
       entities(tx).update(
         JobRun,

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Clock, later, secondsUntil } from '../../../platform/clock.js';
+import { Clock, addMilliseconds, secondsUntil } from '../../../platform/clock.js';
 import type { DeletableRows } from '../../../platform/database/retention/deletable-rows.js';
 import { TransactionRunner, type Transaction } from '../../../platform/database/transaction.js';
 import { sha256 } from '../../../platform/secrets.js';
@@ -107,12 +107,12 @@ export class SlidingWindowCounter {
     if (limit.limit === 0) return UNLIMITED;
     const now = this.clock.now();
     const coveredMs = limit.windowMs + slotMs(limit);
-    const since = slotOf(limit, later(now, -coveredMs));
+    const since = slotOf(limit, addMilliseconds(now, -coveredMs));
     const { hits: attempts, oldest } = await this.repository.count(hash, since, tx);
     return {
       exceeded: attempts >= limit.limit,
       attempts,
-      retryAfterSeconds: oldest ? secondsUntil(later(oldest, coveredMs), now) : 0,
+      retryAfterSeconds: oldest ? secondsUntil(addMilliseconds(oldest, coveredMs), now) : 0,
     };
   }
 }

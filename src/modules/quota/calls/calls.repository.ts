@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { DataSource, type SelectQueryBuilder } from 'typeorm';
-import { HOUR, later, floorTo } from '../../../platform/clock.js';
+import { HOUR, addMilliseconds, floorTo } from '../../../platform/clock.js';
 import {
   expiredLogRows,
   type DeletableRows,
@@ -39,7 +39,7 @@ export class CallsRepository {
     let firstCallAt = await this.findFirstCallTime({ from, to });
     while (firstCallAt) {
       const hour = floorTo(firstCallAt, HOUR);
-      const next = later(hour, HOUR);
+      const next = addMilliseconds(hour, HOUR);
       yield { from: hour < from ? from : hour, to: next > to ? to : next };
       await nextTurn();
       firstCallAt = await this.findFirstCallTime({ from: next, to });

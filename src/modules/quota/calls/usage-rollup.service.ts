@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Clock, DAY, later, floorTo } from '../../../platform/clock.js';
+import { Clock, DAY, addMilliseconds, floorTo } from '../../../platform/clock.js';
 import { AppConfig } from '../../../platform/config/app-config.js';
 import type { DeletableRows } from '../../../platform/database/retention/deletable-rows.js';
 import { TransactionRunner } from '../../../platform/database/transaction.js';
@@ -15,7 +15,7 @@ export interface RollupResult {
 
 /** Calls before this time are past retention. It is the start of a UTC day, so that calls expire by whole days. */
 export function callLogStart(now: Date, { retention }: Pick<AppConfig, 'retention'>): Date {
-  return floorTo(later(now, -retention.callLog * DAY), DAY);
+  return floorTo(addMilliseconds(now, -retention.callLog * DAY), DAY);
 }
 
 /**
@@ -41,7 +41,7 @@ export class UsageRollup {
    */
   async run({ from, stopAt }: { from?: Date; stopAt?: Date } = {}): Promise<RollupResult> {
     // Includes up to a day of the future, because the clock of another process may be ahead.
-    const until = later(this.clock.now(), DAY);
+    const until = addMilliseconds(this.clock.now(), DAY);
     return this.rollUp(from ?? (await this.firstUnfinishedDay()), until, stopAt);
   }
 
@@ -64,7 +64,10 @@ export class UsageRollup {
       const start = floorTo(firstCallAt, DAY);
       if (stopAt && this.clock.now() >= stopAt) return { days, until: start };
       days.push(await this.rollUpDay(start));
-      firstCallAt = await this.repository.findFirstCallTime({ from: later(start, DAY), to });
+      firstCallAt = await this.repository.findFirstCallTime({
+        from: addMilliseconds(start, DAY),
+        to,
+      });
     }
     return { days, until: to };
   }
@@ -75,7 +78,7 @@ export class UsageRollup {
     let calls = 0;
     for await (const hour of this.repository.hoursWithCalls({
       from: start,
-      to: later(start, DAY),
+      to: addMilliseconds(start, DAY),
     })) {
       for (const count of await this.repository.countByAppRouteAndStatus(hour)) {
         const total = counted.get(keyOf(count)) ?? { day, ...count, calls: 0 };
@@ -111,7 +114,7 @@ export class UsageRollup {
     if (newest === null) return new Date(0);
     const counted = new Date(newest);
     const today = floorTo(this.clock.now(), DAY);
-    return later(counted < today ? counted : today, -DAY);
+    return addMilliseconds(counted < today ? counted : today, -DAY);
   }
 }
 

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AuditLog, type Change } from '../../../platform/audit/audit-log.repository.js';
-import { Clock, HOUR, later, floorTo } from '../../../platform/clock.js';
+import { Clock, HOUR, addMilliseconds, floorTo } from '../../../platform/clock.js';
 import { InvalidRequest } from '../../../platform/errors.js';
 import { AppConfig } from '../../../platform/config/app-config.js';
 import type { TimeRange } from '../../../platform/database/retention/deletable-rows.js';
@@ -98,7 +98,7 @@ export class QuotaReconciliation {
   }
 
   private settledUntil({ from, to }: TimeRange): Date {
-    const settled = floorTo(later(this.clock.now(), -SETTLED_MS), HOUR);
+    const settled = floorTo(addMilliseconds(this.clock.now(), -SETTLED_MS), HOUR);
     if (settled < from) return from;
     return settled > to ? to : settled;
   }

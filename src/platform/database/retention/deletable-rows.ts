@@ -6,7 +6,7 @@ import type {
   QueryDeepPartialEntity,
   SelectQueryBuilder,
 } from 'typeorm';
-import { DAY, later } from '../../clock.js';
+import { DAY, addMilliseconds } from '../../clock.js';
 import { entities, type Transaction } from '../transaction.js';
 import { rowsInPages } from './rows-in-pages.js';
 
@@ -210,7 +210,7 @@ export function expiredLogRows<T extends LogRow>(
       let count = 0;
       let start = await firstTimeIn(dataSource, entity, { from, to: before });
       while (start) {
-        const dayAfter = later(start, DAY);
+        const dayAfter = addMilliseconds(start, DAY);
         const to = dayAfter < before ? dayAfter : before;
         const query = dataSource.manager.createQueryBuilder(entity, 'log');
         count += await inTimeRange(query, { from: start, to }).getCount();
