@@ -173,7 +173,7 @@ onOneEngine('Command "user import"', (database) => {
       expect(code).toBe(1);
       expect(stdout).toMatch(/^invalid lines +11$/m);
       expect(stderr).toMatch(
-        /^line 3: phone: .*\n(line .*\n){10}11 of 13 lines were not imported\./,
+        /^line 3: phone must .*\n(line .*\n){10}11 of 13 lines were not imported\./,
       );
     });
 

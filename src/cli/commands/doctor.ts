@@ -8,7 +8,7 @@ const STATUS_WIDTH = 'warning'.length;
 export function addDoctorCommand(program: CliCommand): void {
   const doctor = program
     .command('doctor')
-    .summary('Check the installation, suggest fixes, and correct counters with --fix.')
+    .summary('Check the installation; correct counters with --fix.')
     .description(
       'Check the configuration, SMS gateway, metrics, database, permissions, schema, clock, counters and jobs. Each result is ok, warning or failed, with a suggested fix unless it is ok. Exits with 1 if a check failed. Changes nothing without --fix.',
     )
