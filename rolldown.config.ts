@@ -25,7 +25,7 @@ export default defineConfig({
     },
   ],
   output: {
-    // At the same depth as dist/src/platform, for programFile.
+    // At the same depth as dist/src/platform, for assetUrl.
     dir: 'dist/src/bundle',
     entryFileNames: '[name].js',
     chunkFileNames: '[name]-[hash].js',

@@ -11,7 +11,7 @@ import { Migrator } from './platform/database/migrations/migrator.js';
 import { DemoService } from './modules/demo/demo.service.js';
 import { MetricsServer } from './platform/observability/metrics-server.js';
 import { shutDownOnSignals } from './platform/lifecycle/shutdown.js';
-import { wrapListenErrors, startupErrorMessage } from './platform/lifecycle/start-problem.js';
+import { wrapListenErrors, startupErrorMessage } from './platform/lifecycle/startup-error.js';
 import { welcome } from './modules/demo/welcome.js';
 
 async function start(): Promise<void> {

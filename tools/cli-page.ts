@@ -20,7 +20,7 @@ Every command accepts \`--json\` (print one JSON value; never ask for confirmati
 
 ## First commands
 
-Register apps, add a user and check the installation:
+Common commands:
 
 \`\`\`sh
 npm run -s cli -- app create --name "Garden Share" --redirect-uri https://garden.example/callback --scope "profile.read posts.read"

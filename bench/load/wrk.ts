@@ -7,7 +7,7 @@ import type { LoadRequest, Measurement } from './requests.js';
 
 const CONNECTIONS = 32;
 
-/** Sends load with wrk, which uses less CPU than autocannon. @throws if a response is not 2xx or missing */
+/** Generates load with wrk, which uses less CPU than autocannon. @throws if a response is missing or not 2xx */
 export async function wrkLoad(
   wrk: string,
   baseUrl: string,
@@ -56,7 +56,7 @@ function luaString(value: string): string {
   return JSON.stringify(value);
 }
 
-/** Milliseconds. */
+/** A latency percentile in milliseconds. */
 function percentile(output: string, percent: number): number {
   const [, value, unit] = new RegExp(`${percent}%\\s+([\\d.]+)(us|ms|s)`).exec(output) ?? [];
   const perUnit = { us: 0.001, ms: 1, s: 1000 };

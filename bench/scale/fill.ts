@@ -13,7 +13,7 @@ const CALLERS = 100;
 /** Rows per statement. */
 const BATCH = 250_000;
 
-/** An SQL expression for an id in the format of the service, ordered by `number`, which is SQL, too. */
+/** An SQL expression for an id in the format of the service. Ids sort by `number`, which is an SQL expression, too. */
 const idOf = (prefix: string, number: string): string =>
   `CONCAT('${prefix}_01k', LPAD(${number}, 23, '0'))`;
 
@@ -91,7 +91,7 @@ export async function fillUsers(pool: Pool, count: number): Promise<string[]> {
   return users.map(({ id }) => id);
 }
 
-/** Inserts `count` rows in batches. `statement` selects `n` from a table expression. */
+/** Inserts `count` rows in batches. `statement` inserts one row for each `n` of the table expression `numbers`. */
 async function inBatches(
   pool: Pool,
   count: number,

@@ -65,6 +65,6 @@ export async function failureMessage(error: unknown): Promise<string> {
   const isExpected =
     error instanceof AppError || error instanceof SchemaIsNewer || error instanceof CommandFailed;
   if (isExpected) return error.message;
-  const { startupErrorMessage } = await import('../platform/lifecycle/start-problem.js');
+  const { startupErrorMessage } = await import('../platform/lifecycle/startup-error.js');
   return startupErrorMessage(error);
 }

@@ -42,13 +42,13 @@ export class CliCommand extends Command {
   }
 
   /** Adds `--reason`, for a command that writes to the audit log. */
-  audited(): this {
+  acceptsReason(): this {
     return this.option('--reason <text>', 'reason to record in the audit log', textUpTo(500));
   }
 
   /** Adds `--reason` and `--yes`, for a command that asks for confirmation. */
-  confirmed(): this {
-    return this.audited().option(
+  requiresConfirmation(): this {
+    return this.acceptsReason().option(
       '--yes',
       'skip the confirmation prompt, which appears only at a terminal without --json',
     );

@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander';
-import { DAY, HOUR, later, MINUTE, SECOND } from '../platform/clock.js';
+import { DAY, HOUR, addMilliseconds, MINUTE, SECOND } from '../platform/clock.js';
 import { isId } from '../platform/ids.js';
 import { InvalidValue, textUpTo as parseText } from '../platform/typed-values.js';
 
@@ -67,7 +67,7 @@ export function parseDuration(typed: string): number {
  */
 export function parseTime(typed: string): (now: Date) => Date {
   const ago = durationOf(typed);
-  if (ago <= MAX_AGO_MS) return (now) => later(now, -ago);
+  if (ago <= MAX_AGO_MS) return (now) => addMilliseconds(now, -ago);
   const at = new Date(UTC_TIME.test(typed) ? typed : NaN);
   const [day = ''] = typed.split('T');
   // Date parses 2026-02-30 as a day in March.

@@ -1,6 +1,6 @@
 /** The services that commands use. Imported when a command runs, to keep help and usage errors fast. */
 export { Migrator } from '../platform/database/migrations/migrator.js';
-export { AuditTrail } from '../platform/audit/audit-trail.repository.js';
+export { AuditEventReader } from '../platform/audit/audit-event-reader.repository.js';
 export { Clock } from '../platform/clock.js';
 export { UsersService } from '../modules/users/users.service.js';
 export { UserImport } from '../modules/users/import/user-import.service.js';
@@ -18,5 +18,5 @@ export { DemoService } from '../modules/demo/demo.service.js';
 export { Doctor } from '../modules/operations/doctor/doctor.service.js';
 export { Prune } from '../modules/operations/prune.service.js';
 export { ScheduledJobs } from '../modules/operations/scheduled-jobs.service.js';
-export { SchemaUpgrade } from '../modules/operations/schema-upgrade.service.js';
+export { AuditedMigrator } from '../modules/operations/audited-migrator.service.js';
 export { UserErasure, UserExport } from '../modules/operations/user-data.service.js';

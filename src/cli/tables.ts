@@ -1,12 +1,15 @@
 import { codePoints } from '../platform/text.js';
 
-/** Width of the output in columns. */
+/** Width of the output in characters. */
 export const WIDTH = 80;
 const GAP = '  ';
 /** Minimum width of the last column of a list. */
 const MIN_LAST_COLUMN_WIDTH = 16;
 
-/** Escapes control characters (ECMA-48) as JSON does, so that a terminal does not interpret them. Valid JSON keeps its meaning. */
+/**
+ * Escapes control characters (ECMA-48) except tab and line feed as JSON does, so that a terminal does not interpret them. Valid JSON
+ * keeps its meaning.
+ */
 export function escapeControls(text: string): string {
   return text.replace(
     /(?![\t\n])\p{Cc}/gu,
@@ -46,7 +49,7 @@ export function keyValues(record: object): string {
   return table(Object.entries(record).map(([name, value]) => [name, String(value ?? '')]));
 }
 
-/** A table of at most 80 columns that wraps long values in their column. */
+/** A two-column table, at most 80 characters wide, that wraps long values. */
 export function wrappedTable(rows: readonly (readonly [name: string, value: string])[]): string {
   const [width = 0] = widthsOf(rows);
   const lines = rows.flatMap(([name, value]) =>
@@ -56,7 +59,7 @@ export function wrappedTable(rows: readonly (readonly [name: string, value: stri
 }
 
 /**
- * Many records, one per line under `header`, in at most 80 columns. Truncates the last column if necessary; if it would be too
+ * Many records, one per line under `header`, at most 80 characters wide. Truncates the last column if necessary; if it would be too
  * narrow, prints each record as a table instead.
  */
 export function list(header: readonly string[], records: readonly (readonly string[])[]): string {

@@ -4,12 +4,12 @@ import { markup, type Text } from '../pages/translations/markup.js';
 import type { ErrorCodeEntry, FieldCodeEntry, OAuthCodeEntry } from '../pages/views.js';
 import { type ErrorCode, type FieldErrorCode, InvalidRequest } from '../platform/errors.js';
 import { ERROR_STATUS, ErrorResponse } from '../platform/http/errors/api-errors.js';
-import { programFile } from '../platform/program-file.js';
+import { assetUrl } from '../platform/asset-url.js';
 
 /** The path of the integration guide. */
 export const GUIDE_PATH = '/docs/integrate.md';
 
-export const guide = readFileSync(programFile('docs/integrate.md'), 'utf8');
+export const guide = readFileSync(assetUrl('docs/integrate.md'), 'utf8');
 
 const REMEDIES: Readonly<Record<ErrorCode, Text>> = {
   invalid_request: markup`Correct the fields listed in <code>errors</code>; without a list, see <code>error_description</code>. Nothing was stored. Each entry of the list has a <a href="#field-codes">field error code</a>.`,

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { Injectable } from '@nestjs/common';
 import { Eta } from 'eta';
-import { programFile } from '../platform/program-file.js';
+import { assetUrl } from '../platform/asset-url.js';
 import { CATALOGUES } from './translations/translations.js';
 import { toHtml } from './translations/markup.js';
 import { formatDay, LOCALES, type Language } from './language.js';
@@ -22,7 +22,7 @@ import type {
 @Injectable()
 export class PageRenderer {
   private readonly eta = new Eta({
-    views: fileURLToPath(programFile('src/pages/templates')),
+    views: fileURLToPath(assetUrl('src/pages/templates')),
     autoEscape: true,
     escapeFunction: toHtml,
     cache: true,

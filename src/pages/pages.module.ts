@@ -1,33 +1,6 @@
-import { readFileSync } from 'node:fs';
-import { Controller, Get, Header, Module } from '@nestjs/common';
-import { ApiExcludeController } from '@nestjs/swagger';
-import { Public } from '../platform/access/scopes.decorator.js';
-import { programFile } from '../platform/program-file.js';
+import { Module } from '@nestjs/common';
+import { AssetsController } from './assets.controller.js';
 import { PageRenderer } from './page-renderer.js';
-
-const ONE_HOUR = 'public, max-age=3600';
-
-@ApiExcludeController()
-@Public()
-@Controller('assets')
-class AssetsController {
-  private readonly css = readFileSync(programFile('src/pages/style.css'), 'utf8');
-  private readonly svg = readFileSync(programFile('src/pages/icon.svg'), 'utf8');
-
-  @Get('style.css')
-  @Header('Content-Type', 'text/css; charset=utf-8')
-  @Header('Cache-Control', ONE_HOUR)
-  stylesheet(): string {
-    return this.css;
-  }
-
-  @Get('icon.svg')
-  @Header('Content-Type', 'image/svg+xml')
-  @Header('Cache-Control', ONE_HOUR)
-  icon(): string {
-    return this.svg;
-  }
-}
 
 @Module({
   controllers: [AssetsController],

@@ -15,12 +15,12 @@ export const HOUR = 60 * MINUTE;
 export const DAY = 24 * HOUR;
 
 /** Adds milliseconds, which may be negative. */
-export function later(time: Date, milliseconds: number): Date {
+export function addMilliseconds(time: Date, milliseconds: number): Date {
   return new Date(time.getTime() + milliseconds);
 }
 
-/** Rounds down to a multiple of `unit` in UTC, such as `HOUR` or `DAY`. */
-export function startOf(time: Date, unit: number): Date {
+/** Rounds a time down to a multiple of `unit` in UTC, such as `HOUR` or `DAY`. */
+export function floorTo(time: Date, unit: number): Date {
   return new Date(Math.floor(time.getTime() / unit) * unit);
 }
 

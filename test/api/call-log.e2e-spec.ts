@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { TransactionRunner } from '../../src/platform/database/transaction.js';
 import { Post } from '../../src/modules/posts/post.entities.js';
-import { ApiCall, QuotaUsage } from '../../src/modules/quota/quota.entities.js';
+import { ApiCall } from '../../src/modules/quota/calls/call-log.entities.js';
+import { QuotaUsage } from '../../src/modules/quota/quota.entities.js';
 import { CallLog } from '../../src/modules/quota/calls/call-log.service.js';
 import { QuotaService } from '../../src/modules/quota/quota.service.js';
 import { User } from '../../src/modules/users/user.entity.js';

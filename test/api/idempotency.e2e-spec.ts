@@ -3,7 +3,7 @@ import { newId } from '../../src/platform/ids.js';
 import { IdempotencyKey } from '../../src/platform/http/idempotency/idempotency-key.entity.js';
 import { Comment } from '../../src/modules/comments/comment.entity.js';
 import { Post } from '../../src/modules/posts/post.entities.js';
-import { ApiCall } from '../../src/modules/quota/quota.entities.js';
+import { ApiCall } from '../../src/modules/quota/calls/call-log.entities.js';
 import { CallLog } from '../../src/modules/quota/calls/call-log.service.js';
 import { QuotaService } from '../../src/modules/quota/quota.service.js';
 import { Prune } from '../../src/modules/operations/prune.service.js';

@@ -1,4 +1,4 @@
-import { DAY, HOUR, later, MINUTE } from '../../src/platform/clock.js';
+import { DAY, HOUR, addMilliseconds, MINUTE } from '../../src/platform/clock.js';
 import { sha256 } from '../../src/platform/secrets.js';
 import { AppSecretsRepository } from '../../src/modules/oauth/clients/app-secrets.repository.js';
 import {
@@ -98,8 +98,8 @@ onOneEngine('Commands "app secret"', (database) => {
         grace_seconds: 86_400,
       });
       const both = [sha256(rotation.client_secret), sha256(old)];
-      expect(await liveHashes(id, later(before, DAY - 1))).toEqual(both);
-      expect(await liveHashes(id, later(new Date(), DAY))).toEqual(both.slice(0, 1));
+      expect(await liveHashes(id, addMilliseconds(before, DAY - 1))).toEqual(both);
+      expect(await liveHashes(id, addMilliseconds(new Date(), DAY))).toEqual(both.slice(0, 1));
     });
 
     it('O145 keeps the previous secret valid for --grace and ends older secrets', async () => {
@@ -109,8 +109,10 @@ onOneEngine('Commands "app secret"', (database) => {
       const both = [sha256(third.client_secret), sha256(second)];
       expect(third.grace_seconds).toBe(1800);
       expect(await liveHashes(id, new Date())).toEqual(both);
-      expect(await liveHashes(id, later(before, 30 * MINUTE - 1))).toEqual(both);
-      expect(await liveHashes(id, later(new Date(), 30 * MINUTE))).toEqual(both.slice(0, 1));
+      expect(await liveHashes(id, addMilliseconds(before, 30 * MINUTE - 1))).toEqual(both);
+      expect(await liveHashes(id, addMilliseconds(new Date(), 30 * MINUTE))).toEqual(
+        both.slice(0, 1),
+      );
     });
 
     it('O145 prints the secret on standard output and the end of the other secrets on standard error', async () => {
@@ -161,7 +163,7 @@ onOneEngine('Commands "app secret"', (database) => {
           status: 'live',
           created_at: old.createdAt.toISOString(),
           last_used_at: null,
-          expires_at: later(current.createdAt, HOUR).toISOString(),
+          expires_at: addMilliseconds(current.createdAt, HOUR).toISOString(),
         },
       ]);
     });

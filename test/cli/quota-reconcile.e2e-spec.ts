@@ -60,7 +60,7 @@ onOneEngine('Command "quota reconcile"', (database) => {
     const { code, stdout, stderr } = await cli.run('quota', 'reconcile');
     expect(code).toBe(1);
     expect(stderr).toBe(
-      'The counters of 3 apps do not match the recorded calls. Add --fix to set them to RECORDED.\n',
+      'The counters of 3 apps do not match the recorded calls. Add --fix to set them to the recorded values.\n',
     );
     const period = app().clock.now().toISOString().slice(0, 7);
     expect(stdout.split('\n').slice(0, -1)).toEqual([

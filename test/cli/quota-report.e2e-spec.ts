@@ -1,7 +1,7 @@
 import { parse } from 'csv-parse/sync';
 import { App } from '../../src/modules/oauth/clients/client.entities.js';
 import { QuotaUsage } from '../../src/modules/quota/quota.entities.js';
-import { type PlanAssignment, QuotaService } from '../../src/modules/quota/quota.service.js';
+import { type QuotaAssignment, QuotaService } from '../../src/modules/quota/quota.service.js';
 import { QuotaMonths } from '../../src/modules/quota/months/quota-months.service.js';
 import { CommandLine } from '../support/command-line.js';
 import { onOneEngine } from '../support/database.js';
@@ -24,7 +24,7 @@ onOneEngine('Command "quota report"', (database) => {
     app().clock.set('2026-10-11T00:00:00.000Z');
   });
 
-  async function appThatUsed(used: number | null, plan?: PlanAssignment, name?: string) {
+  async function appThatUsed(used: number | null, plan?: QuotaAssignment, name?: string) {
     const { clientId } = await app().addClient(name === undefined ? {} : { name });
     if (used !== null) await manager().insert(QuotaUsage, { clientId, period, used });
     if (plan) await app().service(QuotaService).set(clientId, plan, change);

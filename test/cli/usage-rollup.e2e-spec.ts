@@ -1,4 +1,4 @@
-import { later } from '../../src/platform/clock.js';
+import { addMilliseconds } from '../../src/platform/clock.js';
 import { CommandLine } from '../support/command-line.js';
 import { onOneEngine } from '../support/database.js';
 import { recordCalls } from '../support/fixtures.js';
@@ -13,7 +13,11 @@ onOneEngine('Command "usage rollup"', (database) => {
   it('prints the counted days, and counts them again after an earlier run', async () => {
     expect((await cli.run('usage', 'rollup')).stdout).toBe('No calls to aggregate.\n');
     const now = new Date();
-    const moments = [later(now, -5 * DAY), later(now, -DAY), later(now, -DAY)];
+    const moments = [
+      addMilliseconds(now, -5 * DAY),
+      addMilliseconds(now, -DAY),
+      addMilliseconds(now, -DAY),
+    ];
     await recordCalls(app().dataSource, moments);
     const [old = '', day = ''] = moments.map((moment) => moment.toISOString().slice(0, 10));
     expect(await cli.json('usage', 'rollup')).toEqual([

@@ -155,12 +155,12 @@ onOneEngine('Command "user import"', (database) => {
       const { errors, ...counts } = await imports.run(path);
       expect(counts).toMatchObject({ code: 1, lines: 13, added: 2, bad: 11 });
       expect(errors).toEqual([
-        { line: 3, problem: expect.stringContaining('phone: It must be a phone number') },
-        { line: 4, problem: 'name: It is required.' },
-        { line: 6, problem: 'photo_url: It must be a URL with http or https.' },
-        { line: 7, problem: 'latitude: It must be a number from -90 to 90.' },
+        { line: 3, problem: expect.stringContaining('phone must be a phone number') },
+        { line: 4, problem: 'name is required.' },
+        { line: 6, problem: 'photo_url must be a URL with http or https.' },
+        { line: 7, problem: 'latitude must be a number from -90 to 90.' },
         { line: 8, problem: 'latitude and longitude must be set together.' },
-        { line: 9, problem: 'phone: It is already on line 2.' },
+        { line: 9, problem: 'phone is already used on line 2.' },
         { line: 10, problem: 'It has 2 of 6 columns. Is the file complete?' },
         { line: 11, problem: expect.stringContaining('Its quotes do not match.') },
         { line: 12, problem: expect.stringContaining('Its quotes do not match.') },
@@ -173,7 +173,7 @@ onOneEngine('Command "user import"', (database) => {
       expect(code).toBe(1);
       expect(stdout).toMatch(/^invalid lines +11$/m);
       expect(stderr).toMatch(
-        /^line 3: phone: .*\n(line .*\n){10}11 of 13 lines were not imported\./,
+        /^line 3: phone must .*\n(line .*\n){10}11 of 13 lines were not imported\./,
       );
     });
 
@@ -184,7 +184,7 @@ onOneEngine('Command "user import"', (database) => {
       );
       expect(await imports.run(path)).toMatchObject({
         added: 1,
-        errors: [{ line: 2, problem: 'name: It must be one line without control characters.' }],
+        errors: [{ line: 2, problem: 'name must be one line without control characters.' }],
       });
     });
 
@@ -297,7 +297,7 @@ onOneEngine('Command "user import"', (database) => {
         bad: 5,
         errors: [
           { line: 1, problem: '"neighbourhood" is not a column. Did you mean "neighborhood"?' },
-          { line: 2, problem: 'phone: It must be a string.' },
+          { line: 2, problem: 'phone must be a string.' },
           { line: 3, problem: 'latitude and longitude must be set together.' },
           { line: 4, problem: 'It is not a JSON object. Is the file complete?' },
           { line: 6, problem: 'It is not a JSON object. Is the file complete?' },

@@ -1,6 +1,9 @@
 import { AuditEvent } from '../../src/platform/audit/audit-event.entity.js';
-import { type AuditSearch, AuditTrail } from '../../src/platform/audit/audit-trail.repository.js';
-import { later } from '../../src/platform/clock.js';
+import {
+  type AuditSearch,
+  AuditEventReader,
+} from '../../src/platform/audit/audit-event-reader.repository.js';
+import { addMilliseconds } from '../../src/platform/clock.js';
 import { newId } from '../../src/platform/ids.js';
 import { onEachEngine } from '../support/database.js';
 import { explainQuery, recordQueries, fullScansOf } from '../support/queries.js';
@@ -19,7 +22,7 @@ onEachEngine('Audit log search', (database) => {
   beforeAll(async () => {
     const { dataSource } = app();
     const rows = Array.from({ length: ROWS }, (_, number) => {
-      const at = later(START, Math.max(0, number - SAME_MILLISECOND));
+      const at = addMilliseconds(START, Math.max(0, number - SAME_MILLISECOND));
       return {
         at,
         id: newId('evt', at),
@@ -39,7 +42,8 @@ onEachEngine('Audit log search', (database) => {
 
   async function find(search: AuditSearch, limit?: number): Promise<AuditEvent[]> {
     const events: AuditEvent[] = [];
-    for await (const event of app().service(AuditTrail).search(search, limit)) events.push(event);
+    for await (const event of app().service(AuditEventReader).search(search, limit))
+      events.push(event);
     return events;
   }
 
@@ -61,7 +65,7 @@ onEachEngine('Audit log search', (database) => {
   it.each<[string, string, AuditSearch]>([
     ['an app', 'ix_audit_events_client_id', { clientId: numbered('svc_app', 1) }],
     ['a user', 'ix_audit_events_user_id', { userId: numbered('usr', 10) }],
-    ['a day', '', { since: START, until: later(START, 10), action: 'app.created' }],
+    ['a day', '', { since: START, until: addMilliseconds(START, 10), action: 'app.created' }],
   ])('reads only the events of %s, by an index', async (_title, index, search) => {
     const { dataSource } = app();
     const searches = await recordQueries(dataSource, () => find(search));

@@ -1,6 +1,6 @@
 import type { EntityTarget, ObjectLiteral } from 'typeorm';
 import { AccessTokenVerifier, type Caller } from '../../src/platform/access/caller.js';
-import { later } from '../../src/platform/clock.js';
+import { addMilliseconds } from '../../src/platform/clock.js';
 import { SCOPES } from '../../src/platform/access/scopes.js';
 import { sha256 } from '../../src/platform/secrets.js';
 import { TransactionRunner } from '../../src/platform/database/transaction.js';
@@ -46,7 +46,7 @@ onEachEngine('Statements that batch requests', (database) => {
   /** Adds other apps, and users with grants, tokens and posts, so that a full scan costs more than an index. */
   async function fillTables(): Promise<void> {
     const now = app().clock.now();
-    const live = { createdAt: now, expiresAt: later(now, 3_600_000) };
+    const live = { createdAt: now, expiresAt: addMilliseconds(now, 3_600_000) };
     const { clientId } = client;
     await fill(App, (number) => ({
       clientId: `svc_app_${number}`,
@@ -162,7 +162,7 @@ onEachEngine('Statements that batch requests', (database) => {
   });
 
   it('count 64 rate limits by key in one statement', async () => {
-    const since = later(app().clock.now(), -1000);
+    const since = addMilliseconds(app().clock.now(), -1000);
     const hashes = Array.from({ length: LOOKUPS }, (_, number) => sha256(`${number}`));
     const repository = app().service(RateLimitRepository);
     const countAll = async () => {
@@ -175,7 +175,9 @@ onEachEngine('Statements that batch requests', (database) => {
   it('count rate limits of different time windows together', async () => {
     const repository = app().service(RateLimitRepository);
     const now = app().clock.now();
-    const counts = [-1000, 1000, -1000].map((ms) => repository.count(sha256('1'), later(now, ms)));
+    const counts = [-1000, 1000, -1000].map((ms) =>
+      repository.count(sha256('1'), addMilliseconds(now, ms)),
+    );
     expect((await Promise.all(counts)).map(({ hits }) => hits)).toEqual([1, 0, 1]);
   });
 });

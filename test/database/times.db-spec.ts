@@ -1,6 +1,6 @@
 import type { DataSource, QueryRunner } from 'typeorm';
 import { vi } from 'vitest';
-import { later } from '../../src/platform/clock.js';
+import { addMilliseconds } from '../../src/platform/clock.js';
 import { JobRun } from '../../src/platform/lifecycle/job-run.entity.js';
 import { connectMigrated, onEachEngine } from '../support/database.js';
 
@@ -99,9 +99,9 @@ onEachEngine('Timestamps', ({ engine, url }) => {
         .where('run.job = :job AND run.startedAt < :time', { job: run.job, time })
         .getCount();
 
-    expect(await startedBefore(later(moment, -1))).toBe(0);
+    expect(await startedBefore(addMilliseconds(moment, -1))).toBe(0);
     expect(await startedBefore(moment)).toBe(0);
-    expect(await startedBefore(later(moment, 1))).toBe(1);
+    expect(await startedBefore(addMilliseconds(moment, 1))).toBe(1);
   });
 
   it('are compared to the millisecond in the condition of an update', async () => {
@@ -119,6 +119,6 @@ onEachEngine('Timestamps', ({ engine, url }) => {
     };
 
     expect(await finishIfStartedBefore(moment)).toBe(0);
-    expect(await finishIfStartedBefore(later(moment, 1))).toBe(1);
+    expect(await finishIfStartedBefore(addMilliseconds(moment, 1))).toBe(1);
   });
 });

@@ -1,6 +1,7 @@
-import { later } from '../../src/platform/clock.js';
+import { addMilliseconds } from '../../src/platform/clock.js';
 import { Metrics } from '../../src/platform/observability/metrics.js';
-import { ApiCall, ApiUsageDaily, QuotaUsage } from '../../src/modules/quota/quota.entities.js';
+import { ApiCall, ApiUsageDaily } from '../../src/modules/quota/calls/call-log.entities.js';
+import { QuotaUsage } from '../../src/modules/quota/quota.entities.js';
 import { JobRun } from '../../src/platform/lifecycle/job-run.entity.js';
 import { ScheduledJobs } from '../../src/modules/operations/scheduled-jobs.service.js';
 import { onOneEngine } from '../support/database.js';
@@ -30,7 +31,7 @@ const JOBS: JobUnderTest[] = [
     run: (jobs) => jobs.prune(),
     period: '2026-12-01T00',
     intervalMs: HOUR,
-    arrange: (app) => recordCalls(app.dataSource, [later(app.clock.now(), -500 * DAY)]),
+    arrange: (app) => recordCalls(app.dataSource, [addMilliseconds(app.clock.now(), -500 * DAY)]),
     isDone: async ({ dataSource: { manager } }) => {
       const totals = await manager.find(ApiUsageDaily);
       return (await manager.count(ApiCall)) === 0 && totals.every(({ calls }) => calls === 1);
@@ -58,7 +59,7 @@ const JOBS: JobUnderTest[] = [
     run: (jobs) => jobs.rollUpUsage(),
     period: '2026-12-01T00:00',
     intervalMs: 10 * MINUTE,
-    arrange: (app) => recordCalls(app.dataSource, [later(app.clock.now(), -DAY)]),
+    arrange: (app) => recordCalls(app.dataSource, [addMilliseconds(app.clock.now(), -DAY)]),
     isDone: async ({ dataSource: { manager } }) => {
       const totals = await manager.find(ApiUsageDaily);
       return totals.length === 1 && totals[0]?.calls === 1;
@@ -134,7 +135,7 @@ onOneEngine('Scheduled jobs', (database) => {
 
     it('does the work of earlier periods in its first run', async () => {
       await job.arrange(here());
-      setClocks(later(here().clock.now(), 2 * job.intervalMs));
+      setClocks(addMilliseconds(here().clock.now(), 2 * job.intervalMs));
       await run(job, here());
       await run(job, there());
       // A late reset opens a later month, but still closes November.
@@ -158,12 +159,12 @@ onOneEngine('Scheduled jobs', (database) => {
     it('is taken over by one process an hour after its process was killed', async () => {
       await job.arrange(here());
       await claim(job);
-      setClocks(later(here().clock.now(), HOUR - 1));
+      setClocks(addMilliseconds(here().clock.now(), HOUR - 1));
       if (job.name === 'quota-reset') {
         await run(job, here());
         expect(await job.isDone(here())).toBe(false);
       }
-      setClocks(later(here().clock.now(), 1));
+      setClocks(addMilliseconds(here().clock.now(), 1));
       await Promise.all(apps().map((app) => run(job, app)));
       expect(await job.isDone(here())).toBe(true);
       expect((await runsOf(job)).filter(({ finishedAt }) => finishedAt !== null)).toHaveLength(1);

@@ -1,11 +1,11 @@
 import { AuditEvent } from '../../src/platform/audit/audit-event.entity.js';
-import { later } from '../../src/platform/clock.js';
+import { addMilliseconds } from '../../src/platform/clock.js';
 import { newId } from '../../src/platform/ids.js';
 import { TransactionRunner } from '../../src/platform/database/transaction.js';
 import { Comment } from '../../src/modules/comments/comment.entity.js';
 import { Post, PostLike } from '../../src/modules/posts/post.entities.js';
 import { PostsService } from '../../src/modules/posts/posts.service.js';
-import { ApiCall } from '../../src/modules/quota/quota.entities.js';
+import { ApiCall } from '../../src/modules/quota/calls/call-log.entities.js';
 import { Prune } from '../../src/modules/operations/prune.service.js';
 import { onOneEngine } from '../support/database.js';
 import { deleteAllRows, recordCalls } from '../support/fixtures.js';
@@ -22,7 +22,7 @@ onOneEngine('Job "prune": logs and deleted posts', (database) => {
   const app = useTestApp(database, settings);
   const manager = () => app().dataSource.manager;
   const prune = () => app().service(Prune);
-  const ago = (milliseconds: number): Date => later(app().clock.now(), -milliseconds);
+  const ago = (milliseconds: number): Date => addMilliseconds(app().clock.now(), -milliseconds);
 
   beforeEach(async () => {
     app().clock.set('2026-11-21T09:30:00.000Z');

@@ -1,6 +1,6 @@
-import { later } from '../../src/platform/clock.js';
+import { addMilliseconds } from '../../src/platform/clock.js';
 import { newId } from '../../src/platform/ids.js';
-import { ApiCall, ApiUsageDaily } from '../../src/modules/quota/quota.entities.js';
+import { ApiCall, ApiUsageDaily } from '../../src/modules/quota/calls/call-log.entities.js';
 import { CallLog } from '../../src/modules/quota/calls/call-log.service.js';
 import { UsageRollup } from '../../src/modules/quota/calls/usage-rollup.service.js';
 import { Prune } from '../../src/modules/operations/prune.service.js';
@@ -137,7 +137,7 @@ onOneEngine('Job "usage-rollup"', (database) => {
       days: [],
       until: new Date('2026-11-18T00:00:00.000Z'),
     });
-    expect((await usage.run({ stopAt: later(now, 1) })).days).toHaveLength(3);
+    expect((await usage.run({ stopAt: addMilliseconds(now, 1) })).days).toHaveLength(3);
   });
 
   it('does not decrease the totals of a partly pruned day', async () => {
@@ -159,7 +159,9 @@ onOneEngine('Job "usage-rollup"', (database) => {
 
   it('reads at most one hour of the log per statement', async () => {
     const start = new Date('2026-11-20T00:00:00.000Z');
-    const moments = Array.from({ length: 48 }, (_, half) => later(start, half * 30 * MINUTE));
+    const moments = Array.from({ length: 48 }, (_, half) =>
+      addMilliseconds(start, half * 30 * MINUTE),
+    );
     await recordCalls(app().dataSource, moments);
     const statements = await app().statementsOf(() => rollUp());
     expect(statements.filter((sql) => sql.includes('GROUP BY'))).toHaveLength(24);
@@ -189,7 +191,7 @@ onOneEngine('Job "usage-rollup"', (database) => {
   it('does not change the totals of a pruned day', async () => {
     await record('2026-11-20T10:00:00.000Z');
     await rollUp();
-    app().clock.set(later(app().clock.now(), 500 * DAY).toISOString());
+    app().clock.set(addMilliseconds(app().clock.now(), 500 * DAY).toISOString());
     await app().service(Prune).run();
     await rollUp();
     await rollUp('2026-11-20');

@@ -1,4 +1,4 @@
-import { HOUR, later, MINUTE } from '../../src/platform/clock.js';
+import { HOUR, addMilliseconds, MINUTE } from '../../src/platform/clock.js';
 import { AppSecret } from '../../src/modules/oauth/clients/client.entities.js';
 import { AppSecretsService } from '../../src/modules/oauth/clients/app-secrets.service.js';
 import { AppsService } from '../../src/modules/oauth/clients/apps.service.js';
@@ -151,7 +151,7 @@ onOneEngine('Client secrets: rotation, last use and comparison', (database) => {
       expect(await lastUse(second)).toEqual(start);
       app().clock.advance(1);
       await call(second);
-      expect(await lastUse(second)).toEqual(later(start, MINUTE));
+      expect(await lastUse(second)).toEqual(addMilliseconds(start, MINUTE));
     });
 
     it('O90 writes the last use with one UPDATE, and with none within the same minute', async () => {

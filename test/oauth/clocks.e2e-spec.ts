@@ -1,5 +1,5 @@
 import { vi } from 'vitest';
-import { later } from '../../src/platform/clock.js';
+import { addMilliseconds } from '../../src/platform/clock.js';
 import { Browser } from '../support/browser.js';
 import { approve, authorizeLink, exchange, requestToken } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
@@ -81,7 +81,7 @@ onOneEngine('Clocks: the app in Tokyo, the database in New York', (database) => 
     }
 
     async function readiness(offsetMs: number): Promise<{ status: number; reason?: string }> {
-      app.clock.set(later(await databaseTime(), offsetMs).toISOString());
+      app.clock.set(addMilliseconds(await databaseTime(), offsetMs).toISOString());
       const response = await app.fetch('/readyz');
       const { reason } = await json<{ reason?: string }>(response);
       return { status: response.status, reason };

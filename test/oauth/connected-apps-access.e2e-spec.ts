@@ -1,5 +1,5 @@
 import { AuditEvent } from '../../src/platform/audit/audit-event.entity.js';
-import { later } from '../../src/platform/clock.js';
+import { addMilliseconds } from '../../src/platform/clock.js';
 import { Grant, RefreshToken } from '../../src/modules/oauth/tokens/token.entities.js';
 import type { User } from '../../src/modules/users/user.entity.js';
 import { type Page, Browser } from '../support/browser.js';
@@ -118,7 +118,7 @@ onOneEngine('Connected apps: valid access', (database) => {
       scope: 'posts.read',
       requestedScope: 'posts.read',
       createdAt: now,
-      expiresAt: later(now, DAY),
+      expiresAt: addMilliseconds(now, DAY),
     }));
     for (let from = 0; from < rows.length; from += 500)
       await app().dataSource.manager.insert(Grant, rows.slice(from, from + 500));

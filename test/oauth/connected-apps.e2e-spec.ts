@@ -1,4 +1,4 @@
-import { later } from '../../src/platform/clock.js';
+import { addMilliseconds } from '../../src/platform/clock.js';
 import { AppsService } from '../../src/modules/oauth/clients/apps.service.js';
 import { GrantUse } from '../../src/modules/oauth/tokens/grant-use.js';
 import { Grant } from '../../src/modules/oauth/tokens/token.entities.js';
@@ -108,7 +108,10 @@ onOneEngine('Connected apps', (database) => {
     await app().accessToken(user, garden);
     await app()
       .dataSource.getRepository(Grant)
-      .update({ clientId: garden.clientId }, { expiresAt: later(app().clock.now(), DAY) });
+      .update(
+        { clientId: garden.clientId },
+        { expiresAt: addMilliseconds(app().clock.now(), DAY) },
+      );
     app().clock.advance(DAY - 1);
     expect([...rowsOf(await visitor.signInToAccount(user)).keys()]).toEqual([garden.clientId]);
     app().clock.advance(1);

@@ -1,4 +1,4 @@
-import { later } from '../../src/platform/clock.js';
+import { addMilliseconds } from '../../src/platform/clock.js';
 import { sha256 } from '../../src/platform/secrets.js';
 import { AccessToken, Grant } from '../../src/modules/oauth/tokens/token.entities.js';
 import { TrustedDevice } from '../../src/modules/oauth/sign-in/sign-in.entities.js';
@@ -23,14 +23,14 @@ const OLD: Record<string, (number: number, at: Date) => [new () => object, objec
       grantId: 'grt_none',
       scope: 'posts.read',
       createdAt: at,
-      expiresAt: later(at, -HOUR - number),
+      expiresAt: addMilliseconds(at, -HOUR - number),
     },
   ],
   throttle_hits: (number, at) => [
     RateLimitHit,
     {
       hash: sha256(`hit ${number % 7}`),
-      slot: later(at, -2 * DAY - number * 15_000),
+      slot: addMilliseconds(at, -2 * DAY - number * 15_000),
       hits: 1,
     },
   ],
@@ -39,7 +39,7 @@ const OLD: Record<string, (number: number, at: Date) => [new () => object, objec
     {
       browserHash: sha256(`browser ${number}`),
       phone: '+14155550101',
-      signedInAt: later(at, -400 * DAY - number),
+      signedInAt: addMilliseconds(at, -400 * DAY - number),
     },
   ],
 };
@@ -127,7 +127,7 @@ onOneEngine('Prune: runs', (database) => {
     const { dataSource, clock } = firstApp();
     const past = clock.now();
     expect(await firstApp().service(Prune).run(past)).toMatchObject({ known_browsers: 0 });
-    expect(await firstApp().service(Prune).run(later(past, 1))).toMatchObject({
+    expect(await firstApp().service(Prune).run(addMilliseconds(past, 1))).toMatchObject({
       known_browsers: 10,
     });
     expect(await dataSource.manager.count(TrustedDevice)).toBe(0);

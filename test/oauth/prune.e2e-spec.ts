@@ -1,4 +1,4 @@
-import { later } from '../../src/platform/clock.js';
+import { addMilliseconds } from '../../src/platform/clock.js';
 import { newId } from '../../src/platform/ids.js';
 import { newSecret, sha256 } from '../../src/platform/secrets.js';
 import { TransactionRunner } from '../../src/platform/database/transaction.js';
@@ -33,7 +33,7 @@ const EPOCH = new Date(0);
 onOneEngine('Prune: expired rows', (database) => {
   const app = useTestApp(database);
   const now = (): Date => app().clock.now();
-  const ago = (milliseconds: number): Date => later(now(), -milliseconds);
+  const ago = (milliseconds: number): Date => addMilliseconds(now(), -milliseconds);
   const prune = (): Prune => app().service(Prune);
   const rows = (entity: new () => object): Promise<number> =>
     app().dataSource.manager.count(entity);
@@ -69,7 +69,7 @@ onOneEngine('Prune: expired rows', (database) => {
       scope,
       requestedScope: scope,
       createdAt: ago(200 * DAY),
-      expiresAt: later(now(), DAY),
+      expiresAt: addMilliseconds(now(), DAY),
       revokedAt: null,
       ...grant,
     });
@@ -124,7 +124,7 @@ onOneEngine('Prune: expired rows', (database) => {
     await manager.insert(OtpFailures, [
       { phone: '+1', failures: 3, lastAt: ago(2 * DAY), lockedUntil: null },
       { phone: '+2', failures: 100, lastAt: ago(3 * DAY), lockedUntil: now() },
-      { phone: '+3', failures: 100, lastAt: ago(3 * DAY), lockedUntil: later(now(), 1) },
+      { phone: '+3', failures: 100, lastAt: ago(3 * DAY), lockedUntil: addMilliseconds(now(), 1) },
       { phone: '+4', failures: 3, lastAt: ago(2 * DAY - 1), lockedUntil: null },
     ]);
     const browserHash = sha256('browser');
@@ -221,7 +221,7 @@ onOneEngine('Prune: expired rows', (database) => {
     const next = await json<TokenBody>(await refresh(first.refresh_token));
     const usedToken = async (): Promise<RefreshToken> =>
       app().dataSource.manager.findOneByOrFail(RefreshToken, { hash: sha256(first.refresh_token) });
-    expect((await usedToken()).responseExpiresAt).toEqual(later(now(), 30 * SECOND));
+    expect((await usedToken()).responseExpiresAt).toEqual(addMilliseconds(now(), 30 * SECOND));
     app().clock.advance(30 * SECOND + MINUTE - 1);
     await prune().run();
     expect((await usedToken()).encryptedResponse).not.toBeNull();

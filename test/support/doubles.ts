@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Clock, later } from '../../src/platform/clock.js';
+import { Clock, addMilliseconds } from '../../src/platform/clock.js';
 import { SmsSender, type TextMessage } from '../../src/modules/oauth/sign-in/sms/sms-senders.js';
 
 /** A clock that changes only when a test sets or advances it. */
@@ -16,7 +16,7 @@ export class FixedClock extends Clock {
   }
 
   advance(milliseconds: number): void {
-    this.time = later(this.time, milliseconds);
+    this.time = addMilliseconds(this.time, milliseconds);
   }
 
   set(time: string): void {

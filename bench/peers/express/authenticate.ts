@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { RequestHandler } from 'express';
 import type { Pool, RowDataPacket } from 'mysql2/promise';
-import { isValid, type AccessRow } from '../answers.js';
+import { isValid, type AccessRow } from '../responses.js';
 import { FIND_ACCESS } from '../statements.js';
 
 /** The user, app and grant of the access token. */

@@ -1,5 +1,5 @@
 import type { Pool, RowDataPacket } from 'mysql2/promise';
-import { commentResponse, linkHeader, type CommentRow } from '../answers.js';
+import { commentResponse, linkHeader, type CommentRow } from '../responses.js';
 import * as sql from '../statements.js';
 import { HttpError } from './authenticate.js';
 

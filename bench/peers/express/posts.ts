@@ -1,7 +1,7 @@
 import type { Pool, ResultSetHeader, RowDataPacket } from 'mysql2/promise';
 import { z } from 'zod';
 import { newId } from '../../../src/platform/ids.js';
-import { linkHeader, periodOf, permalink, secondsLeft } from '../answers.js';
+import { linkHeader, periodOf, permalink, secondsLeft } from '../responses.js';
 import { callRow } from '../call-log.js';
 import * as sql from '../statements.js';
 import { HttpError, type Access } from './authenticate.js';

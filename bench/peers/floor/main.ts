@@ -11,7 +11,7 @@ import {
   secondsLeft,
   type AccessRow,
   type CommentRow,
-} from '../answers.js';
+} from '../responses.js';
 import { CallLog, callRow } from '../call-log.js';
 import { peerSettings } from '../settings.js';
 import * as sql from '../statements.js';

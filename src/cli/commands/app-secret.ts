@@ -124,18 +124,18 @@ function addRotate(secret: CliCommand): void {
     .command('rotate')
     .summary('Create a new client secret.')
     .description(
-      'Create a new client secret and print it once. The current secret remains valid for the --grace period; older ones are revoked at once.',
+      'Create a new client secret and print it once. The current secret remains valid for the --grace period; older ones are revoked immediately.',
     )
     .argument('<client_id>')
     .addOption(
       new Option(
         '--grace <time>',
-        'how long the current secret remains valid, such as 30m, 24h or 7d; 0 revokes it at once',
+        'how long the current secret remains valid, such as 30m, 24h or 7d; 0 revokes it immediately',
       )
         .argParser(parseDuration)
         .default(24 * HOUR, '24h'),
     )
-    .confirmed()
+    .requiresConfirmation()
     .examples(ROTATE, `${ROTATE} --grace 0 --reason "Leaked"`)
     .execute(async (session, clientId: string, { grace }: { grace: number }) => {
       const secrets = session.get('AppSecretsService');
@@ -144,7 +144,7 @@ function addRotate(secret: CliCommand): void {
       const ending = grace === 0 ? live : live.slice(1);
       if (ending.length > 0)
         await session.confirm(
-          `Revoke the ${ending.map(nameOf).join(' and the ')} of "${name}" at once?`,
+          `Revoke the ${ending.map(nameOf).join(' and the ')} of "${name}" immediately?`,
         );
       return rotationResult(clientId, grace, await secrets.rotate(clientId, grace, session.change));
     });
@@ -169,10 +169,10 @@ function addRevoke(secret: CliCommand): void {
   secret
     .command('revoke')
     .summary('Revoke a client secret.')
-    .description('Revoke a client secret at once. Run "app secret list" to find its id.')
+    .description('Revoke a client secret immediately. Run "app secret list" to find its id.')
     .argument('<client_id>', 'id of the app')
     .argument('<secret_id>', 'id of the secret, not the secret itself')
-    .confirmed()
+    .requiresConfirmation()
     .examples(`${REVOKE} --reason "Found in a log"`)
     .execute(async (session, clientId: string, secretId: string) => {
       const secrets = session.get('AppSecretsService');
@@ -182,7 +182,7 @@ function addRevoke(secret: CliCommand): void {
       if (ending) {
         const warning =
           live.length === 1 ? ' It is the last one, so the app can no longer authenticate.' : '';
-        await session.confirm(`Revoke the ${nameOf(ending)} of "${name}" at once?${warning}`);
+        await session.confirm(`Revoke the ${nameOf(ending)} of "${name}" immediately?${warning}`);
       }
       return revocationResult(clientId, await secrets.revoke(clientId, secretId, session.change));
     });

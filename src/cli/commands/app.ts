@@ -1,6 +1,6 @@
 import type { RegisteredApp } from '../../modules/oauth/clients/apps.service.js';
 import type { App } from '../../modules/oauth/clients/client.entities.js';
-import type { PlanAssignment } from '../../modules/quota/quota.service.js';
+import type { QuotaAssignment } from '../../modules/quota/quota.service.js';
 import { addAppSecretCommands, SECRET_SHOWN_ONCE } from './app-secret.js';
 import type { CliCommand, Result } from '../command.js';
 import { collect, parseMonthlyLimit, textUpTo } from '../option-values.js';
@@ -21,7 +21,7 @@ function appResult(app: RegisteredApp, secret?: string): Result {
   return { json: appJson(app, secret), text: table(rows), note };
 }
 
-/** Field names as in RFC 6749 and RFC 7591. */
+/** `client_id`, `client_secret` and `redirect_uris` are named as in RFC 6749 and RFC 7591. */
 function appJson(app: RegisteredApp, secret?: string): object {
   return {
     client_id: app.clientId,
@@ -40,7 +40,7 @@ function statusOf({ enabled }: RegisteredApp): App['status'] {
 }
 
 const CLIENT_ID = 'svc_app_01h455vb4pex5vsknk084sn02q';
-const CREATE =
+const CREATE_EXAMPLE =
   'app create --name "Garden Share" --redirect-uri https://garden.example/callback --scope "profile.read posts.write"';
 
 interface CreateOptions {
@@ -48,7 +48,7 @@ interface CreateOptions {
   redirectUri: string[];
   scope: string;
   public?: boolean;
-  limit?: PlanAssignment;
+  limit?: QuotaAssignment;
 }
 
 type UpdateOptions = Partial<Pick<CreateOptions, 'name' | 'redirectUri' | 'scope'>>;
@@ -57,7 +57,7 @@ export function addAppCommands(program: CliCommand): void {
   const app = program
     .command('app')
     .description('Register, change, disable and enable apps.')
-    .examples(CREATE, 'app list', `app disable ${CLIENT_ID}`);
+    .examples(CREATE_EXAMPLE, 'app list', `app disable ${CLIENT_ID}`);
   addCreate(app);
   addList(app);
   addShow(app);
@@ -81,9 +81,9 @@ function addCreate(app: CliCommand): void {
     .requiredOption('--scope <scopes>', 'scopes that the app may request, separated by spaces')
     .option('--public', 'register a public app, such as a mobile app, without a client secret')
     .option('--limit <posts>', 'posts per month, "unlimited" or "default"', parseMonthlyLimit)
-    .audited()
+    .acceptsReason()
     .examples(
-      CREATE,
+      CREATE_EXAMPLE,
       'app create --public --name "Garden Phone" --redirect-uri com.example.garden:/callback --scope profile.read --json',
     )
     .execute(async (session, options: CreateOptions) => {
@@ -137,7 +137,7 @@ function addUpdate(app: CliCommand): void {
     .option('--name <name>', 'new name', textUpTo(200))
     .option('--redirect-uri <uri>', 'replaces all redirect URIs; repeatable', collect)
     .option('--scope <scopes>', 'replaces all scopes; separated by spaces')
-    .confirmed()
+    .requiresConfirmation()
     .examples(
       `app update ${CLIENT_ID} --name "Garden Share"`,
       `app update ${CLIENT_ID} --redirect-uri https://garden.example/callback --redirect-uri https://garden.example/new`,
@@ -168,9 +168,9 @@ function addDisable(app: CliCommand): void {
   app
     .command('disable')
     .summary('Disable an app.')
-    .description('Disable an app. Its tokens and authorization requests are rejected at once.')
+    .description('Disable an app. Its tokens and authorization requests are rejected immediately.')
     .argument('<client_id>')
-    .confirmed()
+    .requiresConfirmation()
     .examples(`app disable ${CLIENT_ID} --reason "Requested by the partner"`)
     .execute(async (session, clientId: string) => {
       const apps = session.get('AppsService');
@@ -186,7 +186,7 @@ function addEnable(app: CliCommand): void {
     .summary('Enable an app.')
     .description('Enable a disabled app. Its tokens become valid again unless they have expired.')
     .argument('<client_id>')
-    .audited()
+    .acceptsReason()
     .examples(`app enable ${CLIENT_ID} --reason "Requested by the partner"`)
     .execute(async (session, clientId: string) =>
       appResult(await session.get('AppsService').changeStatus(clientId, 'enabled', session.change)),

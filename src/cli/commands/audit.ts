@@ -75,7 +75,7 @@ export function addAuditCommands(program: CliCommand): void {
     .command('list')
     .summary('List audit events, newest first.')
     .description(
-      'List audit events, newest first: changes by operators, issued and revoked tokens, consents, rejected requests and locks. Times are UTC. Events are deleted after AUDIT_LOG_DAYS days.',
+      'List audit events, newest first: changes by operators, issued and revoked tokens, consents, rejected requests and locked phone numbers. Times are UTC. Events are deleted after AUDIT_LOG_DAYS days.',
     )
     .option(
       '--since <time>',
@@ -100,7 +100,7 @@ export function addAuditCommands(program: CliCommand): void {
       const { since, until, app: clientId, user: userId, action, limit } = options;
       const now = session.get('Clock').now();
       const events = session
-        .get('AuditTrail')
+        .get('AuditEventReader')
         .search({ since: since?.(now), until: until?.(now), clientId, userId, action }, limit);
       await (session.json ? printJson : printText)(session, events);
     });

@@ -20,11 +20,11 @@ function addMigrate(database: CliCommand): void {
     .command('migrate')
     .summary('Run pending migrations.')
     .description('Run pending migrations. You can run this command again at any time.')
-    .audited()
+    .acceptsReason()
     .examples('db migrate')
     .allowAnySchema()
     .execute(async (session) => {
-      const applied = await session.get('SchemaUpgrade').run(session.change);
+      const applied = await session.get('AuditedMigrator').run(session.change);
       const lines = applied.map((name) => `Applied ${name}`);
       return { json: { applied }, text: lines.join('\n') || 'The database is up to date.' };
     });
@@ -38,7 +38,7 @@ function addRevert(database: CliCommand): void {
       'Revert the migrations that were added after a release, newest first. This drops the columns that they added, including their data. Stop the processes of newer versions first; processes of that release can keep running. If interrupted, run the command again.',
     )
     .addArgument(new Argument('<release>', 'version to revert to').choices(Object.keys(RELEASES)))
-    .confirmed()
+    .requiresConfirmation()
     .examples('db revert 1.0.0 --reason "Back to 1.0.0"')
     .allowAnySchema()
     .execute(async (session, release: Release) => {
@@ -47,7 +47,7 @@ function addRevert(database: CliCommand): void {
         await session.confirm(
           `Revert ${names.join(', ')} and delete the data in the columns that were added?`,
         );
-      const undone = await session.get('SchemaUpgrade').revert(release, session.change);
+      const undone = await session.get('AuditedMigrator').revert(release, session.change);
       const lines = undone.map((name) => `Reverted ${name}`);
       const text = lines.join('\n') || `No migrations to revert: the schema is that of ${release}.`;
       return { json: { undone }, text };

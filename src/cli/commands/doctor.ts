@@ -8,12 +8,12 @@ const STATUS_WIDTH = 'warning'.length;
 export function addDoctorCommand(program: CliCommand): void {
   const doctor = program
     .command('doctor')
-    .summary('Check the installation and suggest fixes.')
+    .summary('Check the installation; correct counters with --fix.')
     .description(
       'Check the configuration, SMS gateway, metrics, database, permissions, schema, clock, counters and jobs. Each result is ok, warning or failed, with a suggested fix unless it is ok. Exits with 1 if a check failed. Changes nothing without --fix.',
     )
     .option('--fix', 'correct counters that differ from the rows they count')
-    .audited()
+    .acceptsReason()
     .examples('doctor', 'doctor --json', 'doctor --fix --reason "Restored"')
     .allowAnySchema()
     .execute(async (session, { fix = false }: { fix?: boolean }) => {

@@ -12,7 +12,7 @@ export function addPostCommands(program: CliCommand): void {
       'Restore a post that was deleted less than DELETED_POST_DAYS days ago, with its likes and comments. Comments that were deleted separately stay deleted.',
     )
     .argument('<post_id>', 'last part of its permalink')
-    .audited()
+    .acceptsReason()
     .examples(`${RESTORE} --reason "Deleted by mistake"`, `${RESTORE} --json`)
     .execute(async (session, postId: string) => {
       const posts = session.get('PostsService');

@@ -7,10 +7,10 @@ export function addPruneCommand(program: CliCommand): void {
     .command('prune')
     .summary('Delete expired data.')
     .description(
-      'Delete expired codes, tokens, sessions, one-time passwords and rate-limit counts, grants 90 days after they end, API calls after CALL_LOG_DAYS, audit events after AUDIT_LOG_DAYS, and deleted posts and comments after DELETED_POST_DAYS. Aggregates the call log first. The service does this every hour; you can run the command at any time.',
+      'Delete expired codes, tokens, sessions, one-time passwords and rate-limit counts, grants 90 days after they end, API calls after CALL_LOG_DAYS days, audit events after AUDIT_LOG_DAYS days, and deleted posts and comments after DELETED_POST_DAYS days. Aggregates the call log first. The service does this every hour; you can run the command at any time.',
     )
     .option('--dry-run', 'show how many rows would be deleted, but delete nothing')
-    .audited()
+    .acceptsReason()
     .examples('prune', 'prune --dry-run', 'prune --json')
     .execute(async (session, { dryRun = false }: { dryRun?: boolean }) => {
       const prune = session.get('Prune');

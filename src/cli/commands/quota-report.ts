@@ -20,7 +20,7 @@ export function addQuotaReportCommand(quota: CliCommand): void {
     .command('report')
     .summary('Report the monthly usage of all apps.')
     .description(
-      'Report how many posts each app has used and has left in a month, with a projection to the end of the month (END). Apps that used the largest share of their limit come first. Past months show the plan and limit at the end of the month.',
+      'Report how many posts each app has published in a month and how many remain, with a projection to the end of the month (END). Apps that used the largest share of their limit come first. Past months show the plan and limit at the end of the month.',
     )
     .option('--period <month>', 'such as 2026-10 (default: current month)', parseMonth)
     .option('--csv', 'print CSV')

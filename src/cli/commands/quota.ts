@@ -1,6 +1,6 @@
 import type { QuotaDiscrepancy } from '../../modules/quota/months/quota-reconciliation.service.js';
 import type {
-  PlanAssignment,
+  QuotaAssignment,
   QuotaStatus,
   EffectiveQuota,
 } from '../../modules/quota/quota.service.js';
@@ -10,7 +10,7 @@ import { parseMonth, parseMonthlyLimit, textUpTo } from '../option-values.js';
 import { keyValues, list } from '../tables.js';
 
 interface SetOptions {
-  limit?: PlanAssignment;
+  limit?: QuotaAssignment;
   plan?: string;
 }
 
@@ -46,11 +46,11 @@ function addSet(quota: CliCommand): void {
   quota
     .command('set')
     .summary('Set the monthly limit or plan of an app.')
-    .description('Set the plan of an app, or its own monthly limit.')
+    .description('Assign a plan to an app, or a custom monthly limit.')
     .argument('<client_id>')
     .option('--limit <posts>', 'posts per month, "unlimited" or "default"', parseMonthlyLimit)
     .option('--plan <name>', 'a plan in QUOTA_PLANS, or "default"', textUpTo(32))
-    .confirmed()
+    .requiresConfirmation()
     .examples(
       'quota set svc_app_01h455vb4pex5vsknk084sn02q --limit 500 --reason "Pilot in Riverside"',
       'quota set svc_app_01h455vb4pex5vsknk084sn02q --limit unlimited --yes',
@@ -72,12 +72,12 @@ function addSet(quota: CliCommand): void {
     });
 }
 
-function assignmentOf({ limit, plan }: SetOptions): PlanAssignment | undefined {
+function assignmentOf({ limit, plan }: SetOptions): QuotaAssignment | undefined {
   if ((limit === undefined) === (plan === undefined)) return undefined;
   return plan === undefined ? limit : { plan };
 }
 
-function formatAssignment(assignment: PlanAssignment): string {
+function formatAssignment(assignment: QuotaAssignment): string {
   return 'plan' in assignment ? `the plan "${assignment.plan}"` : formatLimit(assignment.limit);
 }
 
@@ -115,7 +115,7 @@ function addReconcile(quota: CliCommand): void {
     )
     .option('--period <month>', 'such as 2026-10 (default: current month)', parseMonth)
     .option('--fix', 'set the counters to the recorded values')
-    .confirmed()
+    .requiresConfirmation()
     .examples(
       'quota reconcile',
       'quota reconcile --period 2026-10 --fix --reason "Restored from a backup"',
@@ -144,11 +144,12 @@ function reconciliationResult(differences: readonly QuotaDiscrepancy[], fixed: b
   if (json.length === 0) return { json, text: 'All counters match the recorded calls.' };
   const rows = json.map((row) => [row.client_id, row.period, `${row.used}`, `${row.recorded}`]);
   const text = list(['CLIENT_ID', 'PERIOD', 'USED', 'RECORDED'], rows);
-  if (fixed) return { json, text, note: `Set the counters of ${countApps(json)} to RECORDED.` };
+  if (fixed)
+    return { json, text, note: `Set the counters of ${countApps(json)} to the recorded values.` };
   return {
     json,
     text,
-    failure: `The counters of ${countApps(json)} do not match the recorded calls. Add --fix to set them to RECORDED.`,
+    failure: `The counters of ${countApps(json)} do not match the recorded calls. Add --fix to set them to the recorded values.`,
   };
 }
 
@@ -159,11 +160,11 @@ function countApps({ length }: readonly unknown[]): string {
 function addReset(quota: CliCommand): void {
   quota
     .command('reset')
-    .summary('Record the final plan and limit of past months.')
+    .summary('Record the final plan and limit of each past month.')
     .description(
-      'Record, for each past month, the plan and limit of each app at its end. This resets no counters. The service does this once a month; you can run the command at any time.',
+      'Record the plan and limit that each app had at the end of each past month. This resets no counters. The service does this once a month; you can run the command at any time.',
     )
-    .audited()
+    .acceptsReason()
     .examples('quota reset')
     .execute(async (session) => {
       const { resetMessage } = await import('../../modules/operations/scheduled-jobs.service.js');

@@ -14,7 +14,7 @@ export function addTokenCommands(program: CliCommand): void {
     .description(
       'Read an access or refresh token from standard input, revoke it and print its app and user. A refresh token is revoked with its grant and all tokens of that grant.',
     )
-    .audited()
+    .acceptsReason()
     .examples('token revoke', EXAMPLE, 'token revoke --json < token.txt')
     .execute(async (session) => {
       const token = await session.readSecret('Paste the token and press Enter:');

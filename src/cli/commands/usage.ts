@@ -11,10 +11,10 @@ export function addUsageCommands(program: CliCommand): void {
     .command('rollup')
     .summary('Aggregate the call log by day.')
     .description(
-      'Aggregate the call log by day, app, route and status, and list the counted days. The service does this every ten minutes; you can run the command at any time. Use --from to include calls that were recorded more than a day late.',
+      'Aggregate the call log by day, app, route and status, and list the aggregated days. The service does this every ten minutes; you can run the command at any time. Use --from to include calls that were recorded more than a day late.',
     )
     .option('--from <day>', 'recount every day since this day, such as 2026-11-01', parseDay)
-    .audited()
+    .acceptsReason()
     .examples('usage rollup', 'usage rollup --from 2026-11-01', 'usage rollup --json')
     .execute(async (session, { from }: { from?: Date }) => {
       const { days } = await session

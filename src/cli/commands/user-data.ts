@@ -60,11 +60,11 @@ export function addUserEraseCommand(user: CliCommand): void {
     .command('erase')
     .summary('Erase a user and all their data.')
     .description(
-      'Erase a user permanently. Revokes all tokens, then deletes posts (with their comments and likes), comments, likes, sessions, rate-limit counts and the user. Removes the user from the call log, and their IP address from audit events. This cannot be undone. If interrupted, run the command again.',
+      "Erase a user permanently. Revokes all tokens, then deletes the user's posts (with all comments and likes on them), the user's comments and likes on other posts, sessions, rate-limit counts and the user. Removes the user from the call log, and their IP address from audit events. This cannot be undone. If interrupted, run the command again.",
     )
     .argument('<user_id>')
     .option('--dry-run', 'show how many rows would be deleted, but delete nothing')
-    .confirmed()
+    .requiresConfirmation()
     .examples(
       `user erase ${USER_ID} --dry-run`,
       `user erase ${USER_ID} --reason "Requested by the member"`,

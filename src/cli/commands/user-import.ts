@@ -10,7 +10,7 @@ import {
 } from '../../modules/users/import/import-file.js';
 import type { ImportReport, Problem } from '../../modules/users/import/user-import.service.js';
 
-/** `--json` and the note list at most this many invalid lines. `bad` counts all of them. */
+/** `--json` and the note list at most this many invalid lines. The field `bad` counts all of them. */
 const MAX_PROBLEMS_IN_JSON = 1000;
 const MAX_PROBLEMS_IN_NOTE = 20;
 
@@ -28,7 +28,7 @@ export function addUserImportCommand(user: CliCommand): void {
       oneOf(FORMATS),
     )
     .option('--dry-run', 'validate every line, but write nothing')
-    .audited()
+    .acceptsReason()
     .examples(
       'user import members.csv --dry-run',
       'user import members.csv --reason "Members of Riverside"',
@@ -71,28 +71,28 @@ function progressOf(lines: number, part: number | undefined, milliseconds: numbe
 }
 
 function importResult(report: ImportReport, problems: Problem[], dryRun: boolean): Result {
-  const { lines, added, updated, unchanged, bad } = report;
+  const { lines, added, updated, unchanged, invalid } = report;
   const verb = dryRun ? 'would be ' : '';
   return {
-    json: { dry_run: dryRun, lines, added, updated, unchanged, bad, errors: problems },
+    json: { dry_run: dryRun, lines, added, updated, unchanged, bad: invalid, errors: problems },
     text: keyValues({
       [`${verb}added`]: added,
       [`${verb}updated`]: updated,
       unchanged,
-      'invalid lines': bad,
+      'invalid lines': invalid,
     }),
-    ...(bad > 0 && {
-      note: problemsNote(problems, bad),
-      failure: `${bad} of ${lines} lines ${dryRun ? 'would not be' : 'were not'} imported. Correct them and import the file again.`,
+    ...(invalid > 0 && {
+      note: problemsNote(problems, invalid),
+      failure: `${invalid} of ${lines} lines ${dryRun ? 'would not be' : 'were not'} imported. Correct them and import the file again.`,
     }),
   };
 }
 
-function problemsNote(problems: readonly Problem[], bad: number): string {
+function problemsNote(problems: readonly Problem[], invalid: number): string {
   const shown = problems
     .slice(0, MAX_PROBLEMS_IN_NOTE)
     .map(({ line, problem }) => `line ${line}: ${problem}`);
-  const others = bad - shown.length;
+  const others = invalid - shown.length;
   if (others > 0) shown.push(`and ${others} more (--json lists up to ${MAX_PROBLEMS_IN_JSON})`);
   return shown.join('\n');
 }

@@ -45,7 +45,7 @@ function addAdd(user: CliCommand): void {
     .option('--photo-url <url>', 'http or https URL', optionParser(fieldParsers.photo_url))
     .option('--latitude <degrees>', 'requires --longitude', optionParser(fieldParsers.latitude))
     .option('--longitude <degrees>', 'requires --latitude', optionParser(fieldParsers.longitude))
-    .audited()
+    .acceptsReason()
     .examples(
       ADD_EXAMPLE,
       `${ADD_EXAMPLE} --neighborhood Riverside --latitude 37.7749 --longitude -122.4194 --json`,
@@ -80,7 +80,7 @@ function addShow(user: CliCommand): void {
     .command('show')
     .description('Show a user by id or phone number.')
     .argument('[user_id]')
-    .option('--phone <number>', 'instead of the id, with country code')
+    .option('--phone <number>', 'phone number with country code, instead of the id')
     .option('--full', 'do not mask the phone number')
     .examples(SHOW_EXAMPLE, 'user show --phone +14155550101 --json', `${SHOW_EXAMPLE} --full`)
     .action(async (id: string | undefined, options: ShowOptions, command: CliCommand) => {
@@ -107,7 +107,7 @@ function addBlock(user: CliCommand): void {
       'Block a user. Sign-in and all API calls for the user are rejected at once. Deletes nothing; "user unblock" restores access.',
     )
     .argument('<user_id>')
-    .confirmed()
+    .requiresConfirmation()
     .examples(`user block ${USER_ID} --reason "Requested by the member"`)
     .execute(async (session, id: string) => {
       const { name } = await session.get('UsersService').show(id);
@@ -124,7 +124,7 @@ function addUnblock(user: CliCommand): void {
       'Unblock a user. Grants that were not revoked and have not expired are valid again.',
     )
     .argument('<user_id>')
-    .audited()
+    .acceptsReason()
     .examples(`user unblock ${USER_ID} --reason "Requested by the member"`)
     .execute((session, id: string) => changeStatus(session, id, 'active'));
 }
@@ -163,10 +163,10 @@ function addUnlock(user: CliCommand): void {
     .command('unlock')
     .summary('Unlock sign-in for a user.')
     .description(
-      'Unlock sign-in for a user who entered 100 wrong codes in a row. Without this command, the lock expires after 24 hours.',
+      'Unlock sign-in for a user whose phone number is locked after 100 consecutive wrong codes. Without this command, the lock expires after 24 hours.',
     )
     .argument('<user_id>')
-    .audited()
+    .acceptsReason()
     .examples(
       `user unlock ${USER_ID} --reason "Called from her own phone"`,
       `user unlock ${USER_ID} --json`,
@@ -190,7 +190,7 @@ function addRevokeAll(user: CliCommand): void {
       'Revoke all grants of a user, with their tokens, and all sign-in sessions. The user can sign in and authorize apps again; use "user block" to prevent that.',
     )
     .argument('<user_id>')
-    .confirmed()
+    .requiresConfirmation()
     .examples(
       `user revoke-all ${USER_ID} --reason "Lost her phone"`,
       `user revoke-all ${USER_ID} --yes --json`,

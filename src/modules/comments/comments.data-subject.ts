@@ -2,9 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, In, type ObjectLiteral } from 'typeorm';
 import {
   childRows,
-  expiredRows,
-  type ExpiredRows,
-} from '../../platform/database/retention/expired-rows.js';
+  deletableRows,
+  type DeletableRows,
+} from '../../platform/database/retention/deletable-rows.js';
 import {
   personalRows,
   type Person,
@@ -30,7 +30,7 @@ export class CommentsPersonalData implements PersonalData {
     return [personalRows(this.dataSource, Comment, [{ userId }])];
   }
 
-  rowsToErase({ userId }: Person): ExpiredRows[] {
+  rowsToErase({ userId }: Person): DeletableRows[] {
     return [
       childRows(this.dataSource, {
         parent: Post,
@@ -39,7 +39,7 @@ export class CommentsPersonalData implements PersonalData {
         foreignKey: 'postId',
       }),
       {
-        ...expiredRows(this.dataSource, Comment, { userId }, 'userId'),
+        ...deletableRows(this.dataSource, Comment, { userId }, 'userId'),
         delete: (tx, keys) => this.deleteAndDecrementCounts(tx, keys),
       },
     ];

@@ -6,10 +6,10 @@ import { storedTime } from '../../platform/database/columns.js';
 import { insertRow, readRows } from '../../platform/database/sql.js';
 import { counterCacheOf, type CounterCache } from '../../platform/database/counter-cache.js';
 import {
-  expiredRows,
+  deletableRows,
   matchingRows,
-  type ExpiredRows,
-} from '../../platform/database/retention/expired-rows.js';
+  type DeletableRows,
+} from '../../platform/database/retention/deletable-rows.js';
 import { entities, type Transaction } from '../../platform/database/transaction.js';
 import { Post } from '../posts/post.entities.js';
 import { Comment } from './comment.entity.js';
@@ -32,7 +32,7 @@ export class CommentsRepository {
   constructor(private readonly dataSource: DataSource) {
     this.pages = new PageStatements(dataSource, {
       table: 'comments',
-      owner: 'post_id',
+      parentColumn: 'post_id',
       index: 'ix_comments_post_id',
       columns:
         'item.id, item.text, item.parent_id AS parentId, item.created_at AS createdAt, item.user_id AS userId, ' +
@@ -79,13 +79,13 @@ export class CommentsRepository {
   }
 
   /** The comments soft-deleted at `moment` or before. */
-  deletedUntil(moment: Date): ExpiredRows {
+  deletedUntil(moment: Date): DeletableRows {
     const where = { deletedAt: LessThanOrEqual(moment) };
-    return expiredRows(this.dataSource, Comment, where, 'deletedAt');
+    return deletableRows(this.dataSource, Comment, where, 'deletedAt');
   }
 
   /** All other comments on these posts. */
-  othersOnPosts(postIds: readonly string[], moment: Date): ExpiredRows {
+  othersOnPosts(postIds: readonly string[], moment: Date): DeletableRows {
     const deletedAt = Or(IsNull(), MoreThan(moment));
     return matchingRows(this.dataSource, Comment, (query) =>
       query.where({ postId: In(postIds), deletedAt }),

@@ -5,7 +5,7 @@ import { InvalidRequest, NotFound } from '../../platform/errors.js';
 import { newId } from '../../platform/ids.js';
 import { pageOf, type Page, type Paging } from '../../platform/database/list-page.js';
 import type { CounterCache } from '../../platform/database/counter-cache.js';
-import type { ExpiredRows } from '../../platform/database/retention/expired-rows.js';
+import type { DeletableRows } from '../../platform/database/retention/deletable-rows.js';
 import { TransactionRunner } from '../../platform/database/transaction.js';
 import {
   Idempotency,
@@ -130,12 +130,12 @@ export class CommentsService {
   }
 
   /** Deleted comments past retention, which is the same as that of posts. */
-  expired(now: Date): ExpiredRows {
+  expired(now: Date): DeletableRows {
     return this.repository.deletedUntil(this.posts.deletionCutoff(now));
   }
 
   /** The comments on posts past retention that `expired` does not return. */
-  expiredOnPosts(postIds: readonly string[], now: Date): ExpiredRows {
+  expiredOnPosts(postIds: readonly string[], now: Date): DeletableRows {
     return this.repository.othersOnPosts(postIds, this.posts.deletionCutoff(now));
   }
 }

@@ -101,12 +101,12 @@ export const anasPosts: readonly DemoPost[] = [
   },
 ];
 
-/** `clientSecret` is only present when this seeding created the confidential app. */
+/** `clientSecret` is only present if this call created the confidential app. */
 export interface SeededDemo {
   clientSecret?: string;
 }
 
-const CHANGE = { actor: 'demo' };
+const AUDIT_CONTEXT = { actor: 'demo' };
 
 /** Seeds example data into an empty database. */
 @Injectable()
@@ -124,16 +124,16 @@ export class DemoService {
   ) {}
 
   /**
-   * Seeds three apps, two users and some posts into a database without users and apps, or continues an interrupted seeding. Safe
-   * to run concurrently.
+   * Seeds three apps, two users and some posts into a database without users and other apps, or continues a seeding that was
+   * interrupted before its last user was added. Safe to run concurrently.
    * @returns undefined if nothing was seeded
    */
   async seedIfEmpty(): Promise<SeededDemo | undefined> {
-    const present = (await this.apps.list()).map(({ clientId }) => clientId);
+    const existingIds = (await this.apps.list()).map(({ clientId }) => clientId);
     const apps = demoApps(this.config.publicUrl);
-    const hasOtherApps = present.some((id) => apps.every(({ clientId }) => clientId !== id));
-    if (hasOtherApps || !(await this.isUnfinished())) return undefined;
-    return this.seed(apps.filter(({ clientId }) => !present.includes(clientId)));
+    const hasOtherApps = existingIds.some((id) => apps.every(({ clientId }) => clientId !== id));
+    if (hasOtherApps || !(await this.needsSeeding())) return undefined;
+    return this.seed(apps.filter(({ clientId }) => !existingIds.includes(clientId)));
   }
 
   /** Whether this is a demo database. */
@@ -142,8 +142,8 @@ export class DemoService {
   }
 
   /**
-   * Issues an access token of the demo user with every scope, without the consent page.
-   * @throws InvalidRequest if the database is not a demo
+   * Issues an access token for the demo user with every scope, without the consent page.
+   * @throws InvalidRequest in production, and if the database is not a demo
    */
   async accessToken(): Promise<string> {
     if (this.config.production || !(await this.isSeeded())) {
@@ -159,7 +159,7 @@ export class DemoService {
   }
 
   /** Ben is added last. The process that adds him publishes the posts. */
-  private async isUnfinished(): Promise<boolean> {
+  private async needsSeeding(): Promise<boolean> {
     if (await this.users.isEmpty()) return true;
     return (await this.isSeeded()) && (await this.users.active(ben.id)) === null;
   }
@@ -168,11 +168,11 @@ export class DemoService {
     let clientSecret: string | undefined;
     try {
       for (const registration of registrations) {
-        const { secret } = await this.apps.register(registration, CHANGE);
+        const { secret } = await this.apps.register(registration, AUDIT_CONTEXT);
         clientSecret ??= secret;
       }
-      if (!(await this.isSeeded())) await this.users.add(ana, CHANGE);
-      await this.users.add(ben, CHANGE);
+      if (!(await this.isSeeded())) await this.users.add(ana, AUDIT_CONTEXT);
+      await this.users.add(ben, AUDIT_CONTEXT);
     } catch (error) {
       // Another process is seeding and continues.
       if (isDuplicateKey(error) || error instanceof PhoneTaken) return { clientSecret };

@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { And, DataSource, IsNull, LessThanOrEqual, MoreThan, Or } from 'typeorm';
-import { Clock, DAY, later, MINUTE, SECOND } from '../../platform/clock.js';
+import { Clock, DAY, addMilliseconds, MINUTE, SECOND } from '../../platform/clock.js';
 import { AppConfig } from '../../platform/config/app-config.js';
 import {
   rowsToClear,
-  expiredRows,
+  deletableRows,
   matchingRows,
-  type ExpiredRows,
-} from '../../platform/database/retention/expired-rows.js';
+  type DeletableRows,
+} from '../../platform/database/retention/deletable-rows.js';
 import { Authorization } from './authorize/authorization.entity.js';
 import { RateLimitHit } from './rate-limit/rate-limit.entity.js';
 import { LOCK_SLOT } from './rate-limit/rate-limit.repository.js';
@@ -46,38 +46,38 @@ export class OAuthPruneService {
    * Used codes remain until their grant has ended, and used refresh tokens until they have expired. Reuse means theft, and only
    * the row identifies the grant to revoke (RFC 6749 §4.1.2, RFC 9700 §4.14.2).
    */
-  expired(): ExpiredRows[] {
+  expired(): DeletableRows[] {
     const { dataSource } = this;
     const now = this.clock.now();
     const { lifetimes } = this.config;
-    const before = (milliseconds: number) => LessThanOrEqual(later(now, -milliseconds));
+    const before = (milliseconds: number) => LessThanOrEqual(addMilliseconds(now, -milliseconds));
     const unused = { consumedAt: IsNull(), expiresAt: before(EXPIRED_CREDENTIALS_MS) };
     const usedMs = EXPIRED_CREDENTIALS_MS + lifetimes.refreshIdle * SECOND;
     const endOfGrant = before(ENDED_GRANTS_MS);
     return [
       ...[Authorization, OtpChallenge, SignInSession, AccessToken].map((entity) =>
-        expiredRows(dataSource, entity, { expiresAt: before(CLOCK_SKEW_MS) }, 'expiresAt'),
+        deletableRows(dataSource, entity, { expiresAt: before(CLOCK_SKEW_MS) }, 'expiresAt'),
       ),
-      expiredRows(dataSource, AuthorizationCode, unused, 'expiresAt'),
-      expiredRows(dataSource, RefreshToken, unused, 'expiresAt'),
-      expiredRows(dataSource, RefreshToken, { consumedAt: before(usedMs) }, 'consumedAt'),
+      deletableRows(dataSource, AuthorizationCode, unused, 'expiresAt'),
+      deletableRows(dataSource, RefreshToken, unused, 'expiresAt'),
+      deletableRows(dataSource, RefreshToken, { consumedAt: before(usedMs) }, 'consumedAt'),
       ...this.ofEndedGrants('revokedAt', now, usedMs),
       ...this.ofEndedGrants('expiresAt', now, usedMs),
-      expiredRows(dataSource, Grant, { revokedAt: endOfGrant }, 'revokedAt'),
-      expiredRows(dataSource, Grant, { expiresAt: endOfGrant, revokedAt: IsNull() }, 'expiresAt'),
-      expiredRows(
+      deletableRows(dataSource, Grant, { revokedAt: endOfGrant }, 'revokedAt'),
+      deletableRows(dataSource, Grant, { expiresAt: endOfGrant, revokedAt: IsNull() }, 'expiresAt'),
+      deletableRows(
         dataSource,
         OtpFailures,
         { lastAt: before(FAILURES_MS), lockedUntil: Or(IsNull(), LessThanOrEqual(now)) },
         'lastAt',
       ),
-      expiredRows(
+      deletableRows(
         dataSource,
         TrustedDevice,
         { signedInAt: before(TRUSTED_DEVICES_MS) },
         'signedInAt',
       ),
-      expiredRows(
+      deletableRows(
         dataSource,
         RateLimitHit,
         { slot: And(MoreThan(LOCK_SLOT), before(RATE_LIMIT_HITS_MS)) },
@@ -88,8 +88,8 @@ export class OAuthPruneService {
   }
 
   /** Stored responses of used refresh tokens that can no longer be repeated. Clears the columns; the rows remain. */
-  cleared(): ExpiredRows {
-    const ended = later(this.clock.now(), -CLOCK_SKEW_MS);
+  cleared(): DeletableRows {
+    const ended = addMilliseconds(this.clock.now(), -CLOCK_SKEW_MS);
     return rowsToClear(
       this.dataSource,
       RefreshToken,
@@ -100,13 +100,17 @@ export class OAuthPruneService {
   }
 
   /** Unexpired codes and tokens of ended grants. A grant that was revoked and has expired counts as revoked. */
-  private ofEndedGrants(end: 'revokedAt' | 'expiresAt', now: Date, usedMs: number): ExpiredRows[] {
+  private ofEndedGrants(
+    end: 'revokedAt' | 'expiresAt',
+    now: Date,
+    usedMs: number,
+  ): DeletableRows[] {
     const times = {
-      ended: later(now, -CLOCK_SKEW_MS),
-      expiredSince: later(now, -EXPIRED_CREDENTIALS_MS),
-      usedSince: later(now, -usedMs),
+      ended: addMilliseconds(now, -CLOCK_SKEW_MS),
+      expiredSince: addMilliseconds(now, -EXPIRED_CREDENTIALS_MS),
+      usedSince: addMilliseconds(now, -usedMs),
     };
-    const ofEndedGrant = (entity: new () => Credential, condition: string): ExpiredRows =>
+    const ofEndedGrant = (entity: new () => Credential, condition: string): DeletableRows =>
       matchingRows(this.dataSource, entity, (query) => {
         query
           .innerJoin(Grant, 'grant', 'grant.id = expired.grantId')
@@ -125,7 +129,7 @@ export class OAuthPruneService {
   /**
    * Lock rows of keys without hits. The counter upserts its lock row, so it is safe to delete the row while it counts.
    */
-  private unusedLockRows(): ExpiredRows {
+  private unusedLockRows(): DeletableRows {
     return matchingRows(this.dataSource, RateLimitHit, (query) =>
       query
         .leftJoin(RateLimitHit, 'hit', 'hit.hash = expired.hash AND hit.slot > :lock')

@@ -6,7 +6,10 @@ import {
   type Person,
   type PersonalRows,
 } from '../../platform/database/retention/data-subject.js';
-import { expiredRows, type ExpiredRows } from '../../platform/database/retention/expired-rows.js';
+import {
+  deletableRows,
+  type DeletableRows,
+} from '../../platform/database/retention/deletable-rows.js';
 import { Authorization } from './authorize/authorization.entity.js';
 import { OtpLimits } from './sign-in/otp-limits.js';
 import {
@@ -38,20 +41,20 @@ export class SignInPersonalData implements PersonalData {
   }
 
   /** Deletes attempts before the trusted devices, because it finds them by these. */
-  rowsToErase({ userId, phone }: Person): ExpiredRows[] {
+  rowsToErase({ userId, phone }: Person): DeletableRows[] {
     const { dataSource } = this;
-    const byPhone = <T extends { phone: string }>(entity: EntityTarget<T>): ExpiredRows =>
-      expiredRows<T>(dataSource, entity, { phone } as never, 'phone');
-    const rowsOfPhone = (ofNumber: string): ExpiredRows[] => [
+    const byPhone = <T extends { phone: string }>(entity: EntityTarget<T>): DeletableRows =>
+      deletableRows<T>(dataSource, entity, { phone } as never, 'phone');
+    const rowsOfPhone = (ofNumber: string): DeletableRows[] => [
       byPhone(OtpChallenge),
       byPhone(OtpFailures),
       this.limits.attemptsOf(ofNumber),
       byPhone(TrustedDevice),
     ];
     return [
-      expiredRows(dataSource, SignInSession, { userId }, 'userId'),
+      deletableRows(dataSource, SignInSession, { userId }, 'userId'),
       ...(phone === null ? [] : rowsOfPhone(phone)),
-      expiredRows(dataSource, Authorization, { userId }, 'userId'),
+      deletableRows(dataSource, Authorization, { userId }, 'userId'),
     ];
   }
 }

@@ -8,7 +8,8 @@ import { PostsModule } from '../posts/posts.module.js';
 import { QuotaModule } from '../quota/quota.module.js';
 import { UsersModule } from '../users/users.module.js';
 import { Doctor } from './doctor/doctor.service.js';
-import { ClockSkew, HealthController, Readiness } from '../../platform/lifecycle/health.js';
+import { HealthController } from '../../platform/lifecycle/health.controller.js';
+import { ClockSkew, Readiness } from '../../platform/lifecycle/health.js';
 import { JobRunner } from '../../platform/lifecycle/job-runner.service.js';
 import { JobRunsRepository } from '../../platform/lifecycle/job-runs.repository.js';
 import { Prune } from './prune.service.js';
@@ -17,7 +18,7 @@ import { DatabaseMetrics } from '../../platform/observability/database-metrics.j
 import { MetricsServer } from '../../platform/observability/metrics-server.js';
 import { AccessLog } from '../../platform/observability/access-log.js';
 import { AllPersonalData, UserErasure, UserExport } from './user-data.service.js';
-import { SchemaUpgrade } from './schema-upgrade.service.js';
+import { AuditedMigrator } from './audited-migrator.service.js';
 import { Shutdown } from '../../platform/lifecycle/shutdown.js';
 
 @Module({
@@ -34,7 +35,7 @@ import { Shutdown } from '../../platform/lifecycle/shutdown.js';
   controllers: [HealthController],
   providers: [
     Shutdown,
-    SchemaUpgrade,
+    AuditedMigrator,
     ClockSkew,
     Readiness,
     AccessLog,

@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
-import { AuditTrail } from '../../platform/audit/audit-trail.repository.js';
-import { Clock, DAY, later } from '../../platform/clock.js';
+import { AuditEventReader } from '../../platform/audit/audit-event-reader.repository.js';
+import { Clock, DAY, addMilliseconds } from '../../platform/clock.js';
 import {
   type BatchSettings,
   countByTable,
   deleteInBatches,
   type RowsByTable,
 } from '../../platform/database/retention/batches.js';
-import type { ExpiredRows } from '../../platform/database/retention/expired-rows.js';
+import type { DeletableRows } from '../../platform/database/retention/deletable-rows.js';
 import { TransactionRunner } from '../../platform/database/transaction.js';
 import { Idempotency } from '../../platform/http/idempotency/idempotency.service.js';
 import { hourOf } from '../../platform/lifecycle/job-runner.service.js';
@@ -29,7 +29,7 @@ export class Prune {
     private readonly oauth: OAuthPruneService,
     private readonly idempotency: Idempotency,
     private readonly usage: UsageRollup,
-    private readonly audit: AuditTrail,
+    private readonly audit: AuditEventReader,
     private readonly posts: PostsService,
     private readonly comments: CommentsService,
     private readonly runs: JobRunsRepository,
@@ -52,7 +52,7 @@ export class Prune {
    */
   async run(until?: Date, onBatch?: BatchSettings['onBatch']): Promise<RowsByTable> {
     const settings = { shouldStop: () => this.shouldStop(until), onBatch };
-    const remove = (rows: ExpiredRows): Promise<number> =>
+    const remove = (rows: DeletableRows): Promise<number> =>
       deleteInBatches(this.transactions, rows, settings);
     await remove(this.oauth.cleared());
     const calls = await this.usage.rollUpExpiredCalls(until);
@@ -60,9 +60,9 @@ export class Prune {
   }
 
   /** Child rows before their parents, such as comments before their post. */
-  private async *expired(calls: ExpiredRows, until?: Date): AsyncGenerator<ExpiredRows> {
+  private async *expired(calls: DeletableRows, until?: Date): AsyncGenerator<DeletableRows> {
     const now = this.clock.now();
-    const before = hourOf(later(now, -JOB_RUNS_RETENTION_MS)).name;
+    const before = hourOf(addMilliseconds(now, -JOB_RUNS_RETENTION_MS)).name;
     yield* this.oauth.expired();
     yield this.idempotency.expired();
     yield calls;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { AuditLog, type Change } from '../../platform/audit/audit-log.repository.js';
-import { AuditPersonalData } from '../../platform/audit/audit-trail.repository.js';
+import { AuditPersonalData } from '../../platform/audit/audit.data-subject.js';
 import { Clock, SECOND } from '../../platform/clock.js';
 import {
   type BatchSettings,
@@ -15,9 +15,9 @@ import type {
   PersonalData,
   PersonalRows,
 } from '../../platform/database/retention/data-subject.js';
-import type { ExpiredRows } from '../../platform/database/retention/expired-rows.js';
+import type { DeletableRows } from '../../platform/database/retention/deletable-rows.js';
 import { TransactionRunner } from '../../platform/database/transaction.js';
-import { IdempotencyPersonalData } from '../../platform/http/idempotency/idempotency-keys.repository.js';
+import { IdempotencyPersonalData } from '../../platform/http/idempotency/idempotency.data-subject.js';
 import { CommentsPersonalData } from '../comments/comments.data-subject.js';
 import { SignInPersonalData } from '../oauth/oauth.data-subject.js';
 import { GrantsPersonalData } from '../oauth/tokens/grants.data-subject.js';
@@ -51,11 +51,11 @@ export class AllPersonalData {
   }
 
   /** In the order of deletion, without the row of the user, which is deleted last. */
-  rowsToErase(person: Person): ExpiredRows[] {
+  rowsToErase(person: Person): DeletableRows[] {
     return this.parts.flatMap((part) => part.rowsToErase(person));
   }
 
-  userRow(person: Person): ExpiredRows[] {
+  userRow(person: Person): DeletableRows[] {
     return this.users.rowsToErase(person);
   }
 }

@@ -1,5 +1,5 @@
 import {
-  ChoiceField,
+  EnumField,
   NumberField,
   PatternField,
   TextField,
@@ -92,7 +92,7 @@ export class CreatePostRequest {
   })
   reachKm?: number | null;
 
-  @ChoiceField({
+  @EnumField({
     values: VISIBILITIES,
     description: 'Who can see the post. Defaults to public.',
     example: 'public',

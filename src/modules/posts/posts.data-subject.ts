@@ -2,9 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, In, IsNull, Not, type FindOptionsWhere } from 'typeorm';
 import {
   childRows,
-  expiredRows,
-  type ExpiredRows,
-} from '../../platform/database/retention/expired-rows.js';
+  deletableRows,
+  type DeletableRows,
+} from '../../platform/database/retention/deletable-rows.js';
 import {
   personalRows,
   type Person,
@@ -27,7 +27,7 @@ export class PostsPersonalData implements PersonalData {
     ];
   }
 
-  rowsToErase({ userId }: Person): ExpiredRows[] {
+  rowsToErase({ userId }: Person): DeletableRows[] {
     return [
       childRows(this.dataSource, {
         parent: Post,
@@ -36,14 +36,14 @@ export class PostsPersonalData implements PersonalData {
         foreignKey: 'postId',
       }),
       this.likesBy(userId),
-      expiredRows(this.dataSource, Post, { userId }, 'userId'),
+      deletableRows(this.dataSource, Post, { userId }, 'userId'),
     ];
   }
 
   /** Deletes likes and decrements the like counts of their posts. */
-  private likesBy(userId: string): ExpiredRows {
+  private likesBy(userId: string): DeletableRows {
     return {
-      ...expiredRows(this.dataSource, PostLike, { userId }, 'userId'),
+      ...deletableRows(this.dataSource, PostLike, { userId }, 'userId'),
       delete: async (tx, keys) => {
         const postId = In(keys.map((key) => key.postId as string));
         const likes = await deleteReturning(tx, PostLike, { userId, postId }, { postId: true });

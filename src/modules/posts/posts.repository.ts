@@ -12,7 +12,10 @@ import {
 } from '../../platform/database/sql.js';
 import { counterCacheOf, type CounterCache } from '../../platform/database/counter-cache.js';
 import { BatchLoader } from '../../platform/database/batch-loader.js';
-import { matchingRows, type ExpiredRows } from '../../platform/database/retention/expired-rows.js';
+import {
+  matchingRows,
+  type DeletableRows,
+} from '../../platform/database/retention/deletable-rows.js';
 import { entities, type Transaction } from '../../platform/database/transaction.js';
 import { User } from '../users/user.entity.js';
 import { Post, PostLike } from './post.entities.js';
@@ -61,7 +64,7 @@ export class PostsRepository {
   constructor(private readonly dataSource: DataSource) {
     this.pages = new PageStatements(dataSource, {
       table: 'posts',
-      owner: 'user_id',
+      parentColumn: 'user_id',
       index: 'ix_posts_user_id',
       columns: 'item.id, item.content, item.created_at AS createdAt',
     });
@@ -172,7 +175,7 @@ export class PostsRepository {
   }
 
   /** The likes of these posts, then the posts themselves if they were deleted at `moment` or before. */
-  expired(ids: readonly string[], moment: Date): ExpiredRows[] {
+  expired(ids: readonly string[], moment: Date): DeletableRows[] {
     const deletedAt = LessThanOrEqual(moment);
     return [
       matchingRows(this.dataSource, PostLike, (query) => query.where({ postId: In(ids) })),

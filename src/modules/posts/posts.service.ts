@@ -2,12 +2,12 @@ import { Injectable } from '@nestjs/common';
 import { InvalidToken } from '../../platform/access/access.errors.js';
 import type { Caller } from '../../platform/access/caller.js';
 import { AuditLog, type Change } from '../../platform/audit/audit-log.repository.js';
-import { Clock, DAY, later, MINUTE } from '../../platform/clock.js';
+import { Clock, DAY, addMilliseconds, MINUTE } from '../../platform/clock.js';
 import { AppConfig } from '../../platform/config/app-config.js';
 import type { CounterCache } from '../../platform/database/counter-cache.js';
 import { GroupCommit } from '../../platform/database/group-commit.js';
 import { isDeep, pageOf, type Page, type Paging } from '../../platform/database/list-page.js';
-import type { ExpiredRows } from '../../platform/database/retention/expired-rows.js';
+import type { DeletableRows } from '../../platform/database/retention/deletable-rows.js';
 import { TransactionRunner, type Transaction } from '../../platform/database/transaction.js';
 import { InvalidRequest, NotFound } from '../../platform/errors.js';
 import { Idempotency, type Outcome } from '../../platform/http/idempotency/idempotency.service.js';
@@ -197,7 +197,7 @@ export class PostsService {
   restore(id: string, change: Change): Promise<Restoration> {
     if (!isId('post', id)) throw unknownPost(id);
     const days = this.config.retention.deletedPosts;
-    const since = later(this.clock.now(), -days * DAY);
+    const since = addMilliseconds(this.clock.now(), -days * DAY);
     return this.transactions.run(async (tx) => {
       // Write first: on SQLite, a transaction that reads first fails if another process writes in between.
       const restored = await this.repository.undelete(tx, id, since);
@@ -241,7 +241,7 @@ export class PostsService {
 
   /** Posts and comments deleted at this time or before are past retention. */
   deletionCutoff(now: Date): Date {
-    return later(now, -this.config.retention.deletedPosts * DAY - CLOCK_MARGIN_MS);
+    return addMilliseconds(now, -this.config.retention.deletedPosts * DAY - CLOCK_MARGIN_MS);
   }
 
   /** The ids of the posts past retention, in batches. Child rows must be deleted before their post. */
@@ -250,7 +250,7 @@ export class PostsService {
   }
 
   /** These posts and their likes, in the order of deletion. */
-  expired(ids: readonly string[], now: Date): ExpiredRows[] {
+  expired(ids: readonly string[], now: Date): DeletableRows[] {
     return this.repository.expired(ids, this.deletionCutoff(now));
   }
 

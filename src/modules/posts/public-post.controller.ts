@@ -22,7 +22,7 @@ import { Public } from '../../platform/access/scopes.decorator.js';
 import { AppConfig } from '../../platform/config/app-config.js';
 import { type AppError, ServiceUnavailable } from '../../platform/errors.js';
 import { ERROR_STATUS } from '../../platform/http/errors/api-errors.js';
-import { toClientError } from '../../platform/http/errors/http-error.js';
+import { toAppError } from '../../platform/http/errors/http-error.js';
 import { PostsService } from './posts.service.js';
 
 /** Renders errors as HTML pages. One page covers missing, deleted and private posts. */
@@ -39,7 +39,7 @@ export class PostPageErrorFilter implements ExceptionFilter {
     const http = host.switchToHttp();
     const request = http.getRequest<Request>();
     const language = acceptedLanguage(request);
-    const error = toClientError(thrown);
+    const error = toAppError(thrown);
     const text = textFor(error, request.context.requestId, CATALOGUES[language]);
     const status = ERROR_STATUS[error.code];
     request.context.errorCode = error.code;

@@ -39,7 +39,7 @@ export interface CurrentQuota {
 }
 
 /** The name of a plan, or a custom limit, where null means unlimited. */
-export type PlanAssignment = { plan: string } | { limit: number | null };
+export type QuotaAssignment = { plan: string } | { limit: number | null };
 
 /** The name of an app's plan, and its limit in posts per month. A null limit means unlimited. */
 export interface EffectiveQuota {
@@ -128,7 +128,7 @@ export class QuotaService {
    * @returns the status in the current month
    * @throws InvalidRequest if the plan does not exist
    */
-  async set(clientId: string, assignment: PlanAssignment, change: Change): Promise<QuotaStatus> {
+  async set(clientId: string, assignment: QuotaAssignment, change: Change): Promise<QuotaStatus> {
     await this.transactions.run((tx) => this.setInTransaction(tx, clientId, assignment, change));
     return this.status(clientId);
   }
@@ -137,7 +137,7 @@ export class QuotaService {
   async setInTransaction(
     tx: Transaction,
     clientId: string,
-    assignment: PlanAssignment,
+    assignment: QuotaAssignment,
     change: Change,
   ): Promise<void> {
     const assigned = this.assignedQuota(assignment);
@@ -150,7 +150,7 @@ export class QuotaService {
   }
 
   /** Returns null for the default plan, which has no row. */
-  private assignedQuota(assignment: PlanAssignment): Omit<AppQuota, 'clientId'> | null {
+  private assignedQuota(assignment: QuotaAssignment): Omit<AppQuota, 'clientId'> | null {
     if ('limit' in assignment) return { plan: 'custom', monthlyPostLimit: assignment.limit };
     const { plan } = assignment;
     if (plan === DEFAULT_PLAN) return null;

@@ -1,6 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { expiredRows, type ExpiredRows } from '../../platform/database/retention/expired-rows.js';
+import {
+  deletableRows,
+  type DeletableRows,
+} from '../../platform/database/retention/deletable-rows.js';
 import {
   personalRows,
   type Person,
@@ -17,7 +20,7 @@ export class UsersPersonalData implements PersonalData {
     return [personalRows(this.dataSource, User, [{ id }])];
   }
 
-  rowsToErase({ userId: id }: Person): ExpiredRows[] {
-    return [expiredRows(this.dataSource, User, { id }, 'id')];
+  rowsToErase({ userId: id }: Person): DeletableRows[] {
+    return [deletableRows(this.dataSource, User, { id }, 'id')];
   }
 }

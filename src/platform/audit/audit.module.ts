@@ -1,8 +1,9 @@
 import { Global, Module } from '@nestjs/common';
 import { AuditLog } from './audit-log.repository.js';
-import { AuditPersonalData, AuditTrail } from './audit-trail.repository.js';
+import { AuditEventReader } from './audit-event-reader.repository.js';
+import { AuditPersonalData } from './audit.data-subject.js';
 
-const SERVICES = [AuditLog, AuditTrail, AuditPersonalData];
+const SERVICES = [AuditLog, AuditEventReader, AuditPersonalData];
 
 @Global()
 @Module({ providers: SERVICES, exports: SERVICES })

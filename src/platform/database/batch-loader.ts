@@ -2,7 +2,7 @@ import { AsyncResource } from 'node:async_hooks';
 import DataLoader from 'dataloader';
 import type { DataSource } from 'typeorm';
 import { isPastDeadline, withDeadline } from '../request-context.js';
-import { timeoutOf, deadlineExceeded } from './mysql/timeouts.js';
+import { timeoutOf, deadlineExceededError } from './mysql/timeouts.js';
 import { padToPowerOfTwo, placeholdersFor, readRows } from './sql.js';
 
 const MAX_ITEMS = 64;
@@ -49,7 +49,7 @@ export class BatchLoader<R extends object> {
 
   /** Undefined if the row does not exist. @throws QueryFailedError; ETIMEDOUT after the deadline */
   async find(...key: Key): Promise<R | undefined> {
-    if (isPastDeadline(this.timeoutMs)) throw deadlineExceeded();
+    if (isPastDeadline(this.timeoutMs)) throw deadlineExceededError();
     return this.load(key);
   }
 

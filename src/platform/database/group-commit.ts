@@ -11,14 +11,14 @@ import type { Transaction, TransactionRunner } from './transaction.js';
 /*
  * Group commit: several writes of the same kind in one transaction.
  *
- * A commit waits for the disk and holds its row locks until then. Under load, writes of the same kind that arrive in one turn of the
- * event loop share statements, locks and the commit. For measurements without it, see docs/decisions/0018. Delete it when the
- * database is as fast without it.
+ * A transaction holds its row locks until its commit is flushed to disk. Under load, writes of the same kind that arrive in one turn
+ * of the event loop share statements, locks and the commit. docs/decisions/0018 has measurements with and without group commit.
+ * Remove group commit when it no longer improves throughput.
  */
 
 const MAX_ITEMS = 16;
 
-/** A kind of write. */
+/** How to write items of one kind, in a batch and individually. */
 export interface WriteOperation<I, O> {
   /** Writes several items and returns their results in the same order. @throws if any item fails */
   batch: (tx: Transaction, items: readonly I[]) => Promise<readonly O[]>;
@@ -30,7 +30,7 @@ export interface WriteOperation<I, O> {
   keyOf: (item: I) => string;
 }
 
-/** The results of the batch with an item, and the index of the item; undefined if the item is in no batch. */
+/** The results of an item's batch, and the index of the item in it; undefined if the item is in no batch. */
 type BatchEntry<O> = { results: Promise<readonly O[]>; index: number } | undefined;
 
 export class GroupCommit<I, O> {
@@ -45,7 +45,7 @@ export class GroupCommit<I, O> {
 
   /**
    * Commits the item, in a batch or individually. If a batch fails, each item is retried individually, unless the database is
-   * unavailable or the batch may be committed.
+   * unavailable or it is unknown whether the batch was committed.
    * @throws the errors of the write and of the database
    */
   async run(item: I): Promise<O> {
@@ -56,7 +56,7 @@ export class GroupCommit<I, O> {
       return (await entry.results)[entry.index] as O;
     } catch (error) {
       if (!isRetryable(error)) throw error;
-      // The time of the failed batch does not count for the request.
+      // The retry gets a new deadline, so the failed batch does not use up the request's time.
       return withDeadline(single);
     }
   }

@@ -37,10 +37,10 @@ export function isDeep({ page, limit, before }: Paging): boolean {
 /** Describes a list of rows that are not soft-deleted, newest first. All members are SQL. */
 export interface List {
   table: string;
-  /** The column with the owner of the list. */
-  owner: string;
+  /** The column with the id of the parent, such as the author of posts. */
+  parentColumn: string;
   /**
-   * An index on `owner`, `deleted_at` and the id. A page after an id starts there; a numbered page skips index entries only. Named
+   * An index on `parentColumn`, `deleted_at` and the id. A page after an id starts there; a numbered page skips index entries only. Named
    * explicitly because MySQL and MariaDB sometimes choose the primary key.
    */
   index: string;
@@ -55,8 +55,8 @@ export class PageStatements {
   private readonly byNumberFromEnd: string;
   private readonly afterId: string;
 
-  constructor(dataSource: DataSource, { table, owner, index, columns, join = '' }: List) {
-    const selectIds = `SELECT id FROM ${table} ${useIndex(dataSource, index)} WHERE ${owner} = ? AND deleted_at IS NULL`;
+  constructor(dataSource: DataSource, { table, parentColumn, index, columns, join = '' }: List) {
+    const selectIds = `SELECT id FROM ${table} ${useIndex(dataSource, index)} WHERE ${parentColumn} = ? AND deleted_at IS NULL`;
     // The outer join makes every engine read the page first, then its rows.
     const read = (ids: string): string =>
       `SELECT ${columns} FROM (${ids}) page LEFT JOIN ${table} item ON item.id = page.id ${join} ORDER BY page.id DESC`;
@@ -66,15 +66,15 @@ export class PageStatements {
   }
 
   /**
-   * The statement and its values for a page of the list of `owner`.
+   * The statement and its values for a page of the list of a parent.
    * @param total the length of the list, if known: then the statement skips at most half of the rows
    */
-  of(owner: string, paging: Paging, total = Infinity): [statement: string, values: Value[]] {
+  of(parentId: string, paging: Paging, total = Infinity): [statement: string, values: Value[]] {
     const { page, limit, before } = paging;
-    if (before !== undefined) return [this.afterId, [owner, before, limit + 1]];
+    if (before !== undefined) return [this.afterId, [parentId, before, limit + 1]];
     const newer = (page - 1) * limit;
-    if (!isDeep(paging) || newer <= total / 2) return [this.byNumber, [owner, limit + 1, newer]];
+    if (!isDeep(paging) || newer <= total / 2) return [this.byNumber, [parentId, limit + 1, newer]];
     const rows = Math.max(0, Math.min(limit + 1, total - newer));
-    return [this.byNumberFromEnd, [owner, rows, Math.max(0, total - newer - rows)]];
+    return [this.byNumberFromEnd, [parentId, rows, Math.max(0, total - newer - rows)]];
   }
 }

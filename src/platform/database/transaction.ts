@@ -4,7 +4,7 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import { isPastDeadline } from '../request-context.js';
 import { isConflict, isFileLocked, isLockTimeout, UnknownCommitOutcome } from './errors.js';
-import { timeoutOf, deadlineExceeded } from './mysql/timeouts.js';
+import { timeoutOf, deadlineExceededError } from './mysql/timeouts.js';
 import { discardFailedTransaction, FileLockTimeout } from './sqlite.js';
 
 /** An open transaction. Opaque for services; repositories use `entities(tx)`. */
@@ -106,7 +106,7 @@ export class TypeormTransactionRunner extends TransactionRunner {
   private async attempt<T>(work: (tx: Transaction) => Promise<T>, retries: number): Promise<T> {
     const deadline = performance.now() + this.timeoutMs;
     for (let retry = 0; ; retry += 1) {
-      if (isPastDeadline(this.timeoutMs)) throw deadlineExceeded();
+      if (isPastDeadline(this.timeoutMs)) throw deadlineExceededError();
       const context = { dataSource: this.dataSource, open: true };
       let isCommitting = false;
       try {

@@ -4,19 +4,19 @@ export interface HttpResult {
   headers: Headers;
 }
 
-/** The reason for a missing response. `code` is a system error code, such as ECONNREFUSED, or `unknown`. */
-export type ConnectionFailure = { kind: 'timeout' } | { kind: 'connection'; code: string };
+/** Why there is no response. `code` is a system error code, such as ECONNREFUSED, or `unknown`. */
+export type RequestFailure = { kind: 'timeout' } | { kind: 'connection'; code: string };
 
 /** Sends one HTTP request without following redirects. Never throws: returns a failure if there is no response. */
 export async function httpCall(
   url: string,
   timeoutMs: number,
   init: Omit<RequestInit, 'signal' | 'redirect'>,
-): Promise<HttpResult | ConnectionFailure> {
+): Promise<HttpResult | RequestFailure> {
   const signal = AbortSignal.timeout(timeoutMs);
   try {
     const response = await fetch(url, { ...init, signal, redirect: 'manual' });
-    // The caller needs the status only, so an aborted body is no failure.
+    // Callers need only status and headers, so an error while discarding the body is ignored.
     await response.body?.cancel().catch(() => undefined);
     return { status: response.status, headers: response.headers };
   } catch (error) {
@@ -26,8 +26,8 @@ export async function httpCall(
   }
 }
 
-/** A predicate that follows the name of the other service. */
-export function describeFailure(failure: ConnectionFailure): string {
+/** Describes a failure as a predicate, to follow the name of the other service: `did not respond in time`. */
+export function describeFailure(failure: RequestFailure): string {
   if (failure.kind === 'timeout') return 'did not respond in time';
   return `could not be reached (${failure.code})`;
 }

@@ -1,6 +1,6 @@
-import { ipAddressIn } from './request-context.js';
+import { parseIpAddress } from './request-context.js';
 
-describe('ipAddressIn', () => {
+describe('parseIpAddress', () => {
   it.each([
     ['203.0.113.7', '203.0.113.7'],
     ['203.0.113.7:4711', '203.0.113.7'],
@@ -14,13 +14,13 @@ describe('ipAddressIn', () => {
     ['[::FFFF:cb00:7107]:4711', '203.0.113.7'],
     ['::1', '::1'],
   ])('parses %s as %s', (text, address) => {
-    expect(ipAddressIn(text)).toBe(address);
+    expect(parseIpAddress(text)).toBe(address);
   });
 
   it.each([undefined, '', 'unknown', '_hidden', '203.0.113', '203.0.113.7:', 'a'.repeat(5000)])(
     'returns null for %s',
     (text) => {
-      expect(ipAddressIn(text)).toBeNull();
+      expect(parseIpAddress(text)).toBeNull();
     },
   );
 });

@@ -15,7 +15,7 @@ const MAPPED = /^::ffff:([\d.]+)$/;
  * @returns the canonical address (RFC 5952 §4) without port and zone, as IPv4 if it is IPv4-mapped (RFC 4291 §2.5.5.2); null if
  * it is not an address
  */
-export function ipAddressIn(node = ''): string | null {
+export function parseIpAddress(node = ''): string | null {
   const bare = BRACKETED.exec(node)?.[1] ?? IPV4_WITH_PORT.exec(node)?.[1] ?? node;
   const [address = ''] = bare.split('%');
   if (isIP(address) !== 6) return isIP(address) === 4 ? address : null;
@@ -34,14 +34,14 @@ export function requestContext(clock: Clock): RequestHandler {
     const receivedAt = clock.now();
     const requestId =
       sent !== undefined && VALID_REQUEST_ID.test(sent) ? sent : newId('req', receivedAt);
-    request.context = new ServedRequest(requestId, receivedAt, request);
+    request.context = new HttpRequestContext(requestId, receivedAt, request);
     response.setHeader('X-Request-Id', requestId);
     cacheRemoteAddress(request);
     duringRequest(request.context, next, () => response.writableEnded);
   };
 }
 
-class ServedRequest implements RequestContext {
+class HttpRequestContext implements RequestContext {
   readonly violations: FieldError[] = [];
   private knownAddress?: string | null;
 
@@ -53,11 +53,11 @@ class ServedRequest implements RequestContext {
 
   /** The address of the socket, or the one that trusted proxies report. */
   get address(): string | null {
-    return (this.knownAddress ??= ipAddressIn(this.request.ip));
+    return (this.knownAddress ??= parseIpAddress(this.request.ip));
   }
 }
 
-/** Node caches the address at the first read. After the socket is closed, it could not be read. */
+/** Reads the address now, because Node caches it at the first read and cannot read it once the socket is closed. */
 function cacheRemoteAddress({ socket }: Request): void {
   void socket.remoteAddress;
 }

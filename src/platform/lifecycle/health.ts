@@ -1,11 +1,7 @@
-import { Controller, Get, Header, Injectable, Res } from '@nestjs/common';
-import { ApiExcludeController } from '@nestjs/swagger';
-import type { Response } from 'express';
-import { Public } from '../access/scopes.decorator.js';
+import { Injectable } from '@nestjs/common';
 import { Clock, SECOND } from '../clock.js';
 import { DatabaseClock } from '../database/database-status.js';
 import { Migrator } from '../database/migrations/migrator.js';
-import { AlwaysServed } from '../http/server/always-served.decorator.js';
 import { Shutdown } from './shutdown.js';
 
 /** Two processes may differ by twice as much. */
@@ -66,34 +62,5 @@ export class Readiness {
     } catch {
       return 'the database is unavailable';
     }
-  }
-}
-
-const RETRY_SECONDS = '5';
-
-/** Liveness and readiness probes. */
-@Public()
-@AlwaysServed()
-@ApiExcludeController()
-@Controller()
-export class HealthController {
-  constructor(private readonly readiness: Readiness) {}
-
-  @Get('livez')
-  @Header('Cache-Control', 'no-store')
-  live(): { status: 'ok' } {
-    return { status: 'ok' };
-  }
-
-  /** 503 while the database is unavailable or not migrated, the clocks differ, or the service shuts down. */
-  @Get('readyz')
-  @Header('Cache-Control', 'no-store')
-  async ready(
-    @Res({ passthrough: true }) response: Response,
-  ): Promise<{ status: 'ok' | 'not ready'; reason?: string }> {
-    const reason = await this.readiness.problem();
-    if (reason === undefined) return { status: 'ok' };
-    response.status(503).set('Retry-After', RETRY_SECONDS);
-    return { status: 'not ready', reason };
   }
 }

@@ -1,6 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { Counter } from 'prom-client';
-import { Clock, HOUR, later, MINUTE, SECOND, startOf } from '../clock.js';
+import { Clock, HOUR, addMilliseconds, MINUTE, SECOND, floorTo } from '../clock.js';
 import { Metrics, registerStoredGauge } from '../observability/metrics.js';
 import { JobRunsRepository } from './job-runs.repository.js';
 
@@ -24,8 +24,11 @@ export function tenMinutesOf(time: Date): JobPeriod {
 }
 
 function periodOf(time: Date, lengthMs: number, format: string): JobPeriod {
-  const start = startOf(time, lengthMs);
-  return { name: start.toISOString().slice(0, format.length), end: later(start, lengthMs) };
+  const start = floorTo(time, lengthMs);
+  return {
+    name: start.toISOString().slice(0, format.length),
+    end: addMilliseconds(start, lengthMs),
+  };
 }
 
 export interface Job<T> {

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, IsNull, LessThan, LessThanOrEqual, Not } from 'typeorm';
-import { Clock, HOUR, later } from '../clock.js';
+import { Clock, HOUR, addMilliseconds } from '../clock.js';
 import { newId } from '../ids.js';
 import { isDuplicateKey } from '../database/errors.js';
-import { expiredRows, type ExpiredRows } from '../database/retention/expired-rows.js';
+import { deletableRows, type DeletableRows } from '../database/retention/deletable-rows.js';
 import { entities, TransactionRunner, type Transaction } from '../database/transaction.js';
 import { upsert } from '../database/sql.js';
 import { JobRun } from './job-run.entity.js';
@@ -59,8 +59,8 @@ export class JobRunsRepository {
     return run?.finishedAt ?? null;
   }
 
-  before(job: string, period: string): ExpiredRows {
-    return expiredRows(this.dataSource, JobRun, { job, period: LessThan(period) }, 'period');
+  before(job: string, period: string): DeletableRows {
+    return deletableRows(this.dataSource, JobRun, { job, period: LessThan(period) }, 'period');
   }
 
   /** Inserts, updates and deletes a row, then rolls back. @throws the driver's error if a write fails */
@@ -81,7 +81,7 @@ export class JobRunsRepository {
   }
 
   private async claimAbandoned(job: string, period: string, startedAt: Date): Promise<boolean> {
-    const abandoned = LessThanOrEqual(later(startedAt, -ABANDONED_AFTER_MS));
+    const abandoned = LessThanOrEqual(addMilliseconds(startedAt, -ABANDONED_AFTER_MS));
     const { affected } = await this.transactions.run((tx) =>
       entities(tx).update(
         JobRun,

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { later } from '../../../src/platform/clock.js';
+import { addMilliseconds } from '../../../src/platform/clock.js';
 import { parseScope } from '../../../src/platform/access/scopes.js';
 import { newSecret, sha256 } from '../../../src/platform/secrets.js';
 import { TransactionRunner } from '../../../src/platform/database/transaction.js';
@@ -93,7 +93,7 @@ export class TokenComparison {
     const id = await this.app.service(TransactionRunner).run(async (tx) => {
       const grants = this.app.service(GrantsService);
       const grant = await grants.create(tx, user.id, clientId, parseScope(GRANTED));
-      const expiresAt = later(now, this.app.config.lifetimes.code * 1000);
+      const expiresAt = addMilliseconds(now, this.app.config.lifetimes.code * 1000);
       await this.app.service(TokensRepository).insertCode(tx, {
         hash: sha256(code),
         grantId: grant.id,

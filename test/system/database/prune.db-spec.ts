@@ -1,6 +1,6 @@
 import type { EntityTarget, ObjectLiteral } from 'typeorm';
 import { AuditEvent } from '../../../src/platform/audit/audit-event.entity.js';
-import { later } from '../../../src/platform/clock.js';
+import { addMilliseconds } from '../../../src/platform/clock.js';
 import { IdempotencyKey } from '../../../src/platform/http/idempotency/idempotency-key.entity.js';
 import { Comment } from '../../../src/modules/comments/comment.entity.js';
 import { Authorization } from '../../../src/modules/oauth/authorize/authorization.entity.js';
@@ -18,7 +18,7 @@ import {
 } from '../../../src/modules/oauth/sign-in/sign-in.entities.js';
 import { RateLimitHit } from '../../../src/modules/oauth/rate-limit/rate-limit.entity.js';
 import { Post, PostLike } from '../../../src/modules/posts/post.entities.js';
-import { ApiCall } from '../../../src/modules/quota/quota.entities.js';
+import { ApiCall } from '../../../src/modules/quota/calls/call-log.entities.js';
 import { JobRun } from '../../../src/platform/lifecycle/job-run.entity.js';
 import { hourOf } from '../../../src/platform/lifecycle/job-runner.service.js';
 import { Prune } from '../../../src/modules/operations/prune.service.js';
@@ -49,8 +49,8 @@ onEngines('Pruning: search statements', (database) => {
   /** Inserts mostly rows that pruning keeps, as in a service that prunes every hour. */
   async function fillAll(): Promise<void> {
     const now = app().clock.now();
-    const dayAgo = later(now, -DAY);
-    const live = { createdAt: dayAgo, expiresAt: later(now, DAY) };
+    const dayAgo = addMilliseconds(now, -DAY);
+    const live = { createdAt: dayAgo, expiresAt: addMilliseconds(now, DAY) };
     const common = { clientId: 'svc_app_x', scope: 'posts.read', redirectUri: 'x:/', state: 's' };
     const ends = [{ revokedAt: dayAgo }, { expiresAt: dayAgo }];
     await fill(Grant, (number) => ({
@@ -84,7 +84,7 @@ onEngines('Pruning: search statements', (database) => {
     await fill(SignInSession, (number, hash) => ({ ...live, hash, userId: `usr_${number}` }));
     await fill(JobRun, (number) => ({
       job: number % 2 === 0 ? 'prune' : 'other',
-      period: hourOf(later(now, -Math.floor(number / 2) * HOUR)).name,
+      period: hourOf(addMilliseconds(now, -Math.floor(number / 2) * HOUR)).name,
       startedAt: now,
     }));
     await fill(IdempotencyKey, (number, hash) => ({
@@ -102,7 +102,7 @@ onEngines('Pruning: search statements', (database) => {
   }
 
   async function fillLogs(now: Date): Promise<void> {
-    const at = (number: number): Date => later(now, -number * HOUR);
+    const at = (number: number): Date => addMilliseconds(now, -number * HOUR);
     await fill(ApiCall, (number) => ({
       at: at(4 * number),
       id: `call_${number}`,
@@ -125,7 +125,7 @@ onEngines('Pruning: search statements', (database) => {
   /** Inserts posts, one in a hundred of them deleted long ago. */
   async function fillPosts(now: Date): Promise<void> {
     const deleted = (number: number, every: number) =>
-      number % every === 0 ? later(now, -(40 + number / every) * DAY) : null;
+      number % every === 0 ? addMilliseconds(now, -(40 + number / every) * DAY) : null;
     await fill(Post, (number) => ({
       id: `post_${number}`,
       userId: `usr_${number}`,

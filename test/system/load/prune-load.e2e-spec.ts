@@ -1,5 +1,5 @@
-import { later } from '../../../src/platform/clock.js';
-import { ApiCall, ApiUsageDaily } from '../../../src/modules/quota/quota.entities.js';
+import { addMilliseconds } from '../../../src/platform/clock.js';
+import { ApiCall, ApiUsageDaily } from '../../../src/modules/quota/calls/call-log.entities.js';
 import { Prune } from '../../../src/modules/operations/prune.service.js';
 import { RepeatedWork } from '../../support/background.js';
 import { onEachServer } from '../../support/database.js';
@@ -16,8 +16,10 @@ onEachServer('Pruning under load', (database) => {
 
   it('keeps requests fast and statements small', { timeout: 120_000 }, async () => {
     const { manager } = app().dataSource;
-    const start = later(app().clock.now(), -500 * DAY);
-    const moments = Array.from({ length: ROWS }, (_, number) => later(start, number * 60_000));
+    const start = addMilliseconds(app().clock.now(), -500 * DAY);
+    const moments = Array.from({ length: ROWS }, (_, number) =>
+      addMilliseconds(start, number * 60_000),
+    );
     await recordCalls(app().dataSource, moments);
     const members = await Promise.all([1, 2, 3].map(() => Member.join(app())));
     const times: number[] = [];

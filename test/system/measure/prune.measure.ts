@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
-import { DAY, HOUR, later } from '../../../src/platform/clock.js';
-import { ApiCall } from '../../../src/modules/quota/quota.entities.js';
+import { DAY, HOUR, addMilliseconds } from '../../../src/platform/clock.js';
+import { ApiCall } from '../../../src/modules/quota/calls/call-log.entities.js';
 import { UsageRollup } from '../../../src/modules/quota/calls/usage-rollup.service.js';
 import { Prune } from '../../../src/modules/operations/prune.service.js';
 import { onEachEngine, type TestDatabase } from '../../support/database.js';
@@ -69,9 +69,9 @@ onEachEngine(`Pruning ${ROWS} calls`, (database) => {
 /** Inserts a hundred days of calls, 600 days ago, and doubles the rows without a statement timeout. */
 async function fill({ url, engine }: TestDatabase, dataSource: DataSource): Promise<void> {
   const initialRows = Math.round(ROWS / 2 ** DOUBLINGS.length);
-  const start = later(new Date(), -600 * DAY);
+  const start = addMilliseconds(new Date(), -600 * DAY);
   const times = Array.from({ length: initialRows }, (_, number) =>
-    later(start, (number * 100 * DAY) / initialRows),
+    addMilliseconds(start, (number * 100 * DAY) / initialRows),
   );
   await recordCalls(dataSource, times);
   const isSqlite = engine.kind === 'sqlite';

@@ -1,7 +1,8 @@
 import { IdempotencyKey } from '../../../src/platform/http/idempotency/idempotency-key.entity.js';
 import { Comment } from '../../../src/modules/comments/comment.entity.js';
 import { Post } from '../../../src/modules/posts/post.entities.js';
-import { ApiCall, QuotaUsage } from '../../../src/modules/quota/quota.entities.js';
+import { ApiCall } from '../../../src/modules/quota/calls/call-log.entities.js';
+import { QuotaUsage } from '../../../src/modules/quota/quota.entities.js';
 import { QuotaService } from '../../../src/modules/quota/quota.service.js';
 import { User } from '../../../src/modules/users/user.entity.js';
 import { concurrently, rounds, ROUNDS_TIMEOUT_MS } from '../../support/cluster.js';

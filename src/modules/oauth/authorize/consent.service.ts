@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Response } from 'express';
 import { AuditLog } from '../../../platform/audit/audit-log.repository.js';
-import { Clock, later, SECOND } from '../../../platform/clock.js';
+import { Clock, addMilliseconds, SECOND } from '../../../platform/clock.js';
 import type { Scope } from '../../../platform/access/scopes.js';
 import { newSecret, sha256 } from '../../../platform/secrets.js';
 import { AppConfig } from '../../../platform/config/app-config.js';
@@ -62,7 +62,7 @@ export class ConsentService {
         redirectUri,
         codeChallenge,
         createdAt: now,
-        expiresAt: later(now, this.config.lifetimes.code * SECOND),
+        expiresAt: addMilliseconds(now, this.config.lifetimes.code * SECOND),
         consumedAt: null,
       });
     });

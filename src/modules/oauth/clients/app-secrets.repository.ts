@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, In, IsNull, LessThanOrEqual, MoreThan, Or } from 'typeorm';
-import { later, MINUTE } from '../../../platform/clock.js';
+import { addMilliseconds, MINUTE } from '../../../platform/clock.js';
 import { insertRow } from '../../../platform/database/sql.js';
 import { entities, type Transaction } from '../../../platform/database/transaction.js';
 import { AppSecret } from './client.entities.js';
@@ -38,7 +38,7 @@ export class AppSecretsRepository {
 
   /** Writes the last use at most once a minute, so that busy apps do not write with every request. */
   async recordUse({ id, lastUsedAt }: AppSecret, now: Date): Promise<void> {
-    const due = later(now, -MINUTE);
+    const due = addMilliseconds(now, -MINUTE);
     if (lastUsedAt !== null && lastUsedAt > due) return;
     const where = { id, lastUsedAt: Or(IsNull(), LessThanOrEqual(due)) };
     await this.dataSource.manager.update(AppSecret, where, { lastUsedAt: now });

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AuditLog, type Change } from '../../../platform/audit/audit-log.repository.js';
-import { Clock, later } from '../../../platform/clock.js';
+import { Clock, addMilliseconds } from '../../../platform/clock.js';
 import { TransactionRunner, type Transaction } from '../../../platform/database/transaction.js';
 import { InvalidRequest, NotFound } from '../../../platform/errors.js';
 import { newId } from '../../../platform/ids.js';
@@ -88,7 +88,7 @@ export class AppSecretsService {
       const all = await this.secrets.findAll(clientId, tx);
       const former: SecretStatus[] = [];
       for (const secret of newestFirst(all).filter((one) => isLive(one, now))) {
-        const expiresAt = later(now, former.length === 0 ? graceMs : 0);
+        const expiresAt = addMilliseconds(now, former.length === 0 ? graceMs : 0);
         if (await this.secrets.expire(tx, secret.id, expiresAt)) {
           secret.expiresAt = expiresAt;
           const details = { ...detailsOf(secret), expiresAt };

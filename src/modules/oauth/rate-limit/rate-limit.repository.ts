@@ -3,9 +3,9 @@ import { DataSource, In, MoreThan } from 'typeorm';
 import { storedTime } from '../../../platform/database/columns.js';
 import { batched } from '../../../platform/database/batch-loader.js';
 import {
-  expiredRows,
-  type ExpiredRows,
-} from '../../../platform/database/retention/expired-rows.js';
+  deletableRows,
+  type DeletableRows,
+} from '../../../platform/database/retention/deletable-rows.js';
 import {
   padToPowerOfTwo,
   placeholdersFor,
@@ -55,11 +55,11 @@ export class RateLimitRepository {
   }
 
   /** The rows of these keys. Looks up the keys again for each batch. */
-  rowsOf(hashes: () => Promise<string[]>): ExpiredRows {
-    const hashRows = async (): Promise<ExpiredRows> =>
-      expiredRows(this.dataSource, RateLimitHit, { hash: In(await hashes()) }, 'hash');
+  rowsOf(hashes: () => Promise<string[]>): DeletableRows {
+    const hashRows = async (): Promise<DeletableRows> =>
+      deletableRows(this.dataSource, RateLimitHit, { hash: In(await hashes()) }, 'hash');
     return {
-      ...expiredRows(this.dataSource, RateLimitHit, {}, 'hash'),
+      ...deletableRows(this.dataSource, RateLimitHit, {}, 'hash'),
       count: async () => (await hashRows()).count(),
       keys: async (limit) => (await hashRows()).keys(limit),
     };

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { Clock, later, secondsUntil } from '../../../platform/clock.js';
-import type { ExpiredRows } from '../../../platform/database/retention/expired-rows.js';
+import { Clock, addMilliseconds, secondsUntil } from '../../../platform/clock.js';
+import type { DeletableRows } from '../../../platform/database/retention/deletable-rows.js';
 import { TransactionRunner, type Transaction } from '../../../platform/database/transaction.js';
 import { sha256 } from '../../../platform/secrets.js';
 import type { RateLimit } from './rate-limits.js';
@@ -90,7 +90,7 @@ export class SlidingWindowCounter {
   }
 
   /** The rows that count the attempts of these keys. */
-  attemptsOf(attempts: () => Promise<Attempt[]>): ExpiredRows {
+  attemptsOf(attempts: () => Promise<Attempt[]>): DeletableRows {
     return this.repository.rowsOf(async () =>
       (await attempts()).map(({ limit, key }) => keyHash(limit, key)),
     );
@@ -107,12 +107,12 @@ export class SlidingWindowCounter {
     if (limit.limit === 0) return UNLIMITED;
     const now = this.clock.now();
     const coveredMs = limit.windowMs + slotMs(limit);
-    const since = slotOf(limit, later(now, -coveredMs));
+    const since = slotOf(limit, addMilliseconds(now, -coveredMs));
     const { hits: attempts, oldest } = await this.repository.count(hash, since, tx);
     return {
       exceeded: attempts >= limit.limit,
       attempts,
-      retryAfterSeconds: oldest ? secondsUntil(later(oldest, coveredMs), now) : 0,
+      retryAfterSeconds: oldest ? secondsUntil(addMilliseconds(oldest, coveredMs), now) : 0,
     };
   }
 }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Clock, DAY, HOUR, MINUTE } from '../../../platform/clock.js';
 import { AppConfig } from '../../../platform/config/app-config.js';
-import type { ExpiredRows } from '../../../platform/database/retention/expired-rows.js';
+import type { DeletableRows } from '../../../platform/database/retention/deletable-rows.js';
 import { TransactionRunner, type Transaction } from '../../../platform/database/transaction.js';
 import {
   SlidingWindowCounter,
@@ -137,7 +137,7 @@ export class OtpLimits {
   }
 
   /** The rows that count attempts of this phone and its trusted devices. */
-  attemptsOf(phone: string): ExpiredRows {
+  attemptsOf(phone: string): DeletableRows {
     return this.counter.attemptsOf(async () => {
       const devices = await this.repository.findTrustedDevices(phone);
       return [

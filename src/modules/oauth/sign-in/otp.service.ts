@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Clock, later, SECOND } from '../../../platform/clock.js';
+import { Clock, addMilliseconds, SECOND } from '../../../platform/clock.js';
 import { countryOf } from '../../users/phone-number.js';
 import { digestsEqual, hmacSha256 } from '../../../platform/secrets.js';
 import { AppConfig } from '../../../platform/config/app-config.js';
@@ -80,7 +80,7 @@ export class OtpService {
       codeHash: this.hash(transactionId, phone, password),
       attempts: 0,
       createdAt: now,
-      expiresAt: later(now, seconds * SECOND),
+      expiresAt: addMilliseconds(now, seconds * SECOND),
       consumedAt: null,
     };
     const message = { challenge, password, language };

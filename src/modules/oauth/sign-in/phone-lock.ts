@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AuditLog, type Change } from '../../../platform/audit/audit-log.repository.js';
-import { Clock, DAY, later, secondsUntil } from '../../../platform/clock.js';
+import { Clock, DAY, addMilliseconds, secondsUntil } from '../../../platform/clock.js';
 import { TransactionRunner, type Transaction } from '../../../platform/database/transaction.js';
 import { UsersService } from '../../users/users.service.js';
 import type { OtpChallenge, OtpFailures } from './sign-in.entities.js';
@@ -51,7 +51,7 @@ export class PhoneLock {
     const locked = lockedSeconds(row, now);
     if (locked !== undefined || isRight || row === null) return locked;
     const failures = row.lockedUntil === null ? row.failures + 1 : 1;
-    const lockedUntil = failures >= MAX_FAILURES ? later(now, DAY) : null;
+    const lockedUntil = failures >= MAX_FAILURES ? addMilliseconds(now, DAY) : null;
     await this.repository.updateFailures(tx, phone, { failures, lockedUntil });
     if (lockedUntil !== null && userId !== null)
       await this.audit.record(tx, 'otp.locked', userId, { actor: 'service' }, { lockedUntil });

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { Clock, later, MINUTE, SECOND } from '../../../platform/clock.js';
+import { Clock, addMilliseconds, MINUTE, SECOND } from '../../../platform/clock.js';
 import { AppConfig } from '../../../platform/config/app-config.js';
 import { UnknownCommitOutcome } from '../../../platform/database/errors.js';
 import { TransactionRunner } from '../../../platform/database/transaction.js';
@@ -14,7 +14,7 @@ import { SignInRepository } from './sign-in.repository.js';
 
 /** Computed from the id, so that a deleted sign-in is indistinguishable from an invented id. */
 export function signInExpiresAt(transactionId: string, { lifetimes }: AppConfig): Date {
-  return later(timeOf(transactionId), lifetimes.transaction * SECOND);
+  return addMilliseconds(timeOf(transactionId), lifetimes.transaction * SECOND);
 }
 
 /** Browser sessions. A user with a session skips the one-time password, but not the consent page. */
@@ -80,6 +80,6 @@ export class SignInService {
   }
 
   private sessionExpiresAt(now: Date): Date {
-    return later(now, this.config.lifetimes.session * SECOND);
+    return addMilliseconds(now, this.config.lifetimes.session * SECOND);
   }
 }

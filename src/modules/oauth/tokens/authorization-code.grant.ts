@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AuditLog, type NewAuditEvent } from '../../../platform/audit/audit-log.repository.js';
-import { Clock, later, SECOND } from '../../../platform/clock.js';
+import { Clock, addMilliseconds, SECOND } from '../../../platform/clock.js';
 import { parseScope } from '../../../platform/access/scopes.js';
 import { isSecret, sha256 } from '../../../platform/secrets.js';
 import { GroupCommit } from '../../../platform/database/group-commit.js';
@@ -71,7 +71,7 @@ export class AuthorizationCodeGrant {
     const isVerified = verifierMatches(code.codeChallenge, verifier);
     if (code.consumedAt) {
       // A second, valid exchange: one of the two clients stole the code (RFC 6749 §4.1.2).
-      if (isVerified && receivedAt >= later(code.consumedAt, RETRY_MS))
+      if (isVerified && receivedAt >= addMilliseconds(code.consumedAt, RETRY_MS))
         await this.transactions.run((tx) => this.grants.revokeReused(tx, 'code.replayed', code));
       throw invalidCode(!isVerified);
     }

@@ -2,9 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityTarget } from 'typeorm';
 import {
   childRows,
-  expiredRows,
-  type ExpiredRows,
-} from '../../../platform/database/retention/expired-rows.js';
+  deletableRows,
+  type DeletableRows,
+} from '../../../platform/database/retention/deletable-rows.js';
 import {
   type PersonalData,
   personalRows,
@@ -29,7 +29,7 @@ export class GrantsPersonalData implements PersonalData {
     ];
   }
 
-  rowsToErase({ userId }: Person): ExpiredRows[] {
+  rowsToErase({ userId }: Person): DeletableRows[] {
     const children = [AuthorizationCode, AccessToken, RefreshToken].map((child) =>
       childRows<Grant, { grantId: string }>(this.dataSource, {
         parent: Grant,
@@ -38,7 +38,7 @@ export class GrantsPersonalData implements PersonalData {
         foreignKey: 'grantId',
       }),
     );
-    return [...children, expiredRows(this.dataSource, Grant, { userId }, 'userId')];
+    return [...children, deletableRows(this.dataSource, Grant, { userId }, 'userId')];
   }
 
   /** The rows of `grants`, each with the name of the app. */

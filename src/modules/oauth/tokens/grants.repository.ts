@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, In, IsNull } from 'typeorm';
-import { later, MINUTE } from '../../../platform/clock.js';
+import { addMilliseconds, MINUTE } from '../../../platform/clock.js';
 import { parseScope, type Scope } from '../../../platform/access/scopes.js';
 import { storedTime } from '../../../platform/database/columns.js';
 import {
@@ -138,7 +138,7 @@ export class GrantsRepository {
 
   /** Writes the last use, unless the stored one is less than a minute older. */
   async recordUse(tx: Transaction, ids: readonly string[], at: Date): Promise<void> {
-    const values = [at, later(at, -MINUTE), ...ids];
+    const values = [at, addMilliseconds(at, -MINUTE), ...ids];
     await writeRows(tx, `${RECORD_USE} ${placeholdersFor(ids)}`, values);
   }
 }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { formatScope, type Scope } from '../../../platform/access/scopes.js';
 import { AuditLog, type Change } from '../../../platform/audit/audit-log.repository.js';
-import { Clock, later, SECOND } from '../../../platform/clock.js';
+import { Clock, addMilliseconds, SECOND } from '../../../platform/clock.js';
 import { AppConfig } from '../../../platform/config/app-config.js';
 import { type Transaction, TransactionRunner } from '../../../platform/database/transaction.js';
 import { newId } from '../../../platform/ids.js';
@@ -49,7 +49,7 @@ export class GrantsService {
       scope: formatScope(scopes),
       requestedScope: formatScope(requested),
       createdAt: now,
-      expiresAt: later(now, this.config.lifetimes.grant * SECOND),
+      expiresAt: addMilliseconds(now, this.config.lifetimes.grant * SECOND),
       revokedAt: null,
       lastUsedAt: null,
     };

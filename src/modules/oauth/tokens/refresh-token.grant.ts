@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AuditLog, type NewAuditEvent } from '../../../platform/audit/audit-log.repository.js';
-import { Clock, later, SECOND } from '../../../platform/clock.js';
+import { Clock, addMilliseconds, SECOND } from '../../../platform/clock.js';
 import {
   canonicalScopes,
   formatScope,
@@ -138,7 +138,7 @@ export class RefreshTokenGrant {
         encryptResponse(value, tokens[index] as IssuedTokens),
       ]),
     );
-    if (!(await this.tokens.consumeRefresh(tx, responses, later(now, REPLAY_MS), now)))
+    if (!(await this.tokens.consumeRefresh(tx, responses, addMilliseconds(now, REPLAY_MS), now)))
       return undefined;
     await this.tokens.insertAll(tx, pairs);
     const predecessors = requests.flatMap(({ stored }) => stored.predecessorHash ?? []);

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Clock, later, SECOND } from '../../../platform/clock.js';
+import { Clock, addMilliseconds, SECOND } from '../../../platform/clock.js';
 import { formatScope, type Scope } from '../../../platform/access/scopes.js';
 import { newSecret, sha256 } from '../../../platform/secrets.js';
 import { AppConfig } from '../../../platform/config/app-config.js';
@@ -51,7 +51,7 @@ export class TokenIssuer {
     predecessorHash: string | null = null,
   ): NewTokens {
     const { accessToken: lifetime, refreshIdle } = this.config.lifetimes;
-    const expiresAt = earlier(later(now, lifetime * SECOND), grantExpiresAt);
+    const expiresAt = earlier(addMilliseconds(now, lifetime * SECOND), grantExpiresAt);
     const accessToken = newSecret('svcat');
     const refreshToken = newSecret('svcrt');
     const common = { grantId, createdAt: now };
@@ -67,7 +67,7 @@ export class TokenIssuer {
       refresh: {
         ...common,
         hash: sha256(refreshToken),
-        expiresAt: earlier(later(now, refreshIdle * SECOND), grantExpiresAt),
+        expiresAt: earlier(addMilliseconds(now, refreshIdle * SECOND), grantExpiresAt),
         consumedAt: null,
         predecessorHash,
         encryptedResponse: null,

@@ -1,5 +1,5 @@
 import type { Change } from '../../../platform/audit/audit-log.repository.js';
-import { startupErrorMessage } from '../../../platform/lifecycle/start-problem.js';
+import { startupErrorMessage } from '../../../platform/lifecycle/startup-error.js';
 
 export interface Finding {
   status: 'ok' | 'warning' | 'failed';

@@ -1,5 +1,5 @@
 import type { Change } from '../../../platform/audit/audit-log.repository.js';
-import { HOUR, later, MINUTE } from '../../../platform/clock.js';
+import { HOUR, addMilliseconds, MINUTE } from '../../../platform/clock.js';
 import type { Discrepancy, CounterCache } from '../../../platform/database/counter-cache.js';
 import { type JobName, JOBS } from '../../../platform/lifecycle/job-runner.service.js';
 import type { JobRunsRepository } from '../../../platform/lifecycle/job-runs.repository.js';
@@ -38,9 +38,9 @@ interface Schedule {
 }
 
 const SCHEDULES: Readonly<Record<JobName, Schedule>> = {
-  prune: { due: (now) => later(now, -2 * HOUR), command: 'prune' },
+  prune: { due: (now) => addMilliseconds(now, -2 * HOUR), command: 'prune' },
   'quota-reset': { due: periodStart, command: 'quota reset' },
-  'usage-rollup': { due: (now) => later(now, -30 * MINUTE), command: 'usage rollup' },
+  'usage-rollup': { due: (now) => addMilliseconds(now, -30 * MINUTE), command: 'usage rollup' },
 };
 
 /** Finds jobs that do not run, which no request would reveal. */

@@ -10,7 +10,7 @@ import type { Outcome } from '../../../platform/http/idempotency/idempotency.ser
 import { responseStatus, routeOf } from '../../../platform/http/request-context.js';
 import { newId } from '../../../platform/ids.js';
 import { Metrics } from '../../../platform/observability/metrics.js';
-import type { ApiCall } from '../quota.entities.js';
+import type { ApiCall } from './call-log.entities.js';
 import { CallsRepository } from './calls.repository.js';
 
 /** The only metered route (source document, section 8). */

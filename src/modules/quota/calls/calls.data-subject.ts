@@ -8,9 +8,9 @@ import {
 } from '../../../platform/database/retention/data-subject.js';
 import {
   rowsToClear,
-  type ExpiredRows,
-} from '../../../platform/database/retention/expired-rows.js';
-import { ApiCall } from '../quota.entities.js';
+  type DeletableRows,
+} from '../../../platform/database/retention/deletable-rows.js';
+import { ApiCall } from './call-log.entities.js';
 
 /** Calls that apps made on behalf of the user. They belong to the app, so erasure only clears the user id. */
 @Injectable()
@@ -21,7 +21,7 @@ export class CallsPersonalData implements PersonalData {
     return [personalRows(this.dataSource, ApiCall, [{ userId }], ['userId'])];
   }
 
-  rowsToErase({ userId }: Person): ExpiredRows[] {
+  rowsToErase({ userId }: Person): DeletableRows[] {
     return [rowsToClear(this.dataSource, ApiCall, { userId }, 'userId', { userId: null })];
   }
 }

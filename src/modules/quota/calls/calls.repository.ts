@@ -1,17 +1,17 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { DataSource, type SelectQueryBuilder } from 'typeorm';
-import { HOUR, later, startOf } from '../../../platform/clock.js';
+import { HOUR, addMilliseconds, floorTo } from '../../../platform/clock.js';
 import {
   expiredLogRows,
-  type ExpiredRows,
+  type DeletableRows,
   firstTimeIn,
   type TimeRange,
   inTimeRange,
-} from '../../../platform/database/retention/expired-rows.js';
+} from '../../../platform/database/retention/deletable-rows.js';
 import { insertAll, upsertAll } from '../../../platform/database/sql.js';
 import { entities, type Transaction } from '../../../platform/database/transaction.js';
-import { ApiCall, ApiUsageDaily } from '../quota.entities.js';
+import { ApiCall, ApiUsageDaily } from './call-log.entities.js';
 
 const TOTALS_PER_STATEMENT = 200;
 
@@ -27,7 +27,7 @@ export class CallsRepository {
   }
 
   /** Returns the time of the first call, or null if there is none. */
-  findFirst(span: TimeRange): Promise<Date | null> {
+  findFirstCallTime(span: TimeRange): Promise<Date | null> {
     return firstTimeIn(this.dataSource, ApiCall, span);
   }
 
@@ -36,17 +36,17 @@ export class CallsRepository {
    * Yields to the event loop between hours, because the SQLite driver blocks the process.
    */
   async *hoursWithCalls({ from, to }: TimeRange): AsyncGenerator<TimeRange> {
-    let first = await this.findFirst({ from, to });
-    while (first) {
-      const hour = startOf(first, HOUR);
-      const next = later(hour, HOUR);
+    let firstCallAt = await this.findFirstCallTime({ from, to });
+    while (firstCallAt) {
+      const hour = floorTo(firstCallAt, HOUR);
+      const next = addMilliseconds(hour, HOUR);
       yield { from: hour < from ? from : hour, to: next > to ? to : next };
       await nextTurn();
-      first = await this.findFirst({ from: next, to });
+      firstCallAt = await this.findFirstCallTime({ from: next, to });
     }
   }
 
-  async countByRoute(hour: TimeRange): Promise<RouteCount[]> {
+  async countByAppRouteAndStatus(hour: TimeRange): Promise<RouteCount[]> {
     const rows = await this.inTimeRange(hour)
       .select('call.clientId', 'clientId')
       .addSelect('call.route', 'route')
@@ -74,7 +74,7 @@ export class CallsRepository {
     return this.inTimeRange(span, entities(tx)).andWhere({ clientId, metered: true }).getCount();
   }
 
-  callsBefore(moment: Date): ExpiredRows {
+  callsBefore(moment: Date): DeletableRows {
     return expiredLogRows(this.dataSource, ApiCall, moment);
   }
 

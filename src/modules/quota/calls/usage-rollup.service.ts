@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { Clock, DAY, later, startOf } from '../../../platform/clock.js';
+import { Clock, DAY, addMilliseconds, floorTo } from '../../../platform/clock.js';
 import { AppConfig } from '../../../platform/config/app-config.js';
-import type { ExpiredRows } from '../../../platform/database/retention/expired-rows.js';
+import type { DeletableRows } from '../../../platform/database/retention/deletable-rows.js';
 import { TransactionRunner } from '../../../platform/database/transaction.js';
-import type { ApiUsageDaily } from '../quota.entities.js';
+import type { ApiUsageDaily } from './call-log.entities.js';
 import { CallsRepository } from './calls.repository.js';
 
 export interface RollupResult {
@@ -15,7 +15,7 @@ export interface RollupResult {
 
 /** Calls before this time are past retention. It is the start of a UTC day, so that calls expire by whole days. */
 export function callLogStart(now: Date, { retention }: Pick<AppConfig, 'retention'>): Date {
-  return startOf(later(now, -retention.callLog * DAY), DAY);
+  return floorTo(addMilliseconds(now, -retention.callLog * DAY), DAY);
 }
 
 /**
@@ -40,18 +40,18 @@ export class UsageRollup {
    * @param stopAt when to stop early; the next run continues
    */
   async run({ from, stopAt }: { from?: Date; stopAt?: Date } = {}): Promise<RollupResult> {
-    // The clock of another process may be ahead.
-    const until = later(this.clock.now(), DAY);
+    // Includes up to a day of the future, because the clock of another process may be ahead.
+    const until = addMilliseconds(this.clock.now(), DAY);
     return this.rollUp(from ?? (await this.firstUnfinishedDay()), until, stopAt);
   }
 
   /** The calls past retention. */
-  expiredCalls(): ExpiredRows {
+  expiredCalls(): DeletableRows {
     return this.repository.callsBefore(callLogStart(this.clock.now(), this.config));
   }
 
-  /** Adds the calls past retention to the totals and returns them. @param stopAt when to leave the rest to the next run */
-  async rollUpExpiredCalls(stopAt?: Date): Promise<ExpiredRows> {
+  /** Rolls up the calls past retention and returns them, for pruning. @param stopAt when to leave the rest to the next run */
+  async rollUpExpiredCalls(stopAt?: Date): Promise<DeletableRows> {
     const end = callLogStart(this.clock.now(), this.config);
     const { until } = await this.rollUp(new Date(0), end, stopAt);
     return this.repository.callsBefore(until);
@@ -59,12 +59,15 @@ export class UsageRollup {
 
   private async rollUp(from: Date, to: Date, stopAt: Date | undefined): Promise<RollupResult> {
     const days: RollupResult['days'] = [];
-    let first = await this.repository.findFirst({ from, to });
-    while (first) {
-      const start = startOf(first, DAY);
+    let firstCallAt = await this.repository.findFirstCallTime({ from, to });
+    while (firstCallAt) {
+      const start = floorTo(firstCallAt, DAY);
       if (stopAt && this.clock.now() >= stopAt) return { days, until: start };
       days.push(await this.rollUpDay(start));
-      first = await this.repository.findFirst({ from: later(start, DAY), to });
+      firstCallAt = await this.repository.findFirstCallTime({
+        from: addMilliseconds(start, DAY),
+        to,
+      });
     }
     return { days, until: to };
   }
@@ -75,9 +78,9 @@ export class UsageRollup {
     let calls = 0;
     for await (const hour of this.repository.hoursWithCalls({
       from: start,
-      to: later(start, DAY),
+      to: addMilliseconds(start, DAY),
     })) {
-      for (const count of await this.repository.countByRoute(hour)) {
+      for (const count of await this.repository.countByAppRouteAndStatus(hour)) {
         const total = counted.get(keyOf(count)) ?? { day, ...count, calls: 0 };
         total.calls += count.calls;
         calls += count.calls;
@@ -110,8 +113,8 @@ export class UsageRollup {
     const newest = await this.repository.findNewestDay();
     if (newest === null) return new Date(0);
     const counted = new Date(newest);
-    const today = startOf(this.clock.now(), DAY);
-    return later(counted < today ? counted : today, -DAY);
+    const today = floorTo(this.clock.now(), DAY);
+    return addMilliseconds(counted < today ? counted : today, -DAY);
   }
 }
 

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Clock, DAY, later } from '../../../platform/clock.js';
+import { Clock, DAY, addMilliseconds } from '../../../platform/clock.js';
 import { InvalidRequest } from '../../../platform/errors.js';
 import { TransactionRunner } from '../../../platform/database/transaction.js';
 import { periodOf, periodStart, rangeOf, type Period } from '../quota-period.js';
@@ -48,7 +48,7 @@ export class QuotaMonths {
     let closed = 0;
     for (const earlier of await this.repository.findUnclosedPeriods(period))
       closed += await this.close(earlier, now);
-    const last = periodOf(later(periodStart(now), -1));
+    const last = periodOf(addMilliseconds(periodStart(now), -1));
     return {
       period,
       closed,

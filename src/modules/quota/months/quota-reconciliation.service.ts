@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { AuditLog, type Change } from '../../../platform/audit/audit-log.repository.js';
-import { Clock, HOUR, later, startOf } from '../../../platform/clock.js';
+import { Clock, HOUR, addMilliseconds, floorTo } from '../../../platform/clock.js';
 import { InvalidRequest } from '../../../platform/errors.js';
 import { AppConfig } from '../../../platform/config/app-config.js';
-import type { TimeRange } from '../../../platform/database/retention/expired-rows.js';
+import type { TimeRange } from '../../../platform/database/retention/deletable-rows.js';
 import { TransactionRunner, type Transaction } from '../../../platform/database/transaction.js';
 import { CallsRepository } from '../calls/calls.repository.js';
 import { callLogStart } from '../calls/usage-rollup.service.js';
@@ -98,7 +98,7 @@ export class QuotaReconciliation {
   }
 
   private settledUntil({ from, to }: TimeRange): Date {
-    const settled = startOf(later(this.clock.now(), -SETTLED_MS), HOUR);
+    const settled = floorTo(addMilliseconds(this.clock.now(), -SETTLED_MS), HOUR);
     if (settled < from) return from;
     return settled > to ? to : settled;
   }

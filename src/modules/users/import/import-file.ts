@@ -245,7 +245,7 @@ function recordOf({ number: line, text }: Line): FileRecord {
     if (!isColumn(name)) return { line, problem: unknownColumn(name) };
     const type = name === 'latitude' || name === 'longitude' ? 'number' : 'string';
     if (value !== null && typeof value !== type)
-      return { line, problem: `${name}: It must be a ${type}.` };
+      return { line, problem: `${name} must be a ${type}.` };
     values[name] = String(value ?? '');
   }
   return { line, values };

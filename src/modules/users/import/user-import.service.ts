@@ -34,7 +34,7 @@ export interface ImportReport extends WriteCounts {
   unchanged: number;
   /** Lines read, without the header. */
   lines: number;
-  bad: number;
+  invalid: number;
 }
 
 interface ImportSettings {
@@ -64,13 +64,13 @@ export class UserImport {
     { change, dryRun, onProgress, onProblem }: ImportSettings,
   ): Promise<ImportReport> {
     const lineOfPhone = new Map<string, number>();
-    const report = { lines: 0, added: 0, updated: 0, unchanged: 0, bad: 0 };
+    const report = { lines: 0, added: 0, updated: 0, unchanged: 0, invalid: 0 };
     for await (const records of batches) {
       const users = records.flatMap((record) => {
         const user = parseRecord(record, lineOfPhone);
         if (!('problem' in user)) return [user];
         onProblem(user);
-        report.bad += 1;
+        report.invalid += 1;
         return [];
       });
       const { added, updated } = await this.import(users, change, dryRun);
@@ -138,8 +138,9 @@ function parseRecord(record: FileRecord, lineOfPhone: Map<string, number>): Impo
   const { line, values } = record;
   try {
     const user = parseUser(values);
-    const before = lineOfPhone.get(user.phone);
-    if (before !== undefined) return { line, problem: `phone: It is already on line ${before}.` };
+    const previousLine = lineOfPhone.get(user.phone);
+    if (previousLine !== undefined)
+      return { line, problem: `phone is already used on line ${previousLine}.` };
     lineOfPhone.set(user.phone, line);
     return user;
   } catch (error) {
@@ -151,9 +152,9 @@ function parseRecord(record: FileRecord, lineOfPhone: Map<string, number>): Impo
 /** Applies the rules of `user add`. @throws InvalidValue, whose message contains no personal data */
 function parseUser(values: Values): ImportedUser {
   const missing = REQUIRED.find((column) => isBlank(values[column] ?? ''));
-  if (missing !== undefined) throw new InvalidValue(`${missing}: It is required.`);
+  if (missing !== undefined) throw new InvalidValue(`${missing} is required.`);
   const phone = parsePhone(values.phone ?? '');
-  if (phone === undefined) throw new InvalidValue(`phone: It ${PHONE_REQUIREMENT}.`);
+  if (phone === undefined) throw new InvalidValue(`phone ${PHONE_REQUIREMENT}.`);
   const user: ImportedUser = { phone, name: parseField('name', values.name ?? '') };
   const { neighborhood, photo_url: photoUrl, latitude, longitude } = values;
   if (neighborhood !== undefined)
@@ -180,7 +181,8 @@ function parseField<C extends keyof typeof fieldParsers>(column: C, text: string
   try {
     return fieldParsers[column](text) as FieldValue<C>;
   } catch (error) {
-    if (error instanceof InvalidValue) throw new InvalidValue(`${column}: ${error.message}`);
+    if (error instanceof InvalidValue)
+      throw new InvalidValue(error.message.replace(/^It /, `${column} `));
     throw error;
   }
 }

@@ -8,7 +8,7 @@ import {
 } from 'typeorm';
 import { id, integer, optional, text, time } from './columns.js';
 
-/** For operators: the app and user of an audit event, the quota of a closed month, and indices by user. */
+/** Adds the app and user of an audit event, the plan and limit of a closed month, and indices for erasure, pruning and reports. */
 export class Operate1795298400000 implements MigrationInterface {
   readonly name = 'Operate1795298400000';
 

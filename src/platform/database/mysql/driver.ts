@@ -6,7 +6,7 @@ import {
   enforceDeadline,
   type Send,
   acquireWithTimeout,
-  timedOut,
+  timeoutError,
 } from './timeouts.js';
 import { type Failover, routeToPrimary } from './failover.js';
 
@@ -100,7 +100,7 @@ function enforceQueryTimeout(connection: PoolConnection, timeoutMs: number): voi
     const timer = setTimeout(() => {
       // `connection.destroy()` would leave the statement without a result.
       streamOf(connection).destroy(
-        timedOut('The database did not respond to a statement in time.'),
+        timeoutError('The database did not respond to a statement in time.'),
       );
     }, timeoutMs).unref();
     return query.once('end', () => clearTimeout(timer));

@@ -4,7 +4,7 @@ import type { Pool, PoolConnection, RowDataPacket } from 'mysql2';
 import { withDeadline } from '../../request-context.js';
 import { isReadOnly } from '../errors.js';
 import { streamOf } from './private-members.js';
-import { interceptQueries, acquireWithTimeout, timedOut } from './timeouts.js';
+import { interceptQueries, acquireWithTimeout, timeoutError } from './timeouts.js';
 
 const DEFAULT_PORT = 3306;
 
@@ -61,7 +61,9 @@ export class Failover {
     const keepAlive = { keepAlive: true, keepAliveInitialDelay: KEEP_ALIVE_MS };
     const socket = connect({ host, port, noDelay: true, ...keepAlive });
     const timer = setTimeout(() => {
-      socket.destroy(timedOut('The database server did not confirm in time that it takes writes.'));
+      socket.destroy(
+        timeoutError('The database server did not confirm in time that it takes writes.'),
+      );
     }, this.timeoutMs).unref();
     this.connections.set(socket, { server: index, timer });
     return socket

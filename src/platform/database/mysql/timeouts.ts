@@ -5,7 +5,7 @@ import { bindContext, isPastDeadline } from '../../request-context.js';
 import { leaveQueue } from './private-members.js';
 
 /** An error like Node's for network timeouts. */
-export function timedOut(message: string): NodeJS.ErrnoException {
+export function timeoutError(message: string): NodeJS.ErrnoException {
   return Object.assign(new Error(message), { code: 'ETIMEDOUT' });
 }
 
@@ -44,7 +44,7 @@ export function acquireWithTimeout(
       isWaiting = false;
       leaveQueue(pool, waiter);
       const fail = callback as (error: Error) => void;
-      fail(timedOut('No database connection became free in time.'));
+      fail(timeoutError('No database connection became free in time.'));
     }, timeoutMs);
     getConnection(waiter);
   };
@@ -61,19 +61,19 @@ export function enforceDeadline(connection: PoolConnection, timeoutMs: number): 
     if (typeof callback !== 'function') return send(statement, ...more);
     const fail = callback as (error: Error) => void;
     if (isPastDeadline(timeoutMs) && !EXEMPT.test(text))
-      return rejectedQuery(() => fail(deadlineExceeded()));
+      return rejectedQuery(() => fail(deadlineExceededError()));
     return send(statement, ...more);
   });
 }
 
-/** The deadline of requests for database work, in milliseconds; Infinity on SQLite. */
+/** How long after its start a request may still use the database, in milliseconds; Infinity on SQLite. */
 export function timeoutOf(options: DataSourceOptions): number {
   const isServer = options.type === 'mysql' || options.type === 'mariadb';
   return (isServer ? options.connectTimeout : undefined) ?? Infinity;
 }
 
-export function deadlineExceeded(): Error {
-  return timedOut('The request is past its deadline for the database.');
+export function deadlineExceededError(): Error {
+  return timeoutError('The request exceeded its database time limit.');
 }
 
 /** A query that was not sent. mysql2's pool releases the connection at its event `end`. */

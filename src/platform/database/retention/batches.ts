@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ExpiredRows } from './expired-rows.js';
+import type { DeletableRows } from './deletable-rows.js';
 import type { TransactionRunner } from '../transaction.js';
 
 /** Rows per transaction. Small, so that requests wait only briefly for its locks, or for the queue of SQLite. */
@@ -18,7 +18,7 @@ export interface BatchSettings {
 /** Deletes rows in batches, each in its own transaction, with pauses. @returns the number of rows */
 export async function deleteInBatches(
   transactions: TransactionRunner,
-  rows: ExpiredRows,
+  rows: DeletableRows,
   { shouldStop = () => false, onBatch }: BatchSettings = {},
 ): Promise<number> {
   let deleted = 0;
@@ -34,8 +34,8 @@ export async function deleteInBatches(
 
 /** Calls `work` sequentially and sums its results by table. */
 export async function countByTable(
-  all: Iterable<ExpiredRows> | AsyncIterable<ExpiredRows>,
-  work: (rows: ExpiredRows) => Promise<number>,
+  all: Iterable<DeletableRows> | AsyncIterable<DeletableRows>,
+  work: (rows: DeletableRows) => Promise<number>,
 ): Promise<RowsByTable> {
   const counts: RowsByTable = {};
   for await (const rows of all) counts[rows.table] = (counts[rows.table] ?? 0) + (await work(rows));

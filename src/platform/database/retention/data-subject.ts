@@ -1,5 +1,5 @@
 import type { DataSource, EntityTarget, FindOptionsWhere, ObjectLiteral } from 'typeorm';
-import type { ExpiredRows } from './expired-rows.js';
+import type { DeletableRows } from './deletable-rows.js';
 import { rowsInPages } from './rows-in-pages.js';
 
 /** The user whose data is exported or erased. `phone` is in E.164 format; null if the user row is already deleted. */
@@ -20,7 +20,7 @@ export interface PersonalData {
   rowsToExport(person: Person): PersonalRows[];
 
   /** The rows to delete or anonymize, in this order. */
-  rowsToErase(person: Person): ExpiredRows[];
+  rowsToErase(person: Person): DeletableRows[];
 }
 
 /** The rows of a table that match any of `wheres`, without the columns in `omit`. */

@@ -3,9 +3,9 @@ import type { Request, Response } from 'express';
 import { ServiceUnavailable } from '../../errors.js';
 import { AppConfig } from '../../config/app-config.js';
 import { ERROR_STATUS, ErrorResponse } from './api-errors.js';
-import { toClientError } from './http-error.js';
+import { toAppError } from './http-error.js';
 
-/** Converts all errors outside of the OAuth endpoints to the error response. Logs server errors with their stack. */
+/** Sends the error response of the API for errors outside of the OAuth endpoints. Logs server errors with their stack. */
 @Catch()
 export class ApiErrorFilter implements ExceptionFilter {
   private readonly logger = new Logger(ApiErrorFilter.name);
@@ -15,7 +15,7 @@ export class ApiErrorFilter implements ExceptionFilter {
   catch(thrown: unknown, host: ArgumentsHost): void {
     const request = host.switchToHttp().getRequest<Request>();
     const response = host.switchToHttp().getResponse<Response>();
-    const error = toClientError(thrown);
+    const error = toAppError(thrown);
     const status = ERROR_STATUS[error.code];
     request.context.errorCode = error.code;
     if (status >= 500 && !(thrown instanceof ServiceUnavailable))

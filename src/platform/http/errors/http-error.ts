@@ -35,8 +35,8 @@ export class MethodNotAllowed extends AppError {
   }
 }
 
-/** Converts any error to an error for the client, without messages of the framework and of drivers. */
-export function toClientError(error: unknown): AppError {
+/** Converts any error to an `AppError`, without messages of the framework and of drivers. */
+export function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error;
   if (isDatabaseUnavailable(error)) return new ServiceUnavailable();
   if (error instanceof HttpException && error.cause instanceof URIError) {

@@ -20,7 +20,7 @@ export class IdempotencyKey {
   @Column(HASH)
   requestHash: string;
 
-  /** JSON. Without the fields of the request body, which a repetition contains. */
+  /** The result as JSON, without the fields copied from the request body: a retry sends them again. */
   @Column({ ...TEXT, name: 'made' })
   result: string;
 

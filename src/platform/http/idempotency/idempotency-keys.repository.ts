@@ -2,13 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, LessThanOrEqual } from 'typeorm';
 import { isConflict, isDuplicateKey } from '../../database/errors.js';
 import { withLockTimeout } from '../../database/mysql/lock-wait.js';
-import {
-  type Person,
-  type PersonalData,
-  personalRows,
-  type PersonalRows,
-} from '../../database/retention/data-subject.js';
-import { expiredRows, type ExpiredRows } from '../../database/retention/expired-rows.js';
+import { deletableRows, type DeletableRows } from '../../database/retention/deletable-rows.js';
 import { entities, type Transaction, TransactionRunner } from '../../database/transaction.js';
 import { IdempotencyKey } from './idempotency-key.entity.js';
 
@@ -29,9 +23,9 @@ export class IdempotencyKeysRepository {
     );
   }
 
-  expired(before: Date): ExpiredRows {
+  expired(before: Date): DeletableRows {
     const expiresAt = LessThanOrEqual(before);
-    return expiredRows(this.dataSource, IdempotencyKey, { expiresAt }, 'expiresAt');
+    return deletableRows(this.dataSource, IdempotencyKey, { expiresAt }, 'expiresAt');
   }
 
   /**
@@ -60,19 +54,5 @@ export class IdempotencyKeysRepository {
       if (isDuplicateKey(error) || isConflict(error)) return false;
       throw error;
     }
-  }
-}
-
-@Injectable()
-export class IdempotencyPersonalData implements PersonalData {
-  constructor(private readonly dataSource: DataSource) {}
-
-  rowsToExport({ userId }: Person): PersonalRows[] {
-    const omit = ['hash', 'requestHash', 'userId'] as const;
-    return [personalRows(this.dataSource, IdempotencyKey, [{ userId }], omit)];
-  }
-
-  rowsToErase({ userId }: Person): ExpiredRows[] {
-    return [expiredRows(this.dataSource, IdempotencyKey, { userId }, 'userId')];
   }
 }

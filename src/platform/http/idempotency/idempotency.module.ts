@@ -1,8 +1,6 @@
 import { Module } from '@nestjs/common';
-import {
-  IdempotencyKeysRepository,
-  IdempotencyPersonalData,
-} from './idempotency-keys.repository.js';
+import { IdempotencyKeysRepository } from './idempotency-keys.repository.js';
+import { IdempotencyPersonalData } from './idempotency.data-subject.js';
 import { Idempotency } from './idempotency.service.js';
 
 @Module({

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { Clock, DAY, later, MINUTE } from '../../clock.js';
-import type { ExpiredRows } from '../../database/retention/expired-rows.js';
+import { Clock, DAY, addMilliseconds, MINUTE } from '../../clock.js';
+import type { DeletableRows } from '../../database/retention/deletable-rows.js';
 import type { Transaction } from '../../database/transaction.js';
 import { AppError } from '../../errors.js';
 import { sha256 } from '../../secrets.js';
@@ -83,7 +83,7 @@ export class Idempotency {
     if (earlier && this.isLive(earlier)) return replay(earlier, requestHash);
     const saveResult = async (tx: Transaction, result: T): Promise<void> => {
       const createdAt = this.clock.now();
-      const expiresAt = later(createdAt, LIFETIME_MS);
+      const expiresAt = addMilliseconds(createdAt, LIFETIME_MS);
       const row = { hash, clientId, userId, requestHash, createdAt, expiresAt };
       const stored = { ...row, result: JSON.stringify(result) };
       if (!(await this.repository.insert(tx, stored, earlier !== null)))
@@ -100,8 +100,8 @@ export class Idempotency {
   }
 
   /** Rows whose lifetime ended at least `MARGIN_MS` ago. */
-  expired(): ExpiredRows {
-    return this.repository.expired(later(this.clock.now(), -MARGIN_MS));
+  expired(): DeletableRows {
+    return this.repository.expired(addMilliseconds(this.clock.now(), -MARGIN_MS));
   }
 
   private isLive({ expiresAt }: IdempotencyKey): boolean {

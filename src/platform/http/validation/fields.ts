@@ -31,7 +31,7 @@ export function TextField(
   );
 }
 
-/** A list of short texts. */
+/** An array of short strings. */
 export function TextListField(
   options: FieldOptions & { maxItems: number; max: number },
 ): PropertyDecorator {
@@ -52,7 +52,7 @@ export function TextListField(
   );
 }
 
-/** A list of http or https URLs of at most `max` code points, stored unchanged and never fetched. */
+/** An array of http or https URLs of at most `max` code points, stored unchanged and never fetched. */
 export function UrlListField(
   options: FieldOptions & { maxItems: number; max: number },
 ): PropertyDecorator {
@@ -79,7 +79,7 @@ export function NumberField(
   const { pairedWith } = options;
   return applyDecorators(
     ApiProperty(
-      documented(options, { type: 'number', minimum: options.min, maximum: options.max }),
+      propertyOptions(options, { type: 'number', minimum: options.min, maximum: options.max }),
     ),
     ValidateIf(
       (body: Record<string, unknown>, value) =>
@@ -100,8 +100,8 @@ export function NumberField(
   );
 }
 
-/** One of a closed list of words. */
-export function ChoiceField(
+/** A string from a fixed set (OpenAPI `enum`). */
+export function EnumField(
   options: FieldOptions & { values: readonly string[] },
 ): PropertyDecorator {
   return field(
@@ -139,13 +139,13 @@ function field(
   ...checks: PropertyDecorator[]
 ): PropertyDecorator {
   return applyDecorators(
-    ApiProperty(documented(options, schema)),
+    ApiProperty(propertyOptions(options, schema)),
     ...(options.required ? [rules.required()] : [ValidateIf((_, value) => isPresent(value))]),
     ...checks,
   );
 }
 
-function documented(
+function propertyOptions(
   { description, example, required = false }: FieldOptions,
   schema: ApiPropertyOptions,
 ): ApiPropertyOptions {

@@ -1,15 +1,15 @@
 import { isIPv4 } from 'node:net';
 import { codePoints } from '../../text.js';
 
-/** Captures the host and port. The host may be internationalized. Does not match user names and percent-encoded hosts. */
+/** Captures the host and port. The host may be internationalized. Does not match URLs with userinfo (RFC 3986 §3.2.1) or percent-encoded hosts. */
 const AUTHORITY = /^https?:\/\/([\p{L}\p{M}\p{Nd}_\-.:[\]]+)(?:[/?#]|$)/iu;
-/** The URL Standard removes or replaces these, so other readers would see another URL. */
+/** The URL Standard removes or replaces these characters, so other URL parsers would read another URL. */
 const FORBIDDEN = /(?![\u0080-\u009f])[\s\\\p{Cc}\p{Cs}]/u;
 /** So that ten URLs of 2,048 characters fit their column: a non-ASCII character takes up to four bytes. */
 const MAX_NON_ASCII = 1000;
 
 /**
- * Whether a text is an absolute http or https URL without user name, password, spaces or backslashes, and with at most 1,000
+ * Whether a text is an absolute http or https URL without userinfo, spaces or backslashes, and with at most 1,000
  * non-ASCII characters. Uses `new URL`, because the optimized `URL.canParse` of Node 20 is wrong for U+0080 to U+00FF.
  */
 export function isWebUrl(text: string): boolean {
@@ -18,7 +18,7 @@ export function isWebUrl(text: string): boolean {
   if (codePoints(text.replace(/[!-~]+/g, '')) > MAX_NON_ASCII) return false;
   const hostname = hostnameOf(text);
   if (hostname === undefined) return false;
-  // The URL Standard also parses 1.2.3 and 0x7f.1 as IPv4 addresses; other readers treat them as names.
+  // The URL Standard also parses 1.2.3 and 0x7f.1 as IPv4 addresses; other URL parsers treat them as names.
   if (isIPv4(hostname)) return authority.replace(/:\d*$/, '') === hostname;
   return !hostname.startsWith('.') && !hostname.includes('..');
 }

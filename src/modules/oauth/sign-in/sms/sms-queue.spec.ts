@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { FixedClock, SmsInbox } from '../../../../../test/support/doubles.js';
-import { later, MINUTE, SECOND } from '../../../../platform/clock.js';
+import { addMilliseconds, MINUTE, SECOND } from '../../../../platform/clock.js';
 import { SmsQueue, type SmsJob } from './sms-queue.js';
 import { GatewayError, SmsSender } from './sms-senders.js';
 
@@ -32,7 +32,7 @@ describe('SmsQueue', () => {
   function job(more: Partial<SmsJob> = {}): SmsJob {
     return {
       message: MESSAGE,
-      expiresAt: later(clock.now(), 5 * MINUTE),
+      expiresAt: addMilliseconds(clock.now(), 5 * MINUTE),
       shouldSend: async () => true,
       onFailure: async () => {
         failures.push(MESSAGE.id);
@@ -142,7 +142,7 @@ describe('SmsQueue', () => {
 
   it('O58 makes no attempt after the password expired', async () => {
     inbox.refuse();
-    queue.add(job({ expiresAt: later(clock.now(), 12 * SECOND) }));
+    queue.add(job({ expiresAt: addMilliseconds(clock.now(), 12 * SECOND) }));
     await advance(11);
     expect({ attempts: attempts(), failures }).toEqual({ attempts: 2, failures: [MESSAGE.id] });
   });
@@ -181,7 +181,7 @@ describe('SmsQueue', () => {
 
   it('continues after the failure callback throws, and logs neither phone nor text', async () => {
     inbox.refuse();
-    const expiresAt = later(clock.now(), SECOND);
+    const expiresAt = addMilliseconds(clock.now(), SECOND);
     queue.add(job({ expiresAt, onFailure: () => Promise.reject(new Error('no database')) }));
     await settled();
     inbox.refuse(0);

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { setImmediate as tick } from 'node:timers/promises';
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
-import { Clock, later, SECOND } from '../../../../platform/clock.js';
+import { Clock, addMilliseconds, SECOND } from '../../../../platform/clock.js';
 import { GatewayError, SmsSender, type TextMessage } from './sms-senders.js';
 
 const RETRY_PAUSES_MS = [2 * SECOND, 10 * SECOND, 30 * SECOND];
@@ -82,7 +82,8 @@ export class SmsQueue implements OnApplicationShutdown {
 
   /** Returns false at once if the message would expire or the service is shutting down. A shutdown ends the pause. */
   private async pause(milliseconds: number, expiresAt: Date): Promise<boolean> {
-    if (this.isShuttingDown || later(this.clock.now(), milliseconds) >= expiresAt) return false;
+    if (this.isShuttingDown || addMilliseconds(this.clock.now(), milliseconds) >= expiresAt)
+      return false;
     await new Promise<void>((resolve) => {
       const timer = setTimeout(() => wake(), milliseconds).unref();
       const wake = (): void => {

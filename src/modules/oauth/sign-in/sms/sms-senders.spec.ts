@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import { inspect } from 'node:util';
 import timers from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, type MockInstance, vi } from 'vitest';
-import { Clock, later, SECOND, SystemClock } from '../../../../platform/clock.js';
+import { Clock, addMilliseconds, SECOND, SystemClock } from '../../../../platform/clock.js';
 import type { SmsConfig } from '../../../../platform/config/app-config.js';
 import { GatewayError, createSmsSender, type SmsSender } from './sms-senders.js';
 
@@ -102,7 +102,7 @@ class SteppingClock extends Clock {
   private time = new Date('2026-03-01T12:00:00.900Z');
 
   override now(): Date {
-    this.time = later(this.time, 7 * SECOND);
+    this.time = addMilliseconds(this.time, 7 * SECOND);
     return this.time;
   }
 }

@@ -5,7 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { type Clock, SECOND } from '../../../../platform/clock.js';
 import type { SmsConfig } from '../../../../platform/config/app-config.js';
 import {
-  type ConnectionFailure,
+  type RequestFailure,
   describeFailure,
   httpCall,
 } from '../../../../platform/http/http-client.js';
@@ -142,7 +142,7 @@ class TwilioSmsSender extends SmsSender {
   }
 }
 
-type GatewayFault = { kind: 'status'; status: number; retryAfterMs: number } | ConnectionFailure;
+type GatewayFault = { kind: 'status'; status: number; retryAfterMs: number } | RequestFailure;
 
 /** Describes the last fault only. It has no `cause`, because addresses, headers and bodies contain secrets and phone numbers. */
 export class GatewayError extends Error {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { open } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { wrapListenErrors, startupErrorMessage } from './start-problem.js';
+import { wrapListenErrors, startupErrorMessage } from './startup-error.js';
 
 describe('startupErrorMessage', () => {
   const unknownHost = Object.assign(new Error('getaddrinfo ENOTFOUND nowhere.invalid'), {

@@ -6,15 +6,15 @@ import type {
   QueryDeepPartialEntity,
   SelectQueryBuilder,
 } from 'typeorm';
-import { DAY, later } from '../../clock.js';
+import { DAY, addMilliseconds } from '../../clock.js';
 import { entities, type Transaction } from '../transaction.js';
 import { rowsInPages } from './rows-in-pages.js';
 
 /** SQLite rejects expressions nested deeper than 1,000, and TypeORM nests a list of compound keys once per key. */
 const KEYS_PER_STATEMENT = 200;
 
-/** Rows of one table to delete. An index finds them; they are deleted by primary key, so that the database locks no other rows. */
-export interface ExpiredRows {
+/** Rows of one table to delete, for retention or erasure. An index finds them; they are deleted by primary key, so that the database locks no other rows. */
+export interface DeletableRows {
   readonly table: string;
   count(): Promise<number>;
   /** The primary keys of up to `limit` rows. */
@@ -24,12 +24,12 @@ export interface ExpiredRows {
 }
 
 /** The rows that match `where`, in the order of `column`, which must be the first column of an index. */
-export function expiredRows<T extends ObjectLiteral>(
+export function deletableRows<T extends ObjectLiteral>(
   dataSource: DataSource,
   entity: EntityTarget<T>,
   where: FindOptionsWhere<T>,
   column: keyof T & string,
-): ExpiredRows {
+): DeletableRows {
   return matchingRows(
     dataSource,
     entity,
@@ -47,7 +47,7 @@ export function matchingRows<T extends ObjectLiteral>(
   entity: EntityTarget<T>,
   find: (query: SelectQueryBuilder<T>) => SelectQueryBuilder<T>,
   condition: FindOptionsWhere<T> = {},
-): ExpiredRows {
+): DeletableRows {
   const { tableName, primaryColumns } = dataSource.getMetadata(entity);
   const query = (): SelectQueryBuilder<T> =>
     find(dataSource.manager.createQueryBuilder(entity, 'expired'));
@@ -81,9 +81,9 @@ export function rowsToClear<T extends ObjectLiteral>(
   where: FindOptionsWhere<T>,
   column: keyof T & string,
   values: QueryDeepPartialEntity<T>,
-): ExpiredRows {
+): DeletableRows {
   return {
-    ...expiredRows(dataSource, entity, where, column),
+    ...deletableRows(dataSource, entity, where, column),
     delete: (tx, keys) =>
       inChunks(keys, (chunk) =>
         entities(tx)
@@ -123,13 +123,13 @@ export interface Children<P, C> {
 export function childRows<P extends { id: string }, C extends ObjectLiteral>(
   dataSource: DataSource,
   { parent, wheres, child, foreignKey }: Children<P, C>,
-): ExpiredRows {
-  async function* parents(): AsyncGenerator<ExpiredRows> {
+): DeletableRows {
+  async function* parents(): AsyncGenerator<DeletableRows> {
     for (const where of wheres)
       for await (const page of rowsInPages<P>(dataSource, parent, where, ['id']))
         yield childrenOf(page.map(({ id }) => id));
   }
-  const childrenOf = (ids: string[]): ExpiredRows =>
+  const childrenOf = (ids: string[]): DeletableRows =>
     matchingRows(dataSource, child, (query) =>
       query.where(`${query.alias}.${foreignKey} IN (:...ids)`, { ids }),
     );
@@ -198,7 +198,7 @@ export function expiredLogRows<T extends LogRow>(
   dataSource: DataSource,
   entity: EntityTarget<T>,
   before: Date,
-): ExpiredRows {
+): DeletableRows {
   // InnoDB scans deleted rows until they are purged, so each search starts where the last batch ended.
   let from = new Date(0);
   const rows = matchingRows(dataSource, entity, (query) =>
@@ -210,7 +210,7 @@ export function expiredLogRows<T extends LogRow>(
       let count = 0;
       let start = await firstTimeIn(dataSource, entity, { from, to: before });
       while (start) {
-        const dayAfter = later(start, DAY);
+        const dayAfter = addMilliseconds(start, DAY);
         const to = dayAfter < before ? dayAfter : before;
         const query = dataSource.manager.createQueryBuilder(entity, 'log');
         count += await inTimeRange(query, { from: start, to }).getCount();

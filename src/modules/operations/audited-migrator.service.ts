@@ -6,7 +6,7 @@ import { TransactionRunner } from '../../platform/database/transaction.js';
 
 /** Migrates the schema for an operator, with audit events. */
 @Injectable()
-export class SchemaUpgrade {
+export class AuditedMigrator {
   constructor(
     private readonly migrator: Migrator,
     private readonly audit: AuditLog,

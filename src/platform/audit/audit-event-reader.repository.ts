@@ -1,18 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, IsNull, Not, type SelectQueryBuilder } from 'typeorm';
-import { DAY, later } from '../clock.js';
+import { DataSource, type SelectQueryBuilder } from 'typeorm';
+import { DAY, addMilliseconds } from '../clock.js';
 import { AppConfig } from '../config/app-config.js';
-import {
-  type Person,
-  type PersonalData,
-  personalRows,
-  type PersonalRows,
-} from '../database/retention/data-subject.js';
-import {
-  rowsToClear,
-  expiredLogRows,
-  type ExpiredRows,
-} from '../database/retention/expired-rows.js';
+import { expiredLogRows, type DeletableRows } from '../database/retention/deletable-rows.js';
 import { AuditEvent } from './audit-event.entity.js';
 
 /** An event must match all given members. */
@@ -29,15 +19,15 @@ export interface AuditSearch {
 const PAGE_SIZE = 1000;
 
 @Injectable()
-export class AuditTrail {
+export class AuditEventReader {
   constructor(
     private readonly dataSource: DataSource,
     private readonly config: AppConfig,
   ) {}
 
   /** Events older than AUDIT_LOG_DAYS. */
-  expired(now: Date): ExpiredRows {
-    const before = later(now, -this.config.retention.auditLog * DAY);
+  expired(now: Date): DeletableRows {
+    const before = addMilliseconds(now, -this.config.retention.auditLog * DAY);
     return expiredLogRows(this.dataSource, AuditEvent, before);
   }
 
@@ -93,19 +83,4 @@ function matches(event: AuditEvent, { clientId, userId, action }: AuditSearch): 
     (userId === undefined || event.userId === userId) &&
     (action === undefined || event.action === action)
   );
-}
-
-/** Erasure deletes the IP address from a user's events. The rest stays as evidence. */
-@Injectable()
-export class AuditPersonalData implements PersonalData {
-  constructor(private readonly dataSource: DataSource) {}
-
-  rowsToExport({ userId }: Person): PersonalRows[] {
-    return [personalRows(this.dataSource, AuditEvent, [{ userId }])];
-  }
-
-  rowsToErase({ userId }: Person): ExpiredRows[] {
-    const where = { userId, address: Not(IsNull()) };
-    return [rowsToClear(this.dataSource, AuditEvent, where, 'userId', { address: null })];
-  }
 }

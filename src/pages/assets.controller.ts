@@ -1,0 +1,29 @@
+import { readFileSync } from 'node:fs';
+import { Controller, Get, Header } from '@nestjs/common';
+import { ApiExcludeController } from '@nestjs/swagger';
+import { Public } from '../platform/access/scopes.decorator.js';
+import { assetUrl } from '../platform/asset-url.js';
+
+const ONE_HOUR = 'public, max-age=3600';
+
+@ApiExcludeController()
+@Public()
+@Controller('assets')
+export class AssetsController {
+  private readonly css = readFileSync(assetUrl('src/pages/style.css'), 'utf8');
+  private readonly svg = readFileSync(assetUrl('src/pages/icon.svg'), 'utf8');
+
+  @Get('style.css')
+  @Header('Content-Type', 'text/css; charset=utf-8')
+  @Header('Cache-Control', ONE_HOUR)
+  stylesheet(): string {
+    return this.css;
+  }
+
+  @Get('icon.svg')
+  @Header('Content-Type', 'image/svg+xml')
+  @Header('Cache-Control', ONE_HOUR)
+  icon(): string {
+    return this.svg;
+  }
+}

@@ -1,0 +1,25 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource, IsNull, Not } from 'typeorm';
+import {
+  type Person,
+  type PersonalData,
+  personalRows,
+  type PersonalRows,
+} from '../database/retention/data-subject.js';
+import { type DeletableRows, rowsToClear } from '../database/retention/deletable-rows.js';
+import { AuditEvent } from './audit-event.entity.js';
+
+/** Erasure deletes the IP address from a user's events. The rest stays as evidence. */
+@Injectable()
+export class AuditPersonalData implements PersonalData {
+  constructor(private readonly dataSource: DataSource) {}
+
+  rowsToExport({ userId }: Person): PersonalRows[] {
+    return [personalRows(this.dataSource, AuditEvent, [{ userId }])];
+  }
+
+  rowsToErase({ userId }: Person): DeletableRows[] {
+    const where = { userId, address: Not(IsNull()) };
+    return [rowsToClear(this.dataSource, AuditEvent, where, 'userId', { address: null })];
+  }
+}

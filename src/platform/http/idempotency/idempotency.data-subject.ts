@@ -1,0 +1,24 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import {
+  type Person,
+  type PersonalData,
+  personalRows,
+  type PersonalRows,
+} from '../../database/retention/data-subject.js';
+import { deletableRows, type DeletableRows } from '../../database/retention/deletable-rows.js';
+import { IdempotencyKey } from './idempotency-key.entity.js';
+
+@Injectable()
+export class IdempotencyPersonalData implements PersonalData {
+  constructor(private readonly dataSource: DataSource) {}
+
+  rowsToExport({ userId }: Person): PersonalRows[] {
+    const omit = ['hash', 'requestHash', 'userId'] as const;
+    return [personalRows(this.dataSource, IdempotencyKey, [{ userId }], omit)];
+  }
+
+  rowsToErase({ userId }: Person): DeletableRows[] {
+    return [deletableRows(this.dataSource, IdempotencyKey, { userId }, 'userId')];
+  }
+}
