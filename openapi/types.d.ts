@@ -485,7 +485,7 @@ export interface components {
         /** @description The body of every error response under /dev/v1. */
         Error: {
             /**
-             * @description Stable code of the error. Expect new values.
+             * @description Machine-readable error code. New codes may be added.
              * @example invalid_request
              */
             error: components["schemas"]["ErrorCode"] | string;
@@ -583,7 +583,7 @@ export interface components {
         /** @description The error response (RFC 6749 §5.2). */
         OAuthError: {
             /**
-             * @description Stable code of the error. Expect new values.
+             * @description Machine-readable error code. New codes may be added.
              * @example invalid_grant
              */
             error: components["schemas"]["OAuthErrorCode"] | string;
@@ -593,7 +593,7 @@ export interface components {
              */
             error_description: string;
             /**
-             * @description Only with too_many_attempts.
+             * @description Present only if error is too_many_attempts.
              * @example Too many attempts
              */
             message?: string;
@@ -728,7 +728,7 @@ export interface components {
         ServerMetadata: {
             /**
              * Format: uri
-             * @description Issuer identifier; `iss` of every redirect equals it.
+             * @description Issuer identifier, the `iss` parameter of every authorization response.
              * @example https://dev.example.com
              */
             issuer: string;
@@ -777,7 +777,7 @@ export interface components {
             /** @description Languages of the pages, for `ui_locales`. */
             ui_locales_supported: ("en" | "es")[];
             /**
-             * @description Every redirect has the parameter `iss` (RFC 9207 §3).
+             * @description Every authorization response has the parameter `iss` (RFC 9207 §3).
              * @enum {boolean}
              */
             authorization_response_iss_parameter_supported: true;
@@ -2515,7 +2515,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The request names no app, or its credentials are wrong. */
+            /** @description `client_id` is missing, or client authentication failed. */
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2656,7 +2656,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The request names no app, or its credentials are wrong. */
+            /** @description `client_id` is missing, or client authentication failed. */
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2799,7 +2799,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The request names no app, or its credentials are wrong. */
+            /** @description `client_id` is missing, or client authentication failed. */
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];

@@ -17,7 +17,7 @@ import { CommentsModule } from './modules/comments/comments.module.js';
 import { DemoModule } from './modules/demo/demo.module.js';
 import { OAuthModule } from './modules/oauth/oauth.module.js';
 import { SmsSender, createSmsSender } from './modules/oauth/sign-in/sms/sms-senders.js';
-import { StoredAccessTokenVerifier } from './modules/oauth/tokens/access-token-verifier.js';
+import { DatabaseAccessTokenVerifier } from './modules/oauth/tokens/access-token-verifier.js';
 import { PostsModule } from './modules/posts/posts.module.js';
 import { QuotaModule } from './modules/quota/quota.module.js';
 import { UsersModule } from './modules/users/users.module.js';
@@ -66,7 +66,7 @@ export class AppModule {
         OperationsModule,
       ],
       providers: [
-        { provide: AccessTokenVerifier, useExisting: StoredAccessTokenVerifier },
+        { provide: AccessTokenVerifier, useExisting: DatabaseAccessTokenVerifier },
         { provide: APP_GUARD, useClass: ShutdownGuard },
         { provide: APP_GUARD, useClass: BulkheadGuard },
         { provide: APP_GUARD, useClass: BearerGuard },

@@ -85,10 +85,10 @@ export function configurationPage(): string {
     ]);
     return `## ${title}\n\n${table(['Variable', 'Default', 'Meaning', 'Changed by'], rows)}`;
   });
-  const limits = Object.entries(RATE_LIMITS).map(([name, [limit, counts]]) => [
+  const limits = Object.entries(RATE_LIMITS).map(([name, [limit, description]]) => [
     code(name),
     String(limit),
-    `${counts[0]?.toUpperCase()}${counts.slice(1)}.`,
+    `${description[0]?.toUpperCase()}${description.slice(1)}.`,
   ]);
   return [
     PAGE_HEAD,

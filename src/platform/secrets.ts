@@ -37,7 +37,7 @@ export function randomToken(): string {
 }
 
 /** Whether `value` has the format of a credential with this prefix. */
-export function isSecret(prefix: SecretPrefix, value: string): boolean {
+export function hasSecretFormat(prefix: SecretPrefix, value: string): boolean {
   return (
     value.startsWith(`${prefix}_`) && /^[A-Za-z0-9_-]{43}$/.test(value.slice(prefix.length + 1))
   );

@@ -73,7 +73,7 @@ onOneEngine('Command "token revoke"', (database) => {
       const before = await auditTrail(app().dataSource, grant.id);
       const { code, stderr } = await revoke(token);
       expect(code).toBe(0);
-      expect(stderr).toBe('No change. It was already revoked or expired.\n');
+      expect(stderr).toBe('No change. It was already revoked.\n');
       expect(await auditTrail(app().dataSource, grant.id)).toEqual(before);
     }
   });

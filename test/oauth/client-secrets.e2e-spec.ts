@@ -2,7 +2,7 @@ import { HOUR, addMilliseconds, MINUTE } from '../../src/platform/clock.js';
 import { AppSecret } from '../../src/modules/oauth/clients/client.entities.js';
 import { AppSecretsService } from '../../src/modules/oauth/clients/app-secrets.service.js';
 import { AppsService } from '../../src/modules/oauth/clients/apps.service.js';
-import { GrantUse } from '../../src/modules/oauth/tokens/grant-use.js';
+import { GrantUsageRecorder } from '../../src/modules/oauth/tokens/grant-usage-recorder.js';
 import { requestToken } from '../support/oauth-flow.js';
 import { onOneEngine, onEachServer } from '../support/database.js';
 import { auditTrail } from '../support/logs.js';
@@ -32,7 +32,7 @@ onOneEngine('Client secrets: rotation, last use and comparison', (database) => {
   let first: string;
   beforeEach(async () => {
     // Deferred writes of the previous test must not count as statements of this one.
-    await app().service(GrantUse).flush();
+    await app().service(GrantUsageRecorder).flush();
     client = await app().addClient();
     first = client.secret ?? '';
   });
@@ -115,8 +115,8 @@ onOneEngine('Client secrets: rotation, last use and comparison', (database) => {
     });
 
     it('O90 accepts an app again once it has a new secret after its last was revoked', async () => {
-      const { endedNow, live } = await revoke(first);
-      expect({ endedNow, live }).toEqual({ endedNow: true, live: 0 });
+      const { revokedNow, live } = await revoke(first);
+      expect({ revokedNow, live }).toEqual({ revokedNow: true, live: 0 });
       expect(await statuses(first)).toEqual([401]);
       const second = await rotate();
       expect(await statuses(first, second)).toEqual([401, 200]);
@@ -124,11 +124,11 @@ onOneEngine('Client secrets: rotation, last use and comparison', (database) => {
 
     it('O90 ends a revoked secret at once, keeps the other, and changes nothing the second time', async () => {
       const second = await rotate();
-      expect(await revoke(first)).toMatchObject({ endedNow: true, live: 1 });
+      expect(await revoke(first)).toMatchObject({ revokedNow: true, live: 1 });
       expect(await statuses(first, second)).toEqual([401, 200]);
       const { expiresAt } = await row(first);
       app().clock.advance(MINUTE);
-      expect(await revoke(first)).toMatchObject({ endedNow: false, live: 1 });
+      expect(await revoke(first)).toMatchObject({ revokedNow: false, live: 1 });
       expect((await row(first)).expiresAt).toEqual(expiresAt);
     });
 

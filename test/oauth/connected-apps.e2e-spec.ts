@@ -1,6 +1,6 @@
 import { addMilliseconds } from '../../src/platform/clock.js';
 import { AppsService } from '../../src/modules/oauth/clients/apps.service.js';
-import { GrantUse } from '../../src/modules/oauth/tokens/grant-use.js';
+import { GrantUsageRecorder } from '../../src/modules/oauth/tokens/grant-usage-recorder.js';
 import { Grant } from '../../src/modules/oauth/tokens/token.entities.js';
 import type { User } from '../../src/modules/users/user.entity.js';
 import { type Page, Browser } from '../support/browser.js';
@@ -87,7 +87,7 @@ onOneEngine('Connected apps', (database) => {
   it('O146 shows the date of the first grant and of the last use of any grant', async () => {
     const use = async (token: string): Promise<void> => {
       expect((await app().call(token, 'GET', '/posts')).status).toBe(200);
-      await app().service(GrantUse).flush();
+      await app().service(GrantUsageRecorder).flush();
     };
     await use(await app().accessToken(user, garden, ['profile.read', 'posts.read']));
     await app().accessToken(user, store, ['posts.read']);

@@ -187,8 +187,8 @@ onOneEngine('Rate limits of sign-in and decision', (database) => {
       for (let each = 0; each < 6; each += 1)
         expectTooMany(await visitor.submit(valid.page, VERIFY, { code: valid.code }));
       const challenges = app().dataSource.getRepository(OtpChallenge);
-      const transactionId = /name="transaction" value="([^"]*)"/.exec(valid.page.html)?.[1] ?? '';
-      expect(await challenges.findOneBy({ transactionId })).toMatchObject({ attempts: 0 });
+      const signInId = /name="transaction" value="([^"]*)"/.exec(valid.page.html)?.[1] ?? '';
+      expect(await challenges.findOneBy({ signInId })).toMatchObject({ attempts: 0 });
     });
   });
 });

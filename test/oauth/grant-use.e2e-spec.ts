@@ -1,5 +1,5 @@
 import { sha256 } from '../../src/platform/secrets.js';
-import { GrantUse } from '../../src/modules/oauth/tokens/grant-use.js';
+import { GrantUsageRecorder } from '../../src/modules/oauth/tokens/grant-usage-recorder.js';
 import {
   AuthorizationCode,
   Grant,
@@ -36,7 +36,7 @@ onOneEngine('Last use of a grant', (database) => {
   });
 
   const lastUse = async (): Promise<Date | null> => {
-    await app().service(GrantUse).flush();
+    await app().service(GrantUsageRecorder).flush();
     const grants = await app().dataSource.getRepository(Grant).findBy({ userId: user.id });
     return grants[0]?.lastUsedAt ?? null;
   };
@@ -63,7 +63,7 @@ onOneEngine('Last use of a grant', (database) => {
       .dataSource.getRepository(RefreshToken)
       .findOneByOrFail({ hash: sha256(refresh_token) });
     const lastUseOfGrant = async (): Promise<Date | null> => {
-      await app().service(GrantUse).flush();
+      await app().service(GrantUsageRecorder).flush();
       const grant = await app().dataSource.getRepository(Grant).findOneByOrFail({ id });
       return grant.lastUsedAt;
     };
@@ -88,7 +88,7 @@ onOneEngine('Last use of a grant', (database) => {
     expect(await lastUse()).toEqual(first);
     app().clock.advance(MINUTE - 1);
     await call();
-    const statements = await app().statementsOf(() => app().service(GrantUse).flush());
+    const statements = await app().statementsOf(() => app().service(GrantUsageRecorder).flush());
     expect(statements.filter(isLastUseUpdate)).toEqual([]);
     expect(await lastUse()).toEqual(first);
     app().clock.advance(1);
@@ -107,10 +107,10 @@ onOneEngine('Last use of a grant', (database) => {
     const tokens = [token];
     for (let each = 0; each < 5; each += 1)
       tokens.push(await app().accessToken(await app().addUser(), client));
-    await app().service(GrantUse).flush();
+    await app().service(GrantUsageRecorder).flush();
     const statements = await app().statementsOf(async () => {
       for (const each of [...tokens, ...tokens]) await app().call(each, 'GET', '/me');
-      await app().service(GrantUse).flush();
+      await app().service(GrantUsageRecorder).flush();
     });
     const written = statements.filter(isLastUseUpdate).length;
     expect([1, 2]).toContain(written);
@@ -134,7 +134,7 @@ onOneEngine('Last use of a grant', (database) => {
     await app().service(CallLog).flush();
     await dataSource.query('ALTER TABLE grants RENAME COLUMN last_used_at TO hidden');
     await call();
-    await app().service(GrantUse).flush();
+    await app().service(GrantUsageRecorder).flush();
     await dataSource.query('ALTER TABLE grants RENAME COLUMN hidden TO last_used_at');
     expect(await lastUse()).toEqual(app().clock.now());
   });

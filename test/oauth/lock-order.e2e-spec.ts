@@ -1,4 +1,4 @@
-import { GrantUse } from '../../src/modules/oauth/tokens/grant-use.js';
+import { GrantUsageRecorder } from '../../src/modules/oauth/tokens/grant-usage-recorder.js';
 import { approve, exchange, obtainTokens, requestToken } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
@@ -39,7 +39,7 @@ onOneEngine('Token endpoint: order of locks', (database) => {
 
   async function expectGrantFirst(work: () => Promise<Response>, status: number): Promise<void> {
     // The last use is written in a transaction of its own.
-    await app().service(GrantUse).flush();
+    await app().service(GrantUsageRecorder).flush();
     const transactions = await locksOf(async () => expect((await work()).status).toBe(status));
     expect(transactions.length).toBeGreaterThan(0);
     for (const locks of transactions) {

@@ -68,7 +68,7 @@ onOneEngine('One-time password', (database) => {
     const { page, code } = await codePage();
     const [, id = ''] = /name="transaction" value="([^"]*)"/.exec(page.html) ?? [];
     const challenges = app().dataSource.getRepository(OtpChallenge);
-    const { codeHash } = await challenges.findOneByOrFail({ transactionId: id });
+    const { codeHash } = await challenges.findOneByOrFail({ signInId: id });
     expect(codeHash).toBe(hmacSha256(app().config.otp.pepper, `${id}|${user.phone}|${code}`));
     expect(codeHash).not.toBe(sha256(code));
     expect(await dumpDatabase(app())).not.toMatch(asWholeWord(code));

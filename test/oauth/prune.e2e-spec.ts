@@ -91,7 +91,7 @@ onOneEngine('Prune: expired rows', (database) => {
       browserHash: hash,
       tokenHash: hash,
     });
-    const otp = { ...moments, transactionId: id, phone: '+14155550101', codeHash: hash };
+    const otp = { ...moments, signInId: id, phone: '+14155550101', codeHash: hash };
     await manager.insert(OtpChallenge, { ...otp, attempts: 0 });
     await manager.insert(SignInSession, { ...moments, hash, userId: newId('usr', now()) });
     await manager.insert(AccessToken, {
@@ -150,9 +150,9 @@ onOneEngine('Prune: expired rows', (database) => {
   });
 
   async function expiredRowsOf(table: string) {
-    const { OAuthPruneService } = await import('../../src/modules/oauth/oauth-retention.js');
+    const { OAuthRetention } = await import('../../src/modules/oauth/oauth-retention.js');
     const repository = app()
-      .service(OAuthPruneService)
+      .service(OAuthRetention)
       .expired()
       .find((each) => each.table === table);
     if (!repository) throw new Error(`No rows of ${table} expire.`);

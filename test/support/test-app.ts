@@ -20,7 +20,7 @@ import {
   type Registration,
 } from '../../src/modules/oauth/clients/apps.service.js';
 import { GrantsService } from '../../src/modules/oauth/tokens/grants.service.js';
-import { GrantUse } from '../../src/modules/oauth/tokens/grant-use.js';
+import { GrantUsageRecorder } from '../../src/modules/oauth/tokens/grant-usage-recorder.js';
 import { SmsSender } from '../../src/modules/oauth/sign-in/sms/sms-senders.js';
 import { type IssuedTokens, TokenIssuer } from '../../src/modules/oauth/tokens/token-issuer.js';
 import { CallLog } from '../../src/modules/quota/calls/call-log.service.js';
@@ -202,7 +202,7 @@ export async function requestsInFlight(app: TestApp): Promise<number> {
 /** Writes the call log and the last use of grants, which the service defers. */
 export async function flushDeferredWrites(app: TestApp): Promise<void> {
   await app.service(CallLog).flush();
-  await app.service(GrantUse).flush();
+  await app.service(GrantUsageRecorder).flush();
 }
 
 /**

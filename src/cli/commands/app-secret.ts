@@ -47,9 +47,9 @@ function secretsResult(isPublic: boolean, secrets: readonly SecretStatus[]): Res
 }
 
 function revocationResult(clientId: string, revocation: Revocation): Result {
-  const { revoked, endedNow, live } = revocation;
+  const { revoked, revokedNow, live } = revocation;
   const notes: string[] = [];
-  if (!endedNow)
+  if (!revokedNow)
     notes.push(`No change. The secret already ended at ${isoTime(revoked.expiresAt)}.`);
   if (live === 0) notes.push(NO_LIVE_SECRET);
   return {

@@ -12,7 +12,7 @@ export function addTokenCommands(program: CliCommand): void {
     .command('revoke')
     .summary('Revoke an access or refresh token.')
     .description(
-      'Read an access or refresh token from standard input, revoke it and print its app and user. A refresh token is revoked with its grant and all tokens of that grant.',
+      'Read an access or refresh token from standard input, revoke it and print its app and user. Revoking a refresh token revokes its grant and all tokens of the grant.',
     )
     .acceptsReason()
     .examples('token revoke', EXAMPLE, 'token revoke --json < token.txt')
@@ -20,16 +20,16 @@ export function addTokenCommands(program: CliCommand): void {
       const token = await session.readSecret('Paste the token and press Enter:');
       if (token === '')
         throw new InvalidRequest('Standard input contains no token. Nothing was revoked.');
-      const { kind, grantId, clientId, userId, endedNow } = await session
+      const { kind, grantId, clientId, userId, revokedNow } = await session
         .get('TokensService')
-        .revokeAny(token, session.change);
+        .revokeAsOperator(token, session.change);
       const { name: app } = await session.get('AppsService').show(clientId);
       const owner = { kind, app, client_id: clientId, user_id: userId, grant_id: grantId };
       const revoked = kind === 'access' ? 'the token' : 'the grant and all its tokens';
       return {
-        json: { ...owner, ended_now: endedNow },
+        json: { ...owner, ended_now: revokedNow },
         text: keyValues(owner),
-        note: endedNow ? `Revoked ${revoked}.` : 'No change. It was already revoked or expired.',
+        note: revokedNow ? `Revoked ${revoked}.` : 'No change. It was already revoked.',
       };
     });
 }

@@ -13,7 +13,7 @@ import { SCOPES } from '../../platform/access/scopes.js';
 import { AppConfig } from '../../platform/config/app-config.js';
 import { PROMPTS } from './authorize/authorize-checks.js';
 
-const ISSUER = 'https://dev.example.com';
+const EXAMPLE_ISSUER = 'https://dev.example.com';
 const CONFIDENTIAL_CLIENT_METHODS = ['client_secret_basic', 'client_secret_post'];
 const ALL_CLIENT_METHODS = [...CONFIDENTIAL_CLIENT_METHODS, 'none'];
 const GRANT_TYPES = ['authorization_code', 'refresh_token'];
@@ -21,7 +21,7 @@ const GRANT_TYPES = ['authorization_code', 'refresh_token'];
 const url = (path: string, description: string): ApiPropertyOptions => ({
   description,
   format: 'uri',
-  example: `${ISSUER}${path}`,
+  example: `${EXAMPLE_ISSUER}${path}`,
 });
 const listOf = (values: readonly string[], description: string): ApiPropertyOptions => ({
   description,
@@ -31,7 +31,7 @@ const listOf = (values: readonly string[], description: string): ApiPropertyOpti
 
 @ApiSchema({ name: 'ServerMetadata', description: 'Authorization server metadata (RFC 8414 §2).' })
 class MetadataResponse {
-  @ApiProperty(url('', 'Issuer identifier; `iss` of every redirect equals it.'))
+  @ApiProperty(url('', 'Issuer identifier, the `iss` parameter of every authorization response.'))
   issuer: string;
 
   @ApiProperty(url('/oauth/authorize', 'Authorization endpoint, opened in a browser.'))
@@ -85,7 +85,7 @@ class MetadataResponse {
 
   @ApiProperty({
     enum: [true],
-    description: 'Every redirect has the parameter `iss` (RFC 9207 §3).',
+    description: 'Every authorization response has the parameter `iss` (RFC 9207 §3).',
   })
   authorization_response_iss_parameter_supported: true;
 

@@ -33,7 +33,7 @@ type Credential = AccessToken | AuthorizationCode | RefreshToken;
 
 /** Retention of the OAuth tables. Each query uses an index that starts with the time column. */
 @Injectable()
-export class OAuthPruneService {
+export class OAuthRetention {
   constructor(
     private readonly dataSource: DataSource,
     private readonly clock: Clock,

@@ -6,7 +6,7 @@ import { AccountFormsController } from './account/account-forms.controller.js';
 import { AccountSessions } from './account/account-sessions.service.js';
 import {
   ConnectedAppsController,
-  redirectUndecodablePath,
+  redirectMalformedPath,
 } from './account/connected-apps.controller.js';
 import { ConnectedAppsService } from './account/connected-apps.service.js';
 import { AppSecretsRepository } from './clients/app-secrets.repository.js';
@@ -20,25 +20,25 @@ import { AuthorizeController } from './authorize/authorize.controller.js';
 import { ConsentController } from './authorize/consent.controller.js';
 import { ConsentService } from './authorize/consent.service.js';
 import { GrantsService } from './tokens/grants.service.js';
-import { GrantUse } from './tokens/grant-use.js';
+import { GrantUsageRecorder } from './tokens/grant-usage-recorder.js';
 import { GrantsPersonalData } from './tokens/grants.data-subject.js';
 import { GrantsRepository } from './tokens/grants.repository.js';
 import { UserAccess } from './user-access.service.js';
 import { OAuthPages } from './browser/oauth-pages.js';
 import { SignInPersonalData } from './oauth.data-subject.js';
-import { OAuthPruneService } from './oauth-retention.js';
+import { OAuthRetention } from './oauth-retention.js';
 import { SignInRepository } from './sign-in/sign-in.repository.js';
 import { OtpLimits } from './sign-in/otp-limits.js';
 import { OtpDelivery } from './sign-in/otp-delivery.js';
 import { OtpService } from './sign-in/otp.service.js';
 import { PhoneLock } from './sign-in/phone-lock.js';
-import { SignInSteps } from './sign-in/sign-in-flow.js';
+import { SignInFlowService } from './sign-in/sign-in-flow.js';
 import { SignInController } from './authorize/sign-in.controller.js';
 import { SignInService } from './sign-in/sign-in.service.js';
 import { SmsQueue } from './sign-in/sms/sms-queue.js';
 import { CallLimitStorage } from './rate-limit/call-limits.js';
 import { FailedAttempts } from './rate-limit/failed-attempts.js';
-import { RateLimitReport } from './rate-limit/rate-limit-report.js';
+import { RateLimitReporter } from './rate-limit/rate-limit-reporter.js';
 import { RateLimitRepository } from './rate-limit/rate-limit.repository.js';
 import { RequestKeys } from './rate-limit/request-keys.js';
 import { SlidingWindowCounter } from './rate-limit/sliding-window-counter.js';
@@ -50,7 +50,7 @@ import { TokensService } from './tokens/tokens.service.js';
 import { PreflightController } from './clients/browser-origins.js';
 import { MetadataController } from './metadata.controller.js';
 import { RefreshTokenGrant } from './tokens/refresh-token.grant.js';
-import { StoredAccessTokenVerifier } from './tokens/access-token-verifier.js';
+import { DatabaseAccessTokenVerifier } from './tokens/access-token-verifier.js';
 import { TokenIssuer } from './tokens/token-issuer.js';
 import { TokenController } from './tokens/token.controller.js';
 import { TokensRepository } from './tokens/tokens.repository.js';
@@ -85,7 +85,7 @@ const repositories: Type[] = [
     ...repositories,
     BrowserCookies,
     RequestKeys,
-    RateLimitReport,
+    RateLimitReporter,
     SlidingWindowCounter,
     FailedAttempts,
     CallLimitStorage,
@@ -100,12 +100,12 @@ const repositories: Type[] = [
     OtpService,
     SmsQueue,
     SignInService,
-    SignInSteps,
+    SignInFlowService,
     AccountSessions,
     ConnectedAppsService,
     ConsentService,
     GrantsService,
-    GrantUse,
+    GrantUsageRecorder,
     UserAccess,
     GrantsPersonalData,
     SignInPersonalData,
@@ -113,15 +113,15 @@ const repositories: Type[] = [
     AuthorizationCodeGrant,
     RefreshTokenGrant,
     TokensService,
-    StoredAccessTokenVerifier,
-    OAuthPruneService,
+    DatabaseAccessTokenVerifier,
+    OAuthRetention,
   ],
   exports: [
     AppsService,
     GrantsService,
     TokenIssuer,
-    StoredAccessTokenVerifier,
-    OAuthPruneService,
+    DatabaseAccessTokenVerifier,
+    OAuthRetention,
     UserAccess,
     GrantsPersonalData,
     SignInPersonalData,
@@ -129,6 +129,6 @@ const repositories: Type[] = [
 })
 export class OAuthModule implements NestModule {
   configure(consumer: MiddlewareConsumer): void {
-    consumer.apply(redirectUndecodablePath).forRoutes('account');
+    consumer.apply(redirectMalformedPath).forRoutes('account');
   }
 }

@@ -4,11 +4,11 @@ import type { Transaction } from '../../platform/database/transaction.js';
 import { UsersService } from '../users/users.service.js';
 import { AuthorizationsRepository } from './authorize/authorizations.repository.js';
 import { SignInRepository } from './sign-in/sign-in.repository.js';
-import { GrantsService, type AppName } from './tokens/grants.service.js';
+import { GrantsService, type AppSummary } from './tokens/grants.service.js';
 
 export interface EndedAccess {
   /** The apps that lost access. */
-  apps: AppName[];
+  apps: AppSummary[];
   /** Number of ended browser sessions. */
   sessions: number;
 }

@@ -13,7 +13,7 @@ import { Idempotency } from '../../platform/http/idempotency/idempotency.service
 import { hourOf } from '../../platform/lifecycle/job-runner.service.js';
 import { JobRunsRepository } from '../../platform/lifecycle/job-runs.repository.js';
 import { CommentsService } from '../comments/comments.service.js';
-import { OAuthPruneService } from '../oauth/oauth-retention.js';
+import { OAuthRetention } from '../oauth/oauth-retention.js';
 import { PostsService } from '../posts/posts.service.js';
 import { UsageRollup } from '../quota/calls/usage-rollup.service.js';
 
@@ -26,7 +26,7 @@ const POSTS_TABLES: RowsByTable = { post_likes: 0, posts: 0 };
 @Injectable()
 export class Prune {
   constructor(
-    private readonly oauth: OAuthPruneService,
+    private readonly oauth: OAuthRetention,
     private readonly idempotency: Idempotency,
     private readonly usage: UsageRollup,
     private readonly audit: AuditEventReader,

@@ -49,7 +49,7 @@ export const errors = (startAgain: string) => ({
     startAgain,
   ),
   expired: page('This page has expired', 'Your sign-in timed out.', startAgain),
-  foreignForm: page(
+  invalidForm: page(
     'This form is no longer valid',
     'It is out of date or belongs to another browser. You may have started again in another tab, or signed in as another user.',
     'Nothing was changed.',
@@ -65,7 +65,7 @@ export const errors = (startAgain: string) => ({
     'You allowed or denied it before, perhaps in another tab. Only the first response counts.',
     'If the app did not continue, go back to it and start again.',
   ),
-  notAPage: page(
+  notDirectlyAccessible: page(
     'This page cannot be opened directly',
     'It is one step of a sign-in that starts in an app.',
     startAgain,
@@ -103,10 +103,10 @@ export const errors = (startAgain: string) => ({
     page(
       'Something went wrong on our side',
       startAgain,
-      `If it happens again, contact support and mention ${requestId}.`,
+      `If it happens again, contact support and mention the request ID ${requestId}.`,
     ),
   /** `description` is in English. */
-  refused: (app: string, code: string, description: string): ErrorText =>
+  invalidRequest: (app: string, code: string, description: string): ErrorText =>
     page(
       'This link does not work',
       `${app} sent an invalid request. Nothing was shared with it.`,

@@ -21,11 +21,11 @@ export const landing = {
     },
     {
       title: 'The user decides',
-      text: 'They sign in with a code sent to their phone, review the requested scopes, and allow all, some or none of them.',
+      text: 'They sign in with a one-time code sent to their phone, review the requested scopes, and allow all, some or none of them.',
     },
     {
-      title: 'Exchange the code',
-      text: markup`Verify the <code>state</code>, then send the code and the PKCE verifier to <code>/oauth/token</code>. The <code>scope</code> of the response lists what the user granted.`,
+      title: 'Exchange the authorization code',
+      text: markup`Verify the <code>state</code>, then send the authorization code and the PKCE verifier to <code>/oauth/token</code>. The <code>scope</code> of the response lists what the user granted.`,
     },
     { title: 'Call the API', text: 'Send the access token in a header of each request.' },
   ],

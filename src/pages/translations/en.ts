@@ -53,7 +53,7 @@ export const en = {
       'If there is an account for this number, a new code is on its way. Only the newest code works.',
     invalid: 'Enter the 6 digits of the code.',
     wrong: 'That code is wrong. Check the newest message and try again.',
-    closed: 'This code has expired. Request a new one.',
+    expired: 'This code has expired. Request a new one.',
     wait: (seconds: number) => `You can request a new code in ${formatDuration(seconds, LOCALE)}.`,
     pageExpiresFirst:
       'This page expires before then. Go back to where you came from and start again later.',

@@ -45,7 +45,7 @@ export const errors = (startAgain: string): ErrorTexts => ({
     'Se ha agotado el tiempo para iniciar sesión.',
     startAgain,
   ),
-  foreignForm: page(
+  invalidForm: page(
     'Este formulario ya no es válido',
     'No es actual o pertenece a otro navegador. Quizá ha empezado de nuevo en otra pestaña o ha iniciado sesión con otra cuenta.',
     'No se ha cambiado nada.',
@@ -61,7 +61,7 @@ export const errors = (startAgain: string): ErrorTexts => ({
     'Ya la permitió o la denegó, quizá en otra pestaña. Solo cuenta la primera respuesta.',
     'Si la aplicación no ha continuado, vuelva a ella y empiece de nuevo.',
   ),
-  notAPage: page(
+  notDirectlyAccessible: page(
     'Esta página no se puede abrir directamente',
     'Es un paso de un inicio de sesión que comienza en una aplicación.',
     startAgain,
@@ -99,9 +99,9 @@ export const errors = (startAgain: string): ErrorTexts => ({
     page(
       'Algo ha fallado por nuestra parte',
       startAgain,
-      `Si vuelve a ocurrir, indique esta referencia al servicio de asistencia: ${requestId}.`,
+      `Si vuelve a ocurrir, indique el identificador de la solicitud al servicio de asistencia: ${requestId}.`,
     ),
-  refused: (app, code, description) =>
+  invalidRequest: (app, code, description) =>
     page(
       'Este enlace no funciona',
       `${app} ha enviado una solicitud no válida. No se ha compartido nada con esa aplicación.`,

@@ -22,11 +22,11 @@ export const landing: Catalogue['landing'] = {
     },
     {
       title: 'El usuario decide',
-      text: 'Inicia sesión con un código que recibe en su teléfono, revisa los permisos solicitados y los concede todos, solo algunos o ninguno.',
+      text: 'Inicia sesión con un código de un solo uso que recibe en su teléfono, revisa los permisos solicitados y los concede todos, solo algunos o ninguno.',
     },
     {
-      title: 'Canjee el código',
-      text: markup`Verifique el <code>state</code> y después envíe el código y el verificador PKCE a <code>/oauth/token</code>. El <code>scope</code> de la respuesta contiene los permisos concedidos.`,
+      title: 'Canjee el código de autorización',
+      text: markup`Verifique el <code>state</code> y después envíe el código de autorización y el verificador PKCE a <code>/oauth/token</code>. El <code>scope</code> de la respuesta contiene los permisos concedidos.`,
     },
     {
       title: 'Llame a la API',

@@ -52,7 +52,7 @@ export const es: Catalogue = {
       'Si hay una cuenta con este número, recibirá un código nuevo. Solo sirve el más reciente.',
     invalid: 'Escriba las 6 cifras del código.',
     wrong: 'Ese código no es correcto. Compruebe el mensaje más reciente e inténtelo de nuevo.',
-    closed: 'Este código ha caducado. Pida uno nuevo.',
+    expired: 'Este código ha caducado. Pida uno nuevo.',
     wait: (seconds) => `Podrá pedir un código nuevo dentro de ${formatDuration(seconds, LOCALE)}.`,
     pageExpiresFirst:
       'Esta página caducará antes. Vuelva más tarde al sitio del que venía y empiece de nuevo.',

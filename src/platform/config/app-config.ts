@@ -6,8 +6,8 @@ import { parseRateLimits, type RateLimits } from './rate-limits.js';
 const FIXED_LIFETIMES = {
   /** Authorization codes. RFC 6749 §4.1.2 recommends at most ten minutes. */
   code: 300,
-  /** Authorization requests, from the sign-in page to the user's decision. */
-  transaction: 900,
+  /** Sign-ins and authorization requests, from the sign-in page to the user's decision. */
+  signIn: 900,
   /** Sign-in sessions, after their last use. */
   session: 1800,
 };

@@ -148,7 +148,7 @@ describe('loadConfig', () => {
       'must look like token-calls=20000,phone-messages-per-hour=3',
     ],
     ['token-calls=1,token-calls=2', 'must not set token-calls twice'],
-    ['token-calls=2147483648', 'must not exceed 2147483647'],
+    ['token-calls=2147483648', 'must not set token-calls above 2147483647'],
     [
       'token-call=1',
       expect.stringMatching(/^has an unknown limit "token-call"; the limits are token-calls, /),

@@ -11,8 +11,8 @@ export class ConfigError extends Error {
   }
 }
 
-/** Removed variables, and what to do instead. An error, so that operators notice limits that no longer apply. */
-const REMOVED: Readonly<Record<string, string>> = {
+/** Removed variables, each with its replacement. Setting one is an error, so that operators notice that it no longer applies. */
+const REMOVED_VARIABLES: Readonly<Record<string, string>> = {
   OAUTH_TOKEN_CALLS: 'set RATE_LIMITS=token-calls=…',
   OAUTH_TOKEN_FAILURES: 'set RATE_LIMITS=token-failures=…',
   OAUTH_TOKEN_ADDRESS_FAILURES: 'set RATE_LIMITS=token-address-failures=…',
@@ -43,29 +43,30 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): AppCon
     );
   }
   const problems = [
-    ...removedProblems(given),
-    ...missingProblems(parsed.data),
+    ...removedVariableProblems(given),
+    ...missingVariableProblems(parsed.data),
     ...productionProblems(parsed.data),
   ];
   if (problems.length > 0) throw new ConfigError(problems);
   return new AppConfig(parsed.data);
 }
 
-const REQUIRED: Readonly<Record<Env['SMS_SENDER'], readonly (keyof Env)[]>> = {
+/** Variables that a sender of text messages requires. */
+const REQUIRED_BY_SENDER: Readonly<Record<Env['SMS_SENDER'], readonly (keyof Env)[]>> = {
   console: [],
   file: [],
   webhook: ['SMS_WEBHOOK_URL', 'SMS_WEBHOOK_SECRET'],
   twilio: ['TWILIO_ACCOUNT_SID', 'TWILIO_AUTH_TOKEN', 'TWILIO_FROM'],
 };
 
-function removedProblems(given: NodeJS.ProcessEnv): string[] {
-  return Object.entries(REMOVED)
+function removedVariableProblems(given: NodeJS.ProcessEnv): string[] {
+  return Object.entries(REMOVED_VARIABLES)
     .filter(([name]) => given[name] !== undefined)
     .map(([name, advice]) => `${name}: is no longer a setting; ${advice}`);
 }
 
-function missingProblems(env: Env): string[] {
-  return REQUIRED[env.SMS_SENDER]
+function missingVariableProblems(env: Env): string[] {
+  return REQUIRED_BY_SENDER[env.SMS_SENDER]
     .filter((name) => env[name] === undefined)
     .map((name) => `${name}: is required with SMS_SENDER=${env.SMS_SENDER}`);
 }

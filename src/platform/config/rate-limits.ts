@@ -3,27 +3,34 @@ const MAX_LIMIT = 2_147_483_647;
 
 /**
  * Every rate limit that an operator can change: its default and what it counts. Limits without a period count 15 minutes (source
- * document, section 8). Failures and messages are counted in the database for all processes together, calls in each process.
+ * document, section 8). Failures and messages are counted in the database for all processes together, calls in each process. The
+ * limits of token requests also apply to revocation and to introspection, counted separately.
  */
 export const RATE_LIMITS = {
-  'token-calls': [7500, 'token requests of a confidential app, or of a public app and an address'],
-  'token-failures': [20, 'failed token requests of an app and an address'],
-  'token-address-failures': [100, 'failed token requests of an address'],
-  'authorize-calls': [600, 'authorization requests of an address'],
-  'sign-in-calls': [60, 'forms of sign-in and consent sent by a browser'],
-  'sign-in-address-calls': [1800, 'forms of sign-in and consent sent from an address'],
-  'sign-in-failures': [20, 'failed sign-ins and decisions of a browser'],
-  'sign-in-address-failures': [60, 'failed sign-ins and decisions of an address'],
-  'phone-failures': [10, 'wrong one-time passwords for a phone'],
-  'phone-messages-per-minute': [1, 'text messages to a phone'],
-  'phone-messages-per-hour': [5, 'text messages to a phone'],
-  'phone-messages-per-day': [10, 'text messages to a phone'],
-  'address-messages-per-hour': [20, 'text messages requested from an address'],
-} as const satisfies Readonly<Record<string, readonly [limit: number, counts: string]>>;
+  'token-calls': [
+    7500,
+    'token requests of a confidential app, or of a public app from an IP address',
+  ],
+  'token-failures': [20, 'failed token requests of an app from an IP address'],
+  'token-address-failures': [100, 'failed token requests from an IP address'],
+  'authorize-calls': [600, 'authorization requests from an IP address'],
+  'sign-in-calls': [60, 'sign-in and consent forms submitted by a browser'],
+  'sign-in-address-calls': [1800, 'sign-in and consent forms submitted from an IP address'],
+  'sign-in-failures': [20, 'wrong one-time passwords and form tokens submitted by a browser'],
+  'sign-in-address-failures': [
+    60,
+    'wrong one-time passwords and form tokens submitted from an IP address',
+  ],
+  'phone-failures': [10, 'wrong one-time passwords for a phone number'],
+  'phone-messages-per-minute': [1, 'text messages to a phone number'],
+  'phone-messages-per-hour': [5, 'text messages to a phone number'],
+  'phone-messages-per-day': [10, 'text messages to a phone number'],
+  'address-messages-per-hour': [20, 'text messages requested from an IP address'],
+} as const satisfies Readonly<Record<string, readonly [limit: number, description: string]>>;
 
 export type RateLimitName = keyof typeof RATE_LIMITS;
 
-/** The limit of each name; 0 is no limit. */
+/** The limit of each name; 0 means unlimited. */
 export type RateLimits = Readonly<Record<RateLimitName, number>>;
 
 /**
@@ -43,7 +50,7 @@ export function parseRateLimits(text: string): RateLimits {
         `has an unknown limit "${name}"; the limits are ${Object.keys(limits).join(', ')}`,
       );
     if (given.has(name)) throw new Error(`must not set ${name} twice`);
-    if (Number(digits) > MAX_LIMIT) throw new Error(`must not exceed ${MAX_LIMIT}`);
+    if (Number(digits) > MAX_LIMIT) throw new Error(`must not set ${name} above ${MAX_LIMIT}`);
     given.add(name);
     limits[name] = Number(digits);
   }

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { BrowserContextOptions, Page } from 'playwright-core';
-import { GrantUse } from '../../../src/modules/oauth/tokens/grant-use.js';
+import { GrantUsageRecorder } from '../../../src/modules/oauth/tokens/grant-usage-recorder.js';
 import type { User } from '../../../src/modules/users/user.entity.js';
 import { CATALOGUES } from '../../../src/pages/translations/translations.js';
 import {
@@ -28,7 +28,7 @@ inChromium('Connected apps page', {}, (chrome) => {
       if (name.startsWith('G')) await app().call(token, 'GET', '/me');
       clientIds.push(client.clientId);
     }
-    await app().service(GrantUse).flush();
+    await app().service(GrantUsageRecorder).flush();
     return clientIds;
   }
 

@@ -57,14 +57,14 @@ inChromium('Error pages', settings, (chrome) => {
 
       await open(page, authorizeLink(client, { scope: 'nothing' }));
       await page.getByRole('link', { name: words.recovery.returnTo('Garden Share') }).waitFor();
-      await inspect('refused-request', errors.refused('', '', ''));
+      await inspect('refused-request', errors.invalidRequest('', '', ''));
 
       const send = page.getByRole('button', { name: words.phone.send });
       await open(page);
       await page.getByLabel(words.phone.label).fill('+14155550100');
       await page.evaluate("document.querySelector('[name=token]').value = 'of another browser'");
       await send.click();
-      await inspect('foreign-form', errors.foreignForm);
+      await inspect('foreign-form', errors.invalidForm);
 
       await open(page);
       await page.getByLabel(words.phone.label).fill('+14155550100');

@@ -76,7 +76,7 @@ onEngines('Pruning: search statements', (database) => {
     await fill(TrustedDevice, (_, hash) => ({ ...browser(hash), phone: '+1', signedInAt: now }));
     await fill(OtpChallenge, (number, hash) => ({
       ...live,
-      transactionId: `txn_${number}`,
+      signInId: `txn_${number}`,
       phone: '+1',
       codeHash: hash,
     }));

@@ -130,7 +130,7 @@ function configuration(
       AccessToken: lifetimes.accessToken,
       RefreshToken: lifetimes.refreshIdle,
       Grant: lifetimes.grant,
-      Interaction: lifetimes.transaction,
+      Interaction: lifetimes.signIn,
       Session: lifetimes.session,
     },
   };

@@ -6,9 +6,9 @@ import { BrowserForms } from '../browser/browser-form.decorator.js';
 import { ACCOUNT_PATH, APPS_PATH, OAuthPages, type Feedback } from '../browser/oauth-pages.js';
 import { sendRedirect } from '../protocol/authorization-response.js';
 import { Parameters } from '../protocol/parameters.js';
-import { SignInSteps, type SignInFlow } from '../sign-in/sign-in-flow.js';
+import { SignInFlowService, type SignInFlow } from '../sign-in/sign-in-flow.js';
 import { SignInService } from '../sign-in/sign-in.service.js';
-import type { AppName } from '../tokens/grants.service.js';
+import type { AppSummary } from '../tokens/grants.service.js';
 import { AccountSessions } from './account-sessions.service.js';
 import { ConnectedAppsService } from './connected-apps.service.js';
 
@@ -18,7 +18,7 @@ import { ConnectedAppsService } from './connected-apps.service.js';
 export class AccountFormsController {
   constructor(
     private readonly sessions: AccountSessions,
-    private readonly steps: SignInSteps,
+    private readonly flows: SignInFlowService,
     private readonly signIn: SignInService,
     private readonly apps: ConnectedAppsService,
     private readonly pages: OAuthPages,
@@ -26,20 +26,20 @@ export class AccountFormsController {
 
   @Post('sign-in')
   @HttpCode(200)
-  sendPassword(@Req() request: Request, @Res() response: Response): Promise<void> {
-    return this.steps.sendPassword(this.signInFlow(request), request, response);
+  sendOneTimePassword(@Req() request: Request, @Res() response: Response): Promise<void> {
+    return this.flows.sendOneTimePassword(this.signInFlow(request), request, response);
   }
 
   @Post('verify')
   @HttpCode(200)
   verify(@Req() request: Request, @Res() response: Response): Promise<void> {
-    return this.steps.verify(this.signInFlow(request), request, response);
+    return this.flows.verify(this.signInFlow(request), request, response);
   }
 
   @Post('change-number')
   @HttpCode(200)
   changeNumber(@Req() request: Request, @Res() response: Response): void {
-    this.pages.phone(response, this.signInFlow(request).form);
+    this.pages.sendPhonePage(response, this.signInFlow(request).form);
   }
 
   /** Revokes the access of the selected apps or of all apps. */
@@ -55,10 +55,10 @@ export class AccountFormsController {
       clientIds.length === 0
         ? { status: 400, error: ({ apps }) => apps.noneSelected }
         : { notice: noticeOf(await this.apps.revoke(id, clientIds)) };
-    this.pages.connectedApps(response, session, await this.apps.list(id), feedback);
+    this.pages.sendConnectedAppsPage(response, session, await this.apps.list(id), feedback);
   }
 
-  /** "Not you?": ends the session and returns to the same page. */
+  /** Handles "Not you?": ends the session and returns to the same page. */
   @Post('sign-out')
   async signOut(@Req() request: Request, @Res() response: Response): Promise<void> {
     await this.sessions.findByForm(request);
@@ -71,7 +71,7 @@ export class AccountFormsController {
     const binding = this.sessions.findSignInByForm(request);
     return {
       form: { binding, path: ACCOUNT_PATH },
-      signedIn: () => this.signIn.current(request),
+      findSignedInUser: () => this.signIn.current(request),
       next: (response) => redirectToApps(response, binding.next),
     };
   }
@@ -81,7 +81,7 @@ function redirectToApps(response: Response, clientId: string | undefined): void 
   sendRedirect(response, clientId === undefined ? APPS_PATH : `${APPS_PATH}/${clientId}`);
 }
 
-function noticeOf(revoked: readonly AppName[]): TextSelector {
+function noticeOf(revoked: readonly AppSummary[]): TextSelector {
   const [first, ...others] = revoked;
   if (!first) return ({ apps }) => apps.alreadyRemoved;
   return ({ apps }) =>

@@ -8,7 +8,7 @@ import { isId, newId } from '../../../platform/ids.js';
 import { digestsEqual, hmacSha256, sha256 } from '../../../platform/secrets.js';
 import type { AccountSession } from '../browser/oauth-pages.js';
 import { BrowserCookies } from '../protocol/browser-cookies.js';
-import { expiredTransaction, ForeignToken, noCookies, signedOut } from '../protocol/page-error.js';
+import { expiredSignIn, InvalidFormToken, noCookies, signedOut } from '../protocol/page-error.js';
 import { Parameters } from '../protocol/parameters.js';
 import { signInExpiresAt, SignInService } from '../sign-in/sign-in.service.js';
 
@@ -48,7 +48,7 @@ export class AccountSessions {
     const session = await this.current(request);
     if (!session) throw signedOut();
     const token = new Parameters(request.body).get('token') ?? '';
-    if (!tokensEqual(session.binding.token, token)) throw new ForeignToken();
+    if (!tokensEqual(session.binding.token, token)) throw new InvalidFormToken();
     return session;
   }
 
@@ -68,10 +68,10 @@ export class AccountSessions {
     const browserHash = this.cookies.browserHash(request);
     if (browserHash === undefined) throw noCookies();
     const transaction = form.get('transaction');
-    if (!isId('txn', transaction)) throw expiredTransaction();
+    if (!isId('txn', transaction)) throw expiredSignIn();
     const token = this.signInToken(transaction, browserHash);
-    if (!tokensEqual(token, form.get('token') ?? '')) throw new ForeignToken();
-    if (signInExpiresAt(transaction, this.config) <= this.clock.now()) throw expiredTransaction();
+    if (!tokensEqual(token, form.get('token') ?? '')) throw new InvalidFormToken();
+    if (signInExpiresAt(transaction, this.config) <= this.clock.now()) throw expiredSignIn();
     const next = form.get('next');
     return { transaction, token, next: isId('svc_app', next) ? next : undefined };
   }

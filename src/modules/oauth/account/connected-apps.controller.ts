@@ -11,8 +11,8 @@ import { isWellEncoded } from '../protocol/parameters.js';
 import { AccountSessions } from './account-sessions.service.js';
 import { ConnectedAppsService } from './connected-apps.service.js';
 
-/** Middleware that redirects paths that the router cannot decode. The router would respond with JSON. */
-export function redirectUndecodablePath(
+/** Middleware that redirects paths that the router cannot decode, except for POST. The router would respond with JSON. */
+export function redirectMalformedPath(
   { method, originalUrl }: Request,
   response: Response,
   next: NextFunction,
@@ -38,10 +38,10 @@ export class ConnectedAppsController {
   async list(@Req() request: Request, @Res() response: Response): Promise<void> {
     const session = await this.sessions.current(request);
     if (!session) return this.startSignIn(request, response);
-    this.pages.connectedApps(response, session, await this.apps.list(session.user.id));
+    this.pages.sendConnectedAppsPage(response, session, await this.apps.list(session.user.id));
   }
 
-  /** The URL of the form, opened with GET. */
+  /** The form's action URL, requested with GET. */
   @Get('apps/revoke')
   redirectFormUrl(@Res() response: Response): void {
     sendRedirect(response, APPS_PATH);
@@ -59,7 +59,11 @@ export class ConnectedAppsController {
     const app = await this.apps.find(session.user.id, clientId);
     if (!app) throw notConnected();
     const { user, binding } = session;
-    this.pages.connectedApp(response, { user, binding: { ...binding, next: clientId } }, app);
+    this.pages.sendConnectedAppPage(
+      response,
+      { user, binding: { ...binding, next: clientId } },
+      app,
+    );
   }
 
   @Get()
@@ -67,7 +71,7 @@ export class ConnectedAppsController {
     sendRedirect(response, APPS_PATH);
   }
 
-  /** The URL of a sign-in form, or an unknown path. */
+  /** The action URL of a sign-in form, or an unknown path. */
   @Get('{*path}')
   redirectUnknownPath(@Res() response: Response): void {
     sendRedirect(response, APPS_PATH);
@@ -75,6 +79,6 @@ export class ConnectedAppsController {
 
   private startSignIn(request: Request, response: Response, next?: string): void {
     const binding = this.sessions.startSignIn(request, response, next);
-    this.pages.phone(response, { binding, path: ACCOUNT_PATH });
+    this.pages.sendPhonePage(response, { binding, path: ACCOUNT_PATH });
   }
 }

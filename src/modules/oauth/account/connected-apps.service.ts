@@ -3,7 +3,7 @@ import type { ConnectedAppView } from '../../../pages/views.js';
 import { canonicalScopes } from '../../../platform/access/scopes.js';
 import { Clock } from '../../../platform/clock.js';
 import { GrantsRepository } from '../tokens/grants.repository.js';
-import { type AppName, GrantsService } from '../tokens/grants.service.js';
+import { type AppSummary, GrantsService } from '../tokens/grants.service.js';
 
 /** The apps that have access to a user's account. */
 @Injectable()
@@ -26,7 +26,7 @@ export class ConnectedAppsService {
   }
 
   /** @returns the apps that lost access */
-  revoke(userId: string, clientIds: readonly string[] | 'all'): Promise<AppName[]> {
+  revoke(userId: string, clientIds: readonly string[] | 'all'): Promise<AppSummary[]> {
     return this.grants.revokeForUser(userId, clientIds, { actor: userId, reason: 'by the user' });
   }
 }

@@ -10,7 +10,7 @@ import {
   URL_TEXT,
 } from '../../../platform/database/columns.js';
 
-/** An authorization request. Its id is the `transaction` field of forms. */
+/** A pending or decided authorization request. Its id is the `transaction` field of forms. */
 @Entity('authorizations')
 @Index('ix_authorizations_expires_at', ['expiresAt'])
 @Index('ix_authorizations_user_id', ['userId'])

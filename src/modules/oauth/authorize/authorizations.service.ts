@@ -11,8 +11,8 @@ import { AppsService, type RegisteredApp } from '../clients/apps.service.js';
 import { BrowserCookies } from '../protocol/browser-cookies.js';
 import {
   alreadyDecided,
-  expiredTransaction,
-  ForeignToken,
+  expiredSignIn,
+  InvalidFormToken,
   noCookies,
   removedRedirectUri,
   removedScopes,
@@ -90,7 +90,7 @@ export class AuthorizationsService {
     const browserHash = this.cookies.browserHash(request);
     if (browserHash === undefined) throw noCookies();
     if (!isId('txn', id) || signInExpiresAt(id, this.config) <= this.clock.now())
-      throw expiredTransaction();
+      throw expiredSignIn();
     const authorization = await this.repository.find(id);
     // The same error for an unknown request and for another browser's request.
     if (
@@ -99,7 +99,7 @@ export class AuthorizationsService {
       !digestsEqual(authorization.browserHash, browserHash) ||
       !digestsEqual(authorization.tokenHash, sha256(token))
     )
-      throw new ForeignToken();
+      throw new InvalidFormToken();
     if (authorization.decidedAt) throw alreadyDecided();
     const app = await this.apps.find(authorization.clientId);
     if (!app?.enabled) throw unknownApp();

@@ -4,7 +4,7 @@ import type { RegisteredApp } from '../clients/apps.service.js';
 import { PageError } from '../protocol/page-error.js';
 import { Parameters } from '../protocol/parameters.js';
 import { type AuthorizationRequest, checkAuthorizationRequest } from './authorize-checks.js';
-import { AuthorizationRefused } from '../protocol/authorization-response.js';
+import { AuthorizationError } from '../protocol/authorization-response.js';
 
 /** RFC 7636, Appendix B. */
 const CHALLENGE = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM';
@@ -50,7 +50,7 @@ function rejectionOf(query: string, app: RegisteredApp | null = APP): object | u
     return undefined;
   } catch (rejection) {
     if (rejection instanceof PageError) return { status: rejection.status, page: rejection.code };
-    if (!(rejection instanceof AuthorizationRefused)) throw rejection;
+    if (!(rejection instanceof AuthorizationError)) throw rejection;
     const { redirectUri, error, state = null } = rejection;
     return { redirectUri, error: error.code, state };
   }

@@ -1,6 +1,6 @@
 import { canonicalScopes, type Scope, splitScope } from '../../../platform/access/scopes.js';
 import type { RegisteredApp } from '../clients/apps.service.js';
-import { AuthorizationRefused } from '../protocol/authorization-response.js';
+import { AuthorizationError } from '../protocol/authorization-response.js';
 import {
   InteractionRequired,
   InvalidRequest,
@@ -45,7 +45,7 @@ type RedirectedCheck = (request: RedirectableRequest) => void;
 
 /**
  * Checks an authorization request (RFC 6749 §4.1.1, RFC 7636 §4.3).
- * @throws PageError until client and redirect URI are valid; AuthorizationRefused after that
+ * @throws PageError until client and redirect URI are valid; AuthorizationError after that
  */
 export function checkAuthorizationRequest(unchecked: UncheckedRequest): AuthorizationRequest {
   for (const check of [checkClient, checkRedirectUri, checkStateLength]) check(unchecked);
@@ -56,7 +56,7 @@ export function checkAuthorizationRequest(unchecked: UncheckedRequest): Authoriz
     for (const check of REDIRECTED_CHECKS) check({ app, redirectUri, parameters });
   } catch (error) {
     if (!(error instanceof OAuthError)) throw error;
-    throw new AuthorizationRefused(redirectUri, parameters.get('state'), error);
+    throw new AuthorizationError(redirectUri, parameters.get('state'), error);
   }
   const prompts = promptsOf(parameters);
   return {

@@ -5,11 +5,11 @@ import { Public } from '../../../platform/access/scopes.decorator.js';
 import { OAuthPages } from '../browser/oauth-pages.js';
 import { PageErrorFilter } from '../browser/page-error.filter.js';
 import { AppsService } from '../clients/apps.service.js';
-import { AuthorizationRefused } from '../protocol/authorization-response.js';
+import { AuthorizationError } from '../protocol/authorization-response.js';
 import { BrowserCookies } from '../protocol/browser-cookies.js';
 import { NavigationGuard } from '../protocol/fetch-metadata.guard.js';
 import { InteractionRequired } from '../protocol/oauth.errors.js';
-import { malformedLink, notAPage } from '../protocol/page-error.js';
+import { malformedLink, notDirectlyAccessible } from '../protocol/page-error.js';
 import { isWellEncoded, Parameters } from '../protocol/parameters.js';
 import { LimitCalls } from '../rate-limit/call-limits.js';
 import { SignInService } from '../sign-in/sign-in.service.js';
@@ -51,7 +51,7 @@ export class AuthorizeController {
       valid = checkAuthorizationRequest({ app, parameters });
     } catch (error) {
       if (user || !needsConfirmation(error)) throw error;
-      this.pages.refusal(response, app?.name ?? '', error);
+      this.pages.sendAuthorizationErrorPage(response, app?.name ?? '', error);
       return;
     }
     const browserHash = this.cookies.ensureBrowser(request, response);
@@ -64,20 +64,20 @@ export class AuthorizeController {
       isStored,
     );
     if (signedIn) await this.consent.showPage(response, pending, signedIn);
-    else this.pages.phone(response, pending);
+    else this.pages.sendPhonePage(response, pending);
   }
 
-  /** The URL of a form, opened with GET. */
+  /** A form's action URL, requested with GET. */
   @Get(':step')
   @ApiExcludeEndpoint()
   rejectFormUrl(): never {
-    throw notAPage();
+    throw notDirectlyAccessible();
   }
 
   @Get('{*path}')
   @ApiExcludeEndpoint()
   rejectUnknownPath(): never {
-    throw notAPage();
+    throw notDirectlyAccessible();
   }
 }
 
@@ -85,6 +85,6 @@ export class AuthorizeController {
  * Whether a signed-out user must confirm the redirect of the error by a link. Otherwise the server would be an open redirector
  * (RFC 9700 §4.11.2). Not for `prompt=none`, which programs use.
  */
-function needsConfirmation(error: unknown): error is AuthorizationRefused {
-  return error instanceof AuthorizationRefused && !(error.error instanceof InteractionRequired);
+function needsConfirmation(error: unknown): error is AuthorizationError {
+  return error instanceof AuthorizationError && !(error.error instanceof InteractionRequired);
 }

@@ -4,12 +4,12 @@ import { canonicalScopes } from '../../../platform/access/scopes.js';
 import { AppConfig } from '../../../platform/config/app-config.js';
 import { BrowserForms } from '../browser/browser-form.decorator.js';
 import {
-  AuthorizationRefused,
+  AuthorizationError,
   codeRedirect,
   sendRedirect,
 } from '../protocol/authorization-response.js';
 import { AccessDenied } from '../protocol/oauth.errors.js';
-import { ForeignForm, malformedForm } from '../protocol/page-error.js';
+import { InvalidForm, malformedForm } from '../protocol/page-error.js';
 import { Parameters } from '../protocol/parameters.js';
 import { SignInService } from '../sign-in/sign-in.service.js';
 import { AuthorizationsService } from './authorizations.service.js';
@@ -33,7 +33,7 @@ export class ConsentController {
     const form = new Parameters(request.body);
     const user = await this.signIn.current(request);
     if (!user || user.id !== pending.userId || user.id !== form.get('user'))
-      throw new ForeignForm();
+      throw new InvalidForm();
     const decision = form.get('decision');
     if (decision !== 'approve' && decision !== 'deny') throw malformedForm();
     const { redirectUri, state } = pending;
@@ -41,7 +41,7 @@ export class ConsentController {
     const scopes = canonicalScopes(pending.scopes.filter((scope) => selected.has(scope)));
     if (decision === 'deny' || scopes.length === 0) {
       await this.consent.deny(pending, user.id);
-      throw new AuthorizationRefused(redirectUri, state, new AccessDenied());
+      throw new AuthorizationError(redirectUri, state, new AccessDenied());
     }
     const code = await this.consent.approve(pending, user.id, scopes);
     sendRedirect(response, codeRedirect(redirectUri, { code, state, iss: this.config.publicUrl }));

@@ -39,7 +39,7 @@ export class ConsentService {
     const last = await this.grantsRepository.findLatestChoice(user.id, pending.app.clientId);
     const refused = last?.requested.filter((name) => !last.granted.includes(name)) ?? [];
     const scopes = pending.scopes.map((name) => ({ name, checked: !refused.includes(name) }));
-    this.pages.consent(response, pending, scopes, user);
+    this.pages.sendConsentPage(response, pending, scopes, user);
   }
 
   /**

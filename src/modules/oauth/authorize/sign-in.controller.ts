@@ -3,7 +3,7 @@ import type { Request, Response } from 'express';
 import type { SignInUser } from '../../users/users.repository.js';
 import { BrowserForms } from '../browser/browser-form.decorator.js';
 import { OAuthPages } from '../browser/oauth-pages.js';
-import { SignInSteps, type SignInFlow } from '../sign-in/sign-in-flow.js';
+import { SignInFlowService, type SignInFlow } from '../sign-in/sign-in-flow.js';
 import { SignInService } from '../sign-in/sign-in.service.js';
 import { AuthorizationsService, type PendingAuthorization } from './authorizations.service.js';
 import { ConsentService } from './consent.service.js';
@@ -14,7 +14,7 @@ import { ConsentService } from './consent.service.js';
 export class SignInController {
   constructor(
     private readonly authorizations: AuthorizationsService,
-    private readonly steps: SignInSteps,
+    private readonly flows: SignInFlowService,
     private readonly signIn: SignInService,
     private readonly consent: ConsentService,
     private readonly pages: OAuthPages,
@@ -22,48 +22,48 @@ export class SignInController {
 
   @Post('sign-in')
   @HttpCode(200)
-  async sendPassword(@Req() request: Request, @Res() response: Response): Promise<void> {
+  async sendOneTimePassword(@Req() request: Request, @Res() response: Response): Promise<void> {
     const pending = await this.authorizations.findByForm(request);
-    await this.steps.sendPassword(this.flow(pending), request, response);
+    await this.flows.sendOneTimePassword(this.flow(pending), request, response);
   }
 
   @Post('verify')
   @HttpCode(200)
   async verify(@Req() request: Request, @Res() response: Response): Promise<void> {
     const pending = await this.authorizations.findByForm(request);
-    await this.steps.verify(this.flow(pending), request, response);
+    await this.flows.verify(this.flow(pending), request, response);
   }
 
   @Post('change-number')
   @HttpCode(200)
   async changeNumber(@Req() request: Request, @Res() response: Response): Promise<void> {
-    this.pages.phone(response, await this.authorizations.findByForm(request));
+    this.pages.sendPhonePage(response, await this.authorizations.findByForm(request));
   }
 
-  /** "Not you?": ends the session and restarts the same request. */
+  /** Handles "Not you?": ends the session and restarts the same authorization request. */
   @Post('sign-out')
   @HttpCode(200)
   async signOut(@Req() request: Request, @Res() response: Response): Promise<void> {
     const pending = await this.authorizations.findByForm(request);
     await this.signIn.signOut(request, response);
     await this.authorizations.assignUser(pending.id, null);
-    this.pages.phone(response, pending);
+    this.pages.sendPhonePage(response, pending);
   }
 
   private flow(pending: PendingAuthorization): SignInFlow {
     return {
       form: pending,
-      signedIn: (request, phone) => this.signedIn(pending, request, phone),
+      findSignedInUser: (request, phone) => this.findSignedInUser(pending, request, phone),
       onSignIn: (tx, user) => this.authorizations.assignUser(pending.id, user.id, tx),
       next: (response, user) => this.consent.showPage(response, pending, user),
     };
   }
 
   /**
-   * The user who signed in for this request, if the session still exists. Also accepts a sign-in from another tab with the same
-   * phone, unless the app requires a new sign-in.
+   * Finds the user of the session, if the user signed in for this authorization request. Also accepts a sign-in in another tab
+   * with the same phone number, unless the app requires a new sign-in.
    */
-  private async signedIn(
+  private async findSignedInUser(
     { id, userId, requiresSignIn }: PendingAuthorization,
     request: Request,
     phone: string | undefined,

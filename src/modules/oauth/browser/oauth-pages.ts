@@ -13,8 +13,8 @@ import type {
   ScopeChoice,
   SessionBinding,
 } from '../../../pages/views.js';
-import { errorRedirect, type AuthorizationRefused } from '../protocol/authorization-response.js';
-import { refusedRequest, type PageError } from '../protocol/page-error.js';
+import { errorRedirect, type AuthorizationError } from '../protocol/authorization-response.js';
+import { invalidAuthorizationRequest, type PageError } from '../protocol/page-error.js';
 import { AUTHORIZE_PATH, languageOf, requestedLanguage } from '../protocol/page-language.js';
 
 export const ACCOUNT_PATH = '/account';
@@ -75,21 +75,30 @@ export class OAuthPages {
     private readonly config: AppConfig,
   ) {}
 
-  phone(response: Response, form: SignInForm, feedback: Feedback & { phone?: string } = {}): void {
+  sendPhonePage(
+    response: Response,
+    form: SignInForm,
+    feedback: Feedback & { phone?: string } = {},
+  ): void {
     const view = { ...signInView(response, form), phone: feedback.phone };
     this.send(response, feedback, (language, texts) =>
       this.renderer.phone({ ...view, ...texts }, language),
     );
   }
 
-  code(response: Response, form: SignInForm, phone: string, feedback: Feedback = {}): void {
+  sendOneTimePasswordPage(
+    response: Response,
+    form: SignInForm,
+    phone: string,
+    feedback: Feedback = {},
+  ): void {
     const view = { ...signInView(response, form), phone };
     this.send(response, feedback, (language, texts) =>
       this.renderer.code({ ...view, ...texts }, language),
     );
   }
 
-  consent(
+  sendConsentPage(
     response: Response,
     { app, binding, redirectUri }: ConsentRequest,
     scopes: readonly ScopeChoice[],
@@ -110,7 +119,7 @@ export class OAuthPages {
     );
   }
 
-  connectedApps(
+  sendConnectedAppsPage(
     response: Response,
     { user, binding }: AccountSession,
     apps: readonly ConnectedAppView[],
@@ -122,12 +131,16 @@ export class OAuthPages {
     );
   }
 
-  connectedApp(response: Response, { user, binding }: AccountSession, app: ConnectedAppView): void {
+  sendConnectedAppPage(
+    response: Response,
+    { user, binding }: AccountSession,
+    app: ConnectedAppView,
+  ): void {
     const view = { ...binding, user: maskedUser(user), app };
     this.send(response, {}, (language) => this.renderer.connectedApp(view, language));
   }
 
-  error(
+  sendErrorPage(
     response: Response,
     { status, text, retryAfterSeconds }: PageError,
     { startAgain, footer, link }: Recovery = recoveryFrom(response.req),
@@ -144,14 +157,14 @@ export class OAuthPages {
     });
   }
 
-  /** An error in the app's request. A link, not a redirect, reports it to the app (RFC 9700 §4.11.2). */
-  refusal(response: Response, app: string, refused: AuthorizationRefused): void {
-    const href = errorRedirect(refused, this.config.publicUrl);
-    this.error(response, refusedRequest(app, refused.error), {
+  /** Shows a signed-out user an authorization error, with a link to the app instead of a redirect (RFC 9700 §4.11.2). */
+  sendAuthorizationErrorPage(response: Response, app: string, thrown: AuthorizationError): void {
+    const href = errorRedirect(thrown, this.config.publicUrl);
+    this.sendErrorPage(response, invalidAuthorizationRequest(app, thrown.error), {
       ...BACK_TO_APP,
       link: { href, text: ({ recovery }) => recovery.returnTo(app) },
     });
-    response.req.context.errorCode = refused.error.code;
+    response.req.context.errorCode = thrown.error.code;
   }
 
   private send(

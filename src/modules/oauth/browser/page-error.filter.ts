@@ -4,14 +4,14 @@ import { isDatabaseUnavailable } from '../../../platform/database/errors.js';
 import { ServiceUnavailable } from '../../../platform/errors.js';
 import { AppConfig } from '../../../platform/config/app-config.js';
 import {
-  AuthorizationRefused,
+  AuthorizationError,
   errorRedirect,
   sendRedirect,
 } from '../protocol/authorization-response.js';
 import { InvalidRequest, TooManyAttempts } from '../protocol/oauth.errors.js';
 import {
   internalError,
-  ForeignToken,
+  InvalidFormToken,
   malformedForm,
   PageError,
   tooManyAttempts,
@@ -34,15 +34,15 @@ export class PageErrorFilter implements ExceptionFilter {
   async catch(thrown: unknown, host: ArgumentsHost): Promise<void> {
     const request = host.switchToHttp().getRequest<Request>();
     const response = host.switchToHttp().getResponse<Response>();
-    if (thrown instanceof AuthorizationRefused) {
+    if (thrown instanceof AuthorizationError) {
       request.context.errorCode = thrown.error.code;
       sendRedirect(response, errorRedirect(thrown, this.config.publicUrl));
       return;
     }
     const error = this.pageError(thrown, request);
     request.context.errorCode = error.code;
-    if (error instanceof ForeignToken) await this.attempts.record(request, 'decision');
-    this.pages.error(response, error);
+    if (error instanceof InvalidFormToken) await this.attempts.record(request, 'decision');
+    this.pages.sendErrorPage(response, error);
   }
 
   private pageError(thrown: unknown, request: Request): PageError {

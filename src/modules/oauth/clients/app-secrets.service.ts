@@ -4,7 +4,7 @@ import { Clock, addMilliseconds } from '../../../platform/clock.js';
 import { TransactionRunner, type Transaction } from '../../../platform/database/transaction.js';
 import { InvalidRequest, NotFound } from '../../../platform/errors.js';
 import { newId } from '../../../platform/ids.js';
-import { isSecret, newSecret, sha256 } from '../../../platform/secrets.js';
+import { hasSecretFormat, newSecret, sha256 } from '../../../platform/secrets.js';
 import { Parameters } from '../protocol/parameters.js';
 import { AppSecretsRepository } from './app-secrets.repository.js';
 import { AppsRepository } from './apps.repository.js';
@@ -23,7 +23,7 @@ export interface Rotation {
 export interface Revocation {
   revoked: SecretStatus;
   /** False when it had already expired. */
-  endedNow: boolean;
+  revokedNow: boolean;
   /** The number of remaining live secrets of the app. */
   live: number;
 }
@@ -110,12 +110,12 @@ export class AppSecretsService {
       const secret = all.find(({ id }) => id === secretId);
       if (!secret) throw secretNotFound(secretId);
       const live = all.filter((one) => isLive(one, now));
-      const endedNow = live.includes(secret) && (await this.secrets.expire(tx, secretId, now));
-      if (endedNow) {
+      const revokedNow = live.includes(secret) && (await this.secrets.expire(tx, secretId, now));
+      if (revokedNow) {
         secret.expiresAt = now;
         await this.audit.record(tx, 'app.secret_revoked', clientId, change, detailsOf(secret));
       }
-      return { revoked: status(secret, now), endedNow, live: live.length - (endedNow ? 1 : 0) };
+      return { revoked: status(secret, now), revokedNow, live: live.length - (revokedNow ? 1 : 0) };
     });
   }
 
@@ -125,7 +125,7 @@ export class AppSecretsService {
    */
   async reportSecretInQuery(query: Readonly<Record<string, unknown>>): Promise<boolean> {
     const sent = new Parameters(query).all('client_secret');
-    const hashes = sent.filter((secret) => isSecret('svc_sec', secret)).map(sha256);
+    const hashes = sent.filter((secret) => hasSecretFormat('svc_sec', secret)).map(sha256);
     if (hashes.length === 0) return sent.length > 0;
     const live = await this.secrets.findLiveByHash(hashes, this.clock.now());
     const change = { actor: 'service', reason: 'the client secret was sent in a URL' };
@@ -162,7 +162,7 @@ function detailsOf({ id, lastFour }: AppSecret): Record<string, unknown> {
 
 function secretNotFound(secretId: string): NotFound {
   return new NotFound(
-    isSecret('svc_sec', secretId)
+    hasSecretFormat('svc_sec', secretId)
       ? 'This is a client secret, not its id, and your shell history now contains it. Remove it there, and pass the id that "app secret list" prints.'
       : 'The app has no secret with this id. "app secret list --all" prints all ids.',
   );

@@ -23,32 +23,32 @@ import {
   type OAuthError,
 } from '../protocol/oauth.errors.js';
 import { LimitCalls } from '../rate-limit/call-limits.js';
-import type { LimitedRoutes } from '../rate-limit/rate-limits.js';
+import type { RateLimitGroup } from '../rate-limit/rate-limits.js';
 import { BrowserOriginGuard } from './browser-origins.js';
 import { ClientGuard } from './client.guard.js';
 import { OAuthErrorFilter, OAuthErrorResponse } from './oauth-error.filter.js';
 
 /**
- * A controller that apps call with a form (RFC 6749 §3.2, RFC 7009 §2.1, RFC 7662 §2.1). The guards run in this order: read the
- * form, set CORS headers, reject cross-site requests, authenticate the client, apply the rate limit.
+ * A controller for endpoints that clients call with a form-encoded body (RFC 6749 §3.2, RFC 7009 §2.1, RFC 7662 §2.1). The guards
+ * run in this order: read the form, set CORS headers, reject cross-site requests, authenticate the client, apply the rate limit.
  * @param options.cors whether browser apps may call the endpoint
  */
 export function ClientEndpoint(
-  routes: LimitedRoutes,
+  group: RateLimitGroup,
   { cors = true }: { cors?: boolean } = {},
 ): ClassDecorator {
   return applyDecorators(
     Public(),
     UseFilters(OAuthErrorFilter),
     UseGuards(ClientFormGuard, ...(cors ? [BrowserOriginGuard] : []), CrossSiteGuard, ClientGuard),
-    LimitCalls(routes),
+    LimitCalls(group),
   );
 }
 
 type Schema = Exclude<Extract<ApiBodyOptions, { schema: object }>['schema'], { $ref: string }>;
 type FormSchemas = NonNullable<Schema['properties']>;
 
-/** OpenAPI documentation of an endpoint for apps. */
+/** OpenAPI documentation of a client endpoint. */
 interface ClientOperation {
   operationId: string;
   summary: string;
@@ -64,17 +64,17 @@ interface ClientOperation {
   tooManyAttemptsStatus: 429 | 503;
 }
 
-/** A parameter that may be empty. */
+/** An optional parameter: an empty value counts as omitted (RFC 6749 §3.1). */
 export function formParameter(description: string): FormSchemas[string] {
   return { type: 'string', description };
 }
 
-/** A required parameter: an empty value counts as omitted (RFC 6749 §3.2). */
+/** A required parameter: it must not be empty, because an empty value counts as omitted (RFC 6749 §3.1). */
 export function requiredFormParameter(description: string): FormSchemas[string] {
   return { type: 'string', description, minLength: 1 };
 }
 
-/** Documents the credentials, form and errors of an endpoint for apps. */
+/** Documents the credentials, form and errors of a client endpoint. */
 export function ApiClientEndpoint(operation: ClientOperation): MethodDecorator {
   const { operationId, summary, description, form, required, alternatives } = operation;
   const tooMany = new TooManyAttempts(RETRY_AFTER['Retry-After'].example);
@@ -115,7 +115,7 @@ export function ApiClientEndpoint(operation: ClientOperation): MethodDecorator {
     }),
     errorResponse(
       401,
-      'The request names no app, or its credentials are wrong.',
+      '`client_id` is missing, or client authentication failed.',
       [new InvalidClient(true), new MissingClientId()],
       {
         'WWW-Authenticate': {
@@ -174,7 +174,7 @@ function errorResponse(
     ...(headers && { headers }),
     examples: Object.fromEntries(
       errors.map((error) => [
-        error instanceof MissingClientId ? 'unnamed' : error.code,
+        error instanceof MissingClientId ? 'missing_client_id' : error.code,
         { summary: error.message, value: OAuthErrorResponse.from(error) },
       ]),
     ),

@@ -12,7 +12,7 @@ import {
   TooManyAttempts,
 } from '../protocol/oauth.errors.js';
 import { Parameters } from '../protocol/parameters.js';
-import { limitedRoutes } from '../rate-limit/call-limits.js';
+import { rateLimitGroup } from '../rate-limit/call-limits.js';
 import { FailedAttempts } from '../rate-limit/failed-attempts.js';
 import { AppSecretsService } from './app-secrets.service.js';
 import { ClientAuthenticator } from './client-authenticator.js';
@@ -50,8 +50,8 @@ export class ClientGuard implements CanActivate {
   /** Limits of failed attempts never apply to an authenticated confidential app, so that attackers cannot lock it out. */
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const request = context.switchToHttp().getRequest<Request>();
-    const routes = limitedRoutes(context);
-    request.context.limitedRoutes = routes;
+    const group = rateLimitGroup(context);
+    request.context.rateLimitGroup = group;
     try {
       const app = await this.authenticate(request);
       const isConfidential = app.kind === 'confidential';
@@ -60,11 +60,11 @@ export class ClientGuard implements CanActivate {
         authenticatedClient: app,
         isConfidential,
       });
-      if (!isConfidential) await this.attempts.check(request, routes);
+      if (!isConfidential) await this.attempts.check(request, group);
       return true;
     } catch (error) {
       if (error instanceof OAuthError && !(error instanceof TooManyAttempts))
-        await this.attempts.check(request, routes);
+        await this.attempts.check(request, group);
       throw error;
     }
   }

@@ -37,7 +37,7 @@ export const OAUTH_RESPONSE_CODES = [
 })
 export class OAuthErrorResponse {
   @ApiProperty({
-    description: 'Stable code of the error. Expect new values.',
+    description: 'Machine-readable error code. New codes may be added.',
     ...extensibleEnumOf('OAuthErrorCode'),
     example: 'invalid_grant',
   })
@@ -51,7 +51,7 @@ export class OAuthErrorResponse {
   error_description: string;
 
   @ApiPropertyOptional({
-    description: 'Only with too_many_attempts.',
+    description: 'Present only if error is too_many_attempts.',
     example: 'Too many attempts',
   })
   message?: string;
@@ -65,7 +65,7 @@ export class OAuthErrorResponse {
   }
 }
 
-/** Sends the error responses of the endpoints for apps (RFC 6749 §5.2). */
+/** Sends the error responses of the client endpoints: token, revocation and introspection (RFC 6749 §5.2). */
 @Catch()
 export class OAuthErrorFilter implements ExceptionFilter {
   private readonly logger = new Logger(OAuthErrorFilter.name);
@@ -77,11 +77,11 @@ export class OAuthErrorFilter implements ExceptionFilter {
     const response = host.switchToHttp().getResponse<Response>();
     const error = this.oauthError(thrown);
     request.context.errorCode = error.code;
-    const routes = request.context.limitedRoutes;
-    if (routes !== undefined && isFailedAttempt(error, request))
-      await this.attempts.record(request, routes);
+    const group = request.context.rateLimitGroup;
+    if (group !== undefined && isFailedAttempt(error, request))
+      await this.attempts.record(request, group);
     // 503 tells the client that the token is still valid (RFC 7009 §2.2.1).
-    const isRevocationLimited = routes === 'revocation' && error instanceof TooManyAttempts;
+    const isRevocationLimited = group === 'revocation' && error instanceof TooManyAttempts;
     response
       .status(isRevocationLimited ? 503 : statusOf(error))
       .set({ 'Cache-Control': 'no-store', Pragma: 'no-cache', ...headersOf(error) })
@@ -98,11 +98,14 @@ export class OAuthErrorFilter implements ExceptionFilter {
   }
 }
 
-/** Errors of an authenticated confidential app do not count: visitors of its callback could lock it out with invented codes. */
+/**
+ * Whether the error counts as a failed attempt. Errors of an authenticated confidential app do not count. Otherwise visitors of its
+ * redirect URI could lock it out with invalid codes.
+ */
 function isFailedAttempt(error: OAuthError, request: Request): boolean {
   const { authenticatedClient } = request.context;
   if (authenticatedClient?.kind === 'confidential') return false;
-  if (error instanceof InvalidGrant) return error.isGuess;
+  if (error instanceof InvalidGrant) return error.countsAsFailedAttempt;
   if (error instanceof TooManyAttempts || error instanceof FormTooSlow) return false;
   return statusOf(error) < 500;
 }
@@ -123,7 +126,7 @@ function statusOf(error: OAuthError): number {
 }
 
 function headersOf(error: OAuthError): Record<string, string> {
-  if (error instanceof InvalidClient && error.challenge) {
+  if (error instanceof InvalidClient && error.needsChallenge) {
     return { 'WWW-Authenticate': 'Basic realm="oauth", charset="UTF-8"' };
   }
   if (error instanceof MethodNotAllowed) return { Allow: error.allow };

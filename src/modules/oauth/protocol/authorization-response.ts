@@ -2,14 +2,14 @@ import type { Response } from 'express';
 import type { OAuthError } from './oauth.errors.js';
 
 /** An authorization request with a valid redirect URI failed. The app receives the error by redirect (RFC 6749 §4.1.2.1). */
-export class AuthorizationRefused extends Error {
+export class AuthorizationError extends Error {
   constructor(
     readonly redirectUri: string,
     readonly state: string | undefined,
     readonly error: OAuthError,
   ) {
     super(error.message);
-    this.name = 'AuthorizationRefused';
+    this.name = 'AuthorizationError';
   }
 }
 
@@ -23,7 +23,7 @@ export function codeRedirect(
 
 /** The URL of an error response (RFC 6749 §4.1.2.1). */
 export function errorRedirect(
-  { redirectUri, state, error }: AuthorizationRefused,
+  { redirectUri, state, error }: AuthorizationError,
   iss: string,
 ): string {
   return appendQuery(redirectUri, {

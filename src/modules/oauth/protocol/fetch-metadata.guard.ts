@@ -2,7 +2,7 @@ import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/com
 import type { Request, Response } from 'express';
 import { AppConfig } from '../../../platform/config/app-config.js';
 import { InvalidRequest } from './oauth.errors.js';
-import { ForeignForm, notAPage } from './page-error.js';
+import { InvalidForm, notDirectlyAccessible } from './page-error.js';
 
 function isCrossSite(request: Request): boolean {
   return ['cross-site', 'same-site'].includes(request.get('sec-fetch-site') ?? '');
@@ -31,7 +31,7 @@ export class CrossSiteGuard implements CanActivate {
 export class NavigationGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
     const destination = context.switchToHttp().getRequest<Request>().get('sec-fetch-dest');
-    if (destination !== undefined && destination !== 'document') throw notAPage();
+    if (destination !== undefined && destination !== 'document') throw notDirectlyAccessible();
     return true;
   }
 }
@@ -51,7 +51,7 @@ export class SameOriginGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
     const request = context.switchToHttp().getRequest<Request>();
     const origin = request.get('origin') ?? this.origin;
-    if (origin !== this.origin || isCrossSite(request)) throw new ForeignForm();
+    if (origin !== this.origin || isCrossSite(request)) throw new InvalidForm();
     return true;
   }
 }

@@ -61,9 +61,9 @@ export class FormTooSlow extends InvalidRequest {
 }
 
 export class InvalidClient extends OAuthError {
-  /** @param challenge whether the request used HTTP Basic, so that the response needs `WWW-Authenticate` (RFC 6749 §5.2) */
+  /** @param needsChallenge whether the request used HTTP Basic, so that the response needs `WWW-Authenticate` (RFC 6749 §5.2) */
   constructor(
-    readonly challenge: boolean,
+    readonly needsChallenge: boolean,
     description = 'The client is unknown or its credentials are wrong.',
   ) {
     super('invalid_client', description);
@@ -83,12 +83,12 @@ export class MissingClientId extends InvalidClient {
 /** The code or refresh token is unknown, expired, used, revoked, or was issued to another app. */
 export class InvalidGrant extends OAuthError {
   /**
-   * @param isGuess whether it counts as a failed attempt. False if the token was issued to this public app: thousands of users
-   * may share one address, and each may still present a token whose access has ended.
+   * @param countsAsFailedAttempt false if the token was issued to this public app: thousands of users may share one address, and
+   * each may still send a token whose access has ended
    */
   constructor(
     description: string,
-    readonly isGuess = true,
+    readonly countsAsFailedAttempt = true,
   ) {
     super('invalid_grant', description);
   }

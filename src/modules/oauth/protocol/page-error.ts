@@ -24,14 +24,14 @@ export class PageError extends Error {
 }
 
 /** A form that belongs to another browser or user. */
-export class ForeignForm extends PageError {
+export class InvalidForm extends PageError {
   constructor() {
-    super(403, 'foreign_form', (errors) => errors.foreignForm);
+    super(403, 'foreign_form', (errors) => errors.invalidForm);
   }
 }
 
-/** A form whose token is wrong. It may be a guess, so it counts as a failed attempt. */
-export class ForeignToken extends ForeignForm {}
+/** The form token is wrong. It may be a guess, so it counts as a failed attempt. */
+export class InvalidFormToken extends InvalidForm {}
 
 const pageError = (status: Status, code: string, text: FixedText) => (): PageError =>
   new PageError(status, code, (errors) => errors[text]);
@@ -42,10 +42,10 @@ export const removedRedirectUri = pageError(400, 'removed_redirect_uri', 'remove
 export const removedScopes = pageError(400, 'removed_scopes', 'removedScopes');
 export const malformedLink = pageError(400, 'malformed_link', 'malformedLink');
 export const stateTooLong = pageError(400, 'state_too_long', 'stateTooLong');
-export const expiredTransaction = pageError(400, 'expired', 'expired');
+export const expiredSignIn = pageError(400, 'expired', 'expired');
 export const noCookies = pageError(403, 'no_cookies', 'noCookies');
 export const alreadyDecided = pageError(409, 'already_answered', 'alreadyDecided');
-export const notAPage = pageError(400, 'not_a_page', 'notAPage');
+export const notDirectlyAccessible = pageError(400, 'not_a_page', 'notDirectlyAccessible');
 export const malformedForm = pageError(400, 'malformed_form', 'malformedForm');
 export const notConnected = pageError(404, 'not_connected', 'notConnected');
 export const signedOut = pageError(403, 'signed_out', 'signedOut');
@@ -63,5 +63,8 @@ export const internalError = (requestId: string): PageError =>
   new PageError(500, 'internal_error', (errors) => errors.internalError(requestId));
 
 /** An invalid authorization request of an app, before the user has signed in. */
-export const refusedRequest = (app: string, { code, message }: OAuthError): PageError =>
-  new PageError(400, 'refused', (errors) => errors.refused(app, code, message));
+export const invalidAuthorizationRequest = (
+  app: string,
+  { code, message }: OAuthError,
+): PageError =>
+  new PageError(400, 'refused', (errors) => errors.invalidRequest(app, code, message));

@@ -63,7 +63,7 @@ describe('Client credentials of a request', () => {
       error = thrown;
     }
     expect(error).toBeInstanceOf(InvalidClient);
-    expect(error).toMatchObject({ challenge: true });
+    expect(error).toMatchObject({ needsChallenge: true });
   });
 
   it.each([

@@ -12,8 +12,8 @@ import type { Request } from 'express';
 import { Clock, SECOND } from '../../../platform/clock.js';
 import { AppConfig } from '../../../platform/config/app-config.js';
 import { TooManyAttempts } from '../protocol/oauth.errors.js';
-import { RateLimitReport } from './rate-limit-report.js';
-import { callLimits, type LimitedRoutes } from './rate-limits.js';
+import { RateLimitReporter } from './rate-limit-reporter.js';
+import { callLimits, type RateLimitGroup } from './rate-limits.js';
 import { RequestKeys } from './request-keys.js';
 
 /*
@@ -72,14 +72,14 @@ export class CallLimitStorage implements ThrottlerStorage {
   }
 }
 
-const ROUTES = 'oauth:limited-routes';
+const GROUP = 'oauth:rate-limit-group';
 
-/** The routes that `@LimitCalls` declares on the handler. */
-export function limitedRoutes(context: ExecutionContext): LimitedRoutes {
+/** The group that `@LimitCalls` declares on the handler. */
+export function rateLimitGroup(context: ExecutionContext): RateLimitGroup {
   const targets = [context.getHandler(), context.getClass()];
-  const routes = new Reflector().getAllAndOverride<LimitedRoutes | undefined>(ROUTES, targets);
-  if (routes === undefined) throw new Error(`${context.getClass().name} has no @LimitCalls.`);
-  return routes;
+  const group = new Reflector().getAllAndOverride<RateLimitGroup | undefined>(GROUP, targets);
+  if (group === undefined) throw new Error(`${context.getClass().name} has no @LimitCalls.`);
+  return group;
 }
 
 /** Rejects calls beyond a limit. Each exception filter renders `TooManyAttempts` in its own format. */
@@ -91,13 +91,13 @@ class CallLimitGuard extends ThrottlerGuard {
     @Inject(CallLimitStorage) storage: CallLimitStorage,
     reflector: Reflector,
     private readonly keys: RequestKeys,
-    private readonly report: RateLimitReport,
+    private readonly reporter: RateLimitReporter,
   ) {
-    const throttlers = callLimits(config).map(({ name, limit, windowMs, routes, by }) => ({
+    const throttlers = callLimits(config).map(({ name, limit, windowMs, group, by }) => ({
       name,
       limit,
       ttl: windowMs,
-      skipIf: (context: ExecutionContext) => limitedRoutes(context) !== routes,
+      skipIf: (context: ExecutionContext) => rateLimitGroup(context) !== group,
       getTracker: (request: object) => keys.of(request as Request, by),
     }));
     super(throttlers, storage, reflector);
@@ -111,15 +111,15 @@ class CallLimitGuard extends ThrottlerGuard {
     const key = `${name}|${await getTracker(request, context)}`;
     const state = await this.storageService.increment(key, ttl, limit, blockDuration, name);
     if (state.isBlocked) {
-      this.report.countRejected(name);
+      this.reporter.countRejected(name);
       throw new TooManyAttempts(state.timeToBlockExpire);
     }
     if (state.totalHits === limit)
-      await this.report.recordCallsReached(name, this.keys.exceededBy(request));
+      await this.reporter.recordCallsReached(name, this.keys.exceededBy(request));
     return true;
   }
 }
 
 /** Enforces the limits of calls on a handler. */
-export const LimitCalls = (routes: LimitedRoutes): MethodDecorator & ClassDecorator =>
-  applyDecorators(SetMetadata(ROUTES, routes), UseGuards(CallLimitGuard));
+export const LimitCalls = (group: RateLimitGroup): MethodDecorator & ClassDecorator =>
+  applyDecorators(SetMetadata(GROUP, group), UseGuards(CallLimitGuard));

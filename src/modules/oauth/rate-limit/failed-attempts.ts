@@ -4,9 +4,9 @@ import { AppConfig } from '../../../platform/config/app-config.js';
 import { isDatabaseUnavailable } from '../../../platform/database/errors.js';
 import { withDeadline } from '../../../platform/request-context.js';
 import { TooManyAttempts } from '../protocol/oauth.errors.js';
-import { limitedRoutes } from './call-limits.js';
-import { failureLimits, type LimitedRoutes, type RequestLimit } from './rate-limits.js';
-import { RateLimitReport } from './rate-limit-report.js';
+import { rateLimitGroup } from './call-limits.js';
+import { failureLimits, type RateLimitGroup, type RequestLimit } from './rate-limits.js';
+import { RateLimitReporter } from './rate-limit-reporter.js';
 import { RequestKeys } from './request-keys.js';
 import { SlidingWindowCounter } from './sliding-window-counter.js';
 
@@ -22,7 +22,7 @@ export class FailedAttempts {
   constructor(
     private readonly counter: SlidingWindowCounter,
     private readonly keys: RequestKeys,
-    private readonly report: RateLimitReport,
+    private readonly reporter: RateLimitReporter,
     config: AppConfig,
   ) {
     this.limits = failureLimits(config);
@@ -33,33 +33,33 @@ export class FailedAttempts {
    * skip this check: they cannot issue tokens then, and some apps delete their tokens when they are rejected.
    * @throws TooManyAttempts
    */
-  async check(request: Request, routes: LimitedRoutes): Promise<void> {
-    const limits = this.limitsOf(routes);
+  async check(request: Request, group: RateLimitGroup): Promise<void> {
+    const limits = this.limitsOf(group);
     try {
       const states = await Promise.all(
         limits.map((limit) => this.counter.peek(limit, this.keys.of(request, limit.by))),
       );
       for (const [index, { exceeded, retryAfterSeconds }] of states.entries()) {
         if (!exceeded) continue;
-        this.report.countRejected(limits[index]?.name ?? '');
+        this.reporter.countRejected(limits[index]?.name ?? '');
         throw new TooManyAttempts(retryAfterSeconds);
       }
     } catch (error) {
-      const isClientEndpoint = routes !== 'authorize' && routes !== 'decision';
+      const isClientEndpoint = group !== 'authorize' && group !== 'decision';
       if (!isClientEndpoint || !isDatabaseUnavailable(error)) throw error;
       this.logger.error(`Could not read the failed attempts: ${(error as Error).message}`);
     }
   }
 
   /** Records a failed attempt. Never throws, because exception filters call it. */
-  async record(request: Request, routes: LimitedRoutes): Promise<void> {
+  async record(request: Request, group: RateLimitGroup): Promise<void> {
     try {
       const by = this.keys.exceededBy(request);
       // A new deadline, because that of the request may have passed.
       await withDeadline(async () => {
-        for (const limit of this.limitsOf(routes))
+        for (const limit of this.limitsOf(group))
           await this.counter.add(limit, this.keys.of(request, limit.by), (tx) =>
-            this.report.recordReached(tx, limit.name, by),
+            this.reporter.recordReached(tx, limit.name, by),
           );
       });
     } catch (error) {
@@ -67,8 +67,8 @@ export class FailedAttempts {
     }
   }
 
-  private limitsOf(routes: LimitedRoutes): RequestLimit[] {
-    return this.limits.filter((limit) => limit.routes === routes);
+  private limitsOf(group: RateLimitGroup): RequestLimit[] {
+    return this.limits.filter((limit) => limit.group === group);
   }
 }
 
@@ -79,7 +79,7 @@ export class FailedAttemptsGuard implements CanActivate {
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const request = context.switchToHttp().getRequest<Request>();
-    await this.attempts.check(request, limitedRoutes(context));
+    await this.attempts.check(request, rateLimitGroup(context));
     return true;
   }
 }

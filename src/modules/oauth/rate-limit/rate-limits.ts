@@ -8,7 +8,7 @@ export const WINDOW_MS = 15 * MINUTE;
 const CLIENT_ENDPOINTS = ['token', 'revocation', 'introspection'] as const;
 
 /** A group of routes that share limits. `decision` is the group of the sign-in and consent forms. */
-export type LimitedRoutes = (typeof CLIENT_ENDPOINTS)[number] | 'authorize' | 'decision';
+export type RateLimitGroup = (typeof CLIENT_ENDPOINTS)[number] | 'authorize' | 'decision';
 
 /** The property of a request by which a limit counts. `client` is the authenticated app, plus the address if the app is public. */
 export type RequestKey = 'client' | 'app-and-address' | 'address' | 'browser';
@@ -21,16 +21,16 @@ export interface RateLimit {
 }
 
 export interface RequestLimit extends RateLimit {
-  routes: LimitedRoutes;
+  group: RateLimitGroup;
   by: RequestKey;
 }
 
 /** Limits of failed attempts. */
 export function failureLimits({ rateLimits }: AppConfig): RequestLimit[] {
   return limits('failures', [
-    ...CLIENT_ENDPOINTS.flatMap((routes): Row[] => [
-      [routes, 'app-and-address', rateLimits['token-failures']],
-      [routes, 'address', rateLimits['token-address-failures']],
+    ...CLIENT_ENDPOINTS.flatMap((group): Row[] => [
+      [group, 'app-and-address', rateLimits['token-failures']],
+      [group, 'address', rateLimits['token-address-failures']],
     ]),
     ['decision', 'browser', rateLimits['sign-in-failures']],
     ['decision', 'address', rateLimits['sign-in-address-failures']],
@@ -40,21 +40,21 @@ export function failureLimits({ rateLimits }: AppConfig): RequestLimit[] {
 /** Limits of all calls. */
 export function callLimits({ rateLimits }: AppConfig): RequestLimit[] {
   return limits('calls', [
-    ...CLIENT_ENDPOINTS.map((routes): Row => [routes, 'client', rateLimits['token-calls']]),
+    ...CLIENT_ENDPOINTS.map((group): Row => [group, 'client', rateLimits['token-calls']]),
     ['authorize', 'address', rateLimits['authorize-calls']],
     ['decision', 'browser', rateLimits['sign-in-calls']],
     ['decision', 'address', rateLimits['sign-in-address-calls']],
   ]);
 }
 
-type Row = [routes: LimitedRoutes, by: RequestKey, limit: number];
+type Row = [group: RateLimitGroup, by: RequestKey, limit: number];
 
 function limits(counted: string, rows: readonly Row[]): RequestLimit[] {
   return rows
     .filter(([, , limit]) => limit > 0)
-    .map(([routes, by, limit]) => ({
-      name: `${routes}-${counted}-by-${by}`,
-      routes,
+    .map(([group, by, limit]) => ({
+      name: `${group}-${counted}-by-${by}`,
+      group,
       by,
       limit,
       windowMs: WINDOW_MS,

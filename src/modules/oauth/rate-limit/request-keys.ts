@@ -5,12 +5,12 @@ import { isId } from '../../../platform/ids.js';
 import { BrowserCookies } from '../protocol/browser-cookies.js';
 import { Parameters } from '../protocol/parameters.js';
 import { claimedClientId } from '../protocol/presented-credentials.js';
-import type { LimitedRoutes, RequestKey } from './rate-limits.js';
+import type { RateLimitGroup, RequestKey } from './rate-limits.js';
 
 declare module '../../../platform/request-context.js' {
   interface RequestContext {
-    /** The routes whose failure limits count this request if it fails. */
-    limitedRoutes?: LimitedRoutes;
+    /** The group whose failure limits count this request if it fails. */
+    rateLimitGroup?: RateLimitGroup;
     /** Whether the app is confidential, so that its secret was verified. */
     isConfidential?: boolean;
   }

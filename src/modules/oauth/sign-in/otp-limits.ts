@@ -9,7 +9,7 @@ import {
   type RateLimitState,
 } from '../rate-limit/sliding-window-counter.js';
 import { type RateLimit, WINDOW_MS } from '../rate-limit/rate-limits.js';
-import { RateLimitReport } from '../rate-limit/rate-limit-report.js';
+import { RateLimitReporter } from '../rate-limit/rate-limit-reporter.js';
 import type { Visitor } from '../rate-limit/request-keys.js';
 import { SignInRepository } from './sign-in.repository.js';
 
@@ -46,7 +46,7 @@ export class OtpLimits {
 
   constructor(
     private readonly counter: SlidingWindowCounter,
-    private readonly report: RateLimitReport,
+    private readonly reporter: RateLimitReporter,
     private readonly repository: SignInRepository,
     private readonly transactions: TransactionRunner,
     private readonly clock: Clock,
@@ -166,7 +166,7 @@ export class OtpLimits {
 
   private async peek({ limit, key }: Attempt): Promise<RateLimitState> {
     const state = await this.counter.peek(limit, key);
-    if (state.exceeded) this.report.countRejected(limit.name);
+    if (state.exceeded) this.reporter.countRejected(limit.name);
     return state;
   }
 
@@ -174,11 +174,11 @@ export class OtpLimits {
     const at = this.clock.now();
     // A limit of 1 is a pause, which every user reaches.
     const exceeded = await this.counter.takeAll(tx, attempts, at, ({ name, limit }) =>
-      limit === 1 ? Promise.resolve() : this.report.recordReached(tx, name),
+      limit === 1 ? Promise.resolve() : this.reporter.recordReached(tx, name),
     );
     if (!exceeded) return { attempts, at };
     if (exceeded.limit !== TOTAL_REACHED_REPORT.limit)
-      this.report.countRejected(exceeded.limit.name);
+      this.reporter.countRejected(exceeded.limit.name);
     return { retryAfterSeconds: exceeded.retryAfterSeconds };
   }
 }

@@ -16,29 +16,36 @@ import { PhoneLock } from './phone-lock.js';
 import type { OtpChallenge } from './sign-in.entities.js';
 import { SignInRepository } from './sign-in.repository.js';
 
-/** A password that a visitor typed. */
+/** A submitted one-time password. */
 export interface Guess {
-  transactionId: string;
+  signInId: string;
   password: string;
   visitor: Visitor;
 }
 
-/** Runs in the transaction that consumes a right password. */
+/** Runs in the transaction that consumes the correct one-time password. */
 export type OnSignIn = (tx: Transaction, user: SignInUser) => Promise<void>;
 
-/** `locked`: 100 consecutive wrong passwords. `throttled`: too many guesses in the current window. */
+/** `locked`: 100 consecutive wrong one-time passwords. `throttled`: too many attempts in the current window. */
 export interface BlockedPhone {
   outcome: 'locked' | 'throttled';
   retryAfterSeconds: number;
 }
 
-/** `closed`: no valid password exists. It was never requested, has expired, was used, or had too many guesses. */
+/** `no_valid_password`: the one-time password was never requested, has expired, was used, or had too many attempts. */
 export type Verification =
-  { outcome: 'right'; user: SignInUser } | { outcome: 'wrong' | 'closed' } | BlockedPhone;
+  | { outcome: 'verified'; user: SignInUser }
+  | { outcome: 'wrong' | 'no_valid_password' }
+  | BlockedPhone;
 
-/** `wait`: too many messages; the previous password stays valid. `country`: `OTP_COUNTRIES` excludes the number. */
+/**
+ * `message_limit`: too many messages; the previous one-time password stays valid. `unsupported_country`: `OTP_COUNTRIES` excludes
+ * the number.
+ */
 type SendResult =
-  { outcome: 'sent' | 'country' } | { outcome: 'wait'; retryAfterSeconds: number } | BlockedPhone;
+  | { outcome: 'sent' | 'unsupported_country' }
+  | { outcome: 'message_limit'; retryAfterSeconds: number }
+  | BlockedPhone;
 
 /** One-time passwords by phone (source document, section 3; NIST SP 800-63B). */
 @Injectable()
@@ -55,29 +62,30 @@ export class OtpService {
   ) {}
 
   /**
-   * Sends a new password to `phone` (E.164) if it belongs to a user. Responds the same for an unknown phone. Therefore it only
-   * reads the daily total; `OtpDelivery` counts each message that it sends.
+   * Sends a new one-time password to `phone` (E.164) if it belongs to a user. Responds the same for an unknown number. Therefore
+   * it only reads the daily total; `OtpDelivery` counts each message that it sends.
    */
   async send(
-    transactionId: string,
+    signInId: string,
     phone: string,
     visitor: Visitor,
     language: Language,
   ): Promise<SendResult> {
     const { countries, seconds } = this.config.otp;
-    if (countries && !countries.includes(countryOf(phone) ?? '')) return { outcome: 'country' };
+    if (countries && !countries.includes(countryOf(phone) ?? ''))
+      return { outcome: 'unsupported_country' };
     const blocked = await this.blocked(phone, visitor);
     if (blocked) return blocked;
     const { exceeded, retryAfterSeconds } = await this.limits.peekTotal();
-    if (exceeded) return { outcome: 'wait', retryAfterSeconds };
+    if (exceeded) return { outcome: 'message_limit', retryAfterSeconds };
     const user = await this.users.activeByPhone(phone);
     const password = newOneTimePassword();
     const now = this.clock.now();
     const challenge: OtpChallenge = {
-      transactionId,
+      signInId,
       phone,
       userId: user?.id ?? null,
-      codeHash: this.hash(transactionId, phone, password),
+      codeHash: this.hash(signInId, phone, password),
       attempts: 0,
       createdAt: now,
       expiresAt: addMilliseconds(now, seconds * SECOND),
@@ -85,7 +93,7 @@ export class OtpService {
     };
     const message = { challenge, password, language };
     const take = await this.store(message, visitor);
-    if (!('attempts' in take)) return { outcome: 'wait', ...take };
+    if (!('attempts' in take)) return { outcome: 'message_limit', ...take };
     this.delivery.deliver(message);
     return { outcome: 'sent' };
   }
@@ -93,12 +101,12 @@ export class OtpService {
   /** Counts the message and stores its password. After an unknown commit outcome, sends the message only if it was committed. */
   private async store(message: PasswordMessage, visitor: Visitor): Promise<TakeResult> {
     const { challenge } = message;
-    const { transactionId, phone, createdAt } = challenge;
+    const { signInId, phone, createdAt } = challenge;
     let take: TakeResult | undefined;
     try {
       return await this.transactions.run(async (tx) => {
         take = await this.limits.takeMessage(tx, phone, visitor, () =>
-          this.repository.hasOpenChallenge(transactionId, phone, createdAt, tx),
+          this.repository.hasOpenChallenge(signInId, phone, createdAt, tx),
         );
         if ('attempts' in take) await this.repository.saveChallenge(tx, challenge);
         return take;
@@ -113,15 +121,15 @@ export class OtpService {
   }
 
   /** Whether the last password sent to this phone in this sign-in is still valid. */
-  hasValidPassword(transactionId: string, phone: string): Promise<boolean> {
-    return this.repository.hasOpenChallenge(transactionId, phone, this.clock.now());
+  hasValidOneTimePassword(signInId: string, phone: string): Promise<boolean> {
+    return this.repository.hasOpenChallenge(signInId, phone, this.clock.now());
   }
 
-  /** Verifies a password and refunds the guess unless the password is wrong. */
+  /** Verifies a one-time password and refunds the attempt unless the password is wrong. */
   async verify(guess: Guess, onSignIn: OnSignIn): Promise<Verification> {
-    const { transactionId, visitor } = guess;
-    const open = await this.repository.findOpenChallenge(transactionId, this.clock.now());
-    if (!open) return { outcome: 'closed' };
+    const { signInId, visitor } = guess;
+    const open = await this.repository.findOpenChallenge(signInId, this.clock.now());
+    if (!open) return { outcome: 'no_valid_password' };
     const { phone } = open;
     const blocked = await this.blocked(phone, visitor);
     if (blocked) return blocked;
@@ -137,26 +145,26 @@ export class OtpService {
   private async compare(
     tx: Transaction,
     phone: string,
-    { transactionId, password, visitor: { browserHash } }: Guess,
+    { signInId, password, visitor: { browserHash } }: Guess,
     onSignIn: OnSignIn,
   ): Promise<Verification> {
     const now = this.clock.now();
-    const challenge = await this.repository.countAttempt(tx, transactionId, phone, now);
-    if (!challenge) return { outcome: 'closed' };
+    const challenge = await this.repository.countAttempt(tx, signInId, phone, now);
+    if (!challenge) return { outcome: 'no_valid_password' };
     const { userId, codeHash } = challenge;
-    const isRight =
-      digestsEqual(codeHash, this.hash(transactionId, phone, password)) && userId !== null;
-    const retryAfterSeconds = await this.lock.recordGuess(tx, challenge, isRight);
+    const isCorrect =
+      digestsEqual(codeHash, this.hash(signInId, phone, password)) && userId !== null;
+    const retryAfterSeconds = await this.lock.recordAttempt(tx, challenge, isCorrect);
     if (retryAfterSeconds !== undefined) return { outcome: 'locked', retryAfterSeconds };
-    if (!isRight) return { outcome: 'wrong' };
+    if (!isCorrect) return { outcome: 'wrong' };
     const user = await this.users.active(userId, tx);
-    if (!user || !(await this.repository.consumeChallenge(tx, transactionId, now)))
-      return { outcome: 'closed' };
+    if (!user || !(await this.repository.consumeChallenge(tx, signInId, now)))
+      return { outcome: 'no_valid_password' };
     if (browserHash !== '')
       await this.repository.saveTrustedDevice(tx, { browserHash, phone, signedInAt: now });
     await this.repository.deleteFailures(tx, phone);
     await onSignIn(tx, user);
-    return { outcome: 'right', user };
+    return { outcome: 'verified', user };
   }
 
   private async blocked(
@@ -169,7 +177,7 @@ export class OtpService {
     return exceeded ? { outcome: 'throttled', retryAfterSeconds } : undefined;
   }
 
-  private hash(transactionId: string, phone: string, password: string): string {
-    return hmacSha256(this.config.otp.pepper, `${transactionId}|${phone}|${password}`);
+  private hash(signInId: string, phone: string, password: string): string {
+    return hmacSha256(this.config.otp.pepper, `${signInId}|${phone}|${password}`);
   }
 }

@@ -6,18 +6,18 @@ import { UsersService } from '../../users/users.service.js';
 import type { OtpChallenge, OtpFailures } from './sign-in.entities.js';
 import { SignInRepository } from './sign-in.repository.js';
 
-/** Consecutive wrong passwords for one phone (NIST SP 800-63B, section 5.2.2). */
+/** Consecutive wrong one-time passwords after which a phone number is locked (NIST SP 800-63B, section 5.2.2). */
 const MAX_FAILURES = 100;
 
-/** The state of a phone before it was unlocked. */
+/** The state of a phone number before it was unlocked. */
 export interface LockState {
   locked: boolean;
   failures: number;
 }
 
 /**
- * Locks a phone for 24 hours after 100 consecutive wrong passwords. Counts by phone and not by user, so that a phone without a
- * user behaves the same.
+ * Locks a phone number for 24 hours after 100 consecutive wrong one-time passwords. Counts by number and not by user, so that a
+ * phone number without an account behaves the same.
  */
 @Injectable()
 export class PhoneLock {
@@ -29,27 +29,27 @@ export class PhoneLock {
     private readonly clock: Clock,
   ) {}
 
-  /** The remaining seconds of the lock, or undefined if the phone is not locked. */
+  /** The remaining seconds of the lock, or undefined if the phone number is not locked. */
   async secondsLeft(phone: string): Promise<number | undefined> {
     return lockedSeconds(await this.repository.findFailures(phone), this.clock.now());
   }
 
   /**
-   * Counts a wrong password. Serializes the guesses of a phone, so that a concurrent right guess after the 100th wrong one
-   * fails.
-   * @returns the remaining seconds if the phone was already locked; then the guess fails even if it is right
+   * Counts a wrong one-time password. Serializes the attempts for a phone number, so that a concurrent correct attempt after the
+   * 100th wrong one fails.
+   * @returns the remaining seconds if the phone number was already locked; then the attempt fails even if it is correct
    */
-  async recordGuess(
+  async recordAttempt(
     tx: Transaction,
     { phone, userId }: OtpChallenge,
-    isRight: boolean,
+    isCorrect: boolean,
   ): Promise<number | undefined> {
     const now = this.clock.now();
-    const row = isRight
-      ? await this.repository.lockFailures(tx, phone, now)
-      : await this.repository.lockOrCreateFailures(tx, phone, now);
+    const row = isCorrect
+      ? await this.repository.findFailuresForUpdate(tx, phone, now)
+      : await this.repository.upsertFailuresForUpdate(tx, phone, now);
     const locked = lockedSeconds(row, now);
-    if (locked !== undefined || isRight || row === null) return locked;
+    if (locked !== undefined || isCorrect || row === null) return locked;
     const failures = row.lockedUntil === null ? row.failures + 1 : 1;
     const lockedUntil = failures >= MAX_FAILURES ? addMilliseconds(now, DAY) : null;
     await this.repository.updateFailures(tx, phone, { failures, lockedUntil });
@@ -59,14 +59,14 @@ export class PhoneLock {
   }
 
   /**
-   * Unlocks the phone of a user and resets the count.
+   * Unlocks the phone number of a user and resets the count.
    * @throws UnknownUser
    */
   async unlock(userId: string, change: Change): Promise<LockState> {
     const phone = await this.users.phoneOf(userId);
     const now = this.clock.now();
     return this.transactions.run(async (tx) => {
-      const row = await this.repository.lockFailures(tx, phone, now);
+      const row = await this.repository.findFailuresForUpdate(tx, phone, now);
       if (row === null) return { locked: false, failures: 0 };
       const { failures } = row;
       const locked = lockedSeconds(row, now) !== undefined;

@@ -22,8 +22,8 @@ import { SignInService } from './sign-in.service.js';
 /** A sign-in to an app or to the account pages. */
 export interface SignInFlow {
   form: SignInForm;
-  /** The user if the browser is signed in already, as after a reload. `phone` (E.164) is the number that the user typed. */
-  signedIn: (request: Request, phone?: string) => Promise<SignInUser | null>;
+  /** Finds the user if the browser is already signed in, for example after a reload. `phone` (E.164) is the submitted number. */
+  findSignedInUser: (request: Request, phone?: string) => Promise<SignInUser | null>;
   onSignIn?: OnSignIn;
   /** Sends the page after the sign-in. */
   next: (response: Response, user: SignInUser) => Promise<void> | void;
@@ -31,7 +31,7 @@ export interface SignInFlow {
 
 /** The two steps of a sign-in: phone and one-time password (source document, section 3). */
 @Injectable()
-export class SignInSteps {
+export class SignInFlowService {
   constructor(
     private readonly otp: OtpService,
     private readonly signIn: SignInService,
@@ -41,90 +41,93 @@ export class SignInSteps {
     private readonly config: AppConfig,
   ) {}
 
-  async sendPassword(flow: SignInFlow, request: Request, response: Response): Promise<void> {
+  async sendOneTimePassword(flow: SignInFlow, request: Request, response: Response): Promise<void> {
     const parameters = new Parameters(request.body);
     const typed = parameters.get('phone') ?? '';
     const phone = parsePhone(typed, this.config.otp.defaultCountry);
-    if (await this.skip(flow, request, response, phone)) return;
+    if (await this.continueIfSignedIn(flow, request, response, phone)) return;
     const { form } = flow;
     const reject = (error: TextSelector): void =>
-      this.pages.phone(response, form, { status: 400, phone: typed, error });
+      this.pages.sendPhonePage(response, form, { status: 400, phone: typed, error });
     if (phone === undefined) return reject(({ phone: texts }) => texts.invalid);
-    const { transaction } = form.binding;
+    const { transaction: signInId } = form.binding;
     const visitor = this.keys.visitor(request);
-    const result = await this.otp.send(transaction, phone, visitor, languageOf(request));
+    const result = await this.otp.send(signInId, phone, visitor, languageOf(request));
     switch (result.outcome) {
       case 'sent': {
-        const isRepeated = parameters.get('again') !== undefined;
-        const notice: TextSelector | undefined = isRepeated
+        const isResend = parameters.get('again') !== undefined;
+        const notice: TextSelector | undefined = isResend
           ? ({ code }) => code.sentAgain
           : undefined;
-        return this.pages.code(response, form, phone, { notice });
+        return this.pages.sendOneTimePasswordPage(response, form, phone, { notice });
       }
-      case 'country':
+      case 'unsupported_country':
         return reject(({ phone: texts }) => texts.unsupportedCountry);
       case 'locked':
       case 'throttled':
         throw blockedPhone(result);
-      case 'wait':
+      case 'message_limit':
         return this.sendWaitPage(response, form, { typed, phone }, result.retryAfterSeconds);
     }
   }
 
   async verify(flow: SignInFlow, request: Request, response: Response): Promise<void> {
-    if (await this.skip(flow, request, response)) return;
+    if (await this.continueIfSignedIn(flow, request, response)) return;
     const { form } = flow;
     const parameters = new Parameters(request.body);
     const phone = parsePhone(parameters.get('phone') ?? '');
     if (phone === undefined) throw malformedForm();
     const reject = (error: TextSelector): void =>
-      this.pages.code(response, form, phone, { status: 400, error });
+      this.pages.sendOneTimePasswordPage(response, form, phone, { status: 400, error });
     const password = parseOneTimePassword(parameters.get('code') ?? '');
     if (password === undefined) return reject(({ code }) => code.invalid);
-    const transactionId = form.binding.transaction;
-    const guess = { transactionId, password, visitor: this.keys.visitor(request) };
+    const guess = {
+      signInId: form.binding.transaction,
+      password,
+      visitor: this.keys.visitor(request),
+    };
     const verification = await this.signIn.signIn(request, response, guess, flow.onSignIn);
     const { outcome } = verification;
     switch (outcome) {
-      case 'right':
+      case 'verified':
         return flow.next(response, verification.user);
       case 'locked':
       case 'throttled':
         throw blockedPhone(verification);
       case 'wrong':
-      case 'closed':
+      case 'no_valid_password':
         await this.attempts.record(request, 'decision');
-        return reject(({ code }) => code[outcome]);
+        return reject(({ code }) => (outcome === 'wrong' ? code.wrong : code.expired));
     }
   }
 
-  /** Too many messages were requested. The last password stays valid. */
+  /** Shows when the user can request the next message. If the last one-time password is still valid, the user can enter it. */
   private async sendWaitPage(
     response: Response,
     form: SignInForm,
     { typed, phone }: { typed: string; phone: string },
     seconds: number,
   ): Promise<void> {
-    const pageOutlivesWait = seconds < this.config.lifetimes.transaction;
+    const pageOutlivesWait = seconds < this.config.lifetimes.signIn;
     const error: TextSelector = ({ code }) =>
       pageOutlivesWait ? code.wait(seconds) : `${code.wait(seconds)} ${code.pageExpiresFirst}`;
     const feedback = { status: 429, retryAfterSeconds: seconds };
-    if (await this.otp.hasValidPassword(form.binding.transaction, phone)) {
+    if (await this.otp.hasValidOneTimePassword(form.binding.transaction, phone)) {
       const notice: TextSelector = (texts) => `${error(texts)} ${texts.code.lastCodeWorks}`;
-      this.pages.code(response, form, phone, { ...feedback, notice });
+      this.pages.sendOneTimePasswordPage(response, form, phone, { ...feedback, notice });
     } else {
-      this.pages.phone(response, form, { ...feedback, phone: typed, error });
+      this.pages.sendPhonePage(response, form, { ...feedback, phone: typed, error });
     }
   }
 
-  /** Sends the next page if the user is signed in already. */
-  private async skip(
-    { signedIn, next }: SignInFlow,
+  /** If the user is already signed in, sends the next page and returns true. */
+  private async continueIfSignedIn(
+    { findSignedInUser, next }: SignInFlow,
     request: Request,
     response: Response,
     phone?: string,
   ): Promise<boolean> {
-    const user = await signedIn(request, phone);
+    const user = await findSignedInUser(request, phone);
     if (user) await next(response, user);
     return user !== null;
   }

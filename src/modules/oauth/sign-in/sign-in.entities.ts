@@ -44,14 +44,14 @@ export class TrustedDevice {
 @Index('ix_otp_challenges_phone', ['phone'])
 export class OtpChallenge {
   /** The id of the sign-in, in its forms. */
-  @PrimaryColumn(ID)
-  transactionId: string;
+  @PrimaryColumn({ ...ID, name: 'transaction_id' })
+  signInId: string;
 
   /** E.164. */
   @Column(text(16))
   phone: string;
 
-  /** Null if no user has this phone. Then no password is right. */
+  /** Null if no user has this phone. Then no password is correct. */
   @Column(optional(ID))
   userId: string | null;
 

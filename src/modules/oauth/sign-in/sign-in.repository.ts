@@ -4,7 +4,7 @@ import { insertRow, unchanged, upsert } from '../../../platform/database/sql.js'
 import { entities, type Transaction } from '../../../platform/database/transaction.js';
 import { OtpChallenge, OtpFailures, SignInSession, TrustedDevice } from './sign-in.entities.js';
 
-/** Per password. */
+/** Per one-time password. */
 const MAX_ATTEMPTS = 5;
 
 /** Sessions, trusted devices, one-time passwords and the failures of a phone. */
@@ -53,44 +53,42 @@ export class SignInRepository {
     return upsert(tx, OtpChallenge, challenge);
   }
 
-  /** Waits for a concurrent transaction that writes the challenge. False if another challenge has replaced it. */
-  async isStored(tx: Transaction, { transactionId, codeHash }: OtpChallenge): Promise<boolean> {
-    const where = { transactionId, codeHash };
+  /** Waits for a concurrent transaction that writes the challenge. Returns false if another challenge has replaced it. */
+  async isStored(tx: Transaction, { signInId, codeHash }: OtpChallenge): Promise<boolean> {
+    const where = { signInId, codeHash };
     const { affected } = await entities(tx).update(OtpChallenge, where, {
       codeHash: unchanged('code_hash'),
     });
     return affected === 1;
   }
 
-  findOpenChallenge(transactionId: string, now: Date): Promise<OtpChallenge | null> {
-    return this.dataSource.manager.findOneBy(OtpChallenge, openChallenge(transactionId, now));
+  findOpenChallenge(signInId: string, now: Date): Promise<OtpChallenge | null> {
+    return this.dataSource.manager.findOneBy(OtpChallenge, openChallenge(signInId, now));
   }
 
-  hasOpenChallenge(
-    transactionId: string,
-    phone: string,
-    now: Date,
-    tx?: Transaction,
-  ): Promise<boolean> {
+  hasOpenChallenge(signInId: string, phone: string, now: Date, tx?: Transaction): Promise<boolean> {
     const manager = tx ? entities(tx) : this.dataSource.manager;
-    return manager.existsBy(OtpChallenge, { ...openChallenge(transactionId, now), phone });
+    return manager.existsBy(OtpChallenge, { ...openChallenge(signInId, now), phone });
   }
 
-  /** Counts the attempt before the comparison, so that parallel guesses cannot exceed the limit. Null if no challenge is open. */
+  /**
+   * Counts the attempt before the comparison, so that concurrent attempts cannot exceed the limit. Returns null if no challenge is
+   * open.
+   */
   async countAttempt(
     tx: Transaction,
-    transactionId: string,
+    signInId: string,
     phone: string,
     now: Date,
   ): Promise<OtpChallenge | null> {
-    const where = { ...openChallenge(transactionId, now), phone };
+    const where = { ...openChallenge(signInId, now), phone };
     const { affected } = await entities(tx).increment(OtpChallenge, where, 'attempts', 1);
-    return affected === 1 ? entities(tx).findOneBy(OtpChallenge, { transactionId }) : null;
+    return affected === 1 ? entities(tx).findOneBy(OtpChallenge, { signInId }) : null;
   }
 
-  /** False if the challenge was consumed before. */
-  async consumeChallenge(tx: Transaction, transactionId: string, now: Date): Promise<boolean> {
-    const where = { transactionId, consumedAt: IsNull() };
+  /** Returns false if the challenge was consumed before. */
+  async consumeChallenge(tx: Transaction, signInId: string, now: Date): Promise<boolean> {
+    const where = { signInId, consumedAt: IsNull() };
     const { affected } = await entities(tx).update(OtpChallenge, where, { consumedAt: now });
     return affected === 1;
   }
@@ -103,14 +101,18 @@ export class SignInRepository {
     return this.dataSource.manager.findOneBy(OtpFailures, { phone });
   }
 
-  /** Locks the row until the end of the transaction. */
-  async lockFailures(tx: Transaction, phone: string, now: Date): Promise<OtpFailures | null> {
+  /** Finds the row and locks it until the end of the transaction. */
+  async findFailuresForUpdate(
+    tx: Transaction,
+    phone: string,
+    now: Date,
+  ): Promise<OtpFailures | null> {
     const { affected } = await entities(tx).update(OtpFailures, { phone }, { lastAt: now });
     return affected === 1 ? entities(tx).findOneBy(OtpFailures, { phone }) : null;
   }
 
-  /** Like `lockFailures`, but creates a missing row. */
-  async lockOrCreateFailures(tx: Transaction, phone: string, now: Date): Promise<OtpFailures> {
+  /** Like `findFailuresForUpdate`, but creates a missing row. */
+  async upsertFailuresForUpdate(tx: Transaction, phone: string, now: Date): Promise<OtpFailures> {
     await upsert(tx, OtpFailures, { phone, lastAt: now });
     return entities(tx).findOneByOrFail(OtpFailures, { phone });
   }
@@ -128,9 +130,9 @@ export class SignInRepository {
   }
 }
 
-function openChallenge(transactionId: string, now: Date): FindOptionsWhere<OtpChallenge> {
+function openChallenge(signInId: string, now: Date): FindOptionsWhere<OtpChallenge> {
   return {
-    transactionId,
+    signInId,
     attempts: LessThan(MAX_ATTEMPTS),
     consumedAt: IsNull(),
     expiresAt: MoreThan(now),

@@ -12,9 +12,9 @@ import { BrowserCookies } from '../protocol/browser-cookies.js';
 import { type Guess, type OnSignIn, OtpService, type Verification } from './otp.service.js';
 import { SignInRepository } from './sign-in.repository.js';
 
-/** Computed from the id, so that a deleted sign-in is indistinguishable from an invented id. */
-export function signInExpiresAt(transactionId: string, { lifetimes }: AppConfig): Date {
-  return addMilliseconds(timeOf(transactionId), lifetimes.transaction * SECOND);
+/** Computed from the id, so that responses do not reveal whether an id was deleted or never existed. */
+export function signInExpiresAt(signInId: string, { lifetimes }: AppConfig): Date {
+  return addMilliseconds(timeOf(signInId), lifetimes.signIn * SECOND);
 }
 
 /** Browser sessions. A user with a session skips the one-time password, but not the consent page. */
@@ -43,7 +43,7 @@ export class SignInService {
     return this.users.active(session.userId);
   }
 
-  /** Verifies a password. A right one replaces the session of the browser in the same transaction. */
+  /** Verifies a one-time password. If it is correct, replaces the browser's session in the same transaction. */
   async signIn(
     request: Request,
     response: Response,
@@ -54,19 +54,19 @@ export class SignInService {
     const previous = this.cookies.sessionHash(request);
     const value = randomToken();
     const session = { hash: sha256(value), createdAt: now, expiresAt: this.sessionExpiresAt(now) };
-    let isRight = false;
+    let isCorrect = false;
     try {
       const verification = await this.otp.verify(guess, async (tx, user) => {
-        isRight = true;
+        isCorrect = true;
         if (previous !== undefined) await this.repository.deleteSession(tx, previous);
         await this.repository.insertSession(tx, { ...session, userId: user.id });
         await onSignIn?.(tx, user);
       });
-      if (verification.outcome === 'right') this.cookies.setSession(response, value);
+      if (verification.outcome === 'verified') this.cookies.setSession(response, value);
       return verification;
     } catch (error) {
-      // If the session was committed, a retry of the form continues with it. Otherwise the cookie has no effect.
-      if (isRight && error instanceof UnknownCommitOutcome)
+      // The session may be committed. Then a retry of the form continues with it; otherwise the cookie has no effect.
+      if (isCorrect && error instanceof UnknownCommitOutcome)
         this.cookies.setSession(response, value);
       throw error;
     }

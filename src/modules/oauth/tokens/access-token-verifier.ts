@@ -3,32 +3,35 @@ import { InvalidToken } from '../../../platform/access/access.errors.js';
 import { type Access, AccessTokenVerifier } from '../../../platform/access/caller.js';
 import { parseScope } from '../../../platform/access/scopes.js';
 import { Clock } from '../../../platform/clock.js';
-import { isSecret, sha256 } from '../../../platform/secrets.js';
+import { hasSecretFormat, sha256 } from '../../../platform/secrets.js';
 import { QuotaService } from '../../quota/quota.service.js';
-import { GrantUse } from './grant-use.js';
+import { GrantUsageRecorder } from './grant-usage-recorder.js';
 import { TokensRepository } from './tokens.repository.js';
 
-/** Looks up access tokens by hash, with one indexed statement and no write. No cache: a revocation takes effect at once. */
+/**
+ * Looks up access tokens by hash, with one indexed query. The last use is recorded later, in the background. There is no cache, so
+ * that a revocation takes effect at once.
+ */
 @Injectable()
-export class StoredAccessTokenVerifier extends AccessTokenVerifier {
+export class DatabaseAccessTokenVerifier extends AccessTokenVerifier {
   constructor(
     private readonly tokens: TokensRepository,
     private readonly quota: QuotaService,
-    private readonly grantUse: GrantUse,
+    private readonly grantUsage: GrantUsageRecorder,
     private readonly clock: Clock,
   ) {
     super();
   }
 
   override async verify(token: string): Promise<Access> {
-    if (!isSecret('svcat', token)) throw InvalidToken.malformed();
-    const stored = await this.tokens.findAccess(sha256(token));
+    if (!hasSecretFormat('svcat', token)) throw InvalidToken.malformed();
+    const stored = await this.tokens.findAccessToken(sha256(token));
     if (!stored || stored.isRevoked) throw InvalidToken.unknown();
     if (stored.appStatus !== 'enabled' || stored.userStatus !== 'active')
       throw InvalidToken.unknown();
     if (stored.expiresAt <= this.clock.now()) throw InvalidToken.expired();
     const { userId, clientId, grantId, scope, quota } = stored;
-    this.grantUse.record(grantId, this.clock.now());
+    this.grantUsage.record(grantId, this.clock.now());
     const postLimit = this.quota.limitOf(quota);
     return { userId, clientId, grantId, scopes: parseScope(scope), postLimit };
   }

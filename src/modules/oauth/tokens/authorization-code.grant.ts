@@ -2,14 +2,14 @@ import { Injectable } from '@nestjs/common';
 import { AuditLog, type NewAuditEvent } from '../../../platform/audit/audit-log.repository.js';
 import { Clock, addMilliseconds, SECOND } from '../../../platform/clock.js';
 import { parseScope } from '../../../platform/access/scopes.js';
-import { isSecret, sha256 } from '../../../platform/secrets.js';
+import { hasSecretFormat, sha256 } from '../../../platform/secrets.js';
 import { GroupCommit } from '../../../platform/database/group-commit.js';
 import { TransactionRunner, type Transaction } from '../../../platform/database/transaction.js';
 import type { App } from '../clients/client.entities.js';
 import { InvalidGrant } from '../protocol/oauth.errors.js';
 import type { Parameters } from '../protocol/parameters.js';
 import { assertVerifierFormat, verifierMatches } from '../protocol/pkce.js';
-import { GrantUse } from './grant-use.js';
+import { GrantUsageRecorder } from './grant-usage-recorder.js';
 import { GrantsRepository } from './grants.repository.js';
 import { GrantsService } from './grants.service.js';
 import { TokenIssuer, type IssuedTokens, type NewTokens } from './token-issuer.js';
@@ -38,7 +38,7 @@ export class AuthorizationCodeGrant {
     private readonly grantsRepository: GrantsRepository,
     private readonly issuer: TokenIssuer,
     private readonly grants: GrantsService,
-    private readonly grantUse: GrantUse,
+    private readonly grantUsage: GrantUsageRecorder,
     private readonly audit: AuditLog,
     private readonly transactions: TransactionRunner,
     private readonly clock: Clock,
@@ -60,7 +60,7 @@ export class AuthorizationCodeGrant {
     const value = parameters.require('code');
     const redirectUri = parameters.require('redirect_uri');
     const verifier = parameters.get('code_verifier');
-    const code = isSecret('svcac', value) ? await this.tokens.findCode(sha256(value)) : null;
+    const code = hasSecretFormat('svcac', value) ? await this.tokens.findCode(sha256(value)) : null;
     if (code?.clientId !== app.clientId) throw invalidCode();
     if (!code.consumedAt && code.expiresAt <= receivedAt)
       throw new InvalidGrant('The code has expired.', false);
@@ -85,7 +85,7 @@ export class AuthorizationCodeGrant {
     const by = { actor: clientId };
     const event = this.audit.event('token.issued', grantId, by, { clientId, userId });
     const tokens = await this.commits.run({ code, issued, event });
-    this.grantUse.record(grantId, this.clock.now());
+    this.grantUsage.record(grantId, this.clock.now());
     return tokens;
   }
 
@@ -93,7 +93,7 @@ export class AuthorizationCodeGrant {
     const codes = exchanges.map(({ code }) => code);
     if (!(await this.consume(tx, codes))) throw invalidCode(false);
     const issued = exchanges.map((exchange) => exchange.issued);
-    await this.tokens.insertAll(tx, issued);
+    await this.tokens.insertPairs(tx, issued);
     const events = exchanges.map(({ event }) => event);
     await this.audit.insertAll(tx, events);
     return issued.map(({ tokens }) => tokens);
@@ -109,10 +109,10 @@ export class AuthorizationCodeGrant {
   }
 }
 
-/** @param isGuess false when the code was issued to this app and all parameters are right */
-function invalidCode(isGuess = true): InvalidGrant {
+/** @param countsAsFailedAttempt false when the code was issued to this app and all parameters are right */
+function invalidCode(countsAsFailedAttempt = true): InvalidGrant {
   return new InvalidGrant(
     'The code is unknown, was already used, or was issued to another client.',
-    isGuess,
+    countsAsFailedAttempt,
   );
 }

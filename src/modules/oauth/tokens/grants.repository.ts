@@ -14,8 +14,8 @@ import {
 import { entities, type Transaction } from '../../../platform/database/transaction.js';
 import { Grant } from './token.entities.js';
 
-/** A user's active grants to one app with the same scopes. */
-export interface ActiveGrants {
+/** A user's active grants to one app with the same scopes, as one item. */
+export interface ActiveGrantGroup {
   clientId: string;
   name: string;
   scopes: Scope[];
@@ -51,7 +51,7 @@ export class GrantsRepository {
     await insertRow(tx, Grant, grant);
   }
 
-  /** The requested and the granted scopes of the user's latest grant to this app. */
+  /** The requested and the granted scopes of the user's latest unrevoked grant to this app. */
   async findLatestChoice(
     userId: string,
     clientId: string,
@@ -66,15 +66,15 @@ export class GrantsRepository {
   }
 
   /**
-   * Locks these grants until the end of the transaction, by a write that changes nothing (SQLite has no SELECT FOR UPDATE). False
-   * when one was revoked or has expired.
+   * Locks these grants until the end of the transaction, by a write that changes nothing (SQLite has no SELECT FOR UPDATE). Returns
+   * false if one was revoked or has expired.
    */
   async lock(tx: Transaction, ids: readonly string[], now: Date): Promise<boolean> {
     const statement = `${LOCK_GRANTS} ${placeholdersFor(ids)}`;
     return (await writeRows(tx, statement, [now, ...ids])) === ids.length;
   }
 
-  /** False when it was already revoked. */
+  /** Returns false if it was already revoked. */
   async revoke(tx: Transaction, id: string, now: Date): Promise<boolean> {
     const { affected } = await entities(tx).update(
       Grant,
@@ -101,14 +101,14 @@ export class GrantsRepository {
     return revoked;
   }
 
-  /** The user's active grants to these apps, by default to all apps. Grants with the same app and scopes are one item. */
+  /** Finds the user's active grants to these apps, by default to all apps, grouped by app and scopes. */
   async findActive(
     userId: string,
     now: Date,
     clientIds?: readonly string[],
-  ): Promise<ActiveGrants[]> {
+  ): Promise<ActiveGrantGroup[]> {
     const apps = clientIds && padToPowerOfTwo(clientIds);
-    const rows = await readRows<ActiveGrantsRow>(
+    const rows = await readRows<ActiveGrantGroupRow>(
       this.dataSource,
       `${FIND_ACTIVE} ${apps ? `AND grants.client_id IN ${placeholdersFor(apps)}` : ''}
        GROUP BY grants.client_id, apps.name, grants.scope`,
@@ -122,7 +122,7 @@ export class GrantsRepository {
     }));
   }
 
-  /** The ids of the user's unrevoked grants to these apps, by default to all apps. Ascending, the lock order. */
+  /** Finds the ids of the user's unrevoked grants to these apps, by default to all apps. Ascending, which is the lock order. */
   async findUnrevoked(
     tx: Transaction,
     userId: string,
@@ -136,14 +136,14 @@ export class GrantsRepository {
     return grants.map(({ id }) => id);
   }
 
-  /** Writes the last use, unless the stored one is less than a minute older. */
+  /** Stores the last use of each grant, unless the stored last use is later than one minute before `at`. */
   async recordUse(tx: Transaction, ids: readonly string[], at: Date): Promise<void> {
     const values = [at, addMilliseconds(at, -MINUTE), ...ids];
     await writeRows(tx, `${RECORD_USE} ${placeholdersFor(ids)}`, values);
   }
 }
 
-interface ActiveGrantsRow extends Pick<ActiveGrants, 'clientId' | 'name'> {
+interface ActiveGrantGroupRow extends Pick<ActiveGrantGroup, 'clientId' | 'name'> {
   scope: string;
   grantedAt: Date | string;
   lastUsedAt: Date | string | null;

@@ -8,12 +8,12 @@ import { newId } from '../../../platform/ids.js';
 import { GrantsRepository } from './grants.repository.js';
 import type { Grant } from './token.entities.js';
 
-export interface AppName {
+export interface AppSummary {
   clientId: string;
   name: string;
 }
 
-/** Revocation reasons by the audit event of the reuse. */
+/** The reason of the revocation, by the audit event of the reuse. */
 const REUSE_REASONS = {
   'code.replayed': 'code replayed',
   'refresh_token.reused': 'refresh token reused',
@@ -26,14 +26,14 @@ const BATCH = 500;
 @Injectable()
 export class GrantsService {
   constructor(
-    private readonly grants: GrantsRepository,
+    private readonly repository: GrantsRepository,
     private readonly audit: AuditLog,
     private readonly transactions: TransactionRunner,
     private readonly clock: Clock,
     private readonly config: AppConfig,
   ) {}
 
-  /** @param requested all scopes that the app requested, including those that the user refused */
+  /** @param requested all scopes that the app requested, including those that the user did not grant */
   async create(
     tx: Transaction,
     userId: string,
@@ -53,20 +53,20 @@ export class GrantsService {
       revokedAt: null,
       lastUsedAt: null,
     };
-    await this.grants.insert(tx, grant);
+    await this.repository.insert(tx, grant);
     const details = { clientId, scope: grant.scope };
     await this.audit.record(tx, 'grant.created', grant.id, { actor: userId }, details);
     return grant;
   }
 
-  /** False when it was already revoked. */
+  /** Returns false if it was already revoked. */
   async revoke(
     tx: Transaction,
     id: string,
     change: Change,
     details: Record<string, unknown> = {},
   ): Promise<boolean> {
-    const revoked = await this.grants.revoke(tx, id, this.clock.now());
+    const revoked = await this.repository.revoke(tx, id, this.clock.now());
     if (revoked) await this.audit.record(tx, 'grant.revoked', id, change, details);
     return revoked;
   }
@@ -93,18 +93,18 @@ export class GrantsService {
     clientIds: readonly string[] | 'all',
     change: Change,
     before: (tx: Transaction) => Promise<void> = async () => undefined,
-  ): Promise<AppName[]> {
+  ): Promise<AppSummary[]> {
     const apps = clientIds === 'all' ? undefined : clientIds;
-    const active = await this.grants.findActive(userId, this.clock.now(), apps);
+    const active = await this.repository.findActive(userId, this.clock.now(), apps);
     const names = new Map(active.map(({ clientId, name }) => [clientId, name]));
     const revoked = new Set<string>();
     await this.transactions.run(async (tx) => {
       revoked.clear();
       await before(tx);
-      const ids = await this.grants.findUnrevoked(tx, userId, apps);
+      const ids = await this.repository.findUnrevoked(tx, userId, apps);
       for (let start = 0; start < ids.length; start += BATCH) {
         const batch = ids.slice(start, start + BATCH);
-        const grants = await this.grants.revokeAll(tx, batch, this.clock.now());
+        const grants = await this.repository.revokeAll(tx, batch, this.clock.now());
         const events = grants.map(({ id, clientId }) =>
           this.audit.event('grant.revoked', id, change, { clientId, userId }),
         );

@@ -8,18 +8,18 @@ import {
   splitScope,
   type Scope,
 } from '../../../platform/access/scopes.js';
-import { isSecret, sha256 } from '../../../platform/secrets.js';
+import { hasSecretFormat, sha256 } from '../../../platform/secrets.js';
 import { GroupCommit } from '../../../platform/database/group-commit.js';
 import { TransactionRunner, type Transaction } from '../../../platform/database/transaction.js';
 import type { App } from '../clients/client.entities.js';
 import { InvalidGrant, InvalidScope } from '../protocol/oauth.errors.js';
 import type { Parameters } from '../protocol/parameters.js';
 import { decryptResponse, encryptResponse } from './encrypted-response.js';
-import { GrantUse } from './grant-use.js';
+import { GrantUsageRecorder } from './grant-usage-recorder.js';
 import { GrantsRepository } from './grants.repository.js';
 import { GrantsService } from './grants.service.js';
 import { TokenIssuer, type IssuedTokens } from './token-issuer.js';
-import { TokensRepository, type StoredRefresh } from './tokens.repository.js';
+import { TokensRepository, type StoredRefreshToken } from './tokens.repository.js';
 
 /** For this time after its use, a reused refresh token gets the same response. */
 const REPLAY_MS = 30 * SECOND;
@@ -27,7 +27,7 @@ const REPLAY_MS = 30 * SECOND;
 interface RefreshRequest {
   value: string;
   receivedAt: Date;
-  stored: StoredRefresh;
+  stored: StoredRefreshToken;
   /** The `scope` parameter. */
   scope: string | undefined;
   /** The audit event of a successful refresh. */
@@ -50,7 +50,7 @@ export class RefreshTokenGrant {
     private readonly grantsRepository: GrantsRepository,
     private readonly issuer: TokenIssuer,
     private readonly grants: GrantsService,
-    private readonly grantUse: GrantUse,
+    private readonly grantUsage: GrantUsageRecorder,
     private readonly audit: AuditLog,
     private readonly transactions: TransactionRunner,
     private readonly clock: Clock,
@@ -75,12 +75,14 @@ export class RefreshTokenGrant {
     const scope = parameters.get('scope');
     const tokens = await this.commits.run({ value, receivedAt, stored, scope, event });
     if (!tokens) throw invalidToken(false);
-    this.grantUse.record(stored.grantId, this.clock.now());
+    this.grantUsage.record(stored.grantId, this.clock.now());
     return tokens;
   }
 
-  private async find(app: App, value: string): Promise<StoredRefresh> {
-    const stored = isSecret('svcrt', value) ? await this.tokens.findRefresh(sha256(value)) : null;
+  private async find(app: App, value: string): Promise<StoredRefreshToken> {
+    const stored = hasSecretFormat('svcrt', value)
+      ? await this.tokens.findRefreshToken(sha256(value))
+      : null;
     if (!stored) throw invalidToken();
     if (stored.clientId === app.clientId) return stored;
     const event = this.eventOf('token.foreign', stored, app.clientId);
@@ -138,11 +140,11 @@ export class RefreshTokenGrant {
         encryptResponse(value, tokens[index] as IssuedTokens),
       ]),
     );
-    if (!(await this.tokens.consumeRefresh(tx, responses, addMilliseconds(now, REPLAY_MS), now)))
+    if (!(await this.tokens.consumeRefreshTokens(tx, responses, addMilliseconds(now, REPLAY_MS), now)))
       return undefined;
-    await this.tokens.insertAll(tx, pairs);
+    await this.tokens.insertPairs(tx, pairs);
     const predecessors = requests.flatMap(({ stored }) => stored.predecessorHash ?? []);
-    await this.tokens.deleteResponses(tx, predecessors);
+    await this.tokens.clearResponses(tx, predecessors);
     const events = requests.map(({ event }) => event);
     await this.audit.insertAll(tx, events);
     return tokens;
@@ -153,7 +155,7 @@ export class RefreshTokenGrant {
     tx: Transaction,
     { value, receivedAt, stored, scope }: RefreshRequest,
   ): Promise<IssuedTokens | undefined> {
-    const used = await this.tokens.findUsed(tx, stored.hash);
+    const used = await this.tokens.findStoredResponse(tx, stored.hash);
     if (!used) return undefined;
     const { encryptedResponse, responseExpiresAt } = used;
     const isReplay =
@@ -164,7 +166,7 @@ export class RefreshTokenGrant {
       return undefined;
     }
     if (stored.userStatus !== 'active') return undefined;
-    if (await this.tokens.isAccessRevoked(tx, sha256(response.accessToken))) return undefined;
+    if (await this.tokens.isAccessTokenRevoked(tx, sha256(response.accessToken))) return undefined;
     if (formatScope(narrowedScopes(stored, scope)) !== formatScope(response.scopes)) {
       throw new InvalidScope('The refresh token was just used with another scope.');
     }
@@ -174,7 +176,7 @@ export class RefreshTokenGrant {
 
   private eventOf(
     action: string,
-    { grantId, clientId, userId }: StoredRefresh,
+    { grantId, clientId, userId }: StoredRefreshToken,
     actor = clientId,
   ): NewAuditEvent {
     return this.audit.event(action, grantId, { actor }, { clientId, userId });
@@ -182,7 +184,7 @@ export class RefreshTokenGrant {
 }
 
 /** The scopes of the new access token: the grant's, or a requested subset for this token only (RFC 6749 §6). */
-function narrowedScopes({ scope }: StoredRefresh, requested: string | undefined): Scope[] {
+function narrowedScopes({ scope }: StoredRefreshToken, requested: string | undefined): Scope[] {
   const granted = parseScope(scope);
   if (requested === undefined) return granted;
   const scopes = splitScope(requested);
@@ -193,10 +195,10 @@ function narrowedScopes({ scope }: StoredRefresh, requested: string | undefined)
   return canonicalScopes(scopes);
 }
 
-/** @param isGuess false when the token was issued to this app */
-function invalidToken(isGuess = true): InvalidGrant {
+/** @param countsAsFailedAttempt false when the token was issued to this app */
+function invalidToken(countsAsFailedAttempt = true): InvalidGrant {
   return new InvalidGrant(
     'The refresh token is unknown, expired, revoked or already used.',
-    isGuess,
+    countsAsFailedAttempt,
   );
 }

@@ -36,7 +36,7 @@ export class TokenIssuer {
     scopes: readonly Scope[],
   ): Promise<IssuedTokens> {
     const pair = this.prepare({ grantId, grantExpiresAt }, scopes, this.clock.now());
-    await this.tokens.insertAll(tx, [pair]);
+    await this.tokens.insertPairs(tx, [pair]);
     return pair.tokens;
   }
 

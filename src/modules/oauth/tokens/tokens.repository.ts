@@ -9,7 +9,7 @@ import {
   writeRows,
 } from '../../../platform/database/sql.js';
 import { entities, type Transaction } from '../../../platform/database/transaction.js';
-import { isSecret, sha256 } from '../../../platform/secrets.js';
+import { hasSecretFormat, sha256 } from '../../../platform/secrets.js';
 import type { AppQuota } from '../../quota/quota.entities.js';
 import type { User } from '../../users/user.entity.js';
 import type { App } from '../clients/client.entities.js';
@@ -23,7 +23,7 @@ interface Credential {
   clientId: string;
   userId: string;
   userStatus: User['status'];
-  /** Of the access token; otherwise of the grant. */
+  /** The scopes of the access token; for codes and refresh tokens, the scopes of the grant. */
   scope: string;
   /** Whether the grant, or the access token itself, is revoked. */
   isRevoked: boolean;
@@ -41,20 +41,20 @@ export interface StoredCode extends SingleUseCredential {
   codeChallenge: string | null;
 }
 
-export interface StoredAccess extends Credential {
+export interface StoredAccessToken extends Credential {
   kind: 'access';
   createdAt: Date;
   appStatus: App['status'];
   quota: Pick<AppQuota, 'plan' | 'monthlyPostLimit'> | null;
 }
 
-export interface StoredRefresh extends SingleUseCredential {
+export interface StoredRefreshToken extends SingleUseCredential {
   kind: 'refresh';
   createdAt: Date;
   predecessorHash: string | null;
 }
 
-export type StoredToken = StoredAccess | StoredRefresh;
+export type StoredToken = StoredAccessToken | StoredRefreshToken;
 
 /** The rows of an access token and of the refresh token that is issued with it. */
 export interface TokenPair {
@@ -63,7 +63,7 @@ export interface TokenPair {
 }
 
 /** The encrypted response to a used refresh token, and the end of its replay window. */
-export type UsedRefresh = Pick<RefreshToken, 'encryptedResponse' | 'responseExpiresAt'>;
+export type StoredResponse = Pick<RefreshToken, 'encryptedResponse' | 'responseExpiresAt'>;
 
 /** As the drivers return it; `storedTime` converts it. */
 type Time = Date | string;
@@ -129,7 +129,8 @@ const BY_HASH = { hash: 'credential.hash' };
 
 const CONSUME_CODES =
   'UPDATE authorization_codes SET consumed_at = ? WHERE consumed_at IS NULL AND expires_at > ? AND hash IN';
-const DELETE_RESPONSES =
+// The columns keep their names of version 1.0.
+const CLEAR_RESPONSES =
   'UPDATE refresh_tokens SET sealed_answer = NULL, answer_expires_at = NULL WHERE hash IN';
 
 /** Codes, access tokens and refresh tokens. */
@@ -151,30 +152,30 @@ export class TokensRepository {
 
   async findCode(hash: string): Promise<StoredCode | null> {
     const row = await this.codes.find(hash);
-    return row ? storedSingleUse(row) : null;
+    return row ? toSingleUseCredential(row) : null;
   }
 
-  /** False when a code was used or has expired. Of two concurrent exchanges of a code, one gets tokens (RFC 6749 §4.1.2). */
+  /** Returns false if a code was used or has expired. Of two concurrent exchanges of a code, one gets tokens (RFC 6749 §4.1.2). */
   async consumeCodes(tx: Transaction, hashes: readonly string[], now: Date): Promise<boolean> {
     const statement = `${CONSUME_CODES} ${placeholdersFor(hashes)}`;
     return (await writeRows(tx, statement, [now, now, ...hashes])) === hashes.length;
   }
 
-  async insertAll(tx: Transaction, pairs: readonly TokenPair[]): Promise<void> {
+  async insertPairs(tx: Transaction, pairs: readonly TokenPair[]): Promise<void> {
     const access = pairs.map((pair) => pair.access);
     const refresh = pairs.map((pair) => pair.refresh);
     await insertAll(tx, AccessToken, access);
     await insertAll(tx, RefreshToken, refresh);
   }
 
-  /** Finds an access or refresh token; its prefix tells which one it is. */
+  /** Finds an access or refresh token; its prefix shows the kind. */
   async find(token: string): Promise<StoredToken | null> {
-    if (isSecret('svcat', token)) return this.findAccess(sha256(token));
-    if (isSecret('svcrt', token)) return this.findRefresh(sha256(token));
+    if (hasSecretFormat('svcat', token)) return this.findAccessToken(sha256(token));
+    if (hasSecretFormat('svcrt', token)) return this.findRefreshToken(sha256(token));
     return null;
   }
 
-  async findAccess(hash: string): Promise<StoredAccess | null> {
+  async findAccessToken(hash: string): Promise<StoredAccessToken | null> {
     const row = await this.access.find(hash);
     if (!row) return null;
     const { plan, monthlyPostLimit } = row;
@@ -188,8 +189,8 @@ export class TokensRepository {
     };
   }
 
-  /** False when the token was already revoked. */
-  async revokeAccess(tx: Transaction, hash: string, now: Date): Promise<boolean> {
+  /** Returns false if the token was already revoked. */
+  async revokeAccessToken(tx: Transaction, hash: string, now: Date): Promise<boolean> {
     const { affected } = await entities(tx).update(
       AccessToken,
       { hash, revokedAt: IsNull() },
@@ -198,18 +199,18 @@ export class TokensRepository {
     return affected === 1;
   }
 
-  async isAccessRevoked(tx: Transaction, hash: string): Promise<boolean> {
+  async isAccessTokenRevoked(tx: Transaction, hash: string): Promise<boolean> {
     return entities(tx).existsBy(AccessToken, { hash, revokedAt: Not(IsNull()) });
   }
 
-  async findRefresh(hash: string): Promise<StoredRefresh | null> {
+  async findRefreshToken(hash: string): Promise<StoredRefreshToken | null> {
     const row = await this.refresh.find(hash);
     if (!row) return null;
-    return { ...storedSingleUse(row), kind: 'refresh', createdAt: storedTime(row.createdAt) };
+    return { ...toSingleUseCredential(row), kind: 'refresh', createdAt: storedTime(row.createdAt) };
   }
 
-  /** The response to a used refresh token. Null when the token was not used yet. */
-  findUsed(tx: Transaction, hash: string): Promise<UsedRefresh | null> {
+  /** Finds the response to a used refresh token. Returns null if the token was not used yet. */
+  findStoredResponse(tx: Transaction, hash: string): Promise<StoredResponse | null> {
     return entities(tx).findOne(RefreshToken, {
       select: { hash: true, encryptedResponse: true, responseExpiresAt: true },
       where: { hash, consumedAt: Not(IsNull()) },
@@ -217,11 +218,11 @@ export class TokensRepository {
   }
 
   /**
-   * Consumes refresh tokens. False when one was used or has expired: of two concurrent refreshes, one creates the successor (RFC
-   * 9700 §4.14.2).
+   * Consumes refresh tokens. Returns false if one was used or has expired: of two concurrent refreshes, one creates the successor
+   * (RFC 9700 §4.14.2).
    * @param responses the encrypted response to each token, by the hash of the token
    */
-  async consumeRefresh(
+  async consumeRefreshTokens(
     tx: Transaction,
     responses: ReadonlyMap<string, string>,
     responsesExpireAt: Date,
@@ -237,13 +238,13 @@ export class TokensRepository {
   }
 
   /** Ends the replay window of these used refresh tokens. */
-  async deleteResponses(tx: Transaction, hashes: readonly string[]): Promise<void> {
+  async clearResponses(tx: Transaction, hashes: readonly string[]): Promise<void> {
     if (hashes.length > 0)
-      await writeRows(tx, `${DELETE_RESPONSES} ${placeholdersFor(hashes)}`, hashes);
+      await writeRows(tx, `${CLEAR_RESPONSES} ${placeholdersFor(hashes)}`, hashes);
   }
 }
 
-function storedSingleUse<R extends SingleUseRow>(row: R): R & SingleUseCredential {
+function toSingleUseCredential<R extends SingleUseRow>(row: R): R & SingleUseCredential {
   return {
     ...row,
     expiresAt: storedTime(row.expiresAt),

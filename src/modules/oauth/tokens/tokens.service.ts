@@ -19,7 +19,7 @@ export class TokensService {
     private readonly clock: Clock,
   ) {}
 
-  /** Null for inactive tokens and for tokens of other apps (RFC 7662 §2.2 and §4). */
+  /** Returns null for inactive tokens and for tokens of other apps (RFC 7662 §2.2 and §4). */
   async findActive({ clientId }: App, value: string): Promise<StoredToken | null> {
     const token = await this.tokens.find(value);
     if (token?.clientId !== clientId) return null;
@@ -44,17 +44,24 @@ export class TokensService {
   }
 
   /** Revokes a token of any app. @throws NotFound */
-  async revokeAny(token: string, change: Change): Promise<StoredToken & { endedNow: boolean }> {
+  async revokeAsOperator(
+    token: string,
+    change: Change,
+  ): Promise<StoredToken & { revokedNow: boolean }> {
     const found = await this.tokens.find(token);
     if (!found)
       throw new NotFound(
         'This access or refresh token does not exist, or it expired and was deleted. To revoke a client secret, use "app secret revoke".',
       );
-    const endedNow = await this.revokeStored(found, change, 'refresh token revoked by an operator');
-    return { ...found, endedNow };
+    const revokedNow = await this.revokeStored(
+      found,
+      change,
+      'refresh token revoked by an operator',
+    );
+    return { ...found, revokedNow };
   }
 
-  /** False when it was already revoked. */
+  /** Returns false if it was already revoked. */
   private revokeStored(
     { kind, hash, grantId, clientId, userId }: StoredToken,
     change: Change,
@@ -66,7 +73,7 @@ export class TokensService {
         const reason = change.reason ?? grantReason;
         return this.grants.revoke(tx, grantId, { ...change, reason }, details);
       }
-      const revoked = await this.tokens.revokeAccess(tx, hash, this.clock.now());
+      const revoked = await this.tokens.revokeAccessToken(tx, hash, this.clock.now());
       if (revoked) await this.audit.record(tx, 'token.revoked', grantId, change, details);
       return revoked;
     });

@@ -88,7 +88,7 @@ export class FieldErrorResponse {
 export class ErrorResponse {
   @ApiProperty({
     ...extensibleEnumOf('ErrorCode'),
-    description: 'Stable code of the error. Expect new values.',
+    description: 'Machine-readable error code. New codes may be added.',
     example: 'invalid_request' satisfies ErrorCode,
   })
   error: string;

@@ -2,10 +2,10 @@
 import type { OAuthConfig } from '@auth/core/providers';
 import type { Settings } from './settings.js';
 
-type Member = { id: string; name: string; photoUrl: string | null };
+type User = { id: string; name: string; photoUrl: string | null };
 
 /** Register the redirect URI `<your app>/auth/callback/neighbourhood`. */
-export const neighbourhood = (settings: Settings): OAuthConfig<Member> => ({
+export const neighbourhood = (settings: Settings): OAuthConfig<User> => ({
   id: 'neighbourhood',
   name: 'The neighbourhood',
   type: 'oauth',

@@ -14,7 +14,7 @@ export async function connect(settings: Settings, clientAuth = oauth.ClientSecre
   const app = [server, client, clientSecret ? clientAuth(clientSecret) : oauth.None()] as const;
 
   return {
-    /** Redirect the browser to `link`. Store `state` and `verifier` in its session. */
+    /** Redirect the browser to `link`. Store `state` and `verifier` in your session for this browser. */
     async begin(scope: string) {
       const state = oauth.generateRandomState();
       const verifier = oauth.generateRandomCodeVerifier();
@@ -44,7 +44,7 @@ export async function connect(settings: Settings, clientAuth = oauth.ClientSecre
       return oauth.processRefreshTokenResponse(server, client, response);
     },
 
-    /** A refresh token: ends all access of this consent. An access token: revokes only that token. */
+    /** A refresh token: revokes all tokens of this authorization. An access token: revokes only that token. */
     async revoke(token: string) {
       await oauth.processRevocationResponse(await oauth.revocationRequest(...app, token, options));
     },

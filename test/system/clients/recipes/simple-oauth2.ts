@@ -12,7 +12,7 @@ export function connect({ issuer, clientId, clientSecret = '', redirectUri }: Se
   });
 
   return {
-    /** Redirect the browser to `link`. Store `state` and `verifier` in its session. */
+    /** Redirect the browser to `link`. Store `state` and `verifier` in your session for this browser. */
     begin(scope: string) {
       const state = randomBytes(32).toString('base64url');
       const verifier = randomBytes(32).toString('base64url');

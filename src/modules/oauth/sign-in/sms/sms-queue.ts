@@ -1,31 +1,31 @@
 import { randomInt } from 'node:crypto';
-import { setImmediate as tick } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { Clock, addMilliseconds, SECOND } from '../../../../platform/clock.js';
 import { GatewayError, SmsSender, type TextMessage } from './sms-senders.js';
 
-const RETRY_PAUSES_MS = [2 * SECOND, 10 * SECOND, 30 * SECOND];
-const MAX_START_TICKS = 10;
+const RETRY_DELAYS_MS = [2 * SECOND, 10 * SECOND, 30 * SECOND];
+const MAX_START_TURNS = 10;
 
 export interface SmsJob {
   message: TextMessage;
   /** No attempt is made after this time. */
   expiresAt: Date;
-  /** Called before the first attempt, and again before the next attempt if it throws. False drops the message. */
+  /** Called before the first attempt. False drops the message. If it throws, the attempt fails and the next one calls it again. */
   shouldSend: () => Promise<boolean>;
   /** Called after the last attempt failed. */
   onFailure: () => Promise<void>;
 }
 
 /**
- * Sends messages in the background and retries failed attempts. A job starts on a random tick of the event loop, so that
- * response times do not reveal whether there was a message to send.
+ * Sends messages in the background and retries failed attempts. A job starts after a random number of turns of the event loop, so
+ * that response times do not reveal whether there was a message to send.
  */
 @Injectable()
 export class SmsQueue implements OnApplicationShutdown {
   private readonly logger = new Logger(SmsQueue.name);
   private readonly running = new Set<Promise<void>>();
-  /** End the current pauses. */
+  /** Functions that end the current waits. */
   private readonly wakers = new Set<() => void>();
   private isShuttingDown = false;
 
@@ -43,12 +43,12 @@ export class SmsQueue implements OnApplicationShutdown {
     this.running.add(done);
   }
 
-  /** Resolves when every message was sent or failed. */
+  /** Resolves when all messages were sent, dropped or failed. */
   async idle(): Promise<void> {
     await Promise.all(this.running);
   }
 
-  /** Runs after the last request. Paused messages get their last attempt now. */
+  /** Runs after the last request. Messages that wait for a retry get their last attempt now. */
   async onApplicationShutdown(): Promise<void> {
     this.isShuttingDown = true;
     for (const wake of this.wakers) wake();
@@ -56,14 +56,14 @@ export class SmsQueue implements OnApplicationShutdown {
   }
 
   private async run(job: SmsJob): Promise<void> {
-    for (let ticks = randomInt(1, MAX_START_TICKS); ticks > 0; ticks -= 1) await tick();
+    for (let turns = randomInt(1, MAX_START_TURNS + 1); turns > 0; turns -= 1) await nextTurn();
     const error = await this.send(job);
     if (!error) return;
     this.logger.error(`A one-time password could not be sent: ${error.message}`);
     await job.onFailure();
   }
 
-  /** Returns the error of the last attempt, if all failed. */
+  /** Returns the error of the last attempt, or undefined if the message was sent or dropped. */
   private async send({ message, shouldSend, expiresAt }: SmsJob): Promise<Error | undefined> {
     let isNeeded: boolean | undefined;
     for (let retry = 0; ; retry += 1) {
@@ -72,18 +72,17 @@ export class SmsQueue implements OnApplicationShutdown {
         if (isNeeded) await this.sender.send(message);
         return undefined;
       } catch (error) {
-        const mayHaveBeenAccepted = error instanceof GatewayError && !error.mayRetry;
-        const pauseMs = RETRY_PAUSES_MS[retry];
-        if (mayHaveBeenAccepted || pauseMs === undefined || !(await this.pause(pauseMs, expiresAt)))
+        const isFinal = error instanceof GatewayError && !error.mayRetry;
+        const delayMs = RETRY_DELAYS_MS[retry];
+        if (isFinal || delayMs === undefined || !(await this.waitForRetry(delayMs, expiresAt)))
           return error as Error;
       }
     }
   }
 
-  /** Returns false at once if the message would expire or the service is shutting down. A shutdown ends the pause. */
-  private async pause(milliseconds: number, expiresAt: Date): Promise<boolean> {
-    if (this.isShuttingDown || addMilliseconds(this.clock.now(), milliseconds) >= expiresAt)
-      return false;
+  /** Returns false at once if the message would expire or the service is shutting down. A shutdown ends the wait. */
+  private async waitForRetry(milliseconds: number, expiresAt: Date): Promise<boolean> {
+    if (this.isShuttingDown || addMilliseconds(this.clock.now(), milliseconds) >= expiresAt) return false;
     await new Promise<void>((resolve) => {
       const timer = setTimeout(() => wake(), milliseconds).unref();
       const wake = (): void => {

@@ -7,8 +7,8 @@ import type { ExceededBy } from './request-keys.js';
 
 /** Reports rate limits: a metric per rejected request, and an audit event when a limit is reached. */
 @Injectable()
-export class RateLimitReport {
-  private readonly logger = new Logger(RateLimitReport.name);
+export class RateLimitReporter {
+  private readonly logger = new Logger(RateLimitReporter.name);
   private readonly rejections: Counter<'limit'>;
 
   constructor(

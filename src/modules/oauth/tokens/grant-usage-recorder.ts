@@ -9,8 +9,8 @@ const BATCH = 500;
 
 /** Records the last use of each grant in the background, at most once a minute per grant. */
 @Injectable()
-export class GrantUse extends BackgroundWriter {
-  private readonly logger = new Logger(GrantUse.name);
+export class GrantUsageRecorder extends BackgroundWriter {
+  private readonly logger = new Logger(GrantUsageRecorder.name);
   /** Grant id to last use, not written yet. */
   private pending = new Map<string, Date>();
   /** Grant id to last use, written within the last minute, oldest first. */
