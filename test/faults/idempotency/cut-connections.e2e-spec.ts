@@ -33,8 +33,8 @@ onEachServer('Database connections that fail at a random byte of a response', (d
     ),
   );
 
-  // The maximum of bytes per connection allows its setup and some publishes. The service detects a silent connection only after
-  // a second, so fewer connections fail in that case, and each gets more bytes.
+  // Up to `bytes` bytes allow the connection setup and some publishes. The service detects a silent connection only after a second,
+  // so silent connections get more bytes.
   it.for([
     { how: 'breaks', fault: 'cutAfterBytes', bytes: 10_000 },
     { how: 'goes silent', fault: 'dropAfterBytes', bytes: 40_000 },
