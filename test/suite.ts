@@ -6,5 +6,5 @@ export const SUITE = (process.env.TEST_SUITE ?? 'rules') as Suite;
 /** Whether this is a shortened run, as in CI. */
 export const IS_QUICK = process.env.TEST_EXTENT !== 'whole';
 
-/** Returns the number of repetitions: `whole` in a whole run, else `quick`. */
-export const times = (whole: number, quick: number): number => (IS_QUICK ? quick : whole);
+/** Returns `whole` in a whole run, else `quick`. */
+export const byExtent = (whole: number, quick: number): number => (IS_QUICK ? quick : whole);

@@ -68,10 +68,10 @@ onOneEngine('Conditional requests', (database) => {
       headers: { 'if-none-match': tag },
     });
     expect(anonymous.status).toBe(401);
-    const other = await Member.join(app());
+    const otherMember = await Member.join(app());
     const foreign = await read('/posts/:id', {
       'if-none-match': tag,
-      authorization: `Bearer ${other.token}`,
+      authorization: `Bearer ${otherMember.token}`,
     });
     expect(foreign.status).toBe(404);
     await member.delete(`/posts/${id}`);

@@ -178,13 +178,13 @@ onOneEngine('Endpoints (source document, section 4.2)', (database) => {
   });
 
   it('GET /posts/:id/comments returns 200 with an envelope of comments by all authors, newest first', async () => {
-    const other = await app().addUser({ name: 'Ben Okafor' });
+    const otherUser = await app().addUser({ name: 'Ben Okafor' });
     const post = await member.publish();
     const first = await member.comment(post.id, 'first');
     app().clock.advance(1);
     const second = await app()
       .service(CommentsService)
-      .add(member.user.id, post.id, { text: 'second', parentId: first.id, authorId: other.id });
+      .add(member.user.id, post.id, { text: 'second', parentId: first.id, authorId: otherUser.id });
     const response = await member.get(`/posts/${post.id}/comments`);
     expect(response.status).toBe(200);
     expect(await json<PageBody<CommentBody>>(response)).toStrictEqual({
@@ -193,7 +193,7 @@ onOneEngine('Endpoints (source document, section 4.2)', (database) => {
           id: second.id,
           text: 'second',
           parentId: first.id,
-          author: { id: other.id, name: 'Ben Okafor', avatar: null },
+          author: { id: otherUser.id, name: 'Ben Okafor', avatar: null },
           createdAt: second.createdAt,
           permalink: post.permalink,
         },

@@ -3,7 +3,7 @@ import { Member } from '../support/member.js';
 import { getRaw } from '../support/raw-request.js';
 import { useTestApp } from '../support/test-app.js';
 
-const ABSENT = 'post_01kahq5f3veqdr8bn3tdmx3q0a';
+const UNKNOWN_POST_ID = 'post_01kahq5f3veqdr8bn3tdmx3q0a';
 
 type Header = [name: string, value: string];
 type Body = [title: string, headers: Header[], bytes: Buffer<ArrayBuffer>];
@@ -17,15 +17,16 @@ const BODIES: Body[] = [
   ['malformed JSON', [JSON_TYPE], Buffer.from('{')],
   ['bytes that are not UTF-8', [JSON_TYPE], Buffer.from([0xff, 0xfe])],
   ['a form', [FORM], Buffer.from('page=2&access_token=x')],
-  ['no type', [], Buffer.from('x')],
-  ['a wrong encoding', [JSON_TYPE, ['Content-Encoding', 'gzip']], Buffer.from('{}')],
+  ['no Content-Type', [], Buffer.from('x')],
+  ['a wrong Content-Encoding', [JSON_TYPE, ['Content-Encoding', 'gzip']], Buffer.from('{}')],
   ['too many bytes', [JSON_TYPE], Buffer.alloc(300_000, ' ')],
 ];
 
-const HOP_HEADERS = ['connection', 'keep-alive', 'date'];
+const VARYING_HEADERS = ['connection', 'keep-alive', 'date'];
 
-async function contentOf(response: Response): Promise<unknown[]> {
-  const headers = [...response.headers].filter(([name]) => !HOP_HEADERS.includes(name));
+/** The parts of a response that are the same for each connection and time. */
+async function comparableParts(response: Response): Promise<unknown[]> {
+  const headers = [...response.headers].filter(([name]) => !VARYING_HEADERS.includes(name));
   return [response.status, headers, await response.text()];
 }
 
@@ -64,14 +65,16 @@ onOneEngine('Ignored request bodies', (database) => {
     '/posts/:id',
     '/posts/:id/analytics',
     '/posts/:id/comments',
-    `/posts/${ABSENT}`,
+    `/posts/${UNKNOWN_POST_ID}`,
     '/posts?page=0',
   ])('C84 GET %s ignores any body', async (path) => {
     const url = path.replace(':id', postId);
-    const expected = await contentOf(await get(url));
-    expect(expected[0]).toBe(path.includes(ABSENT) ? 404 : path.endsWith('=0') ? 400 : 200);
+    const expected = await comparableParts(await get(url));
+    expect(expected[0]).toBe(
+      path.includes(UNKNOWN_POST_ID) ? 404 : path.endsWith('=0') ? 400 : 200,
+    );
     const checks = BODIES.map(async ([title, headers, body]) => {
-      expect(await contentOf(await get(url, headers, body)), title).toEqual(expected);
+      expect(await comparableParts(await get(url, headers, body)), title).toEqual(expected);
     });
     await Promise.all(checks);
   });
@@ -88,9 +91,9 @@ onOneEngine('Ignored request bodies', (database) => {
         const removed = await remove(url, headers, body);
         const content = [removed.status, await removed.json()];
         expect(content, title).toEqual([200, { id: created, deleted: true }]);
-        const expected = await contentOf(await remove(url));
+        const expected = await comparableParts(await remove(url));
         expect(expected[0]).toBe(404);
-        expect(await contentOf(await remove(url, headers, body)), title).toEqual(expected);
+        expect(await comparableParts(await remove(url, headers, body)), title).toEqual(expected);
       }
     });
     await Promise.all(checks);

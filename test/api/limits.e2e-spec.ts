@@ -53,18 +53,18 @@ onOneEngine('Limits (source document, section 8)', (database) => {
 
   it("returns 'Too many attempts' at the token endpoint until the window ends", async () => {
     const client = await app().addClient();
-    const guess = { grant_type: 'refresh_token', refresh_token: 'svcrt_x', client_secret: 'guess' };
-    const wrong = () => requestToken(app(), client, guess);
+    const form = { grant_type: 'refresh_token', refresh_token: 'svcrt_x', client_secret: 'guess' };
+    const sendWrongSecret = () => requestToken(app(), client, form);
     for (let attempt = 1; attempt <= MAX_FAILURES; attempt += 1)
-      expect((await wrong()).status).toBe(401);
-    const limited = await wrong();
+      expect((await sendWrongSecret()).status).toBe(401);
+    const limited = await sendWrongSecret();
     expect(limited.status).toBe(429);
     expect(await limited.text()).toContain('Too many attempts');
     const wait = Number(limited.headers.get('retry-after'));
     expect(wait).toBeGreaterThan(0);
     expect(wait).toBeLessThanOrEqual(16 * 60);
     app().clock.advance(wait * 1000);
-    expect((await wrong()).status).toBe(401);
+    expect((await sendWrongSecret()).status).toBe(401);
   });
 
   it('C87 accepts 50 posts a page at most', async () => {

@@ -121,11 +121,11 @@ onOneEngine('Rules (source document, section 4.2)', (database) => {
   describe('4: DELETE /comments/:id', () => {
     it("C43 returns 404 for another user's comment, even on the user's own post", async () => {
       const member = await Member.join(app());
-      const other = await app().addUser();
+      const otherUser = await app().addUser();
       const post = await member.publish();
       const { id } = await app()
         .service(CommentsService)
-        .add(member.user.id, post.id, { text: 'Hi', parentId: null, authorId: other.id });
+        .add(member.user.id, post.id, { text: 'Hi', parentId: null, authorId: otherUser.id });
       await expectApiError(await member.delete(`/comments/${id}`), 404, 'not_found');
       const { meta } = await json<PageBody<unknown>>(
         await member.get(`/posts/${post.id}/comments`),

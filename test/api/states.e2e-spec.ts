@@ -48,7 +48,7 @@ onOneEngine('State table (source document, section 3)', (database) => {
   it('C82 DELETE /posts/:id removes a post from every read', async () => {
     const member = await Member.join(app());
     const { id } = await member.publish();
-    const other = await member.publish();
+    const otherPost = await member.publish();
     await member.comment(id);
     expect((await member.delete(`/posts/${id}`)).status).toBe(200);
     for (const path of ['', '/analytics', '/comments'])
@@ -57,14 +57,14 @@ onOneEngine('State table (source document, section 3)', (database) => {
     await expectApiError(comment, 404, 'not_found');
     await expectApiError(await member.delete(`/posts/${id}`), 404, 'not_found');
     const { data, meta } = await json<PageBody<PostBody>>(await member.get('/posts'));
-    expect([data.map((post) => post.id), meta.total]).toEqual([[other.id], 1]);
+    expect([data.map((post) => post.id), meta.total]).toEqual([[otherPost.id], 1]);
   });
 
   it('DELETE /posts/:id keeps a post of another user', async () => {
     const owner = await Member.join(app());
     const { id } = await owner.publish();
-    const other = await Member.join(app());
-    await expectApiError(await other.delete(`/posts/${id}`), 404, 'not_found');
+    const otherMember = await Member.join(app());
+    await expectApiError(await otherMember.delete(`/posts/${id}`), 404, 'not_found');
     expect((await owner.get(`/posts/${id}`)).status).toBe(200);
   });
 

@@ -5,7 +5,7 @@ import { authorizeLink, requestToken } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
 import { Member, type PostBody } from '../support/member.js';
 import { getRaw, requestHead, sendBytes } from '../support/raw-request.js';
-import { json, returnAddress } from '../support/responses.js';
+import { json, returnUrl } from '../support/responses.js';
 import { useTestApp } from '../support/test-app.js';
 
 /** Bytes. Exceeds Node's limit for request line and headers. */
@@ -146,7 +146,7 @@ onOneEngine('Transport', (database) => {
   it('C24 returns no forged host in redirects and pages', async () => {
     const client = await app().addClient();
     const back = await sendForged(`GET ${authorizeLink(client, { scope: 'nothing' })}`);
-    const { origin, searchParams } = returnAddress(back.all);
+    const { origin, searchParams } = returnUrl(back.all);
     expect(origin).toBe('https://garden.example');
     expect(searchParams.get('iss')).toBe(app().baseUrl);
     const page = await sendForged(`GET ${authorizeLink(client)}`);

@@ -9,7 +9,7 @@ import {
   json,
   countGrantsAndCodes,
   type TokenBody,
-  returnAddress,
+  returnUrl,
 } from '../support/responses.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
 
@@ -155,7 +155,7 @@ onOneEngine('Command "app update"', (database) => {
   it('rejects an authorization request for a removed scope', async () => {
     await update('--scope', 'profile.read');
     const { html } = await new Browser(app()).open(authorizeLink(client));
-    expect(returnAddress(html).searchParams.get('error')).toBe('invalid_scope');
+    expect(returnUrl(html).searchParams.get('error')).toBe('invalid_scope');
   });
 });
 

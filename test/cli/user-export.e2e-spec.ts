@@ -58,13 +58,13 @@ onOneEngine('Command "user export"', (database) => {
 
   it('exports more rows than one page of a table', async () => {
     const { id: userId } = await app().addUser();
-    const other = await app().addUser();
+    const otherUser = await app().addUser();
     const posts = Array.from({ length: 502 }, (_, at) => ({
       ...{ clientId: null, title: null, type: 'general', images: [], tags: [], latitude: null },
       ...{ longitude: null, neighborhood: null, reachKm: null, visibility: 'public' as const },
       ...{ likeCount: 0, commentCount: 0, createdAt: new Date() },
       id: `post_${String(at).padStart(26, '0')}`,
-      userId: at === 250 ? other.id : userId,
+      userId: at === 250 ? otherUser.id : userId,
       content: `Post ${at}`,
       deletedAt: at % 2 === 0 ? null : new Date(),
     }));

@@ -83,9 +83,9 @@ onOneEngine('Commands "user show", "user block" and "user unblock"', (database) 
     const visitor = new Browser(app());
     const page = await visitor.open(authorizeLink(client));
     await visitor.submit(page, '/oauth/authorize/sign-in', { phone: user.phone });
-    const other = await app().addUser();
-    await visitor.submit(page, '/oauth/authorize/sign-in', { phone: other.phone });
-    await app().sms.password(other.phone);
+    const otherUser = await app().addUser();
+    await visitor.submit(page, '/oauth/authorize/sign-in', { phone: otherUser.phone });
+    await app().sms.password(otherUser.phone);
     expect(app().sms.count(user.phone)).toBe(0);
   });
 

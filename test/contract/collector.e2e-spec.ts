@@ -73,11 +73,13 @@ describe('Check of a response against the OpenAPI document', () => {
         { status, headers },
         { error, error_description: 'No.', request_id: 'x', errors, doc_url: 'https://x.example/' },
       );
-    const wrong = (code: string) => [{ field: 'limit', code, message: 'No.' }];
+    const errorsWith = (code: string) => [{ field: 'limit', code, message: 'No.' }];
     expect(problemsOf(404, 'not_found')).toEqual([]);
     expect(problemsOf(404, 'invalid_request').join()).toMatch(/getPost 404: the body at \/error/);
-    expect(problemsOf(400, 'invalid_request', wrong('too_small'))).toEqual([]);
-    expect(problemsOf(400, 'invalid_request', wrong('odd')).join()).toMatch(/\/errors\/0\/code/);
+    expect(problemsOf(400, 'invalid_request', errorsWith('too_small'))).toEqual([]);
+    expect(problemsOf(400, 'invalid_request', errorsWith('odd')).join()).toMatch(
+      /\/errors\/0\/code/,
+    );
     const path = '/oauth/token';
     const token = (error: string) =>
       check.check({

@@ -7,7 +7,7 @@ import {
   type Schema,
   schemaChecks,
 } from '../support/published-document.js';
-import { json, returnAddress } from '../support/responses.js';
+import { json, returnUrl } from '../support/responses.js';
 import { useTestApp } from '../support/test-app.js';
 
 const document = publishedDocument();
@@ -73,7 +73,7 @@ onOneEngine('Inputs of the OpenAPI document', (database) => {
     async (state) => {
       expect(isValid(parameter('state'), state)).toBe(true);
       const response = await open({ state, response_type: 'token' });
-      const { searchParams } = returnAddress(await response.text());
+      const { searchParams } = returnUrl(await response.text());
       expect(searchParams.get('state')).toBe(state);
     },
   );

@@ -3,7 +3,7 @@ import { TcpProxy } from '../support/tcp-proxy.js';
 
 const TIMEOUT_MS = 150;
 
-onOneServer('Detection of the kind of server', ({ url }) => {
+onOneServer('Detection of the database engine', ({ url }) => {
   let proxy: TcpProxy;
   beforeAll(async () => {
     proxy = await TcpProxy.start(url);

@@ -6,8 +6,8 @@ interface Guarantee {
 
 /** By the folder of the tests. */
 export const GUARANTEES: Readonly<Record<string, Guarantee>> = {
-  'created-once': {
-    title: 'Created once',
+  idempotency: {
+    title: 'Idempotent publishing',
     text: 'Each post is created and counted exactly once or not at all, even when a process, a connection or a client fails: posts, counters of authors and quotas, call log and idempotency keys agree.',
   },
   'database-outage': {

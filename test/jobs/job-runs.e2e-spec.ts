@@ -69,22 +69,23 @@ const JOBS: JobUnderTest[] = [
 
 onOneEngine('Scheduled jobs', (database) => {
   skipCountCheck(database);
-  const here = useTestApp(database);
-  const there = useTestApp(database);
+  const firstApp = useTestApp(database);
+  const secondApp = useTestApp(database);
 
   // In one process, two connections to one SQLite file block each other until the busy timeout.
-  const apps = () => (database.engine.kind === 'sqlite' ? [here(), here()] : [here(), there()]);
-  const manager = () => here().dataSource.manager;
+  const apps = () =>
+    database.engine.kind === 'sqlite' ? [firstApp(), firstApp()] : [firstApp(), secondApp()];
+  const manager = () => firstApp().dataSource.manager;
   const runsOf = (job: JobUnderTest) => manager().findBy(JobRun, { job: job.name });
   const run = (job: JobUnderTest, app: TestApp) => job.run(app.service(ScheduledJobs));
 
   function setClocks(time: Date | string): void {
-    for (const app of [here(), there()]) app.clock.set(new Date(time).toISOString());
+    for (const app of [firstApp(), secondApp()]) app.clock.set(new Date(time).toISOString());
   }
 
   beforeEach(async () => {
     setClocks('2026-12-01T00:00:00.000Z');
-    await deleteAllRows(here().dataSource);
+    await deleteAllRows(firstApp().dataSource);
   });
 
   /** Claims the job like a process that is killed before the end of its run. */
@@ -92,94 +93,94 @@ onOneEngine('Scheduled jobs', (database) => {
     manager().insert(JobRun, {
       job: job.name,
       period: job.period,
-      startedAt: here().clock.now(),
+      startedAt: firstApp().clock.now(),
       finishedAt: null,
     });
 
   describe.each(JOBS)('$name', (job) => {
     it('runs on time', async () => {
-      await job.arrange(here());
-      await run(job, here());
-      expect(await job.isDone(here())).toBe(true);
+      await job.arrange(firstApp());
+      await run(job, firstApp());
+      expect(await job.isDone(firstApp())).toBe(true);
       expect(await runsOf(job)).toEqual([
         {
           job: job.name,
           period: job.period,
-          startedAt: here().clock.now(),
-          finishedAt: here().clock.now(),
+          startedAt: firstApp().clock.now(),
+          finishedAt: firstApp().clock.now(),
         },
       ]);
     });
 
     it('runs late', async () => {
-      await job.arrange(here());
+      await job.arrange(firstApp());
       setClocks('2026-12-02T13:00:00.000Z');
-      await run(job, here());
-      expect(await job.isDone(here())).toBe(true);
+      await run(job, firstApp());
+      expect(await job.isDone(firstApp())).toBe(true);
     });
 
     it('does its work once when it runs twice', async () => {
-      await job.arrange(here());
-      await run(job, here());
-      await run(job, here());
-      expect(await job.isDone(here())).toBe(true);
+      await job.arrange(firstApp());
+      await run(job, firstApp());
+      await run(job, firstApp());
+      expect(await job.isDone(firstApp())).toBe(true);
       expect(await runsOf(job)).toHaveLength(1);
     });
 
     it('does its work once when it runs in two processes at the same time', async () => {
-      await job.arrange(here());
+      await job.arrange(firstApp());
       await Promise.all(apps().map((app) => run(job, app)));
-      expect(await job.isDone(here())).toBe(true);
+      expect(await job.isDone(firstApp())).toBe(true);
       expect(await runsOf(job)).toHaveLength(1);
     });
 
     it('does the work of earlier periods in its first run', async () => {
-      await job.arrange(here());
-      setClocks(addMilliseconds(here().clock.now(), 2 * job.intervalMs));
-      await run(job, here());
-      await run(job, there());
+      await job.arrange(firstApp());
+      setClocks(addMilliseconds(firstApp().clock.now(), 2 * job.intervalMs));
+      await run(job, firstApp());
+      await run(job, secondApp());
       // A late reset opens a later month, but still closes November.
       if (job.name === 'quota-reset')
         expect(await manager().findOneByOrFail(QuotaUsage, { used: 7 })).toMatchObject({
           closedPlan: 'default',
           closedLimit: 100,
         });
-      else expect(await job.isDone(here())).toBe(true);
+      else expect(await job.isDone(firstApp())).toBe(true);
     });
 
     it('does not run while another process runs it', async () => {
-      await job.arrange(here());
+      await job.arrange(firstApp());
       await claim(job);
-      here().clock.advance(1000);
-      await run(job, here());
-      expect(await job.isDone(here())).toBe(false);
+      firstApp().clock.advance(1000);
+      await run(job, firstApp());
+      expect(await job.isDone(firstApp())).toBe(false);
       expect(await runsOf(job)).toMatchObject([{ finishedAt: null }]);
     });
 
     it('is taken over by one process an hour after its process was killed', async () => {
-      await job.arrange(here());
+      await job.arrange(firstApp());
       await claim(job);
-      setClocks(addMilliseconds(here().clock.now(), HOUR - 1));
+      setClocks(addMilliseconds(firstApp().clock.now(), HOUR - 1));
       if (job.name === 'quota-reset') {
-        await run(job, here());
-        expect(await job.isDone(here())).toBe(false);
+        await run(job, firstApp());
+        expect(await job.isDone(firstApp())).toBe(false);
       }
-      setClocks(addMilliseconds(here().clock.now(), 1));
+      setClocks(addMilliseconds(firstApp().clock.now(), 1));
       await Promise.all(apps().map((app) => run(job, app)));
-      expect(await job.isDone(here())).toBe(true);
+      expect(await job.isDone(firstApp())).toBe(true);
       expect((await runsOf(job)).filter(({ finishedAt }) => finishedAt !== null)).toHaveLength(1);
     });
 
     it('exports its number of runs, and the end of its last run in every process', async () => {
-      await run(job, here());
-      const counted = await here()
+      await run(job, firstApp());
+      const counted = await firstApp()
         .service(Metrics)
         .registry.getSingleMetricAsString('job_runs_total');
       expect(counted).toMatch(
         new RegExp(`^job_runs_total\\{task="${job.name}",outcome="done"\\} [1-9]`, 'm'),
       );
-      const seconds = here().clock.now().getTime() / 1000;
-      for (const app of [here(), there()])
+      const seconds = firstApp().clock.now().getTime() / 1000;
+      for (const app of [firstApp(), secondApp()])
         expect(
           await app
             .service(Metrics)
@@ -189,12 +190,12 @@ onOneEngine('Scheduled jobs', (database) => {
   });
 
   it('count a failed run and release its period', async () => {
-    const { dataSource } = here();
+    const { dataSource } = firstApp();
     await dataSource.query('ALTER TABLE api_calls RENAME TO api_calls_away');
-    await here().service(ScheduledJobs).rollUpUsage();
+    await firstApp().service(ScheduledJobs).rollUpUsage();
     await dataSource.query('ALTER TABLE api_calls_away RENAME TO api_calls');
     expect(await manager().count(JobRun)).toBe(0);
-    const counted = await here()
+    const counted = await firstApp()
       .service(Metrics)
       .registry.getSingleMetricAsString('job_runs_total');
     expect(counted).toMatch(/^job_runs_total\{task="usage-rollup",outcome="failed"\} 1$/m);
@@ -213,7 +214,7 @@ onOneEngine('Scheduled jobs', (database) => {
       JobRun,
       runs.map(([job, period]) => ({ job, period, startedAt: ended, finishedAt: ended })),
     );
-    await here().service(ScheduledJobs).prune();
+    await firstApp().service(ScheduledJobs).prune();
     const left = await manager().find(JobRun, { order: { job: 'ASC', period: 'ASC' } });
     expect(left.map(({ period }) => period)).toEqual([
       '2026-09-02T00',

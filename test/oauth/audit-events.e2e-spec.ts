@@ -55,8 +55,8 @@ onOneEngine('Audit log of OAuth', (database) => {
     grant = (await manager.findOneByOrFail(RefreshToken, { hash })).grantId;
   });
 
-  const refresh = (refresh_token = tokens.refresh_token, of = client): Promise<Response> =>
-    requestToken(app(), of, { grant_type: 'refresh_token', refresh_token });
+  const refresh = (refresh_token = tokens.refresh_token, target = client): Promise<Response> =>
+    requestToken(app(), target, { grant_type: 'refresh_token', refresh_token });
   const revoke = (token: string): Promise<Response> =>
     sendForm(app(), '/oauth/revoke', client, { token });
 
@@ -163,13 +163,13 @@ onOneEngine('Audit log of OAuth', (database) => {
   });
 
   it('O144 records an exceeded limit once', async () => {
-    const other = await app().addClient();
-    const guess = (): Promise<Response> => refresh('x', { ...other, secret: 'wrong' });
+    const otherApp = await app().addClient();
+    const guess = (): Promise<Response> => refresh('x', { ...otherApp, secret: 'wrong' });
     const { events } = await eventsOf(async () => {
       for (let call = 1; call < TOKEN_FAILURES; call += 1) expect((await guess()).status).toBe(401);
     });
     expect(events).toEqual([]);
-    await expectEvents(guess, 401, { action: 'oauth.throttled', app: other.clientId });
+    await expectEvents(guess, 401, { action: 'oauth.throttled', app: otherApp.clientId });
     await expectEvents(guess, 429);
   });
 
@@ -209,11 +209,11 @@ onOneEngine('Audit log of OAuth', (database) => {
   });
 
   it('O144 records a refresh token and an access token that another app sends', async () => {
-    const other = await app().addClient();
-    const foreign = { action: 'token.foreign', app: other.clientId, grant };
-    await expectEvents(() => refresh(tokens.refresh_token, other), 400, foreign);
+    const otherApp = await app().addClient();
+    const foreign = { action: 'token.foreign', app: otherApp.clientId, grant };
+    await expectEvents(() => refresh(tokens.refresh_token, otherApp), 400, foreign);
     const token = tokens.access_token;
-    await expectEvents(() => sendForm(app(), '/oauth/revoke', other, { token }), 400, foreign);
+    await expectEvents(() => sendForm(app(), '/oauth/revoke', otherApp, { token }), 400, foreign);
   });
 
   it('O144 records a client secret in a URL', async () => {

@@ -33,13 +33,16 @@ onOneEngine('Authorization endpoint: redirect_uri', (database) => {
     'https://garden.example@evil.example/callback',
     'https://evil.example\\@garden.example/callback',
     'javascript:alert(1)',
-  ])('O4 shows a page for %j, which is not registered, and does not repeat it', async (uri) => {
-    const page = await open(confidential, uri);
-    expectPage(page, 400);
-    expect(page.html).not.toContain('evil');
-    expect(page.html).not.toContain('alert');
-    expect(page.html).not.toContain('<form');
-  });
+  ])(
+    'O4 shows an error page for %j, which is not registered, and does not repeat it',
+    async (uri) => {
+      const page = await open(confidential, uri);
+      expectPage(page, 400);
+      expect(page.html).not.toContain('evil');
+      expect(page.html).not.toContain('alert');
+      expect(page.html).not.toContain('<form');
+    },
+  );
 
   it.each([
     ['https', 'https://app.example/cb'],
@@ -54,19 +57,19 @@ onOneEngine('Authorization endpoint: redirect_uri', (database) => {
     expect((await exchange(app(), publicClient, code, { redirect_uri })).status).toBe(200);
   });
 
-  it('O5 shows a page when a public app varies more than the port of a loopback address', async () => {
+  it('O5 shows an error page when a public app varies more than the port of a loopback address', async () => {
     for (const uri of ['http://localhost:4001/cb', 'http://127.0.0.1:80@evil.example/cb'])
       expectPage(await open(publicClient, uri), 400);
   });
 
-  it('O6 shows a page when a confidential app varies the port of a loopback address', async () => {
+  it('O6 shows an error page when a confidential app varies the port of a loopback address', async () => {
     const server = await app().addClient({ redirectUris: ['http://127.0.0.1:8080/cb'] });
     expectPage(await open(server, 'http://127.0.0.1:8080/cb'), 200);
     expectPage(await open(server, 'http://127.0.0.1:8081/cb'), 400);
     expectPage(await open(server, 'http://127.0.0.1/cb'), 400);
   });
 
-  it('O6 shows a page when a public app varies the port of an https address', async () => {
+  it('O6 shows an error page when a public app varies the port of an https address', async () => {
     expectPage(await open(publicClient, 'https://app.example:8443/cb'), 400);
   });
 });

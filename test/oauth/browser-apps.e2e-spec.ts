@@ -139,11 +139,11 @@ onOneEngine('OAuth endpoints: browser apps on other origins', (database) => {
   });
 
   it('O124 sends no CORS headers when the request names an app with another origin or a confidential app', async () => {
-    const other = await app().addClient({
+    const otherApp = await app().addClient({
       kind: 'public',
       redirectUris: ['https://other.example/cb'],
     });
-    for (const named of [other, confidential]) {
+    for (const named of [otherApp, confidential]) {
       const form = { grant_type: 'refresh_token', refresh_token: 'x' };
       const response = await sendForm(app(), '/oauth/token', named, form, { origin: ORIGIN });
       expect(corsHeaders(response)).toEqual([]);

@@ -37,11 +37,11 @@ onOneEngine('Client authentication at the token endpoint', (database) => {
 
   /** Refreshes newly issued tokens of an app with these credentials and no others. */
   async function refreshWith(
-    of: TestClient,
+    target: TestClient,
     form: Record<string, string>,
     authorization?: string,
   ): Promise<Response> {
-    const { refreshToken } = await app().issueTokens(user, of, of.scopes);
+    const { refreshToken } = await app().issueTokens(user, target, target.scopes);
     const body = new URLSearchParams({
       grant_type: 'refresh_token',
       refresh_token: refreshToken,
@@ -246,16 +246,16 @@ onOneEngine('Client authentication at the token endpoint', (database) => {
   });
 
   it('rejects the secret of another app', async () => {
-    const other = await app().addClient();
-    const form = { client_id: id, client_secret: other.secret ?? '' };
+    const otherApp = await app().addClient();
+    const form = { client_id: id, client_secret: otherApp.secret ?? '' };
     await expectTokenError(await refreshWith(client, form), 'invalid_client');
   });
 
   it('O89 does not count the empty password of a public app as a failure', async () => {
-    const other = await app().addClient({ kind: 'public' });
-    const basic = `Basic ${base64(`${other.clientId}:`)}`;
+    const otherApp = await app().addClient({ kind: 'public' });
+    const basic = `Basic ${base64(`${otherApp.clientId}:`)}`;
     // One more than the failures that an app may have.
     for (let call = 0; call < 21; call += 1)
-      expect((await refreshWith(other, {}, basic)).status).toBe(200);
+      expect((await refreshWith(otherApp, {}, basic)).status).toBe(200);
   });
 });

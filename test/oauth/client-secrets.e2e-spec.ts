@@ -134,8 +134,10 @@ onOneEngine('Client secrets: rotation, last use and comparison', (database) => {
 
     it('O90 does not revoke a secret under the client_id of another app', async () => {
       const { id } = await row(first);
-      const other = await app().addClient();
-      await expect(secrets().revoke(other.clientId, id, BY)).rejects.toThrow('no secret with this');
+      const otherApp = await app().addClient();
+      await expect(secrets().revoke(otherApp.clientId, id, BY)).rejects.toThrow(
+        'no secret with this',
+      );
       expect(await statuses(first)).toEqual([200]);
     });
   });

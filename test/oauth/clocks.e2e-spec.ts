@@ -13,7 +13,7 @@ const DAY = 24 * HOUR;
 const CONNECTIONS = 4;
 const NEW_YORK = '-05:00';
 
-onOneEngine('Clocks: the app in Tokyo, the database in New York', (database) => {
+onOneEngine('Clocks: a process with TZ=Asia/Tokyo, database sessions at UTC-5', (database) => {
   let app: TestApp;
 
   beforeAll(async () => {
@@ -51,7 +51,7 @@ onOneEngine('Clocks: the app in Tokyo, the database in New York', (database) => 
     }
   });
 
-  it('O141 accepts a code for five minutes, an access token for an hour, a refresh token for thirty days', async () => {
+  it('O141 accepts an authorization code for five minutes, an access token for an hour, a refresh token for thirty days', async () => {
     const client = await app.addClient();
     const newCode = async (): Promise<string> =>
       (await approve(app, await app.addUser(), client)).get('code') ?? '';

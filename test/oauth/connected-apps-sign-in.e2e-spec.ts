@@ -89,9 +89,9 @@ onOneEngine('Connected apps: sign-in', (database) => {
   it('O146 shares one session between the consent page and the account', async () => {
     await visitor.signIn(authorizeLink(client), user);
     expect((await visitor.open(APPS)).html).toContain('Remove access');
-    const other = new Browser(app());
-    await other.signInToAccount(await app().addUser());
-    expect((await other.open(authorizeLink(client))).html).toContain('name="decision"');
+    const otherBrowser = new Browser(app());
+    await otherBrowser.signInToAccount(await app().addUser());
+    expect((await otherBrowser.open(authorizeLink(client))).html).toContain('name="decision"');
   });
 
   it('O146 redirects to the list when a sign-in form is sent again after the sign-in', async () => {
@@ -120,11 +120,11 @@ onOneEngine('Connected apps: sign-in', (database) => {
   it('O55 rejects a code that another browser requested', async () => {
     const code = await visitor.submit(await visitor.open(APPS), SIGN_IN, { phone: user.phone });
     const password = await app().sms.password(user.phone);
-    const other = new Browser(app());
-    await other.open(APPS);
-    expectPage(await other.submit(code, VERIFY, { code: password }), 403);
-    const own = await other.open(APPS);
-    const closed = await other.post(
+    const otherBrowser = new Browser(app());
+    await otherBrowser.open(APPS);
+    expectPage(await otherBrowser.submit(code, VERIFY, { code: password }), 403);
+    const own = await otherBrowser.open(APPS);
+    const closed = await otherBrowser.post(
       VERIFY,
       new URLSearchParams({
         transaction: hidden(own, 'transaction'),
@@ -134,7 +134,7 @@ onOneEngine('Connected apps: sign-in', (database) => {
       }),
     );
     expectPage(closed, 400);
-    expect(other.cookies.has('session')).toBe(false);
+    expect(otherBrowser.cookies.has('session')).toBe(false);
   });
 
   it('O42 explains a missing cookie when the form is sent without it', async () => {
@@ -149,15 +149,15 @@ onOneEngine('Connected apps: sign-in', (database) => {
 
   it('O30 sends no message for a wrong token, the token of another browser or another site', async () => {
     const page = await visitor.open(APPS);
-    const other = await new Browser(app()).open(APPS);
+    const otherPage = await new Browser(app()).open(APPS);
     const sent = app().sms.messages.length;
     const own = { transaction: hidden(page, 'transaction'), token: hidden(page, 'token') };
     const forms = [
       { ...own, token: 'x' },
       { ...own, token: differentFrom(own.token) },
-      { ...own, token: hidden(other, 'token') },
-      { ...own, transaction: hidden(other, 'transaction') },
-      { transaction: hidden(other, 'transaction'), token: hidden(other, 'token') },
+      { ...own, token: hidden(otherPage, 'token') },
+      { ...own, transaction: hidden(otherPage, 'transaction') },
+      { transaction: hidden(otherPage, 'transaction'), token: hidden(otherPage, 'token') },
       { ...own, token: '' },
       { transaction: own.transaction },
     ];
@@ -189,9 +189,9 @@ onOneEngine('Connected apps: sign-in', (database) => {
 
   it('O30 rejects a revocation without the token of the session', async () => {
     const page = await visitor.signInToAccount(user);
-    const other = await new Browser(app()).signInToAccount(await app().addUser());
+    const otherUser = await new Browser(app()).signInToAccount(await app().addUser());
     const fields = { client_id: client.clientId, all: '1' };
-    for (const wrong of ['', 'x', hidden(other, 'token')])
+    for (const wrong of ['', 'x', hidden(otherUser, 'token')])
       expectPage(await visitor.submit(page, REVOKE, { ...fields, token: wrong }), 403);
     const good = new URLSearchParams({ ...fields, token: hidden(page, 'token') });
     expectPage(await visitor.post(REVOKE, good, { origin: 'https://evil.example' }), 403);
@@ -260,7 +260,7 @@ onOneEngine('Connected apps: sign-in', (database) => {
     }
   });
 
-  it('O127 counts wrong codes and wrong tokens in one limit and returns its 429 as a page', async () => {
+  it('O127 counts wrong codes and wrong tokens in one limit and returns its 429 as an error page', async () => {
     const unknown = { phone: '+14155559999' };
     const page = await visitor.submit(await visitor.open(APPS), SIGN_IN, unknown);
     for (let each = 0; each < 10; each += 1) {

@@ -152,7 +152,7 @@ onOneEngine('Connected apps', (database) => {
     await neighbour.signInToAccount(await app().addUser());
     const first = await tokensOf(garden);
     const second = await tokensOf(garden);
-    const other = await tokensOf(store);
+    const otherTokens = await tokensOf(store);
     const neighbours = await tokensOf(garden, neighbour);
     const page = await visitor.open(APPS);
     const done = await visitor.submit(page, REVOKE, { client_id: garden.clientId });
@@ -161,7 +161,7 @@ onOneEngine('Connected apps', (database) => {
     expect([...rowsOf(done).keys()]).toEqual([store.clientId]);
     expect(await statusOf(first.access_token)).toBe(401);
     expect(await statusOf(second.access_token)).toBe(401);
-    expect(await statusOf(other.access_token)).toBe(200);
+    expect(await statusOf(otherTokens.access_token)).toBe(200);
     expect(await statusOf(neighbours.access_token)).toBe(200);
   });
 
@@ -278,7 +278,7 @@ onOneEngine('Connected apps', (database) => {
     expect(again.html.match(/name="scope" value="[^"]*" checked/g)).toHaveLength(4);
   });
 
-  it('O25 links from the consent page to the connected apps and shows their address', async () => {
+  it('O25 links from the consent page to the connected apps and shows the URL of that page', async () => {
     const consent = await visitor.signIn(authorizeLink(garden), user);
     expect(consent.html).toContain(`<a href="${APPS}">${app().baseUrl}${APPS}</a>`);
     expectPage(await visitor.open(APPS), 200);

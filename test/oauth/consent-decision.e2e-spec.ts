@@ -167,11 +167,11 @@ onOneEngine('Consent decision', (database) => {
   it('O32 rejects the form of the first user after another user signed in for the same request', async () => {
     const page = await consentPage();
     const phonePage = await visitor.submit(page, '/oauth/authorize/sign-out');
-    const other = await app().addUser();
+    const otherUser = await app().addUser();
     const codePage = await visitor.submit(phonePage, '/oauth/authorize/sign-in', {
-      phone: other.phone,
+      phone: otherUser.phone,
     });
-    const code = await app().sms.password(other.phone);
+    const code = await app().sms.password(otherUser.phone);
     const own = await visitor.submit(codePage, '/oauth/authorize/verify', { code });
     expectPage(await visitor.submit(page, DECISION, ALLOW_ALL), 403);
     expect(await countGrantsAndCodes(app(), client)).toEqual({ grants: 0, codes: 0 });
@@ -183,11 +183,11 @@ onOneEngine('Consent decision', (database) => {
     const page = await consentPage();
     const second = await visitor.open(authorizeLink(client));
     const phonePage = await visitor.submit(second, '/oauth/authorize/sign-out');
-    const other = await app().addUser();
+    const otherUser = await app().addUser();
     const codePage = await visitor.submit(phonePage, '/oauth/authorize/sign-in', {
-      phone: other.phone,
+      phone: otherUser.phone,
     });
-    const code = await app().sms.password(other.phone);
+    const code = await app().sms.password(otherUser.phone);
     await visitor.submit(codePage, '/oauth/authorize/verify', { code });
     expectPage(await visitor.submit(page, DECISION, ALLOW_ALL), 403);
     expect(await countGrantsAndCodes(app(), client)).toEqual({ grants: 0, codes: 0 });

@@ -26,13 +26,13 @@ onOneEngine('Introspection endpoint (RFC 7662)', (database) => {
   });
 
   /** Tokens of this user as an exchange issues them, without the pages before it. */
-  async function issueTokens(of: TestClient): Promise<typeof tokens> {
-    const { accessToken, refreshToken } = await app().issueTokens(user, of, of.scopes);
+  async function issueTokens(target: TestClient): Promise<typeof tokens> {
+    const { accessToken, refreshToken } = await app().issueTokens(user, target, target.scopes);
     return { access_token: accessToken, refresh_token: refreshToken };
   }
 
-  const introspect = (token: string, of: TestClient | undefined = client): Promise<Response> =>
-    sendForm(app(), '/oauth/introspect', of, { token });
+  const introspect = (token: string, target: TestClient | undefined = client): Promise<Response> =>
+    sendForm(app(), '/oauth/introspect', target, { token });
 
   async function expectInactive(response: Response): Promise<void> {
     expect({ status: response.status, body: await json(response) }).toEqual({
@@ -106,8 +106,8 @@ onOneEngine('Introspection endpoint (RFC 7662)', (database) => {
   });
 
   it('O112 returns only active: false for tokens of another app', async () => {
-    const other = await app().addClient();
-    await expectInactive(await introspect(tokens.access_token, other));
-    await expectInactive(await introspect(tokens.refresh_token, other));
+    const otherApp = await app().addClient();
+    await expectInactive(await introspect(tokens.access_token, otherApp));
+    await expectInactive(await introspect(tokens.refresh_token, otherApp));
   });
 });

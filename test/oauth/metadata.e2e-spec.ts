@@ -10,7 +10,7 @@ import { onOneEngine } from '../support/database.js';
 import { getRaw } from '../support/raw-request.js';
 import {
   expectErrorRedirect,
-  expectReturnPage,
+  expectErrorPageWithReturnLink,
   expectTokenError,
   json,
 } from '../support/responses.js';
@@ -139,7 +139,7 @@ onOneEngine('Authorization server metadata (RFC 8414)', (database) => {
     [{ request_uri: 'urn:example:1' }, 'request_uri_not_supported'],
   ])('O121 rejects parameters that are not listed: %j', async (parameters, error) => {
     const page = await new Browser(app()).open(authorizeLink(client, parameters));
-    expectReturnPage(page, client, error);
+    expectErrorPageWithReturnLink(page, client, error);
   });
 
   it('O121 accepts the response mode that is listed', async () => {

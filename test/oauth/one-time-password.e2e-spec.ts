@@ -53,7 +53,7 @@ onOneEngine('One-time password', (database) => {
   }
 
   /** Returns a wrong code. */
-  function wrong(code: string, by = 1): string {
+  function wrongCode(code: string, by = 1): string {
     return String((Number(code) + by) % 1_000_000).padStart(6, '0');
   }
 
@@ -112,19 +112,19 @@ onOneEngine('One-time password', (database) => {
 
   it('O47 accepts the right code after four wrong ones', async () => {
     const { page, code } = await codePage();
-    for (let by = 1; by <= 4; by += 1) expectRejected(await attempt(page, wrong(code, by)));
+    for (let by = 1; by <= 4; by += 1) expectRejected(await attempt(page, wrongCode(code, by)));
     expectSignedIn(await attempt(page, code));
   });
 
   it('O47 rejects the right code after five wrong ones', async () => {
     const { page, code } = await codePage();
-    for (let by = 1; by <= 5; by += 1) expectRejected(await attempt(page, wrong(code, by)));
+    for (let by = 1; by <= 5; by += 1) expectRejected(await attempt(page, wrongCode(code, by)));
     expectRejected(await attempt(page, code));
   });
 
   it('O47 compares five of fifty concurrent guesses', async () => {
     const { page, code } = await codePage();
-    const guesses = Array.from({ length: 50 }, (_, by) => attempt(page, wrong(code, by + 1)));
+    const guesses = Array.from({ length: 50 }, (_, by) => attempt(page, wrongCode(code, by + 1)));
     const responses = await Promise.all(guesses);
     for (const response of responses) expectRejected(response);
     const compared = responses.filter(({ html }) => html.includes('That code is wrong'));

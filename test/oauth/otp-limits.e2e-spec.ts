@@ -41,7 +41,7 @@ onOneEngine('One-time passwords: default limits', (database) => {
     return app().sms.password(user.phone, number - 1);
   }
 
-  async function fail(page: Page, code: string, times: number): Promise<void> {
+  async function sendWrongCodes(page: Page, code: string, times: number): Promise<void> {
     for (let by = 1; by <= times; by += 1) {
       const wrong = String((Number(code) + by) % 1_000_000).padStart(6, '0');
       expectPage(await visitor.submit(page, VERIFY, { code: wrong }), 400);
@@ -61,7 +61,7 @@ onOneEngine('One-time passwords: default limits', (database) => {
         app().clock.advance(MESSAGE_PAUSE);
         code = await codeOf(await visitor.submit(page, SIGN_IN), index + 1);
       }
-      await fail(page, code, times);
+      await sendWrongCodes(page, code, times);
     }
     const rejected = await visitor.submit(page, VERIFY, { code });
     expectPage(rejected, 429);
@@ -129,7 +129,7 @@ onOneEngine('One-time passwords: default limits', (database) => {
   it('O56 locks a phone for a day after a hundred wrong codes in a row', async () => {
     for (let message = 1; message <= 20; message += 1) {
       const page = await requestCode(user.phone, visitor);
-      await fail(page, await codeOf(page, message), 5);
+      await sendWrongCodes(page, await codeOf(page, message), 5);
       app().clock.advance(3 * HOUR);
     }
     for (const page of [await requestCode(user.phone, visitor), await requestCode()]) {
@@ -153,7 +153,7 @@ onOneEngine('One-time passwords: default limits', (database) => {
     }
     expectPage(await requestCode(), 429);
     const page = await requestCode(user.phone, visitor);
-    await fail(page, await codeOf(page, 7), 4);
+    await sendWrongCodes(page, await codeOf(page, 7), 4);
     expectPage(await requestCode(user.phone, visitor), 429);
     const code = await app().sms.password(user.phone);
     expect((await visitor.submit(page, VERIFY, { code })).html).toContain('name="decision"');

@@ -47,7 +47,7 @@ onOneEngine('Phone lock after a hundred wrong codes', (database) => {
     return { visitor, page, code };
   }
 
-  function fail({ visitor, page, code }: CodeRequest, by = 1): Promise<Page> {
+  function sendWrongCode({ visitor, page, code }: CodeRequest, by = 1): Promise<Page> {
     const wrong = String((Number(code) + by) % 1_000_000).padStart(6, '0');
     return visitor.submit(page, VERIFY, { code: wrong });
   }
@@ -55,7 +55,8 @@ onOneEngine('Phone lock after a hundred wrong codes', (database) => {
   async function failTimes(phone: string, times: number): Promise<void> {
     for (let left = times; left > 0; left -= 5) {
       const request = await requestCode(phone);
-      for (let by = 1; by <= Math.min(left, 5); by += 1) expectPage(await fail(request, by), 400);
+      for (let by = 1; by <= Math.min(left, 5); by += 1)
+        expectPage(await sendWrongCode(request, by), 400);
     }
   }
 
@@ -93,7 +94,7 @@ onOneEngine('Phone lock after a hundred wrong codes', (database) => {
   it('O56 locks the phone for a day, for right codes and for new messages', async () => {
     await storeFailures(user.phone, 99);
     const request = await requestCode(user.phone);
-    expectPage(await fail(request), 400);
+    expectPage(await sendWrongCode(request), 400);
     expect(expectLocked(await succeed(request))).toBe(24 * 3600);
     app().clock.advance(4 * MINUTE);
     expect(expectLocked(await succeed(request))).toBe(24 * 3600 - 240);
@@ -124,7 +125,7 @@ onOneEngine('Phone lock after a hundred wrong codes', (database) => {
   it('O56 counts from zero after a right code', async () => {
     await storeFailures(user.phone, 98);
     const request = await requestCode(user.phone);
-    expectPage(await fail(request), 400);
+    expectPage(await sendWrongCode(request), 400);
     expectSignedIn(await succeed(request));
     await failTimes(user.phone, 5);
     expect(await failuresOf(user.phone)).toBe(5);
@@ -141,11 +142,11 @@ onOneEngine('Phone lock after a hundred wrong codes', (database) => {
 
   it('O56 does not count a code that is not compared', async () => {
     const request = await requestCode(user.phone);
-    for (let by = 1; by <= 9; by += 1) await fail(request, by);
+    for (let by = 1; by <= 9; by += 1) await sendWrongCode(request, by);
     await request.visitor.submit(request.page, VERIFY, { code: 'abcdef' });
     const late = await requestCode(user.phone);
     app().clock.advance(5 * MINUTE);
-    await fail(late);
+    await sendWrongCode(late);
     expect(await failuresOf(user.phone)).toBe(5);
   });
 
@@ -153,9 +154,9 @@ onOneEngine('Phone lock after a hundred wrong codes', (database) => {
     const before = (await lockEvents()).length;
     await storeFailures(UNKNOWN, 98);
     const request = await requestCode(UNKNOWN);
-    expectPage(await fail(request), 400);
-    expectPage(await fail(request), 400);
-    expect(expectLocked(await fail(request))).toBe(24 * 3600);
+    expectPage(await sendWrongCode(request), 400);
+    expectPage(await sendWrongCode(request), 400);
+    expect(expectLocked(await sendWrongCode(request))).toBe(24 * 3600);
     expect(expectLocked((await requestCode(UNKNOWN)).page)).toBe(24 * 3600 - 61);
     expect(await lockEvents()).toHaveLength(before);
   });
@@ -175,7 +176,9 @@ onOneEngine('Phone lock after a hundred wrong codes', (database) => {
     for (let each = 0; each < 4; each += 1) requests.push(await requestCode(user.phone));
     // The limit of ten wrong codes in fifteen minutes would accept five more.
     await storeFailures(user.phone, 95);
-    const attempts = requests.flatMap((request) => [1, 2, 3, 4, 5].map((by) => fail(request, by)));
+    const attempts = requests.flatMap((request) =>
+      [1, 2, 3, 4, 5].map((by) => sendWrongCode(request, by)),
+    );
     const pages = await Promise.all(attempts);
     expect(pages.filter(({ status }) => status === 400)).toHaveLength(5);
     const rejected = pages.filter(({ status }) => status !== 400);
@@ -187,7 +190,9 @@ onOneEngine('Phone lock after a hundred wrong codes', (database) => {
 
   it('O56 counts the first wrong codes of a phone exactly when they are concurrent', async () => {
     const requests = [await requestCode(user.phone), await requestCode(user.phone)];
-    const attempts = requests.flatMap((request) => [1, 2, 3, 4, 5].map((by) => fail(request, by)));
+    const attempts = requests.flatMap((request) =>
+      [1, 2, 3, 4, 5].map((by) => sendWrongCode(request, by)),
+    );
     for (const page of await Promise.all(attempts)) expectPage(page, 400);
     expect(await failuresOf(user.phone)).toBe(10);
   });
@@ -195,8 +200,8 @@ onOneEngine('Phone lock after a hundred wrong codes', (database) => {
   it('O56 does not lock another phone', async () => {
     await storeFailures(user.phone, 99);
     await failTimes(user.phone, 1);
-    const other = await app().addUser();
-    expectSignedIn(await succeed(await requestCode(other.phone)));
+    const otherUser = await app().addUser();
+    expectSignedIn(await succeed(await requestCode(otherUser.phone)));
   });
 
   it('O56 signs in the user after the operator unlocked the phone', async () => {

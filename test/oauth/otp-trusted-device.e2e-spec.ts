@@ -160,9 +160,9 @@ onOneEngine('One-time passwords: trusted device', (database) => {
   });
 
   it('O57 trusts a device only for the phone that signed in', async () => {
-    const other = await app().addUser();
-    expectPage(await requestCode(new Browser(app()), other.phone), 200);
-    expectPage(await requestCode(owner, other.phone), 429);
+    const otherUser = await app().addUser();
+    expectPage(await requestCode(new Browser(app()), otherUser.phone), 200);
+    expectPage(await requestCode(owner, otherUser.phone), 429);
   });
 
   it('O57 does not trust a device after a wrong code', async () => {

@@ -2,7 +2,7 @@ import { type Page, Browser } from '../support/browser.js';
 import { authorizeLink } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
 import { getRaw } from '../support/raw-request.js';
-import { expectPage, expectReturnPage, returnAddress } from '../support/responses.js';
+import { expectPage, expectErrorPageWithReturnLink, returnUrl } from '../support/responses.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
 
 const DECISION = '/oauth/authorize/decision';
@@ -85,7 +85,7 @@ onOneEngine('Language of the pages', (database) => {
 
   it('O8 reports invalid_request when ui_locales is sent twice', async () => {
     const link = `${authorizeLink(client)}&ui_locales=es&ui_locales=en`;
-    expectReturnPage(await new Browser(app()).open(link), client, 'invalid_request');
+    expectErrorPageWithReturnLink(await new Browser(app()).open(link), client, 'invalid_request');
   });
 
   it('uses the language of ui_locales from the first page to the decision, and in the message', async () => {
@@ -162,7 +162,7 @@ onOneEngine('Language of the pages', (database) => {
     async (language) => {
       const visitor = new Browser(app(), { 'accept-language': language });
       const link = authorizeLink(client, { ui_locales: language, scope: 'nothing' });
-      const { searchParams } = returnAddress((await visitor.open(link)).html);
+      const { searchParams } = returnUrl((await visitor.open(link)).html);
       expect(searchParams.get('error_description')).toMatch(/^scope must contain only/);
     },
   );

@@ -41,9 +41,9 @@ onOneEngine('Sign-in by phone', (database) => {
 
   /** Sends a message to another user, after which every earlier message has arrived. */
   async function expectNoMessageTo(phone: string): Promise<void> {
-    const other = await app().addUser();
-    expectPage(await requestCode(other.phone), 200);
-    await app().sms.password(other.phone);
+    const otherUser = await app().addUser();
+    expectPage(await requestCode(otherUser.phone), 200);
+    await app().sms.password(otherUser.phone);
     expect(app().sms.count(phone)).toBe(0);
   }
 
@@ -105,9 +105,9 @@ onOneEngine('Sign-in by phone', (database) => {
     await app().dataSource.query(`UPDATE users SET status = 'blocked' WHERE id = '${id}'`);
     const blocked = await requestCode(phone);
     expectPage(blocked, 200);
-    const other = await app().addUser();
+    const otherUser = await app().addUser();
     expect(withoutSecrets(blocked, phone)).toBe(
-      withoutSecrets(await requestCode(other.phone), other.phone),
+      withoutSecrets(await requestCode(otherUser.phone), otherUser.phone),
     );
     await expectNoMessageTo(phone);
   });

@@ -17,6 +17,7 @@ import {
 } from '../../src/modules/oauth/sign-in/sign-in.entities.js';
 import { SlidingWindowCounter } from '../../src/modules/oauth/rate-limit/sliding-window-counter.js';
 import { RateLimitHit } from '../../src/modules/oauth/rate-limit/rate-limit.entity.js';
+import { LOCK_SLOT } from '../../src/modules/oauth/rate-limit/rate-limit.repository.js';
 import { JobRun } from '../../src/platform/lifecycle/job-run.entity.js';
 import { Prune } from '../../src/modules/operations/prune.service.js';
 import { onOneEngine } from '../support/database.js';
@@ -28,14 +29,13 @@ const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
-const EPOCH = new Date(0);
 
 onOneEngine('Prune: expired rows', (database) => {
   const app = useTestApp(database);
   const now = (): Date => app().clock.now();
   const ago = (milliseconds: number): Date => addMilliseconds(now(), -milliseconds);
   const prune = (): Prune => app().service(Prune);
-  const rows = (entity: new () => object): Promise<number> =>
+  const countRows = (entity: new () => object): Promise<number> =>
     app().dataSource.manager.count(entity);
   let client: TestClient;
 
@@ -76,13 +76,13 @@ onOneEngine('Prune: expired rows', (database) => {
     return id;
   }
 
-  /** Inserts one row into each table whose rows expire. */
+  /** Inserts a row that expires then into each table of short-lived rows. */
   async function insertShortLived(expiresAt: Date): Promise<void> {
     const { manager } = app().dataSource;
     const [id, hash, createdAt] = [newId('txn', now()), sha256(newSecret('svcat')), ago(DAY)];
-    const moments = { createdAt, expiresAt };
+    const timestamps = { createdAt, expiresAt };
     await manager.insert(Authorization, {
-      ...moments,
+      ...timestamps,
       id,
       clientId: client.clientId,
       redirectUri: 'https://garden.example/callback',
@@ -91,18 +91,18 @@ onOneEngine('Prune: expired rows', (database) => {
       browserHash: hash,
       tokenHash: hash,
     });
-    const otp = { ...moments, signInId: id, phone: '+14155550101', codeHash: hash };
+    const otp = { ...timestamps, signInId: id, phone: '+14155550101', codeHash: hash };
     await manager.insert(OtpChallenge, { ...otp, attempts: 0 });
-    await manager.insert(SignInSession, { ...moments, hash, userId: newId('usr', now()) });
+    await manager.insert(SignInSession, { ...timestamps, hash, userId: newId('usr', now()) });
     await manager.insert(AccessToken, {
-      ...moments,
+      ...timestamps,
       hash,
       grantId: await insertGrant({}),
       scope: 'posts.read',
     });
   }
 
-  it('O142 deletes requests, passwords, sessions and access tokens a minute after they expire', async () => {
+  it('O142 deletes authorization requests, one-time passwords, sign-in sessions and access tokens a minute after they expire', async () => {
     await insertShortLived(ago(MINUTE));
     await insertShortLived(ago(MINUTE - 1));
     const expected = {
@@ -114,12 +114,12 @@ onOneEngine('Prune: expired rows', (database) => {
     expect(await prune().preview()).toMatchObject(expected);
     expect(await prune().run()).toMatchObject({ ...expected, grants: 0, refresh_tokens: 0 });
     for (const entity of [Authorization, OtpChallenge, SignInSession, AccessToken])
-      expect(await rows(entity)).toBe(1);
+      expect(await countRows(entity)).toBe(1);
     const left = await app().dataSource.manager.find(AccessToken);
     expect(left.map(({ expiresAt }) => expiresAt)).toEqual([ago(MINUTE - 1)]);
   });
 
-  it('O142 deletes failures after two days unless the phone is locked, and browsers after 400 days', async () => {
+  it('O142 deletes failures after two days unless the phone is locked, and trusted devices after 400 days', async () => {
     const { manager } = app().dataSource;
     await manager.insert(OtpFailures, [
       { phone: '+1', failures: 3, lastAt: ago(2 * DAY), lockedUntil: null },
@@ -146,7 +146,7 @@ onOneEngine('Prune: expired rows', (database) => {
     await manager.update(OtpFailures, { phone: '+1' }, { failures: 4, lastAt: now() });
     expect(keys).toEqual([{ phone: '+1' }]);
     expect(await runner.run((tx) => repository.delete(tx, keys))).toBe(0);
-    expect(await rows(OtpFailures)).toBe(1);
+    expect(await countRows(OtpFailures)).toBe(1);
   });
 
   async function expiredRowsOf(table: string) {
@@ -163,16 +163,16 @@ onOneEngine('Prune: expired rows', (database) => {
     const { manager } = app().dataSource;
     const hit = (key: string, slot: Date) => ({ hash: sha256(key), slot, hits: 1 });
     await manager.insert(RateLimitHit, [
-      hit('quiet', EPOCH),
+      hit('quiet', LOCK_SLOT),
       hit('quiet', ago(2 * DAY)),
-      hit('busy', EPOCH),
+      hit('busy', LOCK_SLOT),
       hit('busy', ago(2 * DAY)),
       hit('busy', ago(2 * DAY - 1)),
-      hit('never counted', EPOCH),
+      hit('never counted', LOCK_SLOT),
     ]);
     expect((await prune().run()).throttle_hits).toBe(4);
     const left = await manager.find(RateLimitHit, { order: { slot: 'ASC' } });
-    expect(left).toEqual([hit('busy', EPOCH), hit('busy', ago(2 * DAY - 1))]);
+    expect(left).toEqual([hit('busy', LOCK_SLOT), hit('busy', ago(2 * DAY - 1))]);
   });
 
   it('O142 counts exactly to the limit while lock rows are pruned', async () => {
@@ -182,7 +182,7 @@ onOneEngine('Prune: expired rows', (database) => {
       const hits = [{ limit: { name: 'pruned', limit: 5, windowMs: HOUR }, key: `key ${round}` }];
       await app().dataSource.manager.insert(RateLimitHit, {
         hash: sha256(`pruned|key ${round}`),
-        slot: EPOCH,
+        slot: LOCK_SLOT,
         hits: 1,
       });
       const exceeded: string[] = [];
@@ -216,7 +216,7 @@ onOneEngine('Prune: expired rows', (database) => {
       expect(await manager.find(entity)).toMatchObject([{ expiresAt: ago(DAY - 1) }]);
   });
 
-  it('O142 clears the response of a used refresh token once it cannot be repeated, and counts no row for it', async () => {
+  it('O142 clears the stored response of a used refresh token when its replay period ends, and does not count that as a deletion', async () => {
     const first = await tokensOf(await newCode());
     const next = await json<TokenBody>(await refresh(first.refresh_token));
     const usedToken = async (): Promise<RefreshToken> =>
@@ -239,7 +239,7 @@ onOneEngine('Prune: expired rows', (database) => {
     await expectTokenError(await refresh(first.refresh_token), 'invalid_grant');
   });
 
-  it('O142 keeps used refresh tokens for a lifetime after their use: their reuse revokes the grant', async () => {
+  it('O142 keeps a used refresh token for the refresh token lifetime after its use, so that its reuse revokes the grant', async () => {
     const first = await tokensOf(await newCode());
     const second = await json<TokenBody>(await refresh(first.refresh_token));
     app().clock.advance(29 * DAY);
@@ -257,7 +257,7 @@ onOneEngine('Prune: expired rows', (database) => {
     await expectTokenError(await refresh(newest.refresh_token), 'invalid_grant');
   });
 
-  it('O142 keeps used codes, whose reuse revokes the grant', async () => {
+  it('O142 keeps used codes, so that their reuse revokes the grant', async () => {
     const code = await newCode();
     const { refresh_token } = await tokensOf(code);
     app().clock.advance(20 * DAY);
@@ -318,6 +318,6 @@ onOneEngine('Prune: expired rows', (database) => {
       { job: 'quota-reset', period: '2026-01', ...started },
     ]);
     expect((await prune().run()).job_runs).toBe(1);
-    expect(await rows(JobRun)).toBe(2);
+    expect(await countRows(JobRun)).toBe(2);
   });
 });

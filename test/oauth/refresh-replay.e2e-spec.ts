@@ -132,8 +132,8 @@ onOneEngine('Reuse of a refresh token', (database) => {
 
     it('O93 rejects another app as invalid_grant, and still repeats the tokens for their own app', async () => {
       const second = await renew(fixture.first);
-      const other = await app().addClient();
-      await expectTokenError(await refresh(fixture.first, {}, other), 'invalid_grant');
+      const otherApp = await app().addClient();
+      await expectTokenError(await refresh(fixture.first, {}, otherApp), 'invalid_grant');
       expect(await renew(fixture.first)).toEqual(second);
       await renew(second);
     });
@@ -273,8 +273,8 @@ onOneEngine('Reuse of a refresh token', (database) => {
     it('O97 keeps the grant when another app sends the token', async () => {
       const second = await renew(fixture.first);
       app().clock.advance(31 * SECOND);
-      const other = await app().addClient();
-      await expectTokenError(await refresh(fixture.first, {}, other), 'invalid_grant');
+      const otherApp = await app().addClient();
+      await expectTokenError(await refresh(fixture.first, {}, otherApp), 'invalid_grant');
       await renew(second);
     });
 

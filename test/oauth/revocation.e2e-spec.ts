@@ -42,10 +42,10 @@ onOneEngine('Revocation endpoint (RFC 7009)', (database) => {
   const revoke = (
     token: string,
     form: Record<string, string> = {},
-    of: TestClient | undefined = client,
-  ): Promise<Response> => sendForm(app(), '/oauth/revoke', of, { token, ...form });
-  const refresh = (refresh_token: string, of = client): Promise<Response> =>
-    requestToken(app(), of, { grant_type: 'refresh_token', refresh_token });
+    target: TestClient | undefined = client,
+  ): Promise<Response> => sendForm(app(), '/oauth/revoke', target, { token, ...form });
+  const refresh = (refresh_token: string, target = client): Promise<Response> =>
+    requestToken(app(), target, { grant_type: 'refresh_token', refresh_token });
 
   async function expectRevoked(response: Response): Promise<void> {
     expect({ status: response.status, body: await json(response) }).toEqual({
@@ -136,20 +136,21 @@ onOneEngine('Revocation endpoint (RFC 7009)', (database) => {
 
   it('O93 records an app that sends the token of another app', async () => {
     const { clientId } = client;
-    const other = await app().addClient();
-    for (const token of [tokens.access_token, tokens.refresh_token]) await revoke(token, {}, other);
+    const otherApp = await app().addClient();
+    for (const token of [tokens.access_token, tokens.refresh_token])
+      await revoke(token, {}, otherApp);
     const { id: userId } = user;
     const { id } = await app().dataSource.manager.findOneByOrFail(Grant, { userId });
     const trail = await auditTrail(app().dataSource, id);
     const details = { clientId, userId };
-    const foreign = { action: 'token.foreign', actor: other.clientId, reason: null, details };
+    const foreign = { action: 'token.foreign', actor: otherApp.clientId, reason: null, details };
     expect(trail.filter(({ action }) => action === 'token.foreign')).toEqual([foreign, foreign]);
   });
 
   it('O109 rejects a token of another app, and the token stays valid', async () => {
-    const other = await app().addClient();
+    const otherApp = await app().addClient();
     for (const token of [tokens.access_token, tokens.refresh_token])
-      await expectTokenError(await revoke(token, {}, other), 'invalid_request');
+      await expectTokenError(await revoke(token, {}, otherApp), 'invalid_request');
     expect(await isTokenAccepted(app(), tokens.access_token)).toBe(true);
     expect((await refresh(tokens.refresh_token)).status).toBe(200);
   });

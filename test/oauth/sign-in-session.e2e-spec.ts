@@ -69,10 +69,10 @@ onOneEngine('Sign-in session', (database) => {
     const waiting = await visitor.open(authorizeLink(client));
     await visitor.signIn(authorizeLink(client), user);
     const earlier = visitor.cookies.get('session') ?? '';
-    const other = await app().addUser();
-    const fields = { phone: other.phone };
+    const otherUser = await app().addUser();
+    const fields = { phone: otherUser.phone };
     const codePage = await visitor.submit(waiting, '/oauth/authorize/sign-in', fields);
-    const code = await app().sms.password(other.phone);
+    const code = await app().sms.password(otherUser.phone);
     await visitor.submit(codePage, '/oauth/authorize/verify', { code });
     expect(visitor.cookies.get('session')).not.toBe(earlier);
     const copy = new Browser(app());

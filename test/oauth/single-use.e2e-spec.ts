@@ -17,15 +17,15 @@ onOneEngine('Single-use values', (database) => {
     client = await app().addClient();
   });
 
-  /** The UPDATE statements of `table` that `work` runs, without quotes. */
+  /** The UPDATE statements that `work` executes on `table`, without the quotes of identifiers. */
   async function updatesOf(table: string, work: () => Promise<unknown>): Promise<string[]> {
     const statements = await app().statementsOf(work);
     const plain = statements.map((statement) => statement.replaceAll(/[`"]/g, ''));
     return plain.filter((statement) => statement.startsWith(`UPDATE ${table} `));
   }
 
-  /** One statement both checks and sets the column, so that one of two concurrent requests wins. */
-  function expectConditional(updates: string[], column: string): void {
+  /** Asserts one UPDATE that both checks and sets the column, so that only one of two concurrent requests succeeds. */
+  function expectConditionalUpdate(updates: string[], column: string): void {
     expect(updates).toEqual([
       expect.stringMatching(new RegExp(`SET .*${column} = .* WHERE .*${column} IS NULL`)),
     ]);
@@ -34,14 +34,14 @@ onOneEngine('Single-use values', (database) => {
   it('O137 consumes a code by one conditional UPDATE', async () => {
     const code = (await approve(app(), await app().addUser(), client)).get('code') ?? '';
     const consume = (): Promise<Response> => exchange(app(), client, code);
-    expectConditional(await updatesOf('authorization_codes', consume), 'consumed_at');
+    expectConditionalUpdate(await updatesOf('authorization_codes', consume), 'consumed_at');
   });
 
   it('O137 consumes a refresh token by one conditional UPDATE', async () => {
     const { refresh_token } = await obtainTokens(app(), client);
     const form = { grant_type: 'refresh_token', refresh_token };
     const updates = await updatesOf('refresh_tokens', () => requestToken(app(), client, form));
-    expectConditional(updates.slice(0, 1), 'consumed_at');
+    expectConditionalUpdate(updates.slice(0, 1), 'consumed_at');
   });
 
   it('O137 consumes a one-time password and a decision by one conditional UPDATE each', async () => {
@@ -56,7 +56,7 @@ onOneEngine('Single-use values', (database) => {
       page = await visitor.submit(codePage, '/oauth/authorize/verify', { code });
     };
     const passwords = await updatesOf('otp_challenges', verify);
-    expectConditional(
+    expectConditionalUpdate(
       passwords.filter((update) => !update.includes('attempts = attempts')),
       'consumed_at',
     );
@@ -65,6 +65,6 @@ onOneEngine('Single-use values', (database) => {
         scope: 'profile.read',
         decision: 'approve',
       });
-    expectConditional(await updatesOf('authorizations', decide), 'answered_at');
+    expectConditionalUpdate(await updatesOf('authorizations', decide), 'answered_at');
   });
 });

@@ -63,9 +63,11 @@ onOneEngine('Token endpoint: limits of calls', (database) => {
   it('O144 writes each limit that 60 concurrent failures exceed to the audit log once', async () => {
     const client = await app().addClient();
     const address = '203.0.113.40';
-    const fail = (): Promise<Response> => refresh({ ...client, secret: 'wrong' }, address);
-    for (const { status } of await concurrently(60, fail)) expect([401, 429]).toContain(status);
-    expect((await fail()).status).toBe(429);
+    const sendWrongSecret = (): Promise<Response> =>
+      refresh({ ...client, secret: 'wrong' }, address);
+    for (const { status } of await concurrently(60, sendWrongSecret))
+      expect([401, 429]).toContain(status);
+    expect((await sendWrongSecret()).status).toBe(429);
     const details = { claimedClientId: client.clientId };
     expect(await exceededFrom(address)).toEqual([
       { subject: 'token-failures-by-address', details },

@@ -24,12 +24,12 @@ onOneEngine('Token endpoint: exchange of an authorization code', (database) => {
     user = await app().addUser();
   });
 
-  async function newCode(of: TestClient, parameters = {}): Promise<string> {
-    return (await approve(app(), user, of, parameters)).get('code') ?? '';
+  async function newCode(target: TestClient, parameters = {}): Promise<string> {
+    return (await approve(app(), user, target, parameters)).get('code') ?? '';
   }
 
-  async function expectUnused(of: TestClient, code: string, form = {}): Promise<void> {
-    expect((await exchange(app(), of, code, form)).status).toBe(200);
+  async function expectUnused(target: TestClient, code: string, form = {}): Promise<void> {
+    expect((await exchange(app(), target, code, form)).status).toBe(200);
   }
 
   it('O69 rejects a missing code as invalid_request', async () => {
@@ -67,8 +67,8 @@ onOneEngine('Token endpoint: exchange of an authorization code', (database) => {
 
   it('O70 rejects the code of another app, which that app can still use', async () => {
     const code = await newCode(client);
-    const other = await app().addClient();
-    await expectTokenError(await exchange(app(), other, code), 'invalid_grant');
+    const otherApp = await app().addClient();
+    await expectTokenError(await exchange(app(), otherApp, code), 'invalid_grant');
     await expectUnused(client, code);
   });
 

@@ -40,27 +40,28 @@ onOneEngine('Token endpoint: limits of failures', (database) => {
   });
 
   function refresh(
-    of: TestClient,
+    target: TestClient,
     refresh_token: string,
     address = '203.0.113.7',
     site: Site = app(),
   ): Promise<Response> {
     const form = { grant_type: 'refresh_token', refresh_token };
-    return requestToken(site, of, form, { 'x-forwarded-for': address });
+    return requestToken(site, target, form, { 'x-forwarded-for': address });
   }
 
-  const fail = (of = client, address?: string, site?: Site): Promise<Response> =>
-    refresh({ ...of, secret: 'wrong' }, 'x', address, site);
+  const sendWrongSecret = (target = client, address?: string, site?: Site): Promise<Response> =>
+    refresh({ ...target, secret: 'wrong' }, 'x', address, site);
 
-  async function failTimes(times: number, of = client, address?: string): Promise<number[]> {
+  async function failTimes(times: number, target = client, address?: string): Promise<number[]> {
     const statuses: number[] = [];
-    for (let each = 0; each < times; each += 1) statuses.push((await fail(of, address)).status);
+    for (let each = 0; each < times; each += 1)
+      statuses.push((await sendWrongSecret(target, address)).status);
     return statuses;
   }
 
   it('O126 returns 429 with the text of the source document after 20 failures', async () => {
     expect(await failTimes(LIMIT)).toEqual(Array<number>(LIMIT).fill(401));
-    const response = await fail();
+    const response = await sendWrongSecret();
     expect(response.status).toBe(429);
     expectTokenHeaders(response);
     const seconds = response.headers.get('retry-after') ?? '';
@@ -77,7 +78,7 @@ onOneEngine('Token endpoint: limits of failures', (database) => {
   it('O131 still serves the app with its secret', async () => {
     const { refresh_token } = await obtainTokens(app(), client);
     await failTimes(LIMIT);
-    expect((await fail()).status).toBe(429);
+    expect((await sendWrongSecret()).status).toBe(429);
     expect((await refresh(client, refresh_token)).status).toBe(200);
   });
 
@@ -124,11 +125,11 @@ onOneEngine('Token endpoint: limits of failures', (database) => {
 
   it('O129 does not count the errors of an app with a valid secret', async () => {
     const own = await obtainTokens(app(), client);
-    const other = await obtainTokens(app(), await app().addClient());
+    const otherApp = await obtainTokens(app(), await app().addClient());
     const forms = [
       { grant_type: 'password' },
       { grant_type: 'refresh_token' },
-      { grant_type: 'refresh_token', refresh_token: other.refresh_token },
+      { grant_type: 'refresh_token', refresh_token: otherApp.refresh_token },
       { grant_type: 'authorization_code', code: UNKNOWN_CODE },
     ];
     for (let time = 0; time <= LIMIT / forms.length; time += 1)
@@ -143,8 +144,8 @@ onOneEngine('Token endpoint: limits of failures', (database) => {
     app().clock.advance(MINUTE);
     for (let each = 0; each <= LIMIT; each += 1)
       expect((await refresh(client, refresh_token)).status).toBe(400);
-    const other = await obtainTokens(app(), client);
-    expect((await refresh(client, other.refresh_token)).status).toBe(200);
+    const otherTokens = await obtainTokens(app(), client);
+    expect((await refresh(client, otherTokens.refresh_token)).status).toBe(200);
   });
 
   it('O129 does not count the refreshes of several users from one address', async () => {
@@ -181,9 +182,9 @@ onOneEngine('Token endpoint: limits of failures', (database) => {
 
   it('O131 does not limit another address or another app', async () => {
     await failTimes(LIMIT);
-    expect((await fail()).status).toBe(429);
-    expect((await fail(client, '203.0.113.8')).status).toBe(401);
-    expect((await fail(await app().addClient())).status).toBe(401);
+    expect((await sendWrongSecret()).status).toBe(429);
+    expect((await sendWrongSecret(client, '203.0.113.8')).status).toBe(401);
+    expect((await sendWrongSecret(await app().addClient())).status).toBe(401);
   });
 
   it('O132 consumes neither code nor refresh token with a 429, and does not count it', async () => {
@@ -232,7 +233,7 @@ onOneEngine('Token endpoint: limits of failures', (database) => {
     );
     const statuses: number[] = [];
     for (const clientId of clientIds)
-      statuses.push((await fail({ clientId } as TestClient, '203.0.113.9')).status);
+      statuses.push((await sendWrongSecret({ clientId } as TestClient, '203.0.113.9')).status);
     expect(statuses).toEqual([
       ...Array<number>(ADDRESS_LIMIT).fill(401),
       ...Array<number>(20).fill(429),
@@ -250,14 +251,15 @@ onOneEngine('Token endpoint: limits of failures', (database) => {
 
   it('O130 ignores addresses that the client puts in front of X-Forwarded-For', async () => {
     for (let each = 0; each < LIMIT; each += 1)
-      await fail(client, `198.51.100.${each}, 203.0.113.10`);
-    expect((await fail(client, '192.0.2.1, 203.0.113.10')).status).toBe(429);
+      await sendWrongSecret(client, `198.51.100.${each}, 203.0.113.10`);
+    expect((await sendWrongSecret(client, '192.0.2.1, 203.0.113.10')).status).toBe(429);
   });
 
   it('O130 counts IPv6 addresses by their /64', async () => {
-    for (let each = 0; each < LIMIT; each += 1) await fail(client, `2001:db8:1:2::${each}`);
-    expect((await fail(client, '2001:db8:1:2:ffff::1')).status).toBe(429);
-    expect((await fail(client, '2001:db8:1:3::1')).status).toBe(401);
+    for (let each = 0; each < LIMIT; each += 1)
+      await sendWrongSecret(client, `2001:db8:1:2::${each}`);
+    expect((await sendWrongSecret(client, '2001:db8:1:2:ffff::1')).status).toBe(429);
+    expect((await sendWrongSecret(client, '2001:db8:1:3::1')).status).toBe(401);
   });
 
   it('O144 writes an exceeded limit to the audit log once, with app, address and request', async () => {
@@ -285,15 +287,15 @@ onOneEngine('Token endpoint: limits of failures', (database) => {
     try {
       for (const site of [app(), second])
         for (let each = 0; each < LIMIT / 2; each += 1)
-          expect((await fail(client, address, site)).status).toBe(401);
+          expect((await sendWrongSecret(client, address, site)).status).toBe(401);
       for (const site of [app(), second])
-        expect((await fail(client, address, site)).status).toBe(429);
+        expect((await sendWrongSecret(client, address, site)).status).toBe(429);
     } finally {
       await second.stop();
     }
     const restarted = await start();
     try {
-      expect((await fail(client, address, restarted)).status).toBe(429);
+      expect((await sendWrongSecret(client, address, restarted)).status).toBe(429);
     } finally {
       await restarted.stop();
     }

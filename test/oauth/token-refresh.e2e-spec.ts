@@ -25,19 +25,19 @@ onOneEngine('Token endpoint: refresh', (database) => {
   let user: User;
   let tokens: TokenBody;
 
-  async function newTokens(of: TestClient, parameters = {}): Promise<TokenBody> {
+  async function newTokens(target: TestClient, parameters = {}): Promise<TokenBody> {
     app().clock.advance(NEXT_MESSAGE_MS);
-    const code = (await approve(app(), user, of, parameters)).get('code') ?? '';
-    return json<TokenBody>(await exchange(app(), of, code));
+    const code = (await approve(app(), user, target, parameters)).get('code') ?? '';
+    return json<TokenBody>(await exchange(app(), target, code));
   }
 
   function refresh(
     refreshToken: string | undefined,
     form: Record<string, string> = {},
-    of = client,
+    target = client,
   ): Promise<Response> {
     const grant = { grant_type: 'refresh_token', refresh_token: refreshToken };
-    return requestToken(app(), of, { ...grant, ...form });
+    return requestToken(app(), target, { ...grant, ...form });
   }
 
   const isAccepted = (accessToken: string): Promise<boolean> => isTokenAccepted(app(), accessToken);
@@ -88,14 +88,14 @@ onOneEngine('Token endpoint: refresh', (database) => {
   });
 
   it('O93 rejects the refresh token of another app, which that app can still use, and logs the sender', async () => {
-    const other = await app().addClient();
-    await expectTokenError(await refresh(tokens.refresh_token, {}, other), 'invalid_grant');
+    const otherApp = await app().addClient();
+    await expectTokenError(await refresh(tokens.refresh_token, {}, otherApp), 'invalid_grant');
     expect(await isAccepted(tokens.access_token)).toBe(true);
     expect((await refresh(tokens.refresh_token)).status).toBe(200);
     const trail = await auditTrail(app().dataSource, await grantOf(tokens.refresh_token));
     expect(trail).toContainEqual({
       action: 'token.foreign',
-      actor: other.clientId,
+      actor: otherApp.clientId,
       reason: null,
       details: { clientId: client.clientId, userId: user.id },
     });

@@ -4,11 +4,11 @@ import type { TestDatabase } from './database.js';
 import { newSmsFile, SmsInbox } from './doubles.js';
 import { freePort } from './free-port.js';
 import { type ServiceProcess, type ProcessSettings, startProcess } from './service-process.js';
-import { times } from '../suite.js';
+import { byExtent } from '../suite.js';
 import { UNLIMITED_SIGN_INS } from './test-app.js';
 
 /** The number of rounds of a race. `npm run test:races` sets a higher number. */
-export const ROUNDS = Number(process.env.RACE_ROUNDS ?? times(10, 2));
+export const ROUNDS = Number(process.env.RACE_ROUNDS ?? byExtent(10, 2));
 
 /** Processes of the built service behind one public URL. Requests go to the processes in turn (round robin). */
 export class Cluster implements Site {
@@ -70,7 +70,7 @@ export function useCluster(database: TestDatabase, env?: ProcessSettings['env'])
   };
 }
 
-/** Runs a race `count` times, one after the other. Rounds are numbered from 0. */
+/** Runs a race `count` byExtent, one after the other. Rounds are numbered from 0. */
 export async function rounds(
   race: (round: number) => Promise<void>,
   count = ROUNDS,

@@ -32,10 +32,13 @@ type Prepare = (options: string[]) => Promise<unknown>;
  * @param areOthersGiven whether `TEST_DATABASE_URLS` names servers, so that `TEST_MYSQL_COMMAND` is not needed
  * @param isOneEnough start MySQL only if MariaDB is not installed
  */
-export async function startPrivateServers(
-  areOthersGiven: boolean,
-  isOneEnough: boolean,
-): Promise<PrivateServer[]> {
+export async function startPrivateServers({
+  areOthersGiven,
+  isOneEnough,
+}: {
+  areOthersGiven: boolean;
+  isOneEnough: boolean;
+}): Promise<PrivateServer[]> {
   const startMysql = areOthersGiven ? startInstalled : startPrivateServer;
   const mariadb = startPrivateServer('mariadb', { settings: NO_SYNC });
   const isMysqlNeeded = !isOneEnough || (!areOthersGiven && (await mariadb) === undefined);

@@ -205,19 +205,19 @@ export async function copySchema(url: string): Promise<void> {
   if (engine?.template === undefined) return;
   const { template } = engine;
   const connection = await mysql.createConnection({ uri: url });
-  const rows = async (sql: string): Promise<string[]> => {
+  const firstColumn = async (sql: string): Promise<string[]> => {
     const [found] = await connection.query<RowDataPacket[]>(sql);
     return found.flatMap((row) => Object.values(row) as string[]);
   };
   try {
-    if ((await rows('SHOW TABLES')).length > 0) return;
-    const [charset, collation] = await rows(
+    if ((await firstColumn('SHOW TABLES')).length > 0) return;
+    const [charset, collation] = await firstColumn(
       `SELECT default_character_set_name, default_collation_name FROM information_schema.schemata WHERE schema_name = '${template}'`,
     );
     await connection.query(
       `ALTER DATABASE ${pathname.slice(1)} CHARACTER SET ${charset} COLLATE ${collation}`,
     );
-    for (const table of await rows(`SHOW TABLES FROM ${template}`))
+    for (const table of await firstColumn(`SHOW TABLES FROM ${template}`))
       await connection.query(`CREATE TABLE ${table} LIKE ${template}.${table}`);
     await connection.query(`INSERT INTO migrations SELECT * FROM ${template}.migrations`);
   } finally {

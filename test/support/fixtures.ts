@@ -198,6 +198,6 @@ export async function countPublished(
 }
 
 /** The same number for all four counts. */
-export function allEqual(number: number): Published {
+export function publishedCounts(number: number): Published {
   return { posts: number, counted: number, recorded: number, used: number };
 }

@@ -15,12 +15,15 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const [browser, prometheus] = await Promise.all([findBrowser(), findPrometheus()]);
   const configuredUrls = databaseUrls();
   const [buildFailure, servers] = await Promise.all([
-    buildOnce(),
-    startPrivateServers(configuredUrls.length > 0, SUITE === 'rules'),
+    buildIfStale(),
+    startPrivateServers({
+      areOthersGiven: configuredUrls.length > 0,
+      isOneEnough: SUITE === 'rules',
+    }),
   ]);
-  const templated: Engine[] = [];
+  const preparedEngines: Engine[] = [];
   const stop = async (): Promise<void> => {
-    await Promise.all(templated.map(dropTemplate));
+    await Promise.all(preparedEngines.map(dropTemplate));
     await Promise.all(servers.map((server) => server.stop()));
   };
   try {
@@ -40,9 +43,10 @@ export default async function setup(project: TestProject): Promise<() => Promise
     }
     if (buildFailure !== null)
       console.warn('The build failed: tests that import dist will fail, too.');
-    if (buildFailure === null) templated.push(...(await Promise.all(engines.map(withTemplate))));
-    else templated.push(...engines);
-    project.provide('engines', templated);
+    if (buildFailure === null)
+      preparedEngines.push(...(await Promise.all(engines.map(withTemplate))));
+    else preparedEngines.push(...engines);
+    project.provide('engines', preparedEngines);
     project.provide('browser', browser);
     project.provide('prometheus', prometheus);
     project.provide('buildFailure', buildFailure);
@@ -108,8 +112,8 @@ interface Sources {
   changedAt: number;
 }
 
-/** Builds `dist` if a source was added, changed or deleted since the last build. Returns the compiler's message, or null. */
-async function buildOnce(): Promise<string | null> {
+/** Builds `dist` if a source was added, changed or deleted since the last build. Returns the output of a failed build, else null. */
+async function buildIfStale(): Promise<string | null> {
   const { files, changedAt } = await sources();
   const built = await readFile(BUILD_MARKER, 'utf8').catch(() => '');
   if (built === files && (await stat(BUILD_MARKER)).mtimeMs > changedAt) return null;

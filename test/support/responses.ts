@@ -78,7 +78,7 @@ export function expectErrorRedirect(
 }
 
 /** Asserts the error page for a visitor without a session. It links to the redirect URI with the error (RFC 9700 §4.11.2). */
-export function expectReturnPage(
+export function expectErrorPageWithReturnLink(
   page: Page,
   client: TestClient,
   error: string,
@@ -87,24 +87,24 @@ export function expectReturnPage(
   expectPage(page, 400);
   expect(page.html).toContain(`For the developers of the app: ${error}. `);
   expect(page.html).not.toContain('<form');
-  return expectErrorResponse(returnAddress(page.html), page, client, error, expected);
+  return expectErrorResponse(returnUrl(page.html), page, client, error, expected);
 }
 
 /** The URL of the link "Return to <app>" of an error page. */
-export function returnAddress(html: string): URL {
+export function returnUrl(html: string): URL {
   const [, href = ''] = /href="([^"]*[?;]error=[^"]*)"/.exec(html) ?? [];
   return new URL(href.replaceAll('&#39;', "'").replaceAll('&amp;', '&'));
 }
 
 function expectErrorResponse(
-  address: URL,
+  url: URL,
   page: Page,
   client: TestClient,
   error: string,
   { state = 'af0ifjsldkj' }: { state?: string | null } = {},
 ): URLSearchParams {
-  expect(`${address.origin}${address.pathname}`).toBe(client.redirectUris[0]?.split('?')[0]);
-  const { searchParams } = address;
+  expect(`${url.origin}${url.pathname}`).toBe(client.redirectUris[0]?.split('?')[0]);
+  const { searchParams } = url;
   expect({ error: searchParams.get('error'), state: searchParams.get('state') }).toEqual({
     error,
     state,

@@ -76,7 +76,7 @@ export class TcpProxy {
   }
 
   /** Closes a connection before it sends this statement to the server. */
-  cutBefore(statement: string): void {
+  cutBeforeStatement(statement: string): void {
     this.cutBeforeSql = statement;
   }
 

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { RUNS, SEED } from '../support/arbitraries.js';
-import { times } from '../suite.js';
+import { byExtent } from '../suite.js';
 import { onOneEngine } from '../support/database.js';
 import { Member } from '../support/member.js';
 import { operationEntries, publishedDocument } from '../support/published-document.js';
@@ -20,7 +20,7 @@ const named = places.map((place) => [place.operation.operationId, place] as cons
 /** The operations that have parameters, so that a request can be invalid. */
 const withParameters = named.filter(([operationId]) => operationId !== 'metadata');
 
-const numRuns = RUNS ?? times(500, 60);
+const numRuns = RUNS ?? byExtent(500, 60);
 
 onOneEngine('Requests generated from the published document', (database) => {
   // One app sends thousands of requests, many of them invalid, and must not exceed a limit.

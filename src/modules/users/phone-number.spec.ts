@@ -1,4 +1,4 @@
-import { maskPhone, parsePhone } from './phone-number.js';
+import { countryOf, maskPhone, parsePhone } from './phone-number.js';
 
 describe('parsePhone', () => {
   it.each([
@@ -26,13 +26,10 @@ describe('parsePhone', () => {
     ['00442079460958', 'DE'],
     ['00 44 20 7946 0958', 'FR'],
     ['011442079460958', 'US'],
-  ])(
-    'O150 parses "%s", with the international prefix of %s, with this default country only',
-    (typed, country) => {
-      expect(parsePhone(typed, country)).toBe('+442079460958');
-      expect(parsePhone(typed)).toBeUndefined();
-    },
-  );
+  ])('O150 parses "%s" only if the default country is %s', (typed, country) => {
+    expect(parsePhone(typed, country)).toBe('+442079460958');
+    expect(parsePhone(typed)).toBeUndefined();
+  });
 
   it('O150 rejects the international prefix of another country', () => {
     expect(parsePhone('00442079460958', 'US')).toBeUndefined();
@@ -56,6 +53,24 @@ describe('parsePhone', () => {
     '+1415\u0000555267',
   ])('O150 rejects "%.30s"', (typed) => {
     expect(parsePhone(typed)).toBeUndefined();
+  });
+});
+
+describe('countryOf', () => {
+  it.each([
+    ['+14155550191', 'US'],
+    ['+14165550191', 'CA'],
+    ['+4930123456', 'DE'],
+    ['+33123456789', 'FR'],
+  ])('O52 returns the country of %s: %s', (phone, country) => {
+    expect(countryOf(phone)).toBe(country);
+  });
+
+  it.each([
+    ['a satellite network', '+883510000000'],
+    ['an unassigned area code of +1', '+19995550191'],
+  ])('O52 returns no country for a number of %s', (_, phone) => {
+    expect(countryOf(phone)).toBeUndefined();
   });
 });
 

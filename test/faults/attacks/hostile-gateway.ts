@@ -26,8 +26,8 @@ export const MISBEHAVIOURS: Readonly<Record<string, Misbehaviour>> = {
     socket.write('HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n'),
   'a huge Retry-After': (socket) =>
     socket.end(`HTTP/1.1 503 Busy\r\nRetry-After: ${'9'.repeat(400)}\r\nContent-Length: 0\r\n\r\n`),
-  'a broken connection': (socket) => socket.resetAndDestroy(),
-  'a script': (_socket, response) => {
+  'a connection reset': (socket) => socket.resetAndDestroy(),
+  'a body with a script and __proto__': (_socket, response) => {
     response.setHeader('Content-Type', 'application/json');
     response.end('{"__proto__":{"polluted":true},"to":"<script>alert(1)</script>"}');
   },
@@ -78,7 +78,7 @@ export class HostileGateway {
     this.behaviours.set(phone, behaviour);
   }
 
-  /** The message to this phone, accepted or not. */
+  /** The last message to this phone, even if the gateway did not accept it. */
   messageTo(phone: string): string | undefined {
     return this.texts.get(phone);
   }
@@ -116,9 +116,8 @@ function flood(socket: Socket, piece: string): void {
   more();
 }
 
-/** A TCP port that must get no connection. */
-export class Listener {
-  /** Number of connections. */
+/** A TCP port to which the service must not connect. Counts its connections. */
+export class ForbiddenTarget {
   connections = 0;
   private readonly sockets = new Set<Socket>();
 
@@ -127,15 +126,15 @@ export class Listener {
     readonly port: number,
   ) {}
 
-  static async open(): Promise<Listener> {
+  static async open(): Promise<ForbiddenTarget> {
     const server = createTcpServer();
     await once(server.listen(0), 'listening');
     const address = server.address();
     if (address === null || typeof address === 'string')
       throw new Error('The server has no TCP port.');
-    const listener = new Listener(server, address.port);
-    server.on('connection', (socket: Socket) => listener.accept(socket));
-    return listener;
+    const target = new ForbiddenTarget(server, address.port);
+    server.on('connection', (socket: Socket) => target.accept(socket));
+    return target;
   }
 
   async close(): Promise<void> {

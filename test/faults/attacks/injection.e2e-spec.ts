@@ -25,13 +25,13 @@ import { startProcess } from '../../support/service-process.js';
 import { runSql } from '../../support/sql.js';
 import { rateLimits, TestApp, type TestClient, useTestApp } from '../../support/test-app.js';
 import { reportFigure } from '../figures.js';
-import { times } from '../../suite.js';
+import { byExtent } from '../../suite.js';
 import { CONTROL, escaped, HOSTILE_LINES, HOSTILE_PARAGRAPHS, printable } from './hostile-texts.js';
 import { sendRaw, requestOf } from './send-raw.js';
 
 const PLAIN = 'Plain words';
 const TAG_LENGTH = 50;
-const NAME_STEP = times(1, 6);
+const NAME_STEP = byExtent(1, 6);
 const CALLBACK = 'https://garden.example/callback';
 /** Headers with free-form values. */
 const HEADERS = [

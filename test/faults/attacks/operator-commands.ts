@@ -6,11 +6,11 @@ import type { Site } from '../../support/browser.js';
 import { approve, exchange } from '../../support/oauth-flow.js';
 import { json, type TokenBody } from '../../support/responses.js';
 import type { TestClient } from '../../support/test-app.js';
-import { times } from '../../suite.js';
+import { byExtent } from '../../suite.js';
 import { PUBLIC_URL, type Unprivileged } from './unprivileged-service.js';
 
 /** Users in a file: enough to exceed the page cache of SQLite. */
-export const MEMBERS = times(4000, 2000);
+export const MEMBERS = byExtent(4000, 2000);
 /** Two primes: consecutive numbers are far apart, and all differ. */
 const STEP = 48_271;
 const PHONE_NUMBERS = 7_999_993;

@@ -7,7 +7,7 @@ import { authorizeLink, obtainTokens, requestToken } from '../../support/oauth-f
 import { Cluster, concurrently } from '../../support/cluster.js';
 import { commandTree } from '../../support/command-line.js';
 import { onSqlite, onSqliteAndOneServer } from '../../support/database.js';
-import { allEqual, countPublished } from '../../support/fixtures.js';
+import { publishedCounts, countPublished } from '../../support/fixtures.js';
 import { warningsAndErrors } from '../../support/logs.js';
 import { footprintOf, Member } from '../../support/member.js';
 import { operationEntries, publishedDocument } from '../../support/published-document.js';
@@ -16,8 +16,13 @@ import { startProcess } from '../../support/service-process.js';
 import { DEFAULT_LIMITS, useTestApp } from '../../support/test-app.js';
 import { reportFigure } from '../figures.js';
 import { forgedCredentials } from './forged-credentials.js';
-import { HostileGateway, redirectTo, Listener, MISBEHAVIOURS } from './hostile-gateway.js';
-import { filesBeside, LEFTOVERS, OTHER_VERSIONS, routesOf } from './undocumented-paths.js';
+import { HostileGateway, redirectTo, ForbiddenTarget, MISBEHAVIOURS } from './hostile-gateway.js';
+import {
+  unloadedSwaggerUiFiles,
+  SCANNER_PATHS,
+  NONEXISTENT_API_PATHS,
+  routesOf,
+} from './undocumented-paths.js';
 import { excessiveRequests } from './excessive-requests.js';
 import { sendRaw, requestOf } from './send-raw.js';
 
@@ -73,7 +78,7 @@ onSqliteAndOneServer('OWASP API Security Top 10 (2023): concurrency', (database)
     const statuses = (await concurrently(40, publish)).map(({ status }) => status);
     expect(statuses.filter((status) => status === 201)).toHaveLength(5);
     expect(statuses.filter((status) => status === 429)).toHaveLength(35);
-    expect(await countPublished(app(), ...members)).toEqual(allEqual(5));
+    expect(await countPublished(app(), ...members)).toEqual(publishedCounts(5));
     const posts = await app().dataSource.manager.findBy(Post, { clientId: client.clientId });
     for (const { id } of posts) for (const member of members) await member.delete(`/posts/${id}`);
     expect((await publish(1)).status).toBe(429);
@@ -105,7 +110,7 @@ onSqlite('OWASP API Security Top 10 (2023)', (database) => {
     const phone = '+14155558123';
     const place = { neighborhood: 'Quetzal Hill', latitude: 37.7654321, longitude: -122.4567891 };
     const member = await Member.join(app(), { user: await app().addUser({ phone, ...place }) });
-    const other = await app().addUser();
+    const otherUser = await app().addUser();
     const { id } = await member.publish();
     const before = await footprintOf(member);
     const own = ['id', 'userId', 'user_id', 'clientId', 'createdAt', 'deletedAt', 'likeCount'];
@@ -115,7 +120,7 @@ onSqlite('OWASP API Security Top 10 (2023)', (database) => {
         ['/posts', 'content'],
         [`/posts/${id}/comments`, 'text'],
       ] as const) {
-        const response = await member.post(path, { [text]: 'Hi', [name]: other.id });
+        const response = await member.post(path, { [text]: 'Hi', [name]: otherUser.id });
         const { errors } = await expectApiError(response, 400, 'invalid_request');
         expect(errors).toMatchObject([{ field: name, code: 'unknown_field' }]);
       }
@@ -192,9 +197,9 @@ onSqlite('OWASP API Security Top 10 (2023)', (database) => {
   });
 
   it('API7 Server Side Request Forgery: requests no URL from client input', async () => {
-    const listener = await Listener.open();
+    const target = await ForbiddenTarget.open();
     try {
-      const { port } = listener;
+      const { port } = target;
       const hosts = ['127.0.0.1', 'localhost', '[::1]', '[::ffff:7f00:1]', '[::]'];
       const addresses = hosts.map((host) => `http://${host}:${port}/latest/meta-data`);
       const user = await app().addUser({ photoUrl: addresses[0] });
@@ -210,11 +215,11 @@ onSqlite('OWASP API Security Top 10 (2023)', (database) => {
         await app().fetch(authorizeLink(client, { [name]: address }));
       await new Browser(app()).signIn(authorizeLink(client), user);
       await sleep(200);
-      expect(listener.connections).toBe(0);
+      expect(target.connections).toBe(0);
       await fetch(address ?? '');
-      expect(listener.connections).toBe(1);
+      expect(target.connections).toBe(1);
     } finally {
-      await listener.close();
+      await target.close();
     }
   });
 
@@ -281,7 +286,7 @@ onSqlite('OWASP API Security Top 10 (2023): inventory', (database) => {
       .filter((name) => !BROWSER_ROUTES.test(name));
     expect(served.toSorted()).toEqual(documented.toSorted());
     const { token } = await Member.join(app());
-    for (const path of [...OTHER_VERSIONS, ...LEFTOVERS]) {
+    for (const path of [...NONEXISTENT_API_PATHS, ...SCANNER_PATHS]) {
       const close = [`Authorization: Bearer ${token}`, 'Connection: close'];
       const { statuses } = await sendRaw(app().baseUrl, requestOf(`GET ${path}`, close));
       expect([path, statuses]).toEqual([path, [404]]);
@@ -294,7 +299,7 @@ onSqlite('OWASP API Security Top 10 (2023): inventory', (database) => {
       ([, name]) => name,
     );
     expect(loaded).toContain('swagger-ui-bundle.js');
-    const unused = await filesBeside(loaded);
+    const unused = await unloadedSwaggerUiFiles(loaded);
     const served = [];
     for (const name of unused) {
       const response = await app().fetch(`/docs/${name}`, { method: 'HEAD' });
@@ -308,12 +313,12 @@ onSqlite('OWASP API Security Top 10 (2023): SMS gateway', (database) => {
   const operator = useTestApp(database);
 
   it('API10 Unsafe Consumption of APIs: tolerates a compromised SMS gateway', async () => {
-    const [gateway, listener] = [await HostileGateway.open(), await Listener.open()];
+    const [gateway, target] = [await HostileGateway.open(), await ForbiddenTarget.open()];
     const service = await startProcess({ url: database.url, env: gateway.settings });
     try {
       const site = new Cluster(service.baseUrl, [service]);
       const link = authorizeLink(await operator().addClient());
-      const behaviours = [...Object.values(MISBEHAVIOURS), redirectTo(listener.port)];
+      const behaviours = [...Object.values(MISBEHAVIOURS), redirectTo(target.port)];
       const users = await concurrently(behaviours.length + 1, () => operator().addUser());
       behaviours.forEach((behaviour, at) => gateway.misbehave(users[at]?.phone ?? '', behaviour));
       const pages = [];
@@ -332,7 +337,7 @@ onSqlite('OWASP API Security Top 10 (2023): SMS gateway', (database) => {
       expect(consent?.html).toContain('name="decision"');
       expect((await site.fetch('/readyz')).status).toBe(200);
       expect(await service.stop()).toBe(0);
-      expect(listener.connections).toBe(0);
+      expect(target.connections).toBe(0);
       for (const { phone } of users) {
         expect(service.output()).not.toContain(phone.slice(1));
         expect(service.output()).not.toContain(passwordIn(gateway.messageTo(phone)));
@@ -344,7 +349,7 @@ onSqlite('OWASP API Security Top 10 (2023): SMS gateway', (database) => {
     } finally {
       await service.kill();
       await gateway.close();
-      await listener.close();
+      await target.close();
     }
   });
 });

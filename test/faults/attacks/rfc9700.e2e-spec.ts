@@ -16,8 +16,8 @@ import {
 import { onSqlite } from '../../support/database.js';
 import {
   expectPage,
-  expectReturnPage,
-  returnAddress,
+  expectErrorPageWithReturnLink,
+  returnUrl,
   expectTokenError,
   json,
   countGrantsAndCodes,
@@ -128,7 +128,9 @@ onSqlite('RFC 9700, section 4: attacks and mitigations', (database) => {
       expect(redirected.get('iss')).toBe(issuer);
     }
     const rejected = await new Browser(app()).open(authorizeLink(client, { scope: 'everything' }));
-    expect(expectReturnPage(rejected, client, 'invalid_scope').get('iss')).toBe(issuer);
+    expect(expectErrorPageWithReturnLink(rejected, client, 'invalid_scope').get('iss')).toBe(
+      issuer,
+    );
   });
 
   it.each(['public', 'confidential'] as const)(
@@ -152,11 +154,11 @@ onSqlite('RFC 9700, section 4: attacks and mitigations', (database) => {
     const steal = async (): Promise<string> =>
       (await approve(app(), await app().addUser(), client)).get('code') ?? '';
     const code = await steal();
-    const other = await app().addClient();
-    await expectTokenError(await exchange(app(), other, code), 'invalid_grant');
+    const otherApp = await app().addClient();
+    await expectTokenError(await exchange(app(), otherApp, code), 'invalid_grant');
     const elsewhere = await exchange(app(), client, code, { redirect_uri: `${EVIL}/callback` });
     await expectTokenError(elsewhere, 'invalid_grant');
-    for (const secret of [other.secret, undefined])
+    for (const secret of [otherApp.secret, undefined])
       await expectTokenError(await exchange(app(), { ...client, secret }, code), 'invalid_client');
     // The app sends the same request for every browser. Only the app can detect the injection, by its state.
     expect((await exchange(app(), client, code)).status).toBe(200);
@@ -176,12 +178,12 @@ onSqlite('RFC 9700, section 4: attacks and mitigations', (database) => {
     const visitor = new Browser(app());
     for (const response_type of ['token', 'code token', 'id_token', 'none']) {
       const page = await visitor.open(authorizeLink(client, { response_type }));
-      expectReturnPage(page, client, 'unsupported_response_type');
+      expectErrorPageWithReturnLink(page, client, 'unsupported_response_type');
     }
     for (const response_mode of ['fragment', 'form_post', 'web_message']) {
       const page = await visitor.open(authorizeLink(client, { response_mode }));
-      expectReturnPage(page, client, 'invalid_request');
-      expect(returnAddress(page.html).hash).toBe('');
+      expectErrorPageWithReturnLink(page, client, 'invalid_request');
+      expect(returnUrl(page.html).hash).toBe('');
     }
     const { pages } = await journey();
     for (const { html } of pages) expect(html).not.toMatch(/<script|postMessage|\son\w+=/i);
@@ -189,7 +191,7 @@ onSqlite('RFC 9700, section 4: attacks and mitigations', (database) => {
 
   it('4.7 Cross-site request forgery: rejects decisions from other sites and other browsers', async () => {
     const stateless = await new Browser(app()).open(authorizeLink(client, { state: undefined }));
-    expectReturnPage(stateless, client, 'invalid_request', { state: null });
+    expectErrorPageWithReturnLink(stateless, client, 'invalid_request', { state: null });
     const own = await app().addClient();
     const victim = new Browser(app());
     const consent = await victim.signIn(authorizeLink(own), await app().addUser());
@@ -223,7 +225,7 @@ onSqlite('RFC 9700, section 4: attacks and mitigations', (database) => {
       { code_challenge: VERIFIER, code_challenge_method: undefined },
     ];
     for (const challenge of weak)
-      expectReturnPage(
+      expectErrorPageWithReturnLink(
         await visitor.open(authorizeLink(phoneApp, challenge)),
         phoneApp,
         'invalid_request',
@@ -244,10 +246,10 @@ onSqlite('RFC 9700, section 4: attacks and mitigations', (database) => {
     const { access_token } = await obtainTokens(app(), client, user);
     expect(await isTokenAccepted(app(), sha256(access_token))).toBe(false);
     const tokenForm = { token: access_token };
-    const other = await app().addClient();
-    const introspected = await sendForm(app(), '/oauth/introspect', other, tokenForm);
+    const otherApp = await app().addClient();
+    const introspected = await sendForm(app(), '/oauth/introspect', otherApp, tokenForm);
     expect(await json(introspected)).toEqual({ active: false });
-    expect((await sendForm(app(), '/oauth/revoke', other, tokenForm)).status).toBe(400);
+    expect((await sendForm(app(), '/oauth/revoke', otherApp, tokenForm)).status).toBe(400);
     expect(await isTokenAccepted(app(), access_token)).toBe(true);
     // A phone gets one message a minute.
     app().clock.advance(2 * MINUTE);
@@ -294,9 +296,9 @@ onSqlite('RFC 9700, section 4: attacks and mitigations', (database) => {
     const visitor = new Browser(app());
     const consent = await visitor.signIn(authorizeLink(client), await app().addUser());
     expect((await visitor.submit(consent, DECISION, { decision: 'deny' })).status).toBe(303);
-    const other = new Browser(app());
-    const page = await other.signInToAccount(await app().addUser());
-    expect((await other.submit(page, '/account/sign-out')).status).toBe(303);
+    const otherBrowser = new Browser(app());
+    const page = await otherBrowser.signInToAccount(await app().addUser());
+    expect((await otherBrowser.submit(page, '/account/sign-out')).status).toBe(303);
   });
 
   it.each(['the thief', 'the app'])(

@@ -18,7 +18,7 @@ export function smuggling(token: string): Smuggling[] {
     requestOf('POST /dev/v1/posts', [...allowed, ...headers], body);
   const chunked = (headers: readonly string[], body = `0\r\n\r\n${inner}`): string =>
     publish(headers, body);
-  const ask = (lines: string): string =>
+  const getWithHeaders = (lines: string): string =>
     `GET /livez HTTP/1.1\r\nHost: x\r\n${lines}\r\n\r\n${inner}`;
   const te = 'Transfer-Encoding: chunked';
   const bytes: Record<string, string> = {
@@ -51,16 +51,16 @@ export function smuggling(token: string): Smuggling[] {
     'chunks in HTTP/1.0': inHttp10(chunked([te])),
     'chunks and a length in HTTP/1.0': inHttp10(chunked(['Content-Length: 5', te])),
     'chunks in HTTP/1.0 with keep-alive': inHttp10(chunked([te, 'Connection: keep-alive'])),
-    'two hosts': ask('Host: evil.example'),
-    'the same host twice': ask('Host: x'),
+    'two hosts': getWithHeaders('Host: evil.example'),
+    'the same host twice': getWithHeaders('Host: x'),
     'a folded coding': chunked(['Transfer-Encoding:\r\n chunked', 'Content-Length: 5']),
-    'a folded header': ask(`X-A: b\r\n ${'c'.repeat(8)}`),
+    'a folded header': getWithHeaders(`X-A: b\r\n ${'c'.repeat(8)}`),
     'bare line feeds': `GET /livez HTTP/1.1\nHost: x\n\n${inner}`,
-    'a line feed in a header': ask(`X-A: b\nX-B: c`),
-    'a bare carriage return': ask('X-A: b\rX-B: c'),
-    'NUL in a header': ask('X-A: b\0c'),
-    'a header without a colon': ask('X-A'),
-    'a header without a name': ask(': b'),
+    'a line feed in a header': getWithHeaders(`X-A: b\nX-B: c`),
+    'a bare carriage return': getWithHeaders('X-A: b\rX-B: c'),
+    'NUL in a header': getWithHeaders('X-A: b\0c'),
+    'a header without a colon': getWithHeaders('X-A'),
+    'a header without a name': getWithHeaders(': b'),
     'a space before the first header': `GET /livez HTTP/1.1\r\n Host: x\r\n\r\n${inner}`,
     'a chunk size with 0x': chunked([te], `0x0\r\n\r\n${inner}`),
     'a chunk size with a sign': chunked([te], `-1\r\n\r\n${inner}`),

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 
 /** Paths like `/dev/v1/me` in versions and spellings that do not exist. */
-export const OTHER_VERSIONS = [
+export const NONEXISTENT_API_PATHS = [
   '/dev/v0/me',
   '/dev/v2/me',
   '/dev/v1.1/me',
@@ -20,7 +20,7 @@ export const OTHER_VERSIONS = [
 ];
 
 /** Paths that vulnerability scanners request. */
-export const LEFTOVERS = [
+export const SCANNER_PATHS = [
   '/.env',
   '/.git/HEAD',
   '/.npmrc',
@@ -47,8 +47,10 @@ export const LEFTOVERS = [
   '/assets/../../package.json',
 ];
 
-/** Files of the documentation library except those that its page loads, and their licences. */
-export async function filesBeside(loaded: readonly (string | undefined)[]): Promise<string[]> {
+/** The files of `swagger-ui-dist` that the page does not load, except their licences and the OAuth redirect page. */
+export async function unloadedSwaggerUiFiles(
+  loaded: readonly (string | undefined)[],
+): Promise<string[]> {
   const { resolve } = createRequire(createRequire(import.meta.url).resolve('@nestjs/swagger'));
   const names = await readdir(dirname(resolve('swagger-ui-dist/package.json')));
   return names.filter(
@@ -61,8 +63,8 @@ interface RouterLayer {
   route?: { path: string; methods: Record<string, boolean> };
 }
 
-/** Number of common methods, from GET to TRACE. A route with more accepts every method. */
-const HTTP_METHODS = 9;
+/** The number of standard methods (RFC 9110 §9, and PATCH). A route that lists more of them was registered for all methods. */
+const STANDARD_METHODS = 9;
 
 export interface Route {
   /** In upper case; `ALL` is every method. */
@@ -77,7 +79,7 @@ export function routesOf(nest: NestExpressApplication): Route[] {
   return stack.flatMap(({ route }) => {
     if (route === undefined) return [];
     const methods = Object.keys(route.methods);
-    return (methods.length > HTTP_METHODS ? ['all'] : methods).map((method) => ({
+    return (methods.length > STANDARD_METHODS ? ['all'] : methods).map((method) => ({
       method: method.toUpperCase(),
       path: route.path,
     }));

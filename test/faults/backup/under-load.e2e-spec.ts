@@ -16,23 +16,23 @@ import { connect, onEachEngine, type TestDatabase } from '../../support/database
 import { expectConsistentCounts } from '../../support/invariants.js';
 import { Member } from '../../support/member.js';
 import { obtainTokens } from '../../support/oauth-flow.js';
-import { BACKUP, canBackUp, commandsOf, restore } from '../../support/operator-page.js';
+import { BACKUP, canBackUp, commandsOf, restore } from '../../support/operate-guide.js';
 import { runSql } from '../../support/sql.js';
 import { useTestApp } from '../../support/test-app.js';
-import { KeyedLoad } from '../created-once/keyed-load.js';
+import { IdempotentPublishLoad } from '../idempotency/idempotent-publish-load.js';
 import { MixedLoad } from '../database-outage/mixed-load.js';
 import { reportFigure } from '../figures.js';
 import { storedGrants, violationsIn } from '../model/token-rows.js';
-import { times } from '../../suite.js';
+import { byExtent } from '../../suite.js';
 
-const COPIES = times(3, 1);
-const COPY_MS = 60_000;
+const BACKUPS = byExtent(3, 1);
+const BACKUP_MS = 60_000;
 const PUBLISHERS = 4;
 /** Timeout for the load to make progress. */
 const WAIT = { timeout: 10_000 };
-/** Large enough to detect a copy that restarts at each write, or that blocks writers. */
-const LARGE_MB = times(100, 50);
-const MAX_COPY_MS = 20_000;
+/** Large enough to detect a backup that restarts at each write, or that blocks writers. */
+const LARGE_MB = byExtent(100, 50);
+const MAX_BACKUP_MS = 20_000;
 
 /** Ids of all posts, comments and deleted items, and hashes of all tokens. None of them disappears during the test. */
 type Snapshot = Record<
@@ -80,35 +80,37 @@ async function expectTokenChains(dataSource: DataSource): Promise<void> {
   expect(stored.flatMap(violationsIn)).toEqual([]);
 }
 
-/** Entries of the first that the second does not have, by name. */
-function missingFrom(some: Snapshot, others: Snapshot): Record<string, string[]> {
-  const names = Object.keys(some) as (keyof Snapshot)[];
+/** The entries of `expected` that `actual` does not have, by name. */
+function missingFrom(expected: Snapshot, actual: Snapshot): Record<string, string[]> {
+  const names = Object.keys(expected) as (keyof Snapshot)[];
   const missing = names.map((name) => [
     name,
-    [...some[name]].filter((id) => !others[name].has(id)),
+    [...expected[name]].filter((id) => !actual[name].has(id)),
   ]);
   return Object.fromEntries(missing.filter(([, ids]) => (ids as string[]).length > 0));
 }
 
 async function newFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'platform-copy-'));
+  const folder = await mkdtemp(join(tmpdir(), 'platform-backup-'));
   onTestFinished(() => rm(folder, { recursive: true }));
   return folder;
 }
 
 /**
- * Backs up and restores with the commands of the operator page. Returns the `DATABASE_URL` of the restored database.
+ * Backs up and restores with the commands of docs/operate.md. Returns the `DATABASE_URL` of the restored database.
  * @param whenBackedUp runs between backup and restore
  */
-function copy(
+function backUpAndRestore(
   database: TestDatabase,
   cwd: string,
   whenBackedUp: () => void = () => undefined,
 ): Promise<string> {
-  return restore(database, cwd, async (where, named) => {
-    for (const [place, line] of commandsOf(BACKUP, where).entries()) {
-      await promisify(execFile)('bash', ['-c', `set -euo pipefail\n${named(line)}`], { cwd });
-      if (place === 0) whenBackedUp();
+  return restore(database, cwd, async (kind, replaceNames) => {
+    for (const [index, line] of commandsOf(BACKUP, kind).entries()) {
+      await promisify(execFile)('bash', ['-c', `set -euo pipefail\n${replaceNames(line)}`], {
+        cwd,
+      });
+      if (index === 0) whenBackedUp();
     }
   });
 }
@@ -141,31 +143,31 @@ onEachEngine('Backup under load', (database) => {
   }
 
   it.skipIf(!canBackUp(database))(
-    `restores to a consistent database, ${COPIES} times`,
-    { timeout: 30_000 + COPIES * COPY_MS },
+    `restores to a consistent database, ${BACKUPS} times`,
+    { timeout: 30_000 + BACKUPS * BACKUP_MS },
     async ({ task }) => {
       const { baseUrl, dataSource } = app();
-      const load = new KeyedLoad(await Member.join(app()), () => baseUrl, PUBLISHERS);
+      const load = new IdempotentPublishLoad(await Member.join(app()), () => baseUrl, PUBLISHERS);
       const commenter = await Member.join(app());
       const mixed = new MixedLoad();
       mixed.comment(commenter, (await commenter.publish()).id);
       mixed.publishAndDelete(commenter);
       const client = await app().addClient();
       mixed.refresh(app(), client, await obtainTokens(app(), client));
-      const found: number[] = [];
-      for (let number = 1; number <= COPIES; number += 1) {
+      const rowCounts: number[] = [];
+      for (let number = 1; number <= BACKUPS; number += 1) {
         const [published, others] = [load.posts.size, mixed.all];
         await expect.poll(() => load.posts.size, WAIT).toBeGreaterThan(published + PUBLISHERS);
         await expect.poll(() => mixed.all, WAIT).toBeGreaterThan(others + 2 * PUBLISHERS);
         const acknowledged = [...load.posts.values()];
         const before = await snapshotOf(dataSource);
-        const url = await copy(database, await newFolder());
+        const url = await backUpAndRestore(database, await newFolder());
         const after = await snapshotOf(dataSource);
-        const copied = await checkConsistency(url);
-        expect(acknowledged.filter((id) => !copied.posts.has(id))).toEqual([]);
-        expect(missingFrom(before, copied)).toEqual({});
-        expect(missingFrom(copied, after)).toEqual({});
-        found.push(Object.values(copied).reduce((sum, { size }) => sum + size, 0));
+        const restored = await checkConsistency(url);
+        expect(acknowledged.filter((id) => !restored.posts.has(id))).toEqual([]);
+        expect(missingFrom(before, restored)).toEqual({});
+        expect(missingFrom(restored, after)).toEqual({});
+        rowCounts.push(Object.values(restored).reduce((sum, { size }) => sum + size, 0));
         await remove(url);
       }
       await load.stop();
@@ -174,7 +176,7 @@ onEachEngine('Backup under load', (database) => {
         expect(mixed.count(name)).toBeGreaterThan(0);
       reportFigure(
         task,
-        `${database.engine.label}: ${COPIES} copies under load, of ${found.join(', ')} posts, comments, deletions and tokens, each consistent`,
+        `${database.engine.label}: ${BACKUPS} copies under load, of ${rowCounts.join(', ')} posts, comments, deletions and tokens, each consistent`,
       );
     },
   );
@@ -186,7 +188,7 @@ onEachEngine('Backup of a large database under load', (database) => {
 
   it.skipIf(!canBackUp(database))(
     'completes without blocking writers',
-    { timeout: 30_000 + 2 * MAX_COPY_MS },
+    { timeout: 30_000 + 2 * MAX_BACKUP_MS },
     async ({ task }) => {
       const { baseUrl, dataSource } = app();
       const content = isFile ? 'randomblob(1000000)' : `REPEAT('x', 1000000)`;
@@ -195,20 +197,20 @@ onEachEngine('Backup of a large database under load', (database) => {
         SELECT ${content} AS content FROM numbers`);
       // At the end of a test, all tables are searched for credentials.
       onTestFinished(() => dataSource.query('DROP TABLE ballast'));
-      const load = new KeyedLoad(await Member.join(app()), () => baseUrl, PUBLISHERS, {
+      const load = new IdempotentPublishLoad(await Member.join(app()), () => baseUrl, PUBLISHERS, {
         maxPauseMs: 0,
       });
       await expect.poll(() => load.posts.size, WAIT).toBeGreaterThan(PUBLISHERS);
       const folder = await newFolder();
       const [published, startedAt] = [load.posts.size, performance.now()];
       let [took, meanwhile] = [Infinity, 0];
-      const url = await copy(database, folder, () => {
+      const url = await backUpAndRestore(database, folder, () => {
         took = performance.now() - startedAt;
         meanwhile = load.posts.size - published;
       });
       await load.stop();
       await remove(url);
-      expect(took).toBeLessThan(MAX_COPY_MS);
+      expect(took).toBeLessThan(MAX_BACKUP_MS);
       // More than were in flight when the backup began.
       expect(meanwhile).toBeGreaterThan(2 * PUBLISHERS);
       const { size } = await stat(join(folder, isFile ? 'platform.sqlite' : 'platform.sql'));

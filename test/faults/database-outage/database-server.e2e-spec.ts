@@ -3,16 +3,16 @@ import { In } from 'typeorm';
 import { Post } from '../../../src/modules/posts/post.entities.js';
 import { startPrivateServer } from '../../support/database-server.js';
 import { onEachServer, type TestDatabase } from '../../support/database.js';
-import { allEqual, countPublished } from '../../support/fixtures.js';
+import { publishedCounts, countPublished } from '../../support/fixtures.js';
 import { Member } from '../../support/member.js';
 import { runSql } from '../../support/sql.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
 import { TestApp } from '../../support/test-app.js';
-import { times } from '../../suite.js';
+import { byExtent } from '../../suite.js';
 import { Load, type Outcome } from './load.js';
 
 const DB_TIMEOUT_MS = 1000;
-const FROZEN_MS = times(10_000, 4000);
+const FROZEN_MS = byExtent(10_000, 4000);
 /** Connect timeout, statement timeout, two seconds for an unresponsive server, and slack. */
 const MAX_RESPONSE_MS = 2 * DB_TIMEOUT_MS + 2000 + 1500;
 const PUBLISHERS = 8;
@@ -102,7 +102,7 @@ onEachServer('Publishing during a database failure', (database) => {
     const { manager } = app.dataSource;
     expect(await manager.countBy(Post, { id: In(ids) })).toBe(ids.length);
     const published = await countPublished(app, member);
-    expect(published).toEqual(allEqual(published.posts));
+    expect(published).toEqual(publishedCounts(published.posts));
     const unknown = outcomes.length - ids.length;
     expect(published.posts).toBeGreaterThanOrEqual(ids.length);
     expect(published.posts).toBeLessThanOrEqual(ids.length + unknown);

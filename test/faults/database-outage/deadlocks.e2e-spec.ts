@@ -4,23 +4,23 @@ import { Comment } from '../../../src/modules/comments/comment.entity.js';
 import { Grant } from '../../../src/modules/oauth/tokens/token.entities.js';
 import { Post } from '../../../src/modules/posts/post.entities.js';
 import { onEachServer } from '../../support/database.js';
-import { allEqual, countPublished } from '../../support/fixtures.js';
+import { publishedCounts, countPublished } from '../../support/fixtures.js';
 import { Member } from '../../support/member.js';
 import { obtainTokens, isTokenAccepted } from '../../support/oauth-flow.js';
 import type { TokenBody } from '../../support/responses.js';
 import { type TestClient, useTestApp } from '../../support/test-app.js';
-import { KeyedLoad } from '../created-once/keyed-load.js';
+import { IdempotentPublishLoad } from '../idempotency/idempotent-publish-load.js';
 import { CodeExchanges } from '../failover/code-exchanges.js';
 import { reportFigure } from '../figures.js';
-import { times } from '../../suite.js';
+import { byExtent } from '../../suite.js';
 import { deadlocksOn, DeadlockStorm, OPPOSITE_LOCKS } from './deadlock-storm.js';
 import { MixedLoad } from './mixed-load.js';
 
-const STORM_MS = times(10_000, 3000);
+const STORM_MS = byExtent(10_000, 3000);
 const TEST_MS = 120_000;
 const STORM_CLIENTS = 8;
 const PUBLISHERS = 4;
-const CODES = times(25, 6);
+const CODES = byExtent(25, 6);
 /** Four attempts, since deadlocks are detected at once, and slack. */
 const MAX_RESPONSE_MS = 5000;
 /** Time for the requests in flight when the storm ends. */
@@ -72,7 +72,7 @@ onEachServer('Database with constant deadlocks', (database) => {
         load.publishAndDelete(brief);
         load.comment(commenter, postId);
       }
-      const keys = new KeyedLoad(keyed, () => app().baseUrl, PUBLISHERS);
+      const keys = new IdempotentPublishLoad(keyed, () => app().baseUrl, PUBLISHERS);
 
       const earlier = await deadlocks();
       const storm = await DeadlockStorm.begin(database.url, STORM_CLIENTS, [
@@ -105,10 +105,10 @@ onEachServer('Database with constant deadlocks', (database) => {
       const unavailable = load.rejected + keys.retries;
       expect(unavailable).toBeLessThan(serviceDeadlocks / 2);
       expect(load.slowest).toBeLessThan(MAX_RESPONSE_MS);
-      expect(await countPublished(app(), ...plain)).toEqual(allEqual(load.count('publish')));
+      expect(await countPublished(app(), ...plain)).toEqual(publishedCounts(load.count('publish')));
       const posts = load.count('brief publish');
       expect(await countPublished(app(), brief)).toEqual({
-        ...allEqual(posts),
+        ...publishedCounts(posts),
         counted: posts - load.count('deletion'),
       });
       expect(await manager.countBy(Comment, { postId })).toBe(load.count('comment'));

@@ -3,7 +3,7 @@ import { newId } from '../../../src/platform/ids.js';
 import { approve, exchange } from '../../support/oauth-flow.js';
 import { type ServerKind, startPrivateServer } from '../../support/database-server.js';
 import { connect, onEachServer, onSqlite } from '../../support/database.js';
-import { allEqual, countPublished } from '../../support/fixtures.js';
+import { publishedCounts, countPublished } from '../../support/fixtures.js';
 import {
   type Fillable,
   SMALL_TABLESPACE,
@@ -79,11 +79,11 @@ async function fillAndFree(url: string, disk: Fillable, hooks: Hooks): Promise<s
     expect(recoveryMs).toBeLessThan(MAX_RECOVERY_MS);
     if (exchanged.status === 503)
       expect((await exchange(app, member.client, code)).status).toBe(200);
-    const other = await connect(url);
+    const dataSource = await connect(url);
     try {
-      expect(await countPublished({ dataSource: other }, member)).toEqual(allEqual(published + 1));
+      expect(await countPublished({ dataSource }, member)).toEqual(publishedCounts(published + 1));
     } finally {
-      await other.destroy();
+      await dataSource.destroy();
     }
     return `503 within ${(slowest / 1000).toFixed(1)} s, recovered after ${(recoveryMs / 1000).toFixed(1)} s`;
   } finally {

@@ -4,7 +4,7 @@ import { onEachServer } from '../../support/database.js';
 import { Member } from '../../support/member.js';
 import { startService, type StartedService } from '../../support/service-process.js';
 import { reportFigure } from '../figures.js';
-import { times } from '../../suite.js';
+import { byExtent } from '../../suite.js';
 import { BreakableServer } from './breakable-server.js';
 import { type Call, callsOf } from './calls.js';
 import { FAULTS } from './faults.js';
@@ -14,9 +14,9 @@ const DB_TIMEOUT_MS = 1000;
 const MAX_RESPONSE_MS = 2 * DB_TIMEOUT_MS + 2000 + 1000;
 const MAX_RECOVERY_MS = 5000;
 const PAUSE_MS = 20;
-const FAULT_MS = times(2000, 500);
+const FAULT_MS = byExtent(2000, 500);
 /** Open connections fail in the first round, new ones in the second. */
-const MIN_ROUNDS = times(2, 1);
+const MIN_ROUNDS = byExtent(2, 1);
 const TEST_MS = 90_000;
 
 onEachServer('Database that', ({ engine }) => {

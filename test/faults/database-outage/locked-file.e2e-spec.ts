@@ -21,11 +21,11 @@ onSqlite('Database file locked by another process', (database) => {
     const introspect = (): Promise<Response> =>
       sendForm(app(), '/oauth/introspect', client, { token });
     const publish = async (): Promise<Response> => member.post('/posts', { content: 'Hi' });
-    const other = new Sqlite(database.url.slice('sqlite:'.length));
-    onTestFinished(() => void other.close());
+    const directConnection = new Sqlite(database.url.slice('sqlite:'.length));
+    onTestFinished(() => void directConnection.close());
     let took = 0;
     for (let round = 0; round < 2; round += 1) {
-      other.exec('BEGIN EXCLUSIVE');
+      directConnection.exec('BEGIN EXCLUSIVE');
       const startedAt = performance.now();
       const rejected = await Promise.all(Array.from({ length: PUBLISHERS }, publish));
       took = performance.now() - startedAt;
@@ -40,7 +40,7 @@ onSqlite('Database file locked by another process', (database) => {
       expect((await introspect()).status).toBe(200);
       expect((await publish()).status).toBe(503);
       expect(performance.now() - retriedAt).toBeLessThan(TIMEOUT_MS);
-      other.exec('ROLLBACK');
+      directConnection.exec('ROLLBACK');
       expect((await publish()).status).toBe(201);
       // The service waits for the next lock again.
       const [wait] = await app().dataSource.query('PRAGMA busy_timeout');

@@ -2,16 +2,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import mysql from 'mysql2/promise';
 import { Comment } from '../../../src/modules/comments/comment.entity.js';
 import { onEachServer } from '../../support/database.js';
-import { allEqual, countPublished } from '../../support/fixtures.js';
+import { publishedCounts, countPublished } from '../../support/fixtures.js';
 import { Member } from '../../support/member.js';
 import { obtainTokens, isTokenAccepted } from '../../support/oauth-flow.js';
 import { useTestApp } from '../../support/test-app.js';
-import { KeyedLoad } from '../created-once/keyed-load.js';
+import { IdempotentPublishLoad } from '../idempotency/idempotent-publish-load.js';
 import { reportFigure } from '../figures.js';
-import { times } from '../../suite.js';
+import { byExtent } from '../../suite.js';
 import { MixedLoad } from './mixed-load.js';
 
-const HOLD_MS = times(6000, 3000);
+const HOLD_MS = byExtent(6000, 3000);
 const TEST_MS = 120_000;
 /** Timeout of the group commit, timeout of the retry, and slack. */
 const MAX_RESPONSE_MS = 4000;
@@ -40,7 +40,7 @@ onEachServer('Database client that holds row locks for longer than the timeout',
       const unaffected = new MixedLoad();
       unaffected.publish(bystander);
       const holder = await mysql.createConnection(database.url);
-      let keys: KeyedLoad | undefined;
+      let keys: IdempotentPublishLoad | undefined;
       const rejected = { held: 0 };
       try {
         // Like the service: row locks without gap locks.
@@ -56,7 +56,7 @@ onEachServer('Database client that holds row locks for longer than the timeout',
         load.publish(plain);
         load.comment(commenter, postId);
         load.refresh(app(), client, tokens);
-        keys = new KeyedLoad(keyed, () => app().baseUrl, 2);
+        keys = new IdempotentPublishLoad(keyed, () => app().baseUrl, 2);
         await sleep(HOLD_MS);
         expect(load.all).toBe(0);
         expect(keys.posts.size).toBe(0);
@@ -74,8 +74,12 @@ onEachServer('Database client that holds row locks for longer than the timeout',
       await Promise.all([load.stop(), unaffected.stop(), keys.stop()]);
       expect(load.slowest).toBeLessThan(MAX_RESPONSE_MS);
       expect(unaffected.rejected).toBe(0);
-      expect(await countPublished(app(), plain)).toEqual(allEqual(1 + load.count('publish')));
-      expect(await countPublished(app(), bystander)).toEqual(allEqual(unaffected.count('publish')));
+      expect(await countPublished(app(), plain)).toEqual(
+        publishedCounts(1 + load.count('publish')),
+      );
+      expect(await countPublished(app(), bystander)).toEqual(
+        publishedCounts(unaffected.count('publish')),
+      );
       const { manager } = app().dataSource;
       expect(await manager.countBy(Comment, { postId })).toBe(load.count('comment'));
       expect(await isTokenAccepted(app(), tokens.access_token)).toBe(true);

@@ -7,14 +7,14 @@ import { Member } from '../../support/member.js';
 import { MysqlGroup } from '../../support/mysql-group.js';
 import { startService, type StartedService } from '../../support/service-process.js';
 import type { TestApp } from '../../support/test-app.js';
-import { KeyedLoad } from '../created-once/keyed-load.js';
+import { IdempotentPublishLoad } from '../idempotency/idempotent-publish-load.js';
 import { reportFigure } from '../figures.js';
-import { times } from '../../suite.js';
+import { byExtent } from '../../suite.js';
 import { Rotations } from './rotations.js';
 import { CodeExchanges } from './code-exchanges.js';
 
 const COMMAND = process.env.TEST_GROUP_COMMAND ?? '';
-const KILLS = times(3, 1);
+const KILLS = byExtent(3, 1);
 const KILL_MS = 150_000;
 const PUBLISHERS = 8;
 const CODES = 20;
@@ -68,15 +68,15 @@ describe.skipIf(COMMAND === '')('Database group with a killed primary', () => {
   }
 
   /** Publishes until a part of the quota is used. */
-  async function startLimitedLoad(member: Member): Promise<KeyedLoad> {
+  async function startLimitedLoad(member: Member): Promise<IdempotentPublishLoad> {
     const { size, maxPauseMs } = LIMITED_LOAD;
     const options = { isQuotaExceeded: true, maxPauseMs };
-    const load = new KeyedLoad(member, () => app.baseUrl, size, options);
+    const load = new IdempotentPublishLoad(member, () => app.baseUrl, size, options);
     await expect.poll(() => load.posts.size, { timeout: 10_000 }).toBeGreaterThan(LIMIT / 10);
     return load;
   }
 
-  async function expectQuotaUsedUp(load: KeyedLoad): Promise<void> {
+  async function expectQuotaUsedUp(load: IdempotentPublishLoad): Promise<void> {
     await expect.poll(() => load.rejected, { timeout: 30_000 }).toBeGreaterThan(LIMITED_LOAD.size);
     await load.stop();
     expect(load.posts.size).toBe(LIMIT);
@@ -90,9 +90,13 @@ describe.skipIf(COMMAND === '')('Database group with a killed primary', () => {
       while (allClients.length < KILLS) allClients.push(await prepare());
       // The codes of the last kill are issued before the first.
       const expiresAt = new Date(Date.now() + 3_600_000);
-      await app.dataSource.manager.update(AuthorizationCode, { consumedAt: IsNull() }, { expiresAt });
+      await app.dataSource.manager.update(
+        AuthorizationCode,
+        { consumedAt: IsNull() },
+        { expiresAt },
+      );
       const member = await Member.join(app);
-      const load = new KeyedLoad(member, () => app.baseUrl, PUBLISHERS);
+      const load = new IdempotentPublishLoad(member, () => app.baseUrl, PUBLISHERS);
       const outages: number[] = [];
       let refreshes = 0;
       for (const clients of allClients) {
@@ -127,7 +131,7 @@ describe.skipIf(COMMAND === '')('Database group with a killed primary', () => {
       const seconds = outages.map((outage) => outage.toFixed(1)).join(', ');
       reportFigure(
         task,
-        `${KILLS} primaries killed: publishing again after ${seconds} s; ${load.posts.size} posts, each stored and counted once; ${KILLS * CODES} codes sent up to three times before, during and after the kill, each exchanged once; ${refreshes} refresh tokens sent three times, each rotated once; ${KILLS} quotas of ${LIMIT} used exactly`,
+        `${KILLS} primaries killed: publishing again after ${seconds} s; ${load.posts.size} posts, each stored and counted once; ${KILLS * CODES} codes sent up to three times before, during and after the kill, each exchanged once; ${refreshes} refresh tokens sent three byExtent, each rotated once; ${KILLS} quotas of ${LIMIT} used exactly`,
       );
     },
   );

@@ -3,12 +3,12 @@ import { RUNS, SEED } from '../../support/arbitraries.js';
 import { onEachEngine } from '../../support/database.js';
 import { useTestApp } from '../../support/test-app.js';
 import { reportFigure } from '../figures.js';
-import { times } from '../../suite.js';
+import { byExtent } from '../../suite.js';
 import { Actors } from './api-actors.js';
 import { ApiComparison, Tally } from './api-comparison.js';
 import { operations } from './api-operations.js';
 
-const SEQUENCES = RUNS ?? times(50, 10);
+const SEQUENCES = RUNS ?? byExtent(50, 10);
 const MAX_OPERATIONS = 60;
 /** Statuses that have to occur, except in a run with a chosen number of sequences. */
 const STATUSES = RUNS !== undefined ? [] : [200, 201, 400, 403, 404, 422, 429];

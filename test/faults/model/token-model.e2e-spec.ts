@@ -3,11 +3,11 @@ import { RUNS, SEED } from '../../support/arbitraries.js';
 import { onEachEngine } from '../../support/database.js';
 import { rateLimits, useTestApp } from '../../support/test-app.js';
 import { reportFigure } from '../figures.js';
-import { IS_QUICK, times } from '../../suite.js';
+import { IS_QUICK, byExtent } from '../../suite.js';
 import { steps, SCENARIO } from './token-steps.js';
 import { Tally, TokenComparison } from './token-comparison.js';
 
-const SEQUENCES = RUNS ?? times(50, 4);
+const SEQUENCES = RUNS ?? byExtent(50, 4);
 const START_TIME = '2026-11-21T09:30:00.000Z';
 /** Outcomes that have to occur, except in a run with a chosen number of sequences. */
 const OUTCOMES =

@@ -29,15 +29,15 @@ export async function storedGrants(
     manager.findBy(AccessToken, where),
     manager.findBy(RefreshToken, where),
   ]);
-  const of = <T extends { grantId: string }>(rows: T[], id: string): T[] =>
+  const rowsOfGrant = <T extends { grantId: string }>(rows: T[], id: string): T[] =>
     rows.filter(({ grantId }) => grantId === id);
   return grants
     .toSorted((one, other) => ids.indexOf(one.id) - ids.indexOf(other.id))
     .map((grant) => ({
       grant,
-      codes: of(codes, grant.id),
-      access: of(access, grant.id),
-      refresh: of(refresh, grant.id),
+      codes: rowsOfGrant(codes, grant.id),
+      access: rowsOfGrant(access, grant.id),
+      refresh: rowsOfGrant(refresh, grant.id),
     }));
 }
 

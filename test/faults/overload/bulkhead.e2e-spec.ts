@@ -5,8 +5,8 @@ import { expectApiError } from '../../support/api.js';
 import { onOneServer } from '../../support/database.js';
 import { Member } from '../../support/member.js';
 import { requestsInFlight, useTestApp } from '../../support/test-app.js';
-import { times } from '../../suite.js';
-import { Caller, type RawResponse } from './caller.js';
+import { byExtent } from '../../suite.js';
+import { RawConnection, type RawResponse } from './raw-connection.js';
 import { exchangeBegun, publish, publishBegun, readPosts } from './requests.js';
 
 /** Permits per database connection. */
@@ -21,7 +21,7 @@ const MAX_RESPONSE_MS = QUEUE_TIMEOUT_MS + 1500;
 const ATTEMPTS = 3;
 const MANY_REQUESTS = 20;
 /** Number of disconnects while no permit is free, and again while permits are free. */
-const DISCONNECTS = times(2, 1);
+const DISCONNECTS = byExtent(2, 1);
 const DISCONNECT_MS = 100;
 /** Requests of disconnected callers continue, but do not count as in flight. */
 const COOLDOWN_MS = 1100;
@@ -95,14 +95,14 @@ onOneServer('Bulkhead', (database) => {
     const disconnects = [
       // While no permit is free, with pipelined requests.
       async () => {
-        const caller = await Caller.connect(baseUrl);
+        const caller = await RawConnection.connect(baseUrl);
         caller.sendMore(readPosts(baseUrl, token).repeat(MANY_REQUESTS));
         await expect.poll(() => requestsInFlight(app())).toBeGreaterThan(PERMITS);
         caller.close();
       },
       // Before the token is checked, and so before the body is read.
       async () => {
-        const caller = await Caller.connect(baseUrl);
+        const caller = await RawConnection.connect(baseUrl);
         caller.sendMore(publish(baseUrl, token, 'Hi'));
         await expect.poll(() => requestsInFlight(app())).toBe(1);
         caller.close();
@@ -123,7 +123,7 @@ onOneServer('Bulkhead', (database) => {
       publishBegun(baseUrl, token, 100),
       readPosts(baseUrl, token).repeat(MANY_REQUESTS),
     ].slice(0, DISCONNECTS)) {
-      const caller = await Caller.connect(baseUrl);
+      const caller = await RawConnection.connect(baseUrl);
       caller.sendMore(request);
       await sleep(DISCONNECT_MS);
       caller.close();
@@ -136,7 +136,7 @@ onOneServer('Bulkhead', (database) => {
     const body = JSON.stringify({ content: 'Hi' });
     const begun = publishBegun(baseUrl, member.token, body.length) + body.slice(0, -1);
     const callers = await Promise.all(
-      Array.from({ length: MANY_REQUESTS }, () => Caller.connect(baseUrl)),
+      Array.from({ length: MANY_REQUESTS }, () => RawConnection.connect(baseUrl)),
     );
     const responses = callers.map((caller) => caller.send(begun));
     await expect.poll(() => requestsInFlight(app())).toBe(MANY_REQUESTS);
@@ -155,7 +155,7 @@ onOneServer('Bulkhead', (database) => {
   it('returns 503 at once for a form that arrives while the queue is full', async () => {
     const { baseUrl } = app();
     const callers = await Promise.all(
-      Array.from({ length: QUEUE_LIMIT + 1 }, () => Caller.connect(baseUrl)),
+      Array.from({ length: QUEUE_LIMIT + 1 }, () => RawConnection.connect(baseUrl)),
     );
     const responses: RawResponse[] = [];
     const all = callers.map(async (caller) => {

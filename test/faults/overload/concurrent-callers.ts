@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Caller, type RawResponse } from './caller.js';
+import { RawConnection, type RawResponse } from './raw-connection.js';
 
 export interface Behaviour {
   /** Milliseconds between the starts of two requests of a caller. */
@@ -9,11 +9,11 @@ export interface Behaviour {
 
 /** Many connections, each with a caller that sends one request after the other. */
 export class ConcurrentCallers {
-  private constructor(private readonly callers: readonly Caller[]) {}
+  private constructor(private readonly callers: readonly RawConnection[]) {}
 
   static async connect(baseUrl: string, size: number): Promise<ConcurrentCallers> {
     return new ConcurrentCallers(
-      await Promise.all(Array.from({ length: size }, () => Caller.connect(baseUrl))),
+      await Promise.all(Array.from({ length: size }, () => RawConnection.connect(baseUrl))),
     );
   }
 
@@ -29,7 +29,7 @@ export class ConcurrentCallers {
   ): Promise<RawResponse[]> {
     const responses: RawResponse[] = [];
     const until = performance.now() + forMs;
-    const one = async (caller: Caller, number: number): Promise<void> => {
+    const one = async (caller: RawConnection, number: number): Promise<void> => {
       await sleep(Math.random() * intervalMs);
       for (let turn = 0; performance.now() < until; turn += 1) {
         const response = await caller.send(request(number, turn));

@@ -49,14 +49,14 @@ onEachServer('More concurrent requests than connections, on a locked table', (da
     { timeout: TEST_MS },
     async () => {
       const member = await Member.join(app());
-      const other = await mysql.createConnection(database.url);
+      const directConnection = await mysql.createConnection(database.url);
       try {
-        await other.query('LOCK TABLES access_tokens WRITE');
+        await directConnection.query('LOCK TABLES access_tokens WRITE');
         const startedAt = performance.now();
         expect(await countServed(await allAtOnce(member))).toBe(0);
         expect(performance.now() - startedAt).toBeLessThan(MAX_MS);
       } finally {
-        await other.end();
+        await directConnection.end();
       }
       const responses = Array.from({ length: 40 }, () => member.get('/me'));
       expect(await countServed(await Promise.all(responses))).toBe(40);

@@ -4,8 +4,8 @@ import { Member } from '../../support/member.js';
 import { type ServiceProcess, startProcess } from '../../support/service-process.js';
 import { useTestApp } from '../../support/test-app.js';
 import { reportFigure } from '../figures.js';
-import { times } from '../../suite.js';
-import { Caller, type RawResponse } from './caller.js';
+import { byExtent } from '../../suite.js';
+import { RawConnection, type RawResponse } from './raw-connection.js';
 import { percentile } from './concurrent-callers.js';
 import { publish, publishBegun, publishCompressed, readPosts } from './requests.js';
 
@@ -15,14 +15,14 @@ const BATCH = 50;
 const MAX_BODY_BYTES = 262_144;
 /** Number of large bodies that fit in 64 MB at a time. */
 const MAX_LARGE = 256;
-const TIMEOUT_MS = times(5000, 2500);
+const TIMEOUT_MS = byExtent(5000, 2500);
 const MAX_RELEASE_MS = 0.8 * TIMEOUT_MS;
 const DRIP_MS = 500;
 const PAUSE_MS = 10;
-const ROUNDS = times(3, 1);
+const ROUNDS = byExtent(3, 1);
 const MAX_MEMORY_MB = 300;
 /** Larger in a quick run, which runs other files in parallel. */
-const MAX_RESPONSE_MS = times(500, 2000);
+const MAX_RESPONSE_MS = byExtent(500, 2000);
 /** Large enough to be counted, and longer than the maximum of a post. */
 const LONG = 'x'.repeat(20_000);
 
@@ -50,26 +50,26 @@ onSqlite('A thousand slow request bodies', (database) => {
   ): Promise<{ others: RawResponse[]; slow: RawResponse[] }> {
     const { baseUrl } = service;
     const begun = publishBegun(baseUrl, member.token, bytes);
-    const callers: Caller[] = [];
+    const callers: RawConnection[] = [];
     const slow: Promise<RawResponse>[] = [];
     while (callers.length < SLOW_CALLERS) {
-      const some = Array.from({ length: BATCH }, () => Caller.connect(baseUrl));
+      const some = Array.from({ length: BATCH }, () => RawConnection.connect(baseUrl));
       for (const caller of await Promise.all(some)) {
         callers.push(caller);
         slow.push(caller.send(begun));
       }
     }
-    const other = await Caller.connect(baseUrl);
+    const fastConnection = await RawConnection.connect(baseUrl);
     const dripping = setInterval(() => {
       for (const caller of callers) if (caller.isWaiting) caller.sendMore(drip);
     }, DRIP_MS);
     const others: RawResponse[] = [];
     while (callers.some(({ isWaiting }) => isWaiting)) {
-      others.push(await other.send(readPosts(baseUrl, member.token)));
+      others.push(await fastConnection.send(readPosts(baseUrl, member.token)));
       await sleep(PAUSE_MS);
     }
     clearInterval(dripping);
-    for (const caller of [...callers, other]) caller.close();
+    for (const caller of [...callers, fastConnection]) caller.close();
     return { others, slow: await Promise.all(slow) };
   }
 
@@ -104,12 +104,12 @@ onSqlite('A thousand slow request bodies', (database) => {
   it('releases the memory of aborted compressed uploads', async () => {
     const { baseUrl } = service;
     const { token } = member;
-    const other = await Caller.connect(baseUrl);
+    const fastConnection = await RawConnection.connect(baseUrl);
     const statusOfLarge = async (): Promise<number> =>
-      (await other.send(publish(baseUrl, token, LONG))).status;
+      (await fastConnection.send(publish(baseUrl, token, LONG))).status;
     for (let round = 0; round < ROUNDS; round += 1) {
       const callers = await Promise.all(
-        Array.from({ length: 2 * MAX_LARGE }, () => Caller.connect(baseUrl)),
+        Array.from({ length: 2 * MAX_LARGE }, () => RawConnection.connect(baseUrl)),
       );
       for (const caller of callers) caller.sendMore(publishCompressed(baseUrl, token));
       await expect.poll(statusOfLarge, { timeout: TIMEOUT_MS }).toBe(503);
@@ -118,6 +118,6 @@ onSqlite('A thousand slow request bodies', (database) => {
       await expect.poll(statusOfLarge, { timeout: TIMEOUT_MS }).toBe(400);
       expect(performance.now() - leftAt).toBeLessThan(MAX_RELEASE_MS);
     }
-    other.close();
+    fastConnection.close();
   });
 });

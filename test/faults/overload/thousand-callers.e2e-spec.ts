@@ -4,14 +4,14 @@ import { Member } from '../../support/member.js';
 import { type ServiceProcess, startProcess } from '../../support/service-process.js';
 import { useTestApp } from '../../support/test-app.js';
 import { reportFigure } from '../figures.js';
-import { IS_QUICK, times } from '../../suite.js';
-import type { RawResponse } from './caller.js';
+import { IS_QUICK, byExtent } from '../../suite.js';
+import type { RawResponse } from './raw-connection.js';
 import { ConcurrentCallers, isAdmitted, type Behaviour, percentile } from './concurrent-callers.js';
 import { publish, readPosts } from './requests.js';
 
 const FEW = 48;
 const MANY = 1000;
-const MEMBERS = times(50, 10);
+const MEMBERS = byExtent(50, 10);
 /** Every fourth request is a publish. */
 const PUBLISH_EVERY = 4;
 /** Duration of the initial burst, which is measured separately. */
@@ -23,11 +23,11 @@ const MAX_ADMITTED_MS = QUEUE_TIMEOUT_MS + 1000;
 const MAX_BURST_MS = MAX_ADMITTED_MS + 1000;
 /** Longest response time, with slack. */
 const MAX_RESPONSE_MS = 8000;
-const ROUNDS = times(3, 1);
-const MEASURE_MS = times(4000, 500);
-const TEST_MS = times(150_000, 60_000);
+const ROUNDS = byExtent(3, 1);
+const MEASURE_MS = byExtent(4000, 500);
+const TEST_MS = byExtent(150_000, 60_000);
 /** Maximum factor by which requests are slower after recovery. A single short measurement is less exact. */
-const MAX_SLOWDOWN = times(5, 20);
+const MAX_SLOWDOWN = byExtent(5, 20);
 const MAX_MEMORY_MB = 300;
 const MAX_RECOVERY_MS = 3000;
 /** Minimum rate after recovery, as a part of the rate at half load. */
@@ -36,7 +36,7 @@ const MIN_RECOVERED_RATE = 0.8;
  * Minimum rate of admitted requests under overload, as a part of the rate of the best load. The callers run on the same
  * processors as the service, and a thousand of them need more of it than 48.
  */
-const MIN_GOODPUT = times(0.6, 0.3);
+const MIN_GOODPUT = byExtent(0.6, 0.3);
 const NO_PAUSE: Behaviour = { intervalMs: 0, obeysRetryAfter: true };
 const IGNORE_RETRY_AFTER: Behaviour = { intervalMs: 0, obeysRetryAfter: false };
 

@@ -49,14 +49,14 @@ onEachServer('Response that takes longer than the timeout of unread responses', 
 
   it('is still sent', async () => {
     const member = await Member.join(app());
-    const other = await mysql.createConnection(database.url);
+    const directConnection = await mysql.createConnection(database.url);
     try {
-      await other.query('LOCK TABLES posts WRITE');
+      await directConnection.query('LOCK TABLES posts WRITE');
       const begun = performance.now();
       expect((await member.get('/posts')).status).toBe(503);
       expect(performance.now() - begun).toBeGreaterThan(UNREAD_MS);
     } finally {
-      await other.end();
+      await directConnection.end();
     }
     expect((await member.get('/posts')).status).toBe(200);
   });

@@ -4,11 +4,11 @@ import { Migrator } from '../../../src/platform/database/migrations/migrator.js'
 import { connect, onEachServer } from '../../support/database.js';
 import { releasedDatabase, restore } from '../../support/released.js';
 import { reportFigure } from '../figures.js';
-import { times } from '../../suite.js';
+import { byExtent } from '../../suite.js';
 
 const RELEASE = '1.0.0';
 /** Many times the shortest lock timeout of a server, one second. */
-const WAIT_MS = times(20_000, 3000);
+const WAIT_MS = byExtent(20_000, 3000);
 const SETTINGS = { DB_TIMEOUT_MS: '1000' };
 
 onEachServer('Two processes that migrate', (database) => {

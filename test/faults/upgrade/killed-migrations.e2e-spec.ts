@@ -9,15 +9,15 @@ import { connect, onEachEngine, onOneServer, type TestDatabase } from '../../sup
 import { schemaOf } from '../../support/released.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
 import { reportFigure } from '../figures.js';
-import { IS_QUICK, times } from '../../suite.js';
+import { IS_QUICK, byExtent } from '../../suite.js';
 import { expectPreserved } from './preserved-rows.js';
 import { usedDatabase } from './used-release.js';
 
 const RELEASE = '1.0.0';
 /** One for each of the steps below. */
-const KILLS = times(6, 1);
+const KILLS = byExtent(6, 1);
 /** SQLite migrates in one transaction. */
-const KILLS_SQLITE = times(2, 1);
+const KILLS_SQLITE = byExtent(2, 1);
 const KILL_MS = 20_000;
 /** Timeout for the command to reach its step. */
 const STEP_MS = 15_000;
@@ -99,7 +99,7 @@ function isLocked(file: Sqlite.Database): boolean {
   afterAll(() => dataSource?.destroy());
 
   it(
-    `completes in the next run, forward and back, ${kills} times, and loses no row`,
+    `completes in the next run, forward and back, ${kills} byExtent, and loses no row`,
     { timeout: 120_000 + 2 * kills * KILL_MS },
     async ({ task }) => {
       const used = await usedDatabase(database);

@@ -22,9 +22,9 @@ import {
   schemaOf,
 } from '../../support/released.js';
 import { type ServiceProcess, startProcess } from '../../support/service-process.js';
-import { KeyedLoad } from '../created-once/keyed-load.js';
+import { IdempotentPublishLoad } from '../idempotency/idempotent-publish-load.js';
 import { reportFigure } from '../figures.js';
-import { IS_QUICK, times } from '../../suite.js';
+import { IS_QUICK, byExtent } from '../../suite.js';
 import { expectPreserved, publisherIn } from './preserved-rows.js';
 import { expectVisited, UNLIMITED_SIGN_INS, UNLIMITED_SIGN_INS_1_0_0, Visits } from './visits.js';
 
@@ -32,7 +32,7 @@ const RELEASE = '1.0.0';
 const TEST_MS = 120_000;
 const PUBLISHERS = 4;
 /** Pause before the next step. */
-const BETWEEN_MS = times(1000, 0);
+const BETWEEN_MS = byExtent(1000, 0);
 const READY_MS = 10_000;
 /** Columns that the publisher changes. */
 const CHANGED_BY_USE = { users: ['post_count'] };
@@ -83,7 +83,7 @@ const NO_HISTORY =
 
   /** Asserts that publishing continues during `work`, and that a visit succeeds after it. */
   async function duringLoad<T>(
-    load: KeyedLoad,
+    load: IdempotentPublishLoad,
     visits: Visits,
     work: () => Promise<T>,
   ): Promise<T> {
@@ -120,7 +120,7 @@ const NO_HISTORY =
       const member = await publisherIn(dataSource, () => site);
       let requests = 0;
       const next = (): string => serving[(requests += 1) % serving.length]?.baseUrl ?? '';
-      const load = new KeyedLoad(member, next, PUBLISHERS);
+      const load = new IdempotentPublishLoad(member, next, PUBLISHERS);
       const visits = new Visits(() => site, member.user, member.client);
       const whileServing = <T>(work: () => Promise<T>): Promise<T> =>
         duringLoad(load, visits, work);
@@ -138,11 +138,11 @@ const NO_HISTORY =
       await visits.stop();
       await load.stop();
       expect([load.retries, visits.unavailable]).toEqual([0, 0]);
-      const here = new CommandLine(database, (args, more) =>
+      const currentCli = new CommandLine(database, (args, more) =>
         runCommand(args, { ...more, METRICS_PORT: 'off' }),
       );
-      expect(await here.json('db', 'check')).toMatchObject({ current: true });
-      const found = await runDoctor(here);
+      expect(await currentCli.json('db', 'check')).toMatchObject({ current: true });
+      const found = await runDoctor(currentCli);
       expect(found.filter(({ status }) => status === 'failed')).toEqual([]);
       await expectPreserved(database, original, CHANGED_BY_USE);
       await expectVisited(dataSource, visits, member.user);

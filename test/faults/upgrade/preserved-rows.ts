@@ -7,7 +7,7 @@ import type { TestDatabase } from '../../support/database.js';
 import { dump, type ReleasedDatabase } from '../../support/released.js';
 import { json, type TokenBody } from '../../support/responses.js';
 import type { TestClient } from '../../support/test-app.js';
-import type { Publisher } from '../created-once/keyed-load.js';
+import type { Publisher } from '../idempotency/idempotent-publish-load.js';
 
 /** Rows of the released database: an unused public app, and a user without posts. */
 const CLIENT: TestClient = {

@@ -3,7 +3,7 @@ import { onOneEngine } from '../../support/database.js';
 import { type TestClient, useTestApp } from '../../support/test-app.js';
 import { decide, forged, statusOfMe } from './decide.js';
 import { connect } from './recipes/oauth4webapi.js';
-import { returnAddress } from '../../support/responses.js';
+import { returnUrl } from '../../support/responses.js';
 
 const SCOPE = 'profile.read posts.write';
 
@@ -116,7 +116,7 @@ onOneEngine('oauth4webapi', (database) => {
     it('O12 reports invalid_scope for an unknown scope', async () => {
       const { link } = await partner.begin('profile.write');
       const response = await app().fetch(link);
-      const back = returnAddress(await response.text());
+      const back = returnUrl(await response.text());
       const stored = { state: new URL(link).searchParams.get('state') ?? '', verifier: 'x' };
       await expect(partner.finish(back, stored)).rejects.toMatchObject({ error: 'invalid_scope' });
     });

@@ -147,14 +147,14 @@ onEachServer('Database outage', (database) => {
   });
 
   it('O68 keeps the code if the connection is lost before the COMMIT of an exchange', async () => {
-    proxy.cutBefore('COMMIT');
+    proxy.cutBeforeStatement('COMMIT');
     await expectUnavailable(await exchange(app, state.client, state.code));
     await proxy.repair();
     await expectAllUsable(app, state);
   });
 
   it('O68 keeps the refresh token if the connection is lost before the COMMIT of a refresh', async () => {
-    proxy.cutBefore('COMMIT');
+    proxy.cutBeforeStatement('COMMIT');
     await expectUnavailable(await refresh(app, state));
     await proxy.repair();
     await expectAllUsable(app, state);

@@ -51,7 +51,7 @@ onEachServer('In-doubt commits of token requests', (database) => {
   ): Promise<void> {
     // Deferred writes have a COMMIT of their own.
     await flushDeferredWrites(app);
-    if (when === 'before') proxy.cutBefore('COMMIT');
+    if (when === 'before') proxy.cutBeforeStatement('COMMIT');
     else proxy.cutAfterStatement('COMMIT');
     await expectTokenError(await send(), 'temporarily_unavailable', 503);
     await proxy.repair();

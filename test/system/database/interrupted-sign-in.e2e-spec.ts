@@ -10,13 +10,13 @@ import { expectPage } from '../../support/responses.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
 import { rateLimits, TestApp, type TestClient } from '../../support/test-app.js';
 
-/** Less than the database timeout. */
+/** Time for the first check of an in-doubt commit. Less than the database timeout. */
 const FIRST_CHECK_MS = 500;
 
 onEachServer('Loss of the database during a sign-in', (database) => {
   let proxy: TcpProxy;
   let app: TestApp;
-  let other: mysql.Connection;
+  let directConnection: mysql.Connection;
   let client: TestClient;
   let user: User;
   let visitor: Browser;
@@ -29,10 +29,10 @@ onEachServer('Loss of the database during a sign-in', (database) => {
       ...rateLimits({ 'phone-failures': 1, 'phone-messages-per-hour': 1 }),
     };
     app = await TestApp.start({ ...database, url: proxy.url }, env);
-    other = await mysql.createConnection(database.url);
+    directConnection = await mysql.createConnection(database.url);
   });
   afterAll(async () => {
-    await other?.end();
+    await directConnection?.end();
     await proxy?.repair();
     await app?.stop();
     await proxy?.stop();
@@ -43,28 +43,29 @@ onEachServer('Loss of the database during a sign-in', (database) => {
     visitor = new Browser(app);
   });
   afterEach(async () => {
-    await other.query('UNLOCK TABLES');
+    await directConnection.query('UNLOCK TABLES');
     await proxy.repair();
   });
 
   const sendPhone = (page: Page): Promise<Page> =>
     visitor.submit(page, '/oauth/authorize/sign-in', { phone: user.phone });
-  const enterCode = (page: Page, code: string): Promise<Page> =>
-    visitor.submit(page, '/oauth/authorize/verify', { code });
+  const enterPassword = (page: Page, password: string): Promise<Page> =>
+    visitor.submit(page, '/oauth/authorize/verify', { code: password });
   const allow = (page: Page): Promise<Page> =>
     visitor.submit(page, '/oauth/authorize/decision', {
       scope: [...client.scopes],
       decision: 'approve',
     });
-  const wrong = (code: string): string => (code === '000000' ? '000001' : '000000');
+  const wrongPassword = (password: string): string => (password === '000000' ? '000001' : '000000');
 
   /** Makes other transactions wait for the table, as during an ALTER TABLE. */
-  const lock = (table: string): Promise<unknown> => other.query(`LOCK TABLES ${table} READ`);
-  const unlock = (): Promise<unknown> => other.query('UNLOCK TABLES');
+  const lock = (table: string): Promise<unknown> =>
+    directConnection.query(`LOCK TABLES ${table} READ`);
+  const unlock = (): Promise<unknown> => directConnection.query('UNLOCK TABLES');
 
-  async function openCodePage(): Promise<{ page: Page; code: string }> {
+  async function openPasswordPage(): Promise<{ page: Page; password: string }> {
     const page = await sendPhone(await visitor.open(authorizeLink(client)));
-    return { page, code: await app.sms.password(user.phone) };
+    return { page, password: await app.sms.password(user.phone) };
   }
 
   function expectUnavailable(page: Page): void {
@@ -72,7 +73,7 @@ onEachServer('Loss of the database during a sign-in', (database) => {
     expect(page.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
   }
 
-  /** Does not exchange the code: the background writes of an exchange would have another COMMIT. */
+  /** Asserts an authorization code. Does not exchange it, because the background writes of an exchange would send another COMMIT. */
   async function expectConsent(page: Page): Promise<void> {
     expect((await allow(page)).location).toMatch(/[?&]code=svcac_/);
   }
@@ -86,9 +87,9 @@ onEachServer('Loss of the database during a sign-in', (database) => {
       expectUnavailable(await sendPhone(page));
       expect(app.sms.count(user.phone)).toBe(0);
       await unlock();
-      const codePage = await sendPhone(page);
-      expectPage(codePage, 200);
-      await expectConsent(await enterCode(codePage, await app.sms.password(user.phone)));
+      const passwordPage = await sendPhone(page);
+      expectPage(passwordPage, 200);
+      await expectConsent(await enterPassword(passwordPage, await app.sms.password(user.phone)));
     },
   );
 
@@ -97,10 +98,10 @@ onEachServer('Loss of the database during a sign-in', (database) => {
     proxy.cutAfterStatement('COMMIT');
     expectUnavailable(await sendPhone(page));
     await proxy.repair();
-    const code = await app.sms.password(user.phone);
+    const password = await app.sms.password(user.phone);
     const again = await sendPhone(page);
     expectPage(again, 429);
-    await expectConsent(await enterCode(again, code));
+    await expectConsent(await enterPassword(again, password));
     expect(app.sms.count(user.phone)).toBe(1);
   });
 
@@ -111,77 +112,77 @@ onEachServer('Loss of the database during a sign-in', (database) => {
     // The service checks the outcome for the first time before the COMMIT arrives.
     await sleep(FIRST_CHECK_MS);
     await proxy.repair();
-    const code = await app.sms.password(user.phone);
-    await expectConsent(await enterCode(await sendPhone(page), code));
+    const password = await app.sms.password(user.phone);
+    await expectConsent(await enterPassword(await sendPhone(page), password));
     expect(app.sms.count(user.phone)).toBe(1);
   });
 
   it('O68 sends one message, with the stored password, after a commit that was not sent', async () => {
     const page = await visitor.open(authorizeLink(client));
-    proxy.cutBefore('COMMIT');
+    proxy.cutBeforeStatement('COMMIT');
     expectUnavailable(await sendPhone(page));
     await proxy.repair();
-    const codePage = await sendPhone(page);
-    expectPage(codePage, 200);
-    const code = await app.sms.password(user.phone);
+    const passwordPage = await sendPhone(page);
+    expectPage(passwordPage, 200);
+    const password = await app.sms.password(user.phone);
     await app.service(SmsQueue).idle();
     expect(app.sms.count(user.phone)).toBe(1);
-    await expectConsent(await enterCode(codePage, code));
+    await expectConsent(await enterPassword(passwordPage, password));
   });
 
   it.each(['otp_challenges', 'known_browsers', 'sign_in_sessions', 'authorizations'])(
     'O68 accepts the correct password on a retry after %s could not be written',
     async (table) => {
-      const { page, code } = await openCodePage();
+      const { page, password } = await openPasswordPage();
       await lock(table);
-      expectUnavailable(await enterCode(page, code));
-      expectUnavailable(await enterCode(page, code));
+      expectUnavailable(await enterPassword(page, password));
+      expectUnavailable(await enterPassword(page, password));
       await unlock();
       const { attempts } = await app.dataSource.manager.findOneByOrFail(OtpChallenge, {
         phone: user.phone,
       });
       expect(attempts).toBe(0);
-      await expectConsent(await enterCode(page, code));
+      await expectConsent(await enterPassword(page, password));
     },
   );
 
   it('O68 ignores a wrong password that could not be counted, and counts the next', async () => {
-    const { page, code } = await openCodePage();
+    const { page, password } = await openPasswordPage();
     await lock('otp_failures');
-    expectUnavailable(await enterCode(page, wrong(code)));
+    expectUnavailable(await enterPassword(page, wrongPassword(password)));
     await unlock();
-    expectPage(await enterCode(page, wrong(code)), 400);
-    expectPage(await enterCode(page, code), 429);
+    expectPage(await enterPassword(page, wrongPassword(password)), 400);
+    expectPage(await enterPassword(page, password), 429);
   });
 
   it('O68 accepts the correct password on a retry after a commit that was not sent', async () => {
-    const { page, code } = await openCodePage();
-    proxy.cutBefore('COMMIT');
-    expectUnavailable(await enterCode(page, code));
+    const { page, password } = await openPasswordPage();
+    proxy.cutBeforeStatement('COMMIT');
+    expectUnavailable(await enterPassword(page, password));
     await proxy.repair();
-    await expectConsent(await enterCode(page, code));
+    await expectConsent(await enterPassword(page, password));
   });
 
   it('O68 continues on a retry after an in-doubt commit of the correct password', async () => {
-    const { page, code } = await openCodePage();
+    const { page, password } = await openPasswordPage();
     proxy.cutAfterStatement('COMMIT');
-    expectUnavailable(await enterCode(page, code));
+    expectUnavailable(await enterPassword(page, password));
     await proxy.repair();
-    await expectConsent(await enterCode(page, code));
+    await expectConsent(await enterPassword(page, password));
   });
 
   it('O68 does not sign in after an in-doubt commit of a wrong password', async () => {
-    const { page, code } = await openCodePage();
+    const { page, password } = await openPasswordPage();
     proxy.cutAfterStatement('COMMIT');
-    expectUnavailable(await enterCode(page, wrong(code)));
+    expectUnavailable(await enterPassword(page, wrongPassword(password)));
     await proxy.repair();
     expect([...visitor.cookies.keys()]).toEqual(['browser']);
-    expectPage(await enterCode(page, code), 429);
+    expectPage(await enterPassword(page, password), 429);
   });
 
   it('O68 returns 409 for a retry after an in-doubt commit of a decision, and allows a new request', async () => {
-    const { page, code } = await openCodePage();
-    const consent = await enterCode(page, code);
+    const { page, password } = await openPasswordPage();
+    const consent = await enterPassword(page, password);
     proxy.cutAfterStatement('COMMIT');
     expectUnavailable(await allow(consent));
     await proxy.repair();

@@ -13,14 +13,14 @@ import {
 } from '../../support/database.js';
 import { releasedDatabase, restore, schemaOf } from '../../support/released.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
-import { times } from '../../suite.js';
+import { byExtent } from '../../suite.js';
 
 const FIRST = '1.0.0';
 const LATER_MIGRATIONS = migrations.slice(1).map(({ name }) => name);
 /** Long enough for the other processes to revert and migrate, if nothing stops them. */
 const OTHER_PROCESSES_MS = 1500;
 const NO_DIFFERENCE = { pending: [], unknown: [], statements: [] };
-const ROUNDS = times(4, 2);
+const ROUNDS = byExtent(4, 2);
 /** SQLite blocks the process while it waits, and all connections of a test share one process. */
 const SHORT_TIMEOUT = { DB_TIMEOUT_MS: '100' };
 

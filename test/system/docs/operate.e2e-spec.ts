@@ -12,7 +12,7 @@ import {
   commandsOf,
   PastedCommands,
   restore,
-} from '../../support/operator-page.js';
+} from '../../support/operate-guide.js';
 import { runSql } from '../../support/sql.js';
 import { TestApp } from '../../support/test-app.js';
 

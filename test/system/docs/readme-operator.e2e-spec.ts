@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { sqliteFile } from '../../support/database.js';
-import { CLI, PastedCommands } from '../../support/operator-page.js';
+import { CLI, PastedCommands } from '../../support/operate-guide.js';
 
 /** Each command starts a process. */
 const COMMANDS_MS = 90_000;

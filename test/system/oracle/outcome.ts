@@ -1,4 +1,4 @@
-import { returnAddress } from '../../support/responses.js';
+import { returnUrl } from '../../support/responses.js';
 import type { TestedServer, Row } from './tested-server.js';
 
 /** The compared parts of a response, by name. */
@@ -18,7 +18,7 @@ export async function outcomeOf(row: Row, server: TestedServer): Promise<Outcome
   if (status >= 500)
     throw new Error(`${server.baseUrl} failed at "${row.name}": ${status} ${body}`);
   // Without a session, our server shows a link to the app instead of redirecting with the error (RFC 9700 §4.11.2).
-  const link = body.includes('>Return to ') ? returnAddress(body).href : null;
+  const link = body.includes('>Return to ') ? returnUrl(body).href : null;
   const location = headers.get('location') ?? link;
   const common = { noStore: (headers.get('cache-control') ?? '').includes('no-store') };
   if (asksUser(server, location, body)) return { asksUser: true, ...common };

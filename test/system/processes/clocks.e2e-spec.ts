@@ -14,7 +14,7 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-onOneEngine('Lifetimes in a process in Tokyo', (database) => {
+onOneEngine('Token lifetimes in a process with TZ=Asia/Tokyo', (database) => {
   const app = useTestApp(database);
   let service: ServiceProcess;
 
@@ -25,7 +25,7 @@ onOneEngine('Lifetimes in a process in Tokyo', (database) => {
   });
   afterAll(() => service?.stop());
 
-  it('O141 is ready, stores and reports the same lifetimes', async () => {
+  it('O141 is ready, and stores and reports the default lifetimes', async () => {
     expect((await fetch(`${service.baseUrl}/readyz`)).status).toBe(200);
     const client = await app().addClient();
     const site = new Cluster(service.baseUrl, [service]);

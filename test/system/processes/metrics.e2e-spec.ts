@@ -14,7 +14,7 @@ onOneEngine('Metrics', (database) => {
   beforeAll(async () => {
     const port = await freePort();
     metricsUrl = `http://127.0.0.1:${port}/metrics`;
-    // One second is shorter than the delay before the first retry, so the message is sent only once.
+    // A password that expires after one second is not sent again: the first retry comes later.
     app = await TestApp.start(database, { METRICS_PORT: String(port), OTP_SECONDS: '1' });
     await app.service(MetricsServer).listen();
   });
@@ -35,7 +35,7 @@ onOneEngine('Metrics', (database) => {
     expect(await metrics()).toContain(`build_info{${labels}} 1\n`);
   });
 
-  it('have no other path on that port', async () => {
+  it('are served only at /metrics', async () => {
     const response = await fetch(metricsUrl.replace('/metrics', '/'));
     expect([response.status, await response.text()]).toEqual([
       404,
@@ -59,16 +59,16 @@ onSqlite('Metrics port', (database) => {
   const start = (metricsPort: number | 'off') =>
     startProcess({ url: database.url, env: { METRICS_PORT: String(metricsPort), DEMO: '0' } });
 
-  it('serves metrics, stops a second process that needs it, and is free after the shutdown', async () => {
+  it('serves metrics, makes a second process on the same port fail to start, and is free after the shutdown', async () => {
     const service = await start(await port);
-    const address = `http://127.0.0.1:${await port}/metrics`;
+    const url = `http://127.0.0.1:${await port}/metrics`;
     try {
-      expect((await fetch(address)).status).toBe(200);
+      expect((await fetch(url)).status).toBe(200);
       await expect(start(await port)).rejects.toThrow(`Port ${await port} is in use.`);
     } finally {
       expect(await service.stop()).toBe(0);
     }
-    await expect(fetch(address)).rejects.toThrow('fetch failed');
+    await expect(fetch(url)).rejects.toThrow('fetch failed');
   });
 
   it('stays closed with METRICS_PORT=off', async () => {

@@ -173,8 +173,8 @@ onOneEngine('Verbose log', (database) => {
       const phoneApp = await operator().addClient({ kind: 'public' });
       const tokens = await json<TokenBody>(await exchange(site, phoneApp, await approve(phoneApp)));
       addTokens(tokens);
-      const send = (path: string, of: TestClient, token: string) => {
-        const body = { client_id: of.clientId, client_secret: of.secret ?? '', token };
+      const send = (path: string, target: TestClient, token: string) => {
+        const body = { client_id: target.clientId, client_secret: target.secret ?? '', token };
         return site.fetch(path, { method: 'POST', body: new URLSearchParams(body) });
       };
       const { access_token, refresh_token } = tokens;

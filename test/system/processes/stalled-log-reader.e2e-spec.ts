@@ -1,9 +1,9 @@
 import { sqliteFile } from '../../support/database.js';
 import { startProcess } from '../../support/service-process.js';
-import { times } from '../../suite.js';
+import { byExtent } from '../../suite.js';
 
 /** Enough log lines to fill the pipe several times. */
-const REQUESTS = times(8000, 2000);
+const REQUESTS = byExtent(8000, 2000);
 const CONCURRENT = 50;
 
 describe('Stalled log reader', () => {

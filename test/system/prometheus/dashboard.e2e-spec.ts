@@ -93,7 +93,8 @@ onOneEngine('Dashboard and alerts', (database) => {
 
   /** Whether this engine has the series: servers have a pool, SQLite has a queue. */
   function isAvailable(selector: string): boolean {
-    const isOfOtherEngine = database.engine.kind === 'sqlite' ? /^db_pool_/ : /^db_transactions_waiting\b/;
+    const isOfOtherEngine =
+      database.engine.kind === 'sqlite' ? /^db_pool_/ : /^db_transactions_waiting\b/;
     return !isOfOtherEngine.test(selector);
   }
 

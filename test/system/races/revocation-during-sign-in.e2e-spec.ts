@@ -19,20 +19,20 @@ onEachServer('Revocation of all access during a sign-in', (database) => {
     const { phone } = ana;
     const codePage = await visitor.submit(phonePage, '/oauth/authorize/sign-in', { phone });
     const code = await app().sms.password(phone);
-    const other = await mysql.createConnection(database.url);
+    const directConnection = await mysql.createConnection(database.url);
     try {
-      await other.beginTransaction();
-      await other.query('DELETE FROM sign_in_sessions WHERE user_id = ?', [ben.id]);
+      await directConnection.beginTransaction();
+      await directConnection.query('DELETE FROM sign_in_sessions WHERE user_id = ?', [ben.id]);
       // The sign-in has consumed the one-time password and waits to delete the browser's previous session.
       const signingIn = visitor.submit(codePage, '/oauth/authorize/verify', { code });
       await waitForStatement('DELETE FROM `sign_in_sessions`');
       const revoking = app().service(UserAccess).end(ana.id, { actor: 'olga' });
       await waitForStatement('DELETE FROM `otp_challenges`');
-      await other.rollback();
+      await directConnection.rollback();
       expect((await signingIn).status).toBe(200);
       expect((await revoking).sessions).toBe(1);
     } finally {
-      await other.end();
+      await directConnection.end();
     }
     const { manager } = app().dataSource;
     expect(await manager.countBy(SignInSession, { userId: ana.id })).toBe(0);

@@ -11,14 +11,14 @@ export function pageOf<T>(data: T[], { page, limit }: PageQuery, total: number):
   return { data, meta: { page, limit, total } };
 }
 
-/** The URLs of the other pages by link relation. */
+/** The URLs of the `Link` header by relation. `first` and `last` may be the current page. */
 export function linksOf(path: string, { page, limit, total }: Page<unknown>['meta']) {
   const pages = Math.max(1, Math.ceil(total / limit));
-  const address = (number: number) => `${siteUrl}${path}?page=${number}&limit=${limit}`;
+  const urlOf = (number: number) => `${siteUrl}${path}?page=${number}&limit=${limit}`;
   return {
     first: `${siteUrl}${path}?limit=${limit}`,
-    ...(page > 1 && { prev: address(Math.min(page - 1, pages)) }),
-    ...(page < pages && { next: address(page + 1) }),
-    ...(pages <= LAST_PAGE && { last: address(pages) }),
+    ...(page > 1 && { prev: urlOf(Math.min(page - 1, pages)) }),
+    ...(page < pages && { next: urlOf(page + 1) }),
+    ...(pages <= LAST_PAGE && { last: urlOf(pages) }),
   };
 }

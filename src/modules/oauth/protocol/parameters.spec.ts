@@ -27,7 +27,7 @@ describe('Parameters of a query or form', () => {
     },
   );
 
-  it('O8 returns no value of a repeated parameter, and reports its name', () => {
+  it('O8 returns no value for a repeated parameter, and lists its name', () => {
     const parameters = read('state=a&scope=posts.read&state=b&state=');
     expect(parameters.get('state')).toBeUndefined();
     expect(parameters.all('state')).toEqual(['a', 'b']);

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { InvalidRequest } from './oauth.errors.js';
-import { assertVerifierFormat, verifierMatches } from './pkce.js';
+import { validateVerifier, verifierMatches } from './pkce.js';
 
 /** RFC 7636, Appendix B. */
 const VERIFIER = 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk';
@@ -10,34 +10,37 @@ describe('PKCE verifier', () => {
   it.each([undefined, '', 'x'.repeat(42), 'x'.repeat(129), `${'x'.repeat(42)}+`, `${VERIFIER}\n`])(
     'O74 rejects the malformed verifier %j (RFC 7636 §4.1)',
     (verifier) => {
-      expect(() => assertVerifierFormat(CHALLENGE, verifier)).toThrow(InvalidRequest);
+      expect(() => validateVerifier(CHALLENGE, verifier)).toThrow(InvalidRequest);
     },
   );
 
   it.each(['x'.repeat(43), 'x'.repeat(128), `${'v'.repeat(42)}-._~`, VERIFIER])(
-    'O74 accepts the well-formed verifier %j and matches it with its own challenge only',
+    'O74 accepts the well-formed verifier %j and verifies it only against its own challenge',
     (verifier) => {
-      expect(() => assertVerifierFormat(CHALLENGE, verifier)).not.toThrow();
+      expect(() => validateVerifier(CHALLENGE, verifier)).not.toThrow();
       const challenge = createHash('sha256').update(verifier).digest('base64url');
       expect(verifierMatches(challenge, verifier)).toBe(true);
       expect(verifierMatches(challenge, `${verifier.slice(0, -1)}0`)).toBe(false);
     },
   );
 
-  it('O75 matches the example of RFC 7636 Appendix B', () => {
+  it('O75 verifies the example of RFC 7636 Appendix B', () => {
     expect(verifierMatches(CHALLENGE, VERIFIER)).toBe(true);
   });
 
-  it.each([CHALLENGE, undefined, ''])('O75 does not match the verifier %j', (verifier) => {
-    expect(verifierMatches(CHALLENGE, verifier)).toBe(false);
-  });
+  it.each([CHALLENGE, undefined, ''])(
+    'O75 rejects %j, which is not the verifier of the challenge',
+    (verifier) => {
+      expect(verifierMatches(CHALLENGE, verifier)).toBe(false);
+    },
+  );
 
   it.each([VERIFIER, '', 'x'])('O76 rejects the verifier %j without a challenge', (verifier) => {
-    expect(() => assertVerifierFormat(null, verifier)).toThrow(InvalidRequest);
+    expect(() => validateVerifier(null, verifier)).toThrow(InvalidRequest);
   });
 
   it('O76 requires no verifier without a challenge', () => {
-    expect(() => assertVerifierFormat(null, undefined)).not.toThrow();
+    expect(() => validateVerifier(null, undefined)).not.toThrow();
     expect(verifierMatches(null, undefined)).toBe(true);
   });
 });

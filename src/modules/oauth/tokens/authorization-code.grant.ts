@@ -8,7 +8,7 @@ import { TransactionRunner, type Transaction } from '../../../platform/database/
 import type { App } from '../clients/client.entities.js';
 import { InvalidGrant } from '../protocol/oauth.errors.js';
 import type { Parameters } from '../protocol/parameters.js';
-import { assertVerifierFormat, verifierMatches } from '../protocol/pkce.js';
+import { validateVerifier, verifierMatches } from '../protocol/pkce.js';
 import { GrantUsageRecorder } from './grant-usage-recorder.js';
 import { GrantsRepository } from './grants.repository.js';
 import { GrantsService } from './grants.service.js';
@@ -67,7 +67,7 @@ export class AuthorizationCodeGrant {
     if (code.redirectUri !== redirectUri) {
       throw new InvalidGrant('redirect_uri differs from that of the authorization request.');
     }
-    assertVerifierFormat(code.codeChallenge, verifier);
+    validateVerifier(code.codeChallenge, verifier);
     const isVerified = verifierMatches(code.codeChallenge, verifier);
     if (code.consumedAt) {
       // A second, valid exchange: one of the two clients stole the code (RFC 6749 §4.1.2).

@@ -140,7 +140,9 @@ export class RefreshTokenGrant {
         encryptResponse(value, tokens[index] as IssuedTokens),
       ]),
     );
-    if (!(await this.tokens.consumeRefreshTokens(tx, responses, addMilliseconds(now, REPLAY_MS), now)))
+    if (
+      !(await this.tokens.consumeRefreshTokens(tx, responses, addMilliseconds(now, REPLAY_MS), now))
+    )
       return undefined;
     await this.tokens.insertPairs(tx, pairs);
     const predecessors = requests.flatMap(({ stored }) => stored.predecessorHash ?? []);

@@ -82,7 +82,8 @@ export class SmsQueue implements OnApplicationShutdown {
 
   /** Returns false at once if the message would expire or the service is shutting down. A shutdown ends the wait. */
   private async waitForRetry(milliseconds: number, expiresAt: Date): Promise<boolean> {
-    if (this.isShuttingDown || addMilliseconds(this.clock.now(), milliseconds) >= expiresAt) return false;
+    if (this.isShuttingDown || addMilliseconds(this.clock.now(), milliseconds) >= expiresAt)
+      return false;
     await new Promise<void>((resolve) => {
       const timer = setTimeout(() => wake(), milliseconds).unref();
       const wake = (): void => {

@@ -10,9 +10,9 @@ const AUDIT_MS = 25_000;
 const MAX_BYTES = 20_000_000;
 /** The error of `npm` when the registry does not respond. */
 const NETWORK_ERROR = /^request to \S+ failed/;
-/** Other error statuses are failures of the registry. */
+/** The registry rejected the request of `npm`. Any other error status means that the registry is unavailable. */
 const BAD_REQUEST = 400;
-const VOLUME_MS = 90_000;
+const UNPRIVILEGED_TIMEOUT_MS = 90_000;
 
 /** Licences that allow use, change and distribution, and require only the licence text. */
 const PERMISSIVE = new Set([
@@ -40,9 +40,9 @@ interface Audit {
 
 /** The error output of `npm`. */
 interface Failure {
-  /** Of a network error. */
+  /** Set for a network error. */
   message?: string;
-  /** Of the registry's response. */
+  /** The status of the registry's response, if it responded. */
   statusCode?: number;
 }
 
@@ -51,9 +51,9 @@ interface Failure {
  * @throws on an error of this machine, with the output of `npm`
  */
 async function audit(): Promise<Audit | undefined> {
-  const words = ['audit', '--omit=dev', '--json', '--fetch-retries=0', '--offline=false'];
+  const args = ['audit', '--omit=dev', '--json', '--fetch-retries=0', '--offline=false'];
   const output = await new Promise<{ text: string; isTimedOut: boolean }>((resolve) =>
-    execFile('npm', words, { timeout: AUDIT_MS, maxBuffer: MAX_BYTES }, (error, stdout, stderr) =>
+    execFile('npm', args, { timeout: AUDIT_MS, maxBuffer: MAX_BYTES }, (error, stdout, stderr) =>
       resolve({ text: stdout || stderr, isTimedOut: error?.killed === true }),
     ),
   );
@@ -64,7 +64,7 @@ async function audit(): Promise<Audit | undefined> {
   const isUnavailable =
     statusCode === undefined ? NETWORK_ERROR.test(message) : statusCode !== BAD_REQUEST;
   if (isUnavailable) return undefined;
-  throw new Error(`npm ${words.join(' ')} output: ${output.text}`);
+  throw new Error(`npm ${args.join(' ')} output: ${output.text}`);
 }
 
 /** Of `(A OR B)` one must be permissive, of `(A AND B)` both (SPDX, annex D). */
@@ -104,7 +104,7 @@ describe('Shipped packages', () => {
     reportFigure(task, `npm audit: ${prod} packages, 0 vulnerabilities`);
   });
 
-  it('have a Swagger UI with a fixed sanitizer, which npm does not audit', async () => {
+  it('include a DOMPurify with the fix of GHSA-cg2g-xh64-v4q7, in the bundle of Swagger UI, which npm does not audit', async () => {
     const bundle = await readFile('node_modules/swagger-ui-dist/swagger-ui-bundle.js', 'utf8');
     const [, bundled = ''] = /DOMPurify\.version="([\d.]+)"/.exec(bundle) ?? [];
     expect(bundled.localeCompare(FIXED_PURIFIER, 'en', { numeric: true })).toBeGreaterThanOrEqual(
@@ -128,13 +128,13 @@ describe('Shipped packages', () => {
 });
 
 describe('Container image', () => {
-  it('runs as a user other than root that can write to its volume only', async () => {
+  it('runs as a non-root user that can write only to its volume', async () => {
     const stage = await finalStage();
     const users = stage.filter((line) => line.startsWith('USER '));
     expect(users).toEqual([expect.stringMatching(/^USER [1-9]\d*$/)]);
-    const places = stage.map((line) => line.split(' ')[0]);
-    expect(places.indexOf('USER')).toBeGreaterThan(places.lastIndexOf('RUN'));
-    expect(places.indexOf('USER')).toBeLessThan(places.indexOf('CMD'));
+    const instructions = stage.map((line) => line.split(' ')[0]);
+    expect(instructions.indexOf('USER')).toBeGreaterThan(instructions.lastIndexOf('RUN'));
+    expect(instructions.indexOf('USER')).toBeLessThan(instructions.indexOf('CMD'));
     expect(stage.filter((line) => line.startsWith('VOLUME '))).toEqual(['VOLUME /app/data']);
     const owned = stage.flatMap((line) => [...line.matchAll(/ch(?:own|mod) (?:\S+ )?(\S+)/g)]);
     expect(owned.map(([, path]) => path)).toEqual(['data']);
@@ -164,16 +164,16 @@ describe('Container image', () => {
       'package.json',
       'LICENSE',
     ]);
-    const [nothing, ...named] = (await readFile('.dockerignore', 'utf8')).trim().split('\n');
-    expect(nothing).toBe('*');
-    expect(named.filter((line) => /env|data|\.git|test/.test(line))).toEqual([]);
+    const [first, ...exceptions] = (await readFile('.dockerignore', 'utf8')).trim().split('\n');
+    expect(first).toBe('*');
+    expect(exceptions.filter((line) => /env|data|\.git|test/.test(line))).toEqual([]);
   });
 });
 
-describe('Service whose user can write to its volume only', () => {
+describe('Service whose user can write only to its volume', () => {
   it(
     'starts, serves requests, imports thousands of users and stops, and writes nothing elsewhere',
-    { timeout: VOLUME_MS },
+    { timeout: UNPRIVILEGED_TIMEOUT_MS },
     async ({ task, skip }) => {
       const service = await startUnprivileged();
       try {
@@ -184,7 +184,8 @@ describe('Service whose user can write to its volume only', () => {
           expect((await fetch(`${service.baseUrl}${path}`)).status).toBe(200);
         expect((await fetch(`${service.baseUrl}/dev/v1/me`)).status).toBe(401);
         const app = await appOf(service);
-        // The second import changes pages throughout the data of the first.
+        // The phones are unordered, so the second import changes more pages than the page cache of SQLite holds. SQLite then spills
+        // pages to files before the commit.
         const [phone] = await importMembers(service, 0);
         await importMembers(service, 1);
         await publishFor(service, app, phone);
@@ -197,9 +198,9 @@ describe('Service whose user can write to its volume only', () => {
           'service.sqlite',
           'sms.jsonl',
         ]);
-        const levels = service.output().trimEnd().split('\n');
+        const logLines = service.output().trimEnd().split('\n');
         expect(
-          levels.filter((line) => /"level":"(warn|error|fatal)"|EACCES|EROFS/.test(line)),
+          logLines.filter((line) => /"level":"(warn|error|fatal)"|EACCES|EROFS/.test(line)),
         ).toEqual([]);
         if (!service.isContained)
           return skip('only root on Linux can make the file system read-only for one process');

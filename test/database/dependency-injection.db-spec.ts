@@ -30,7 +30,7 @@ class DatabaseConsumer {
 }
 
 describe('Dependency injection by type', () => {
-  it('injects the classes that a constructor names', async () => {
+  it('injects constructor parameters by type', async () => {
     const module = await Test.createTestingModule({ providers: [Dependency, Consumer] }).compile();
 
     expect(module.get(Consumer).dependency.name).toBe('dependency');

@@ -32,7 +32,7 @@ describe('ServiceLogger', () => {
     expect(lines().map((line) => line.level)).toEqual(expected);
   });
 
-  it('writes the stack of an error on the same line, for each way to pass it', () => {
+  it('writes the message and the stack of an error in one line, whichever argument is the error', () => {
     const logger = loggerAt('info');
     const error = new Error('unavailable');
     logger.error('It failed.', error.stack, 'Here');

@@ -4,7 +4,7 @@ import { inspect } from 'node:util';
 import { IdempotencyKey } from '../../../src/platform/http/idempotency/idempotency-key.entity.js';
 import { Post } from '../../../src/modules/posts/post.entities.js';
 import { RepeatedWork } from '../../support/background.js';
-import { allEqual, countPublished } from '../../support/fixtures.js';
+import { publishedCounts, countPublished } from '../../support/fixtures.js';
 import type { Member, PostBody } from '../../support/member.js';
 import { json } from '../../support/responses.js';
 import type { TestApp } from '../../support/test-app.js';
@@ -22,7 +22,7 @@ export type Publisher = Pick<Member, 'user' | 'client' | 'token'> & {
   readonly app: Pick<TestApp, 'dataSource'>;
 };
 
-export interface KeyedLoadOptions {
+export interface IdempotentPublishLoadOptions {
   /** Whether the test kills the service, so that calls may get no response. Otherwise a missing response is a failure. */
   isServiceKilled?: boolean;
   /** Whether the quota of the app runs out, so that publishes are rejected for good. Otherwise that is a failure. */
@@ -32,7 +32,7 @@ export interface KeyedLoadOptions {
 }
 
 /** Publishes as a member, and retries each post with its Idempotency-Key until it gets a final response, as apps should. */
-export class KeyedLoad {
+export class IdempotentPublishLoad {
   /** The id of the published post by key. */
   readonly posts = new Map<string, string>();
   /** Number of retries. */
@@ -50,7 +50,7 @@ export class KeyedLoad {
     private readonly member: Publisher,
     private readonly baseUrl: () => string,
     size: number,
-    private readonly options: KeyedLoadOptions = {},
+    private readonly options: IdempotentPublishLoadOptions = {},
   ) {
     for (let begun = 0; begun < size; begun += 1) this.publishers.begin(() => this.publish());
   }
@@ -71,7 +71,7 @@ export class KeyedLoad {
     const stored = posts.map(({ content, id }) => [content, id]);
     expect(stored.toSorted()).toEqual([...this.posts].toSorted());
     expect(await manager.countBy(IdempotencyKey, { clientId })).toBe(this.posts.size);
-    expect(await countPublished(app, this.member)).toEqual(allEqual(this.posts.size));
+    expect(await countPublished(app, this.member)).toEqual(publishedCounts(this.posts.size));
   }
 
   private async publish(): Promise<void> {

@@ -29,7 +29,7 @@ onOneEngine('Authorization endpoint: rate limit', (database) => {
     return (await app().fetch(link, { method, headers: sent })).status;
   }
 
-  it('shows a page with 429 to an address over its limit until Retry-After has passed', async () => {
+  it('shows an error page with 429 to an address over its limit until Retry-After has passed', async () => {
     const visitor = new Browser(app());
     for (let call = 0; call < 10; call += 1) expectPage(await visitor.open(link), 200);
     const page = await visitor.open(link);
@@ -40,17 +40,17 @@ onOneEngine('Authorization endpoint: rate limit', (database) => {
     expectPage(await visitor.open(link), 200);
   });
 
-  it('O131 rejects a request for an image or a frame, stores nothing and does not count it', async () => {
+  it('O131 rejects a request that is not a navigation (Sec-Fetch-Dest), stores nothing and does not count it', async () => {
     const before = await app().dataSource.manager.count(Authorization);
     const address = '203.0.113.11';
-    for (const loadedAs of ['image', 'script', 'iframe', 'empty'])
+    for (const destination of ['image', 'script', 'iframe', 'empty'])
       for (let call = 0; call < 10; call += 1)
-        expect(await statusOf(address, 'GET', { 'sec-fetch-dest': loadedAs })).toBe(400);
+        expect(await statusOf(address, 'GET', { 'sec-fetch-dest': destination })).toBe(400);
     expect(await app().dataSource.manager.count(Authorization)).toBe(before);
     expect(await statusOf(address, 'GET', { 'sec-fetch-dest': 'document' })).toBe(200);
   });
 
-  it('O132 counts calls without the database', async () => {
+  it('O132 counts calls in memory, without a statement', async () => {
     const statements = await fewestStatements(app(), async () => {
       expect(await statusOf('203.0.113.12')).toBe(200);
     });

@@ -7,7 +7,7 @@ import type { TestDatabase } from './database.js';
 import { findProgram } from './programs.js';
 import { runSql } from './sql.js';
 
-/** Replaces the database names in a line of the page by those of the test. */
+/** Replaces the database names in a line of docs/operate.md by those of the test. */
 export type ReplaceNames = (line: string) => string;
 
 /** A code block that a test runs. */

@@ -5,11 +5,11 @@ import { Member } from '../../support/member.js';
 import { type ServiceProcess, startProcess } from '../../support/service-process.js';
 import { useTestApp } from '../../support/test-app.js';
 import { reportFigure } from '../figures.js';
-import { IS_QUICK, times } from '../../suite.js';
-import { KeyedLoad } from './keyed-load.js';
+import { IS_QUICK, byExtent } from '../../suite.js';
+import { IdempotentPublishLoad } from './idempotent-publish-load.js';
 
 /** 200 in all. SQLite serves one process only, so calls get no response while it starts. */
-const [KILLS, KILLS_SQLITE] = [times(180, 2), times(20, 1)];
+const [KILLS, KILLS_SQLITE] = [byExtent(180, 2), byExtent(20, 1)];
 const KILL_MS = 10_000;
 /** Few, to leave processor time for starting processes. */
 const PUBLISHERS = 3;
@@ -61,7 +61,7 @@ onSqliteAndOneServer('Processes killed repeatedly', (database) => {
     async ({ task }) => {
       let requests = 0;
       const next = (): string => services[(requests += 1) % services.length]?.baseUrl ?? '';
-      const load = new KeyedLoad(await Member.join(operator()), next, PUBLISHERS, {
+      const load = new IdempotentPublishLoad(await Member.join(operator()), next, PUBLISHERS, {
         isServiceKilled: true,
       });
       let killed = 0;

@@ -2,17 +2,17 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { onEachEngine } from '../../support/database.js';
-import { allEqual, countPublished } from '../../support/fixtures.js';
+import { publishedCounts, countPublished } from '../../support/fixtures.js';
 import { Member } from '../../support/member.js';
 import { requestsInFlight, useTestApp } from '../../support/test-app.js';
 import { reportFigure } from '../figures.js';
-import { times } from '../../suite.js';
+import { byExtent } from '../../suite.js';
 
 const BODY = '{"content":"Hi"}';
-const BYTE_STEP = times(1, 17);
+const BYTE_STEP = byExtent(1, 17);
 
 /** The bytes of a publish request. */
-function publishOf({ app, token }: Member, key: string): string {
+function publishRequest({ app, token }: Member, key: string): string {
   return [
     'POST /dev/v1/posts HTTP/1.1',
     `Host: ${new URL(app.baseUrl).host}`,
@@ -50,7 +50,7 @@ async function disconnectAfter(
   await closed;
 }
 
-onEachEngine('Client that disconnects at each byte of its publish', (database) => {
+onEachEngine('Client that disconnects at each byte of a publish request', (database) => {
   const app = useTestApp(database, { QUOTA_DEFAULT_LIMIT: '100000' });
 
   it(
@@ -58,12 +58,12 @@ onEachEngine('Client that disconnects at each byte of its publish', (database) =
     { timeout: 300_000 },
     async ({ task }) => {
       const member = await Member.join(app());
-      const { length } = publishOf(member, 'key-0000-close');
+      const { length } = publishRequest(member, 'key-0000-close');
       const keys: string[] = [];
       const disconnectAt = async (bytes: number): Promise<void> => {
         for (const ending of ENDINGS) {
           const key = `key-${String(bytes).padStart(4, '0')}-${ending}`;
-          await disconnectAfter(member, publishOf(member, key).slice(0, bytes), ending);
+          await disconnectAfter(member, publishRequest(member, key).slice(0, bytes), ending);
           keys.push(key);
         }
       };
@@ -71,14 +71,14 @@ onEachEngine('Client that disconnects at each byte of its publish', (database) =
       // The server may still be reading the bytes of the last clients.
       await member.get('/me');
       await expect.poll(() => requestsInFlight(app())).toBe(0);
-      expect(await countPublished(app(), member)).toEqual(allEqual(0));
+      expect(await countPublished(app(), member)).toEqual(publishedCounts(0));
       await disconnectAt(length);
       await expect.poll(() => requestsInFlight(app())).toBe(0);
       for (const key of keys) {
         const headers = { 'content-type': 'application/json', 'idempotency-key': key };
         expect((await member.postRaw('/posts', BODY, headers)).status).toBe(201);
       }
-      expect(await countPublished(app(), member)).toEqual(allEqual(keys.length));
+      expect(await countPublished(app(), member)).toEqual(publishedCounts(keys.length));
       const { engine } = database;
       reportFigure(
         task,

@@ -17,7 +17,7 @@ onOneEngine('Client address behind one proxy', (database) => {
     client = await app().addClient();
   });
 
-  async function fail(address: string): Promise<number> {
+  async function statusOfFailedRefresh(address: string): Promise<number> {
     const form = { grant_type: 'refresh_token', refresh_token: 'x', client_secret: 'wrong' };
     return (await requestToken(app(), client, form, { 'x-forwarded-for': address })).status;
   }
@@ -35,12 +35,12 @@ onOneEngine('Client address behind one proxy', (database) => {
     ],
     ['an IPv6 address with a zone', (attempt: number) => `fe80::20%eth${attempt}`, 'fe80::20'],
     ['an IPv4-mapped IPv6 address', () => '::ffff:203.0.113.21', '203.0.113.21'],
-    ['a text that is not an address', (attempt: number) => `unknown${attempt}`, 'hidden'],
-  ])('O130 counts failures of %s against one limit', async (_, written, address) => {
+    ['text that is not an address', (attempt: number) => `unknown${attempt}`, 'hidden'],
+  ])('O130 counts failures from %s against one limit', async (_, written, address) => {
     for (let attempt = 0; attempt < LIMIT; attempt += 1)
-      expect(await fail(written(attempt))).toBe(401);
-    expect(await fail(address)).toBe(429);
-    expect(await fail('203.0.113.22')).toBe(401);
+      expect(await statusOfFailedRefresh(written(attempt))).toBe(401);
+    expect(await statusOfFailedRefresh(address)).toBe(429);
+    expect(await statusOfFailedRefresh('203.0.113.22')).toBe(401);
   });
 
   it.each([
@@ -63,15 +63,17 @@ onOneEngine('Client address behind two proxies', (database) => {
     ...rateLimits({ 'token-failures': LIMIT }),
   });
 
-  it('O130 uses the address that the first proxy reports and ignores the addresses before it', async () => {
+  it('O130 uses the address that the outer proxy appends to X-Forwarded-For and ignores the addresses before it', async () => {
     const client = await app().addClient();
-    const fail = async (forwarded: string): Promise<number> => {
+    const statusOfFailedRefresh = async (forwarded: string): Promise<number> => {
       const form = { grant_type: 'refresh_token', refresh_token: 'x', client_secret: 'wrong' };
       return (await requestToken(app(), client, form, { 'x-forwarded-for': forwarded })).status;
     };
     for (let attempt = 0; attempt < LIMIT; attempt += 1)
-      expect(await fail(`198.51.100.${attempt}, 203.0.113.30, 192.0.2.${attempt}`)).toBe(401);
-    expect(await fail('198.51.100.99, 203.0.113.30, 192.0.2.99')).toBe(429);
-    expect(await fail('203.0.113.30, 203.0.113.31, 192.0.2.1')).toBe(401);
+      expect(
+        await statusOfFailedRefresh(`198.51.100.${attempt}, 203.0.113.30, 192.0.2.${attempt}`),
+      ).toBe(401);
+    expect(await statusOfFailedRefresh('198.51.100.99, 203.0.113.30, 192.0.2.99')).toBe(429);
+    expect(await statusOfFailedRefresh('203.0.113.30, 203.0.113.31, 192.0.2.1')).toBe(401);
   });
 });

@@ -7,17 +7,17 @@ import { TcpProxy } from '../../support/tcp-proxy.js';
 import { Rotations } from '../failover/rotations.js';
 import { CodeExchanges } from '../failover/code-exchanges.js';
 import { reportFigure } from '../figures.js';
-import { times } from '../../suite.js';
-import { KeyedLoad } from './keyed-load.js';
+import { byExtent } from '../../suite.js';
+import { IdempotentPublishLoad } from './idempotent-publish-load.js';
 
-const BROKEN_MS = times(6000, 1500);
+const BROKEN_MS = byExtent(6000, 1500);
 /** Timeout for the first post and for the first repetition. */
 const WAIT = { timeout: 20_000 };
 const PUBLISHERS = 8;
 const CODES = 16;
-const ROTATED = 2;
+const ROTATING_APPS = 2;
 
-onEachServer('Network that breaks at any byte of a database response', (database) => {
+onEachServer('Database connections that fail at a random byte of a response', (database) => {
   let network: TcpProxy | undefined;
   let served: StartedService | undefined;
   beforeAll(async () => {
@@ -33,22 +33,23 @@ onEachServer('Network that breaks at any byte of a database response', (database
     ),
   );
 
-  // Enough for some publishes, including the connection setup. Silence is detected only after a second, hence more bytes.
+  // Up to `bytes` bytes allow the connection setup and some publishes. The service detects a silent connection only after a second,
+  // so silent connections get more bytes.
   it.for([
-    { how: 'breaks', ends: 'cutAfterBytes', bytes: 10_000 },
-    { how: 'goes silent', ends: 'dropAfterBytes', bytes: 40_000 },
+    { how: 'breaks', fault: 'cutAfterBytes', bytes: 10_000 },
+    { how: 'goes silent', fault: 'dropAfterBytes', bytes: 40_000 },
   ] as const)(
     'publishes each post, exchanges each code and rotates each refresh token once: each connection $how',
     { timeout: 60_000 },
-    async ({ how, ends, bytes }, { task }) => {
+    async ({ how, fault, bytes }, { task }) => {
       if (network === undefined || served === undefined)
         throw new Error('The proxy did not start.');
       const { app } = served;
       const exchanges = await CodeExchanges.prepare(app, CODES);
-      const rotations = await Rotations.prepare(app, ROTATED);
+      const rotations = await Rotations.prepare(app, ROTATING_APPS);
       rotations.begin();
-      const load = new KeyedLoad(await Member.join(app), () => app.baseUrl, PUBLISHERS);
-      network[ends](() => Math.ceil(Math.random() * bytes));
+      const load = new IdempotentPublishLoad(await Member.join(app), () => app.baseUrl, PUBLISHERS);
+      network[fault](() => Math.ceil(Math.random() * bytes));
       const exchanged = exchanges.exchangeAll(BROKEN_MS / CODES);
       await sleep(BROKEN_MS);
       await expect.poll(() => load.posts.size, WAIT).toBeGreaterThan(0);

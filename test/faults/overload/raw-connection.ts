@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 
 export interface RawResponse {
   status: number;
-  /** Time of the request, by `performance.now()`. */
+  /** When the request was sent, by `performance.now()`. */
   sentAt: number;
   /** `Retry-After` of a 503. */
   retryAfter: string | undefined;
@@ -13,8 +13,8 @@ export interface RawResponse {
 
 const CLOSED = new Error('The service closed the connection.');
 
-/** One connection that sends raw requests, one after the other. Cheap enough for a thousand of them. */
-export class Caller {
+/** A connection that sends raw requests, one at a time. It uses so little memory that a test can open a thousand. */
+export class RawConnection {
   private received = '';
   private waiting?: { resolve: (response: RawResponse) => void; reject: (error: Error) => void };
   private sentAt = 0;
@@ -26,14 +26,14 @@ export class Caller {
     socket.on('close', () => this.fail(CLOSED));
   }
 
-  static async connect(baseUrl: string): Promise<Caller> {
+  static async connect(baseUrl: string): Promise<RawConnection> {
     const { hostname, port } = new URL(baseUrl);
     const socket = connect(Number(port), hostname);
     await once(socket, 'connect');
-    return new Caller(socket);
+    return new RawConnection(socket);
   }
 
-  /** @throws when the connection ends without a response */
+  /** Sends a request and returns its response. @throws if the connection closes first */
   send(request: string): Promise<RawResponse> {
     this.sentAt = performance.now();
     return new Promise((resolve, reject) => {
@@ -47,7 +47,7 @@ export class Caller {
     return this.waiting !== undefined;
   }
 
-  /** Sends more of the request. */
+  /** Sends the next part of the request. */
   sendMore(part: string): void {
     this.socket.write(part, 'latin1');
   }

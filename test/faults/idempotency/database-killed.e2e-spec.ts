@@ -8,10 +8,10 @@ import { startService, type StartedService } from '../../support/service-process
 import { runSql } from '../../support/sql.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
 import { reportFigure } from '../figures.js';
-import { IS_QUICK, times } from '../../suite.js';
-import { KeyedLoad } from './keyed-load.js';
+import { IS_QUICK, byExtent } from '../../suite.js';
+import { IdempotentPublishLoad } from './idempotent-publish-load.js';
 
-const KILLS = times(20, 2);
+const KILLS = byExtent(20, 2);
 const KILL_MS = 20_000;
 const PUBLISHERS = 8;
 const MAX_LIFE_MS = 1000;
@@ -46,7 +46,7 @@ onEachServer('Database server killed repeatedly', ({ engine }) => {
     async ({ task, skip }) => {
       if (served === undefined || server === undefined || proxy === undefined) return skip();
       const { app } = served;
-      const load = new KeyedLoad(await Member.join(app), () => app.baseUrl, PUBLISHERS);
+      const load = new IdempotentPublishLoad(await Member.join(app), () => app.baseUrl, PUBLISHERS);
       for (let kill = 0; kill < KILLS; kill += 1) {
         const before = load.posts.size;
         await expect.poll(() => load.posts.size, { timeout: 10_000 }).toBeGreaterThan(before);

@@ -51,7 +51,7 @@ onOneEngine('Rate limits of sign-in and decision', (database) => {
     visitor = new Browser(app());
   });
 
-  it('O127 returns a page with 429 after twenty wrong codes of one browser', async () => {
+  it('O127 returns an error page with 429 after twenty wrong codes of one browser', async () => {
     const page = await codePage(app(), visitor);
     expect(await failVerify(visitor, page, 20)).toEqual(Array<number>(20).fill(400));
     const seconds = expectTooMany(await visitor.submit(page, VERIFY, { code: '000000' }));
@@ -79,9 +79,9 @@ onOneEngine('Rate limits of sign-in and decision', (database) => {
   it('O130 limits an address to sixty failures, however many browsers it uses', async () => {
     const statuses: number[] = [];
     for (let browser = 0; browser < 4; browser += 1) {
-      const other = new Browser(app());
-      const page = await codePage(app(), other, `+1415555012${browser}`);
-      statuses.push(...(await failVerify(other, page, 16)));
+      const otherBrowser = new Browser(app());
+      const page = await codePage(app(), otherBrowser, `+1415555012${browser}`);
+      statuses.push(...(await failVerify(otherBrowser, page, 16)));
       app().clock.advance(1);
       if (browser === 3) expectTooMany(await codePage(app(), new Browser(app()), '+14155550129'));
     }
@@ -131,15 +131,18 @@ onOneEngine('Rate limits of sign-in and decision', (database) => {
       return { page, code, wrong: String((Number(code) + 1) % 1_000_000).padStart(6, '0') };
     }
 
-    async function fail({ page, wrong }: { page: Page; wrong: string }, times = 5): Promise<void> {
+    async function sendWrongCodes(
+      { page, wrong }: { page: Page; wrong: string },
+      times = 5,
+    ): Promise<void> {
       for (let each = 0; each < times; each += 1)
         expectPage(await visitor.submit(page, VERIFY, { code: wrong }), 400);
     }
 
     it('O48 blocks the phone for every request after ten in fifteen minutes, and sends no message', async () => {
       const valid = await requestCode();
-      await fail(await requestCode());
-      await fail(await requestCode());
+      await sendWrongCodes(await requestCode());
+      await sendWrongCodes(await requestCode());
       expectTooMany(await visitor.submit(valid.page, VERIFY, { code: valid.code }));
       const sent = app().sms.messages.length;
       app().clock.advance(MESSAGE_PAUSE);
@@ -160,30 +163,30 @@ onOneEngine('Rate limits of sign-in and decision', (database) => {
     });
 
     it('O48 does not count right codes', async () => {
-      await fail(await requestCode());
-      await fail(await requestCode(), 4);
+      await sendWrongCodes(await requestCode());
+      await sendWrongCodes(await requestCode(), 4);
       for (let time = 0; time < 2; time += 1) {
         app().clock.advance(MESSAGE_PAUSE);
         visitor.cookies.delete('session');
         const page = await visitor.signIn(authorizeLink(client), user);
         expect(page.html).toContain('name="decision"');
       }
-      await fail(await requestCode(), 1);
+      await sendWrongCodes(await requestCode(), 1);
       expectTooMany(await codePage(app(), new Browser(app()), user.phone));
     });
 
     it('O48 does not count an attempt at a code that already had five wrong ones', async () => {
-      await fail(await requestCode(), 12);
-      await fail(await requestCode(), 4);
+      await sendWrongCodes(await requestCode(), 12);
+      await sendWrongCodes(await requestCode(), 4);
       app().clock.advance(MESSAGE_PAUSE);
       expectPage(await codePage(app(), visitor, user.phone), 200);
     });
 
     it('O47 does not count a request with 429 as an attempt at the code', async () => {
-      await fail(await requestCode());
-      await fail(await requestCode(), 4);
+      await sendWrongCodes(await requestCode());
+      await sendWrongCodes(await requestCode(), 4);
       const valid = await requestCode();
-      await fail(await requestCode(), 1);
+      await sendWrongCodes(await requestCode(), 1);
       for (let each = 0; each < 6; each += 1)
         expectTooMany(await visitor.submit(valid.page, VERIFY, { code: valid.code }));
       const challenges = app().dataSource.getRepository(OtpChallenge);
@@ -204,17 +207,17 @@ onOneEngine('Rate limits of sign-in and decision: calls of one address', (databa
     'O132 limits an address with a new browser in each request, and stores no rows: %s',
     async (path) => {
       app().clock.advance(DAY);
-      const rows = (): Promise<number> => app().dataSource.manager.count(RateLimitHit);
+      const countHits = (): Promise<number> => app().dataSource.manager.count(RateLimitHit);
       const send = async (address: string): Promise<number> => {
         const visitor = new Browser(app(), { 'x-forwarded-for': address });
         visitor.cookies.set('browser', randomToken());
         return (await visitor.post(path, new URLSearchParams())).status;
       };
-      const before = await rows();
+      const before = await countHits();
       const statuses: number[] = [];
       for (let each = 0; each < 60; each += 1) statuses.push(await send('203.0.113.20'));
       expect(statuses).toEqual([...Array<number>(40).fill(400), ...Array<number>(20).fill(429)]);
-      expect(await rows()).toBe(before);
+      expect(await countHits()).toBe(before);
       expect(await send('203.0.113.21')).toBe(400);
     },
   );
