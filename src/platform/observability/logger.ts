@@ -64,7 +64,7 @@ const prettify = prettyFactory({
 /** Formats a JSON line for a terminal. A request is one short line, such as `201 POST /dev/v1/posts 31 ms svc_app_… req_…`. */
 export function terminalLine(json: string): string {
   const line = JSON.parse(json) as Record<string, string | number | undefined>;
-  if (line.context !== ACCESS_LOG_CONTEXT) return prettify(json);
+  if (line.context !== ACCESS_LOG_CONTEXT) return prettify(line);
   const { status, method, route, duration_ms, error, client_id, request_id } = line;
   const duration = `${Math.round(Number(duration_ms))} ms`;
   const parts = [status, method, route, duration, error, client_id, request_id];

@@ -7,7 +7,7 @@ import type { Pool, PoolConnection } from 'mysql2';
  * - The lists of a pool: its queue has no timeout, and it reports no load.
  */
 
-type ConnectionCallback = Parameters<Pool['getConnection']>[0];
+export type ConnectionCallback = Parameters<Pool['getConnection']>[0];
 
 interface List {
   readonly length: number;

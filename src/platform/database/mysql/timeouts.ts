@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import type { Pool, PoolConnection, Query, QueryOptions } from 'mysql2';
 import type { DataSourceOptions } from 'typeorm';
 import { bindContext, isPastDeadline } from '../../request-context.js';
-import { leaveQueue } from './private-members.js';
+import { type ConnectionCallback, leaveQueue } from './private-members.js';
 
 /** An error like Node's for network timeouts. */
 export function timeoutError(message: string): NodeJS.ErrnoException {
@@ -20,8 +20,6 @@ export function interceptQueries(connection: PoolConnection, wrap: (send: Send) 
     execute: wrap(execute.bind(connection)),
   });
 }
-
-type ConnectionCallback = Parameters<Pool['getConnection']>[0];
 
 /**
  * The pool's `getConnection` with a timeout, which the pool's queue does not have. A callback that times out leaves the queue; a
