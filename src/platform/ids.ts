@@ -1,7 +1,7 @@
 import { TypeID } from 'typeid-js';
 import { pooledRandomBytes } from './secrets.js';
 
-/** Prefixes of ids (source document, sections 1 and 2). */
+/** Prefixes of ids (product requirements, sections 1 and 2). */
 export type IdPrefix =
   'usr' | 'post' | 'cmt' | 'svc_app' | 'sec' | 'txn' | 'otp' | 'grt' | 'req' | 'call' | 'evt';
 

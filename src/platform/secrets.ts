@@ -18,7 +18,7 @@ export function pooledRandomBytes(size: number): Buffer {
   return bytes;
 }
 
-/** Prefixes of issued credentials (source document, section 2). */
+/** Prefixes of issued credentials (product requirements, section 2). */
 export type SecretPrefix = 'svc_sec' | 'svcac' | 'svcat' | 'svcrt';
 
 const SECRET_BYTES = 32;

@@ -13,7 +13,7 @@ import { approve, exchange, sendForm } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
 import { Member } from '../support/member.js';
 import { getRaw, requestHead, sendBytes } from '../support/raw-request.js';
-import { fewestStatements, type TestApp, useTestApp } from '../support/test-app.js';
+import { statementsWithoutBackground, type TestApp, useTestApp } from '../support/test-app.js';
 
 const HOUR_MS = 3_600_000;
 
@@ -97,7 +97,7 @@ onOneEngine('Bearer authentication', (database) => {
     ])(
       'O114 C31 C36 C37 rejects a token that is %s as malformed, without a database statement',
       async (_, token) => {
-        const statements = await fewestStatements(app(), async () => {
+        const statements = await statementsWithoutBackground(app(), async () => {
           await expectInvalidToken(await me(app(), `Bearer ${token}`), MALFORMED);
         });
         expect(statements).toEqual([]);
@@ -120,7 +120,7 @@ onOneEngine('Bearer authentication', (database) => {
 
     it('O114 C31 rejects a well-formed token of another installation, with one database statement', async () => {
       const token = newSecret('svcat');
-      const statements = await fewestStatements(app(), async () => {
+      const statements = await statementsWithoutBackground(app(), async () => {
         await expectInvalidToken(await me(app(), `Bearer ${token}`), UNKNOWN);
       });
       expect(statements).toEqual([expect.stringContaining('access_tokens')]);

@@ -5,10 +5,10 @@ import { Post } from '../../src/modules/posts/post.entities.js';
 import { User } from '../../src/modules/users/user.entity.js';
 import { idsOf, linksOf, readPage } from '../support/api.js';
 import { onOneEngine } from '../support/database.js';
-import { skipCountCheck } from '../support/invariants.js';
+import { skipCounterCheck } from '../support/invariants.js';
 import { Member } from '../support/member.js';
 import { explainQuery, processorTimeOf, fullScansOf } from '../support/queries.js';
-import { fewestStatements, useTestApp } from '../support/test-app.js';
+import { statementsWithoutBackground, useTestApp } from '../support/test-app.js';
 
 const POSTS = 100_000;
 /** Fewer rows, because the query has the same form as that of posts. */
@@ -23,7 +23,7 @@ function median(values: number[]): number {
 }
 
 onOneEngine('Long lists', (database) => {
-  skipCountCheck(database);
+  skipCounterCheck(database);
   const app = useTestApp(database);
   let member: Member;
   let post: string;
@@ -106,7 +106,7 @@ onOneEngine('Long lists', (database) => {
       plan: RegExp,
     ): Promise<void> {
       const { dataSource } = app();
-      const statements = await fewestStatements(app(), () =>
+      const statements = await statementsWithoutBackground(app(), () =>
         member.get(`${pathOf(list)}?limit=${LIMIT}${query}`),
       );
       const [statement = '', ...others] = statements.filter((one) => one.includes('LIMIT ?'));

@@ -18,7 +18,7 @@ const POST = {
   visibility: 'neighborhood',
 };
 
-onOneEngine('Endpoints (source document, section 4.2)', (database) => {
+onOneEngine('Endpoints (product requirements, section 4.2)', (database) => {
   const app = useTestApp(database, { SITE_URL: 'https://site.example' });
   let member: Member;
   beforeAll(async () => {

@@ -5,7 +5,7 @@ import { Member } from '../support/member.js';
 import { type ErrorBody, json } from '../support/responses.js';
 import { useTestApp } from '../support/test-app.js';
 
-onOneEngine('Errors (source document, section 7)', (database) => {
+onOneEngine('Errors (product requirements, section 7)', (database) => {
   const app = useTestApp(database, { QUOTA_DEFAULT_LIMIT: '1' });
 
   it('returns 403 insufficient_scope for a token without the scope of the endpoint', async () => {

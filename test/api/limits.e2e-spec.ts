@@ -7,7 +7,7 @@ import { useTestApp } from '../support/test-app.js';
 
 const MAX_FAILURES = 20;
 
-onOneEngine('Limits (source document, section 8)', (database) => {
+onOneEngine('Limits (product requirements, section 8)', (database) => {
   const app = useTestApp(database, { QUOTA_DEFAULT_LIMIT: '3' });
 
   async function memberWithUsedUpQuota(): Promise<Member> {

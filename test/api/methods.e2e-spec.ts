@@ -2,7 +2,7 @@ import { expectApiError } from '../support/api.js';
 import { onOneEngine } from '../support/database.js';
 import { Member } from '../support/member.js';
 import { requestHead, sendBytes } from '../support/raw-request.js';
-import { fewestStatements, useTestApp } from '../support/test-app.js';
+import { statementsWithoutBackground, useTestApp } from '../support/test-app.js';
 
 const UNKNOWN_POST = '/dev/v1/posts/post_01kahq5f3veqdr8bn3tdmx3q0a';
 const DEVELOPER_API = [
@@ -49,7 +49,7 @@ onOneEngine('HTTP methods', (database) => {
           const headers = { authorization: `Bearer ${member.token}` };
           for (const init of [{ method }, { method, headers }]) {
             let response: Response | undefined;
-            const statements = await fewestStatements(app(), async () => {
+            const statements = await statementsWithoutBackground(app(), async () => {
               response = await app().fetch(path, init);
             });
             if (!response) throw new Error('There is no response.');
@@ -102,8 +102,8 @@ onOneEngine('HTTP methods', (database) => {
         expect(await headed.text()).toBe('');
         expect(headersOf(headed)).toEqual(headersOf(got));
         expect(headed.headers.get('content-type')).toBe('application/json; charset=utf-8');
-        const cost = await fewestStatements(app(), () => send('GET'));
-        expect(await fewestStatements(app(), () => send('HEAD'))).toEqual(cost);
+        const cost = await statementsWithoutBackground(app(), () => send('GET'));
+        expect(await statementsWithoutBackground(app(), () => send('HEAD'))).toEqual(cost);
       },
     );
 

@@ -6,7 +6,7 @@ import { Member, type PageBody, type PostBody } from '../support/member.js';
 import { json } from '../support/responses.js';
 import { useTestApp } from '../support/test-app.js';
 
-onOneEngine('Rules (source document, section 4.2)', (database) => {
+onOneEngine('Rules (product requirements, section 4.2)', (database) => {
   const app = useTestApp(database);
   const stored = (id: string) => app().dataSource.manager.findOneByOrFail(Post, { id });
   const ABSENT = 'post_01kahq5f3veqdr8bn3tdmx3q0a';

@@ -10,7 +10,7 @@ const SCOPED = ENDPOINTS.flatMap((endpoint) =>
 );
 const MATRIX = SCOPED.flatMap((endpoint) => SCOPES.map((given) => ({ ...endpoint, given })));
 
-onOneEngine('Scopes (source document, section 5.6)', (database) => {
+onOneEngine('Scopes (product requirements, section 5.6)', (database) => {
   const app = useTestApp(database);
   let owner: Member;
   beforeAll(async () => {

@@ -7,7 +7,7 @@ import { useTestApp } from '../support/test-app.js';
 
 const MINUTE_MS = 60_000;
 
-onOneEngine('State table (source document, section 3)', (database) => {
+onOneEngine('State table (product requirements, section 3)', (database) => {
   const app = useTestApp(database);
 
   it('issues an authorization code with the state of the request, for 5 minutes and one use', async () => {

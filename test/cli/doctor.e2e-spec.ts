@@ -7,7 +7,7 @@ import { User } from '../../src/modules/users/user.entity.js';
 import { JobRun } from '../../src/platform/lifecycle/job-run.entity.js';
 import { CommandLine, runDoctor, type Finding } from '../support/command-line.js';
 import { onOneEngine, onEachServer } from '../support/database.js';
-import { skipCountCheck } from '../support/invariants.js';
+import { skipCounterCheck } from '../support/invariants.js';
 import { auditTrail } from '../support/logs.js';
 import { Member } from '../support/member.js';
 import { isStatementRunning, useTestApp } from '../support/test-app.js';
@@ -179,7 +179,7 @@ onOneEngine('Command "doctor"', (database) => {
 });
 
 onEachServer('Command "doctor --fix" during a publish', (database) => {
-  skipCountCheck(database);
+  skipCounterCheck(database);
   const app = useTestApp(database);
   const cli = new CommandLine(database);
 

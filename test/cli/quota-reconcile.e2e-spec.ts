@@ -3,7 +3,7 @@ import { QuotaUsage } from '../../src/modules/quota/quota.entities.js';
 import { CommandLine } from '../support/command-line.js';
 import { onOneEngine } from '../support/database.js';
 import { deleteAllRows } from '../support/fixtures.js';
-import { skipCountCheck } from '../support/invariants.js';
+import { skipCounterCheck } from '../support/invariants.js';
 import { auditTrail } from '../support/logs.js';
 import { Member } from '../support/member.js';
 import { useTestApp } from '../support/test-app.js';
@@ -11,7 +11,7 @@ import { useTestApp } from '../support/test-app.js';
 const DAY = 86_400_000;
 
 onOneEngine('Command "quota reconcile"', (database) => {
-  skipCountCheck(database);
+  skipCounterCheck(database);
   const app = useTestApp(database);
   const cli = new CommandLine(database);
   const usage = () => app().dataSource.manager;

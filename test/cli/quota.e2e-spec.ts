@@ -3,7 +3,7 @@ import { QuotaUsage } from '../../src/modules/quota/quota.entities.js';
 import { QuotaService } from '../../src/modules/quota/quota.service.js';
 import { CommandLine } from '../support/command-line.js';
 import { onOneEngine } from '../support/database.js';
-import { skipCountCheck } from '../support/invariants.js';
+import { skipCounterCheck } from '../support/invariants.js';
 import { auditTrail } from '../support/logs.js';
 import { useTestApp } from '../support/test-app.js';
 
@@ -12,7 +12,7 @@ const CREATE = ['app', 'create', '--name', 'Garden Share', '--scope', 'posts.wri
 const REDIRECT_URI = ['--redirect-uri', 'https://garden.example/callback'];
 
 onOneEngine('Commands "quota show", "quota set" and "quota reset"', (database) => {
-  skipCountCheck(database);
+  skipCounterCheck(database);
   const cli = new CommandLine(database);
   const app = useTestApp(database);
   const manager = () => app().dataSource.manager;

@@ -7,14 +7,14 @@ import { Post } from '../../src/modules/posts/post.entities.js';
 import { CommandLine } from '../support/command-line.js';
 import { onOneEngine } from '../support/database.js';
 import { ANAS_TEXTS, twoMembers } from '../support/fixtures.js';
-import { skipCountCheck } from '../support/invariants.js';
+import { skipCounterCheck } from '../support/invariants.js';
 import { useTestApp } from '../support/test-app.js';
 
 type Row = Record<string, unknown>;
 type Exported = { user_id: string; exported_at: string } & Record<string, Row[]>;
 
 onOneEngine('Command "user export"', (database) => {
-  skipCountCheck(database);
+  skipCounterCheck(database);
   const app = useTestApp(database);
   const cli = new CommandLine(database);
 

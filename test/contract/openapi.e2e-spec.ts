@@ -63,7 +63,7 @@ onOneEngine('OpenAPI document', (database) => {
     expect(served).toEqual(JSON.parse(await readFile(COMMITTED, 'utf8')));
   });
 
-  it('C139 is OpenAPI 3.1 and contains exactly the nine endpoints of the source document and the quota', () => {
+  it('C139 is OpenAPI 3.1 and contains exactly the nine endpoints of the product requirements and the quota', () => {
     expect(document.openapi).toMatch(/^3\.1\./);
     const endpoints = operations().filter(({ path }) => path.startsWith('/dev/'));
     expect(endpoints.map(({ method, path }) => `${method} ${path}`).toSorted()).toEqual(
@@ -163,7 +163,7 @@ onOneEngine('OpenAPI document', (database) => {
     });
   });
 
-  it('declares the JSON request bodies of the source document', () => {
+  it('declares the JSON request bodies of the product requirements', () => {
     const body = (path: string) => document.paths[path]?.post?.requestBody;
     for (const path of ['/dev/v1/posts', '/dev/v1/posts/{id}/comments'])
       expect(Object.keys(body(path)?.content ?? {})).toEqual(['application/json']);

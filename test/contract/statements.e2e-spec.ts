@@ -4,7 +4,7 @@ import { approve, exchange, requestToken } from '../support/oauth-flow.js';
 import { onEachEngine } from '../support/database.js';
 import { Member } from '../support/member.js';
 import { json, type TokenBody } from '../support/responses.js';
-import { fewestStatements, useTestApp } from '../support/test-app.js';
+import { statementsWithoutBackground, useTestApp } from '../support/test-app.js';
 
 const WRITE = /^\s*(INSERT|UPDATE|DELETE|REPLACE|START|BEGIN|COMMIT|SET)\b/i;
 
@@ -25,7 +25,7 @@ onEachEngine('SQL statements per request', (database) => {
   });
 
   const statementsOf = (call: () => Promise<Response>): Promise<string[]> =>
-    fewestStatements(app(), async () => {
+    statementsWithoutBackground(app(), async () => {
       const response = await call();
       await response.text();
       expect(response.ok).toBe(true);
@@ -107,11 +107,11 @@ onEachEngine('SQL statements per request', (database) => {
       [1, 2, 3].map(async () => (await approve(app(), await app().addUser(), native)).get('code')),
     );
     let tokens: TokenBody | undefined;
-    const exchanged = await fewestStatements(app(), async () => {
+    const exchanged = await statementsWithoutBackground(app(), async () => {
       tokens = await json<TokenBody>(await exchange(app(), native, codes.pop() ?? ''));
     });
     expect(exchanged.length, exchanged.join('\n')).toBe(10);
-    const refreshed = await fewestStatements(app(), async () => {
+    const refreshed = await statementsWithoutBackground(app(), async () => {
       const form = { grant_type: 'refresh_token', refresh_token: tokens?.refresh_token };
       tokens = await json<TokenBody>(await requestToken(app(), native, form));
     });
@@ -120,6 +120,6 @@ onEachEngine('SQL statements per request', (database) => {
   });
 
   it('a call without a token executes no statement', async () => {
-    expect(await fewestStatements(app(), () => app().fetch('/dev/v1/me'))).toEqual([]);
+    expect(await statementsWithoutBackground(app(), () => app().fetch('/dev/v1/me'))).toEqual([]);
   });
 });

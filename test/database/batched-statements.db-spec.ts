@@ -18,7 +18,7 @@ import { AppQuota } from '../../src/modules/quota/quota.entities.js';
 import { User } from '../../src/modules/users/user.entity.js';
 import { onEachEngine } from '../support/database.js';
 import { analyzeTables, insertMany } from '../support/fixtures.js';
-import { skipCountCheck } from '../support/invariants.js';
+import { skipCounterCheck } from '../support/invariants.js';
 import { recordQueries, fullScansOf } from '../support/queries.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
 
@@ -29,7 +29,7 @@ const LOOKUPS = 64;
 const BATCH = 16;
 
 onEachEngine('Statements that batch requests', (database) => {
-  skipCountCheck(database);
+  skipCounterCheck(database);
   const app = useTestApp(database);
   let client: TestClient;
   let registered: App;

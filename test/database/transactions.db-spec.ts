@@ -9,7 +9,7 @@ import {
 } from '../../src/platform/database/transaction.js';
 import { QuotaUsage } from '../../src/modules/quota/quota.entities.js';
 import { connectMigrated, onEachEngine, onEachServer } from '../support/database.js';
-import { skipCountCheck } from '../support/invariants.js';
+import { skipCounterCheck } from '../support/invariants.js';
 
 const PERIOD = '2026-11';
 
@@ -46,7 +46,7 @@ async function usedBy(dataSource: DataSource, clientId: string): Promise<number 
 }
 
 onEachEngine('Transactions', ({ url }) => {
-  skipCountCheck({ url });
+  skipCounterCheck({ url });
   let dataSource: DataSource;
   let transactions: TypeormTransactionRunner;
 
@@ -225,7 +225,7 @@ onEachEngine('Transactions', ({ url }) => {
 });
 
 onEachServer('Transactions on a server', ({ url }) => {
-  skipCountCheck({ url });
+  skipCounterCheck({ url });
   let dataSource: DataSource;
   let transactions: TypeormTransactionRunner;
 

@@ -6,7 +6,7 @@ import { JobRun } from '../../src/platform/lifecycle/job-run.entity.js';
 import { ScheduledJobs } from '../../src/modules/operations/scheduled-jobs.service.js';
 import { onOneEngine } from '../support/database.js';
 import { deleteAllRows, recordCalls } from '../support/fixtures.js';
-import { skipCountCheck } from '../support/invariants.js';
+import { skipCounterCheck } from '../support/invariants.js';
 import { type TestApp, useTestApp } from '../support/test-app.js';
 
 const MINUTE = 60_000;
@@ -68,7 +68,7 @@ const JOBS: JobUnderTest[] = [
 ];
 
 onOneEngine('Scheduled jobs', (database) => {
-  skipCountCheck(database);
+  skipCounterCheck(database);
   const firstApp = useTestApp(database);
   const secondApp = useTestApp(database);
 

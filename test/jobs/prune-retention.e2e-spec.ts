@@ -9,7 +9,7 @@ import { ApiCall } from '../../src/modules/quota/calls/call-log.entities.js';
 import { Prune } from '../../src/modules/operations/prune.service.js';
 import { onOneEngine } from '../support/database.js';
 import { deleteAllRows, recordCalls } from '../support/fixtures.js';
-import { skipCountCheck } from '../support/invariants.js';
+import { skipCounterCheck } from '../support/invariants.js';
 import { Member } from '../support/member.js';
 import { useTestApp } from '../support/test-app.js';
 
@@ -17,7 +17,7 @@ const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
 
 onOneEngine('Job "prune": logs and deleted posts', (database) => {
-  skipCountCheck(database);
+  skipCounterCheck(database);
   const settings = { CALL_LOG_DAYS: '62', AUDIT_LOG_DAYS: '100', DELETED_POST_DAYS: '30' };
   const app = useTestApp(database, settings);
   const manager = () => app().dataSource.manager;

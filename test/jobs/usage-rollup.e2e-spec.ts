@@ -6,7 +6,7 @@ import { UsageRollup } from '../../src/modules/quota/calls/usage-rollup.service.
 import { Prune } from '../../src/modules/operations/prune.service.js';
 import { onOneEngine } from '../support/database.js';
 import { CALLER, deleteAllRows, recordCalls } from '../support/fixtures.js';
-import { skipCountCheck } from '../support/invariants.js';
+import { skipCounterCheck } from '../support/invariants.js';
 import { Member } from '../support/member.js';
 import { useTestApp } from '../support/test-app.js';
 
@@ -16,7 +16,7 @@ const DAY = 24 * 60 * MINUTE;
 const MANY_TOTALS = 250;
 
 onOneEngine('Job "usage-rollup"', (database) => {
-  skipCountCheck(database);
+  skipCounterCheck(database);
   const app = useTestApp(database);
   const manager = () => app().dataSource.manager;
   const rollUp = (from?: string) =>

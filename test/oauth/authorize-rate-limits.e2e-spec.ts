@@ -5,7 +5,7 @@ import { authorizeLink } from '../support/oauth-flow.js';
 import { concurrently } from '../support/cluster.js';
 import { onOneEngine } from '../support/database.js';
 import { expectPage } from '../support/responses.js';
-import { rateLimits, fewestStatements, useTestApp } from '../support/test-app.js';
+import { rateLimits, statementsWithoutBackground, useTestApp } from '../support/test-app.js';
 
 const DAY = 24 * 3_600_000;
 
@@ -51,7 +51,7 @@ onOneEngine('Authorization endpoint: rate limit', (database) => {
   });
 
   it('O132 counts calls in memory, without a statement', async () => {
-    const statements = await fewestStatements(app(), async () => {
+    const statements = await statementsWithoutBackground(app(), async () => {
       expect(await statusOf('203.0.113.12')).toBe(200);
     });
     expect(statements.filter((text) => text.includes('throttle_hits'))).toEqual([]);

@@ -150,7 +150,7 @@ onOneEngine('Authorization endpoint: request', (database) => {
       await expectRejected(authorizeLink(client, { scope: undefined }), 'invalid_scope');
     });
 
-    it('O14 shows one checkbox for each requested scope, in the order of the source document', async () => {
+    it('O14 shows one checkbox for each requested scope, in the order of the product requirements', async () => {
       const user = await app().addUser();
       const link = authorizeLink(client, { scope: 'posts.read posts.read profile.read' });
       const page = await new Browser(app()).signIn(link, user);

@@ -4,7 +4,7 @@ import { authorizeLink } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
 import { differentFrom } from '../support/invariants.js';
 import { expectPage } from '../support/responses.js';
-import { fewestStatements, type TestClient, useTestApp } from '../support/test-app.js';
+import { statementsWithoutBackground, type TestClient, useTestApp } from '../support/test-app.js';
 
 const APPS = '/account/apps';
 const REVOKE = '/account/apps/revoke';
@@ -39,7 +39,7 @@ onOneEngine('Connected apps: sign-in', (database) => {
   });
 
   it('O146 asks a visitor to sign in without a database statement', async () => {
-    const statements = await fewestStatements(app(), async () => {
+    const statements = await statementsWithoutBackground(app(), async () => {
       expectPhonePage(await visitor.open(APPS));
     });
     expect(statements).toEqual([]);

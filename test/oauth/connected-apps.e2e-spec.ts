@@ -13,7 +13,7 @@ import {
 import { onOneEngine } from '../support/database.js';
 import { auditTrail } from '../support/logs.js';
 import { expectPage, expectTokenError, json, type TokenBody } from '../support/responses.js';
-import { fewestStatements, type TestClient, useTestApp } from '../support/test-app.js';
+import { statementsWithoutBackground, type TestClient, useTestApp } from '../support/test-app.js';
 
 const APPS = '/account/apps';
 const REVOKE = '/account/apps/revoke';
@@ -290,7 +290,7 @@ onOneEngine('Connected apps', (database) => {
     for (const more of [1, 10]) {
       for (let each = 0; each < more; each += 1)
         await app().accessToken(user, await app().addClient());
-      const statements = await fewestStatements(app(), () => visitor.open(APPS));
+      const statements = await statementsWithoutBackground(app(), () => visitor.open(APPS));
       expect(statements.filter((statement) => !/^\s*SELECT/i.test(statement))).toEqual([]);
       counts.push(statements.length);
     }
@@ -299,7 +299,7 @@ onOneEngine('Connected apps', (database) => {
 
   it('O146 loads the list by indexes, without a scan', async () => {
     await visitor.signInToAccount(user);
-    const statements = await fewestStatements(app(), () => visitor.open(APPS));
+    const statements = await statementsWithoutBackground(app(), () => visitor.open(APPS));
     const query = statements.find((statement) => /FROM grants\s/.test(statement)) ?? '';
     expect(query).not.toBe('');
     const moments = Array<string>(4).fill('2026-01-01 00:00:00.000');

@@ -59,7 +59,7 @@ onOneEngine('Token endpoint: limits of failures', (database) => {
     return statuses;
   }
 
-  it('O126 returns 429 with the text of the source document after 20 failures', async () => {
+  it('O126 returns 429 with the text of the product requirements after 20 failures', async () => {
     expect(await failTimes(LIMIT)).toEqual(Array<number>(LIMIT).fill(401));
     const response = await sendWrongSecret();
     expect(response.status).toBe(429);

@@ -135,7 +135,7 @@ export const AUTHENTICATION: Topic = {
     },
     C32: {
       rule: 'An access token is accepted to the last millisecond of its hour. From then on it returns 401 `invalid_token`, and the message says that it has expired.',
-      source: 'source document, section 5',
+      source: 'product requirements, section 5',
     },
     C33: {
       rule: 'A token that was revoked, whose user ended the grant, whose app is disabled or whose user was deleted returns 401 `invalid_token` from the next call on.',
@@ -159,7 +159,7 @@ export const AUTHENTICATION: Topic = {
     },
     C38: {
       rule: 'A token with every scope but the one of the endpoint returns 403 `insufficient_scope`, with that scope in `WWW-Authenticate`, at each of the nine endpoints.',
-      source: 'source document, section 5; RFC 6750 §3.1',
+      source: 'product requirements, section 5; RFC 6750 §3.1',
     },
     C39: {
       rule: 'Authentication precedes validation: broken JSON without a token returns 401.',
@@ -171,19 +171,19 @@ export const AUTHENTICATION: Topic = {
     },
     C41: {
       rule: 'Every operation on the post of another user returns 404 `not_found`, exactly as for a post that never existed.',
-      source: 'source document, section 4.2',
+      source: 'product requirements, section 4.2',
     },
     C42: {
       rule: "A user may delete their own comment on another user's post.",
-      source: 'source document, section 4.2',
+      source: 'product requirements, section 4.2',
     },
     C43: {
       rule: 'Deleting the comment of another user returns 404, also for the author of the post.',
-      source: 'source document, section 4.2',
+      source: 'product requirements, section 4.2',
     },
     C44: {
       rule: 'Posts belong to the user, not to the app: another app sees them if the same user allowed both apps.',
-      source: 'source document, section 4.2',
+      source: 'product requirements, section 4.2',
     },
   },
 };
@@ -201,15 +201,15 @@ export const BODIES: Topic = {
     },
     C47: {
       rule: 'JSON that is not an object, such as `null`, a string, a number or an array, returns 400 `invalid_request`.',
-      source: 'source document, section 4',
+      source: 'product requirements, section 4',
     },
     C48: {
       rule: 'A `Content-Type` other than `application/json`, or none, returns 415 `unsupported_media_type`, with or without a body.',
-      source: 'source document, section 4; RFC 9110 §15.5.16',
+      source: 'product requirements, section 4; RFC 9110 §15.5.16',
     },
     C49: {
       rule: 'A form returns 415, too, whatever its fields, and publishes nothing.',
-      source: 'source document, section 4',
+      source: 'product requirements, section 4',
     },
     C50: {
       rule: 'The charset is UTF-8, in any letter case, quoted or not. Any other charset returns 415.',
@@ -217,7 +217,7 @@ export const BODIES: Topic = {
     },
     C51: {
       rule: 'Other JSON-based types, such as `application/vnd.api+json`, return 415.',
-      source: 'source document, section 4',
+      source: 'product requirements, section 4',
     },
     C52: {
       rule: 'A byte order mark before the JSON is ignored.',
@@ -253,7 +253,7 @@ export const BODIES: Topic = {
     },
     C60: {
       rule: 'Read-only fields, such as `id`, `createdAt` or `permalink`, return 400 with `unknown_field` for each of them.',
-      source: 'source document, section 2',
+      source: 'product requirements, section 2',
     },
     C61: {
       rule: 'An unknown field returns 400 with `unknown_field`, so that a misspelt `latitude` does not publish a post at the wrong place. The message suggests the nearest field and lists all fields.',

@@ -5,15 +5,15 @@ export const FIELDS: Topic = {
   rules: {
     C62: {
       rule: 'Types are not converted: a number, a boolean, an object or an array in place of a text returns 400 with `wrong_type`. `null` is treated as an omitted field.',
-      source: 'source document, section 2',
+      source: 'product requirements, section 2',
     },
     C63: {
       rule: 'A post without title, content and images returns 400 with `one_of_required`, also if the list of images is empty. A text without a visible character is `blank`.',
-      source: 'source document, section 2',
+      source: 'product requirements, section 2',
     },
     C64: {
       rule: 'Title, content or images alone are enough for a post.',
-      source: 'source document, section 2',
+      source: 'product requirements, section 2',
     },
     C65: {
       rule: 'Content has 1 to 10,000 characters. Lengths of texts are counted in Unicode code points: 10,000 emoji fit, and variation selectors count.',
@@ -57,7 +57,7 @@ export const FIELDS: Topic = {
     },
     C75: {
       rule: 'Numbers are returned equal to the last digit.',
-      source: 'source document, section 4.2',
+      source: 'product requirements, section 4.2',
     },
     C76: {
       rule: '`reachKm` ranges from 0.001 to 100.',
@@ -69,27 +69,27 @@ export const FIELDS: Topic = {
     },
     C78: {
       rule: 'A new post returns 201 with exactly the fields that were sent plus `id`, `permalink` and `createdAt`. GET of its `Location` returns it.',
-      source: 'source document, section 4.2; RFC 9110 §15.3.2',
+      source: 'product requirements, section 4.2; RFC 9110 §15.3.2',
     },
     C79: {
       rule: 'Times are in UTC with three digits of milliseconds and a `Z`, also if the milliseconds are zero, and independent of the time zones of service and database.',
-      source: 'source document, section 2',
+      source: 'product requirements, section 2',
     },
     C80: {
       rule: 'The text of a comment is required and has 1 to 2,000 characters, not blank.',
-      source: 'source document, section 8',
+      source: 'product requirements, section 8',
     },
     C81: {
       rule: '`parentId` is null, absent, or the id of a comment on the same post. A comment that does not exist, was deleted or is on another post returns 400 with `invalid_reference`, as does a malformed id. Replies to a deleted comment remain.',
-      source: 'source document, section 4.2',
+      source: 'product requirements, section 4.2',
     },
     C82: {
       rule: 'A comment on a post that was deleted, belongs to another user or never existed returns 404 `not_found`.',
-      source: 'source document, section 4.2',
+      source: 'product requirements, section 4.2',
     },
     C83: {
       rule: 'Replies can be nested 50 levels deep.',
-      source: 'source document, section 2',
+      source: 'product requirements, section 2',
     },
     C84: {
       rule: 'A body on GET or DELETE, even a malformed one, does not affect the response.',
@@ -103,15 +103,15 @@ export const LISTS: Topic = {
   rules: {
     C85: {
       rule: 'A list without a query returns its first page of 20 items, and `page`, `limit` and `total` are integers.',
-      source: 'source document, section 2',
+      source: 'product requirements, section 2',
     },
     C86: {
       rule: '`page` is an integer from 1 to 1,000,000, without sign, leading zero, exponent or spaces. Anything else returns 400 and names `page`.',
-      source: 'source document, section 4.2',
+      source: 'product requirements, section 4.2',
     },
     C87: {
       rule: '`limit` ranges from 1 to 50 for posts and to 100 for comments. Any other value returns 400; it is not reduced silently.',
-      source: 'source document, section 8',
+      source: 'product requirements, section 8',
     },
     C88: {
       rule: 'A repeated parameter returns 400. `page[]` and `page[a]` are unknown parameters, which are ignored.',
@@ -131,7 +131,7 @@ export const LISTS: Topic = {
     },
     C92: {
       rule: 'Deleted items are neither listed nor counted.',
-      source: 'source document, section 3',
+      source: 'product requirements, section 3',
     },
     C93: {
       rule: '`total` equals the number of items, also after concurrent inserts and deletions.',
@@ -181,7 +181,7 @@ export const QUOTA: Topic = {
     },
     C103: {
       rule: 'With a quota of 100, 300 concurrent publishes to three processes create exactly 100 posts and return 200 times 429. Posts, quota and recorded calls agree.',
-      source: 'source document, section 8',
+      source: 'product requirements, section 8',
     },
     C104: {
       rule: 'The API returns JSON regardless of `Accept`.',
@@ -189,7 +189,7 @@ export const QUOTA: Topic = {
     },
     C105: {
       rule: 'An exhausted quota returns 429 `quota_exceeded` with `error` and `error_description`. `Retry-After` is the time until the next month in UTC. `RateLimit` shows 0 remaining and a reset that is not later than `Retry-After`.',
-      source: 'source document, section 7; RateLimit header draft',
+      source: 'product requirements, section 7; RateLimit header draft',
     },
     C106: {
       rule: 'A new post returns `RateLimit-Policy` with the quota and the seconds of the month, and `RateLimit`, whose remaining number decreases by one.',
@@ -201,15 +201,15 @@ export const QUOTA: Topic = {
     },
     C108: {
       rule: 'Deleting a post does not restore quota.',
-      source: 'source document, section 8',
+      source: 'product requirements, section 8',
     },
     C109: {
       rule: 'A post counts in the calendar month, in UTC, of its `createdAt`, to the millisecond. Its recorded call and its quota are in the same month.',
-      source: 'source document, section 8',
+      source: 'product requirements, section 8',
     },
     C110: {
       rule: 'A quota that the operator changes applies from the next call on, even if it is lower than the number already used, or 0. An app without a limit gets no `RateLimit`.',
-      source: 'source document, section 8',
+      source: 'product requirements, section 8',
     },
     C111: {
       rule: 'The monthly job does not affect the quota, whether it runs twice, in two places, late or never.',
@@ -229,7 +229,7 @@ export const QUOTA: Topic = {
     },
     C116: {
       rule: 'Of two concurrent DELETEs of one post or comment, one returns 200 and one 404, and counters decrease by one.',
-      source: 'source document, section 3',
+      source: 'product requirements, section 3',
     },
   },
 };

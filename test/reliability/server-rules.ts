@@ -39,11 +39,11 @@ export const THROTTLING: Topic = {
     },
     O127: {
       rule: 'After 20 failures of one browser at sign-in and decision within 15 minutes, wrong passwords and forged forms together, the response is a page with 429, "Too many attempts" and `Retry-After`.',
-      source: 'source document, section 8',
+      source: 'product requirements, section 8',
     },
     O128: {
       rule: 'The window is sliding: it covers the last 15 minutes, not a fixed quarter of an hour.',
-      source: 'source document, section 8',
+      source: 'product requirements, section 8',
     },
     O129: {
       rule: 'Successful requests never count as failed attempts: a thousand refreshes from one address all succeed. Requests have limits of their own in 15 minutes: 7,500 for a confidential app over all of its addresses, 7,500 for a public app from one address, and, from one address, 600 authorization requests and 1,800 steps of sign-in and decision. Counting is exact within a process, also under concurrency.',

@@ -129,7 +129,7 @@ export interface Endpoint {
   success: number;
 }
 
-/** The endpoints of the source document, section 4.2, and the app's own quota. */
+/** The endpoints of the product requirements, section 4.2, and the app's own quota. */
 export const ENDPOINTS: readonly Endpoint[] = [
   { method: 'GET', path: '/me', scope: 'profile.read', success: 200 },
   { method: 'POST', path: '/posts', scope: 'posts.write', success: 201 },

@@ -14,7 +14,7 @@ import { loadConfig } from '../../src/platform/config/load-config.js';
 import { dataSourceOptions } from '../../src/platform/database/data-source.js';
 import { Migrator } from '../../src/platform/database/migrations/migrator.js';
 import { entities } from '../../src/entities.js';
-import { expectConsistentCounts, expectNoCredential, type Select } from './invariants.js';
+import { expectConsistentCounters, expectNoCredential, type Select } from './invariants.js';
 import type { Program } from './programs.js';
 import { runSql } from './sql.js';
 
@@ -176,7 +176,9 @@ async function check(url: string, rows: Record<string, unknown>[], select: Selec
       JSON.stringify(await select(`SELECT * FROM ${table}`)),
       `The table ${table}`,
     );
-  await expectConsistentCounts(url, tables, select);
+  // The schemas of some tests lack these tables.
+  if (tables.includes('quota_usage') && tables.includes('posts'))
+    await expectConsistentCounters(url, select);
 }
 
 /** Creates a migrated database on a server, whose schema tests copy. Returns its name. */

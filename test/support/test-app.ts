@@ -32,9 +32,12 @@ import { freePort } from './free-port.js';
 import { recordQueries } from './queries.js';
 import { collectFrom } from './response-collector.js';
 
+/** The value that switches a rate limit off. */
+export const UNLIMITED = 0;
+
 /** Sets rate limits. Disables `address-messages-per-hour`: many test users sign in from one address within an hour. */
 export function rateLimits(limits: Partial<RateLimits>): { RATE_LIMITS: string } {
-  const changed = Object.entries({ 'address-messages-per-hour': 0, ...limits });
+  const changed = Object.entries({ 'address-messages-per-hour': UNLIMITED, ...limits });
   return { RATE_LIMITS: changed.map(([name, limit]) => `${name}=${limit}`).join(',') };
 }
 
@@ -223,8 +226,11 @@ export async function isStatementRunning(
 
 const RUNS = 3;
 
-/** Returns the statements of the run with the fewest. A deferred write of the service may add statements to a run. */
-export async function fewestStatements(
+/**
+ * Runs `work` three times and returns the statements of the run with the fewest. The others may contain a statement of a
+ * background write.
+ */
+export async function statementsWithoutBackground(
   app: TestApp,
   work: () => Promise<unknown>,
 ): Promise<string[]> {

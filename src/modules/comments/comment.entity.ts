@@ -1,7 +1,7 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { ID, optional, TEXT, TIME } from '../../platform/database/columns.js';
 
-/** A comment on a post (source document, section 2). */
+/** A comment on a post (product requirements, section 2). */
 @Entity('comments')
 @Index('ix_comments_post_id', ['postId', 'deletedAt', 'id'])
 @Index('ix_comments_deleted_at', ['deletedAt'])

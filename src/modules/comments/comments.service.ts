@@ -16,7 +16,7 @@ import { PostsService } from '../posts/posts.service.js';
 import { UsersService } from '../users/users.service.js';
 import { CommentsRepository, type ListedComment } from './comments.repository.js';
 
-/** The comment does not exist, was deleted, or was written by another user (source document, section 4.2, rule 4). */
+/** The comment does not exist, was deleted, or was written by another user (product requirements, section 4.2, rule 4). */
 export class CommentNotFound extends NotFound {
   constructor() {
     super('The user has no comment with this id.');

@@ -9,7 +9,7 @@ import {
 import { RequestSchema } from '../../platform/http/validation/request-schema.js';
 import { VISIBILITIES, type Visibility } from './post.entities.js';
 
-/** The fields of the request that are present and not null (source document, section 2). */
+/** The fields of the request that are present and not null (product requirements, section 2). */
 export type PostDraft = {
   [K in keyof Omit<CreatePostRequest, 'toDraft'>]: NonNullable<CreatePostRequest[K]>;
 };

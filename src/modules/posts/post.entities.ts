@@ -13,7 +13,7 @@ import {
 export const VISIBILITIES = ['public', 'neighborhood', 'private'] as const;
 export type Visibility = (typeof VISIBILITIES)[number];
 
-/** A post (source document, section 2). Soft-deleted by `deletedAt`. */
+/** A post (product requirements, section 2). Soft-deleted by `deletedAt`. */
 @Entity('posts')
 @Index('ix_posts_user_id', ['userId', 'deletedAt', 'id'])
 @Index('ix_posts_deleted_at', ['deletedAt'])

@@ -44,7 +44,7 @@ const DEFAULTS = {
   deletedAt: null,
 } satisfies Partial<Post>;
 
-/** One error for missing, deleted and other users' posts, so that apps cannot distinguish them (source document, section 4.2, rule 2). */
+/** One error for missing, deleted and other users' posts, so that apps cannot distinguish them (product requirements, section 4.2, rule 2). */
 export class PostNotFound extends NotFound {
   constructor() {
     super('The user has no post with this id.');
@@ -99,7 +99,7 @@ export class PostsService {
 
   /**
    * Publishes a post on behalf of the user and counts it against the app's monthly quota. Idempotency key, post, counter, call
-   * record and quota commit in one transaction (source document, sections 3 and 8). Repeating an Idempotency-Key returns the
+   * record and quota commit in one transaction (product requirements, sections 3 and 8). Repeating an Idempotency-Key returns the
    * first result.
    * @throws QuotaExceeded if the app has no posts left in this UTC month; InvalidToken if the user was blocked in the meantime;
    *   IdempotencyKeyReused; IdempotencyKeyInUse
@@ -254,7 +254,7 @@ export class PostsService {
     return this.repository.expired(ids, this.deletionCutoff(now));
   }
 
-  /** The public URL of a post (source document, section 2). */
+  /** The public URL of a post (product requirements, section 2). */
   permalink(id: string): string {
     return `${this.config.siteUrl}/post/${id}`;
   }

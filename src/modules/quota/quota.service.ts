@@ -10,7 +10,7 @@ import { QuotaRepository } from './quota.repository.js';
 
 const DEFAULT_PLAN = 'default';
 
-/** The app has no posts left in this month (source document, sections 7 and 8). */
+/** The app has no posts left in this month (product requirements, sections 7 and 8). */
 export class QuotaExceeded extends AppError {
   static readonly code = 'quota_exceeded';
 
@@ -51,7 +51,7 @@ export type QuotaStatus = CurrentQuota & EffectiveQuota;
 
 type StoredAssignment = Pick<AppQuota, 'plan' | 'monthlyPostLimit'> | null | undefined;
 
-/** Posts of an app per calendar month (source document, section 8). */
+/** Posts of an app per calendar month (product requirements, section 8). */
 @Injectable()
 export class QuotaService {
   private readonly logger = new Logger(QuotaService.name);

@@ -9,7 +9,7 @@ import {
   URL_TEXT,
 } from '../../platform/database/columns.js';
 
-/** A user of the neighbourhood network (source document, section 2). */
+/** A user of the neighbourhood network (product requirements, section 2). */
 @Entity('users')
 @Index('ux_users_phone', ['phone'], { unique: true })
 export class User {

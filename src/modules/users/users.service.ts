@@ -60,7 +60,7 @@ export class UsersService {
     return profile;
   }
 
-  /** The location of a post that the app sends without one (source document, section 4.2, rule 1). */
+  /** The location of a post that the app sends without one (product requirements, section 4.2, rule 1). */
   async savedLocation(id: string): Promise<Location> {
     const profile = await this.repository.findProfile(id);
     const { latitude = null, longitude = null, neighborhood = null } = profile ?? {};

@@ -54,7 +54,7 @@ export class InvalidToken extends AppError {
   }
 }
 
-/** The token is valid but lacks the scope of the endpoint (RFC 6750 §3.1; source document, section 5.8). */
+/** The token is valid but lacks the scope of the endpoint (RFC 6750 §3.1; product requirements, section 5.8). */
 export class InsufficientScope extends AppError {
   static readonly code = 'insufficient_scope';
 

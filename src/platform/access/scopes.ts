@@ -1,4 +1,4 @@
-/** All scopes, in canonical order: that of the source document (section 5). */
+/** All scopes, in canonical order: that of the product requirements (section 5). */
 export const SCOPES = ['profile.read', 'posts.read', 'posts.write', 'analytics.read'] as const;
 
 export type Scope = (typeof SCOPES)[number];

@@ -2,7 +2,7 @@ import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import type { NextFunction, Request, Response } from 'express';
 import { idPattern } from '../ids.js';
 
-/** Path prefix of version 1 of the developer API (source document, section 9). */
+/** Path prefix of version 1 of the developer API (product requirements, section 9). */
 export const DEV_V1 = 'dev/v1';
 
 /** Synchronous middleware. */
@@ -77,7 +77,7 @@ function isPreflight({ method, headers }: Request): boolean {
   );
 }
 
-/** The response to DELETE (source document, section 2). */
+/** The response to DELETE (product requirements, section 2). */
 @ApiSchema({ name: 'Deleted', description: 'The deleted object.' })
 export class DeletedResponse {
   @ApiProperty({

@@ -24,7 +24,7 @@ export const MAX_PAGE = 1_000_000;
 const DEFAULT_LIMIT = 20;
 
 /**
- * The query class of a list endpoint (source document, section 8).
+ * The query class of a list endpoint (product requirements, section 8).
  * @param prefix the prefix of item ids
  * @param maxLimit maximum items per page
  */
@@ -86,7 +86,7 @@ export class PageMeta {
   total: number;
 }
 
-/** The envelope of list responses (source document, section 2). */
+/** The envelope of list responses (product requirements, section 2). */
 export interface PageResponse<T> {
   data: T[];
   meta: PageMeta;

@@ -23,7 +23,13 @@ import {
 import { json } from '../../support/responses.js';
 import { startProcess } from '../../support/service-process.js';
 import { runSql } from '../../support/sql.js';
-import { rateLimits, TestApp, type TestClient, useTestApp } from '../../support/test-app.js';
+import {
+  rateLimits,
+  UNLIMITED,
+  TestApp,
+  type TestClient,
+  useTestApp,
+} from '../../support/test-app.js';
 import { reportFigure } from '../figures.js';
 import { byExtent } from '../../suite.js';
 import { CONTROL, escaped, HOSTILE_LINES, HOSTILE_PARAGRAPHS, printable } from './hostile-texts.js';
@@ -297,7 +303,7 @@ describe('Injection through raw requests', () => {
     SMS_WEBHOOK_URL: 'https://127.0.0.1:9/',
     SMS_WEBHOOK_SECRET: 'a secret of 16 bytes or more',
     // All texts fail at both forms and come from one address. Over these limits, the service would read no form.
-    ...rateLimits({ 'token-failures': 0, 'sign-in-failures': 0 }),
+    ...rateLimits({ 'token-failures': UNLIMITED, 'sign-in-failures': UNLIMITED }),
   };
 
   it('writes one JSON object per line to the log, without forged lines', async ({ task }) => {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Cluster } from '../../support/cluster.js';
 import type { TestDatabase } from '../../support/database.js';
 import { type ServiceProcess, startProcess } from '../../support/service-process.js';
-import { rateLimits, type TestApp, useTestApp } from '../../support/test-app.js';
+import { rateLimits, UNLIMITED, type TestApp, useTestApp } from '../../support/test-app.js';
 import { CONTROL } from './hostile-texts.js';
 
 /**
@@ -10,18 +10,18 @@ import { CONTROL } from './hostile-texts.js';
  * reject nearly all of them unread.
  */
 const NO_LIMITS = rateLimits({
-  'token-failures': 0,
-  'token-address-failures': 0,
-  'authorize-calls': 0,
-  'sign-in-failures': 0,
-  'sign-in-address-failures': 0,
-  'sign-in-calls': 0,
-  'sign-in-address-calls': 0,
-  'phone-failures': 0,
-  'phone-messages-per-minute': 0,
-  'phone-messages-per-hour': 0,
-  'phone-messages-per-day': 0,
-  'address-messages-per-hour': 0,
+  'token-failures': UNLIMITED,
+  'token-address-failures': UNLIMITED,
+  'authorize-calls': UNLIMITED,
+  'sign-in-failures': UNLIMITED,
+  'sign-in-address-failures': UNLIMITED,
+  'sign-in-calls': UNLIMITED,
+  'sign-in-address-calls': UNLIMITED,
+  'phone-failures': UNLIMITED,
+  'phone-messages-per-minute': UNLIMITED,
+  'phone-messages-per-hour': UNLIMITED,
+  'phone-messages-per-day': UNLIMITED,
+  'address-messages-per-hour': UNLIMITED,
 });
 
 /** The built service as a process that logs everything, on a database that has its schema. */

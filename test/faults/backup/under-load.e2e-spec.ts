@@ -13,7 +13,7 @@ import {
 import { Post } from '../../../src/modules/posts/post.entities.js';
 import { parseFindings, runCommand } from '../../support/command-line.js';
 import { connect, onEachEngine, type TestDatabase } from '../../support/database.js';
-import { expectConsistentCounts } from '../../support/invariants.js';
+import { expectConsistentCounters } from '../../support/invariants.js';
 import { Member } from '../../support/member.js';
 import { obtainTokens } from '../../support/oauth-flow.js';
 import { BACKUP, canBackUp, commandsOf, restore } from '../../support/operate-guide.js';
@@ -134,7 +134,7 @@ onEachEngine('Backup under load', (database) => {
     const dataSource = await connect(url);
     try {
       const select = (sql: string) => dataSource.query<Record<string, unknown>[]>(sql);
-      await expectConsistentCounts(url, ['quota_usage', 'posts'], select);
+      await expectConsistentCounters(url, select);
       await expectTokenChains(dataSource);
       return await snapshotOf(dataSource);
     } finally {

@@ -5,7 +5,7 @@ import type { Site } from '../../support/browser.js';
 import { approve, exchange, requestToken } from '../../support/oauth-flow.js';
 import type { PageBody, PostBody } from '../../support/member.js';
 import { json, type TokenBody } from '../../support/responses.js';
-import { rateLimits, type TestClient } from '../../support/test-app.js';
+import { rateLimits, UNLIMITED, type TestClient } from '../../support/test-app.js';
 import { In, type DataSource } from 'typeorm';
 import { AuditEvent } from '../../../src/platform/audit/audit-event.entity.js';
 import { Comment } from '../../../src/modules/comments/comment.entity.js';
@@ -13,9 +13,9 @@ import { AccessToken } from '../../../src/modules/oauth/tokens/token.entities.js
 
 /** One user signs in many times a minute from one address. */
 export const UNLIMITED_SIGN_INS = rateLimits({
-  'phone-messages-per-minute': 0,
-  'phone-messages-per-hour': 0,
-  'phone-messages-per-day': 0,
+  'phone-messages-per-minute': UNLIMITED,
+  'phone-messages-per-hour': UNLIMITED,
+  'phone-messages-per-day': UNLIMITED,
 });
 
 /** The same for release 1.0.0. */

@@ -25,7 +25,7 @@ import { Prune } from '../../../src/modules/operations/prune.service.js';
 import { IS_QUICK } from '../../suite.js';
 import { onEachEngine, onSqliteAndOneServer } from '../../support/database.js';
 import { analyzeTables, insertMany } from '../../support/fixtures.js';
-import { skipCountCheck } from '../../support/invariants.js';
+import { skipCounterCheck } from '../../support/invariants.js';
 import { recordQueries, type RecordedQuery, fullScansOf } from '../../support/queries.js';
 import { useTestApp } from '../../support/test-app.js';
 
@@ -36,7 +36,7 @@ const ROWS = 3000;
 const onEngines = IS_QUICK ? onSqliteAndOneServer : onEachEngine;
 
 onEngines('Pruning: search statements', (database) => {
-  skipCountCheck(database);
+  skipCounterCheck(database);
   const app = useTestApp(database);
 
   function fill<T extends ObjectLiteral>(

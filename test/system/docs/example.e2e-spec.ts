@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { onOneEngine } from '../../support/database.js';
 import { freePort } from '../../support/free-port.js';
 import { type ServiceProcess, startProcess } from '../../support/service-process.js';
-import { rateLimits } from '../../support/test-app.js';
+import { rateLimits, UNLIMITED } from '../../support/test-app.js';
 
 const ANAS_PHONE = '+14155550101';
 
@@ -109,7 +109,10 @@ onOneEngine('Example app with the demo', (database) => {
     // Ana signs in several times within seconds of real time.
     const env = {
       DEMO: '1',
-      ...rateLimits({ 'phone-messages-per-minute': 0, 'phone-messages-per-hour': 0 }),
+      ...rateLimits({
+        'phone-messages-per-minute': UNLIMITED,
+        'phone-messages-per-hour': UNLIMITED,
+      }),
       LOG_LEVEL: 'warn',
     };
     service = await startProcess({ url: database.url, env });

@@ -75,7 +75,7 @@ const authorize: Record<string, KnownDifference> = {
   ...inRows(['authorize: state missing', 'authorize: a state in array syntax only'], {
     ours: redirectToApp('invalid_request', { state: null }),
     theirs: ASKS_USER,
-    why: 'RFC 6749 §4.1.1 recommends state; the source document, section 4.1, requires it.',
+    why: 'RFC 6749 §4.1.1 recommends state; the product requirements, section 4.1, requires it.',
   }),
   'authorize: state of 4,097 characters': {
     ours: { status: 400, type: 'text/html', challenge: null },
@@ -90,7 +90,7 @@ const authorize: Record<string, KnownDifference> = {
   ...inRows(['authorize: scope missing', 'authorize: scope empty'], {
     ours: redirectToApp('invalid_scope'),
     theirs: ASKS_USER,
-    why: 'RFC 6749 §3.3 requires a default scope or an error; the source document, section 4.1, requires scope.',
+    why: 'RFC 6749 §3.3 requires a default scope or an error; the product requirements, section 4.1, requires scope.',
   }),
   'authorize: scope not registered for the app': {
     ours: { others: [] },

@@ -11,7 +11,7 @@ import {
 import { onOneEngine, onEachServer, sqliteFile } from '../../support/database.js';
 import { freePort } from '../../support/free-port.js';
 import { runSql } from '../../support/sql.js';
-import { rateLimits, useTestApp } from '../../support/test-app.js';
+import { rateLimits, UNLIMITED, useTestApp } from '../../support/test-app.js';
 
 const AWAY = { DATABASE_URL: 'mysql://nobody@127.0.0.1:1/none' };
 const SECRET = 'whsec_c2VjcmV0LXNlY3JldC1zZWNyZXQ=';
@@ -57,7 +57,7 @@ describe('Command "doctor" without a database', () => {
     ['a file of passwords', { SMS_SENDER: 'file' }, 'One-time passwords are written to a file.'],
     [
       'unlimited guesses',
-      rateLimits({ 'phone-failures': 0 }),
+      rateLimits({ 'phone-failures': UNLIMITED }),
       'Guesses of one-time passwords are not limited.',
     ],
   ])('warns of %s', async (_title, env, message) => {

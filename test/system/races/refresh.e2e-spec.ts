@@ -12,12 +12,12 @@ import {
 } from '../../support/cluster.js';
 import { onEachServer } from '../../support/database.js';
 import { json, type TokenBody } from '../../support/responses.js';
-import { rateLimits, type TestClient, useTestApp } from '../../support/test-app.js';
+import { rateLimits, UNLIMITED, type TestClient, useTestApp } from '../../support/test-app.js';
 
 const RACERS = 50;
 const AGAINST_REVOCATION = 6;
 /** Most refreshes of a race against a revocation fail, and all come from one app. */
-const ENV = rateLimits({ 'token-failures': 0, 'token-address-failures': 0 });
+const ENV = rateLimits({ 'token-failures': UNLIMITED, 'token-address-failures': UNLIMITED });
 /** The head start of the revocation in every other round: about the time that a revocation takes. */
 const HEAD_STARTS_MS = [5, 15, 25, 35];
 /** With this many rounds, the refreshes and the revocation each win at least once. */

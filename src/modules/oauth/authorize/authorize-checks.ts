@@ -74,7 +74,7 @@ const checkClient: PageCheck = ({ app }) => {
   if (!app?.enabled) throw unknownApp();
 };
 
-/** `redirect_uri` is present and registered for the app (source document, section 4.1; RFC 9700 §4.1.3). */
+/** `redirect_uri` is present and registered for the app (product requirements, section 4.1; RFC 9700 §4.1.3). */
 const checkRedirectUri: PageCheck = ({ app, parameters }) => {
   const requested = parameters.get('redirect_uri');
   if (!app || requested === undefined || !isRegistered(app, requested)) throw wrongRedirectUri();

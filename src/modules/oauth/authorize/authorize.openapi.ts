@@ -28,7 +28,7 @@ const page = (status: number, description: string, headers?: typeof RETRY_AFTER)
 /** `none` cannot be combined. */
 const COMBINABLE_PROMPTS = PROMPTS.filter((prompt) => prompt !== 'none').join('|');
 
-/** OpenAPI documentation of the authorization endpoint (source document, section 4.1). */
+/** OpenAPI documentation of the authorization endpoint (product requirements, section 4.1). */
 export function ApiAuthorize(): MethodDecorator {
   return applyDecorators(
     ApiTags('oauth'),

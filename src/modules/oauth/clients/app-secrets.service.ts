@@ -28,7 +28,7 @@ export interface Revocation {
   live: number;
 }
 
-/** Client secrets of confidential apps (source document, section 5.5). An app has at most two live secrets. */
+/** Client secrets of confidential apps (product requirements, section 5.5). An app has at most two live secrets. */
 @Injectable()
 export class AppSecretsService {
   constructor(

@@ -138,7 +138,7 @@ export class MethodNotAllowed extends InvalidRequest {
   }
 }
 
-/** A rate limit is exceeded (source document, sections 7 and 8). */
+/** A rate limit is exceeded (product requirements, sections 7 and 8). */
 export class TooManyAttempts extends OAuthError {
   constructor(readonly retryAfterSeconds: number) {
     super('too_many_attempts', `Too many attempts. Try again in ${retryAfterSeconds} seconds.`);

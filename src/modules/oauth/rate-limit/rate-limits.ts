@@ -1,7 +1,7 @@
 import { MINUTE } from '../../../platform/clock.js';
 import type { AppConfig } from '../../../platform/config/app-config.js';
 
-/** The default sliding window (source document, section 8). */
+/** The default sliding window (product requirements, section 8). */
 export const WINDOW_MS = 15 * MINUTE;
 
 /** Endpoints that apps call. */

@@ -47,7 +47,7 @@ type SendResult =
   | { outcome: 'message_limit'; retryAfterSeconds: number }
   | BlockedPhone;
 
-/** One-time passwords by phone (source document, section 3; NIST SP 800-63B). */
+/** One-time passwords by phone (product requirements, section 3; NIST SP 800-63B). */
 @Injectable()
 export class OtpService {
   constructor(

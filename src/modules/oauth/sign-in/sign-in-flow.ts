@@ -29,7 +29,7 @@ export interface SignInFlow {
   next: (response: Response, user: SignInUser) => Promise<void> | void;
 }
 
-/** The two steps of a sign-in: phone and one-time password (source document, section 3). */
+/** The two steps of a sign-in: phone and one-time password (product requirements, section 3). */
 @Injectable()
 export class SignInFlowService {
   constructor(

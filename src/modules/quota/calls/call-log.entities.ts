@@ -9,7 +9,7 @@ import {
   TIME,
 } from '../../../platform/database/columns.js';
 
-/** A developer API call (source document, section 8). The log is append-only. */
+/** A developer API call (product requirements, section 8). The log is append-only. */
 @Entity('api_calls')
 @Index('ix_api_calls_user_id', ['userId', 'at'])
 export class ApiCall {

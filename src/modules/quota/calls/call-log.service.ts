@@ -13,7 +13,7 @@ import { Metrics } from '../../../platform/observability/metrics.js';
 import type { ApiCall } from './call-log.entities.js';
 import { CallsRepository } from './calls.repository.js';
 
-/** The only metered route (source document, section 8). */
+/** The only metered route (product requirements, section 8). */
 const PUBLISH_ROUTE = 'POST /dev/v1/posts';
 const CREATED = 201;
 

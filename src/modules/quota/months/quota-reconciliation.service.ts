@@ -23,7 +23,7 @@ export interface QuotaDiscrepancy {
 /** Far longer than a publish may take from its start, which is the time recorded, to COMMIT. */
 const SETTLED_MS = HOUR;
 
-/** Compares the quota counters with the call log (source document, section 8). */
+/** Compares the quota counters with the call log (product requirements, section 8). */
 @Injectable()
 export class QuotaReconciliation {
   constructor(

@@ -19,7 +19,7 @@ export function extensibleEnumOf(name: string): { anyOf: SchemaObject[] } {
   return extensibleEnum({ $ref: `#/components/schemas/${name}` });
 }
 
-/** A time in responses: ISO 8601, UTC, with milliseconds (source document, section 2). */
+/** A time in responses: ISO 8601, UTC, with milliseconds (product requirements, section 2). */
 export const TIME = {
   format: 'date-time',
   pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$',
