@@ -70,7 +70,7 @@ export function useCluster(database: TestDatabase, env?: ProcessSettings['env'])
   };
 }
 
-/** Runs a race `count` byExtent, one after the other. Rounds are numbered from 0. */
+/** Runs a race `count` times, one after the other. Rounds are numbered from 0. */
 export async function rounds(
   race: (round: number) => Promise<void>,
   count = ROUNDS,

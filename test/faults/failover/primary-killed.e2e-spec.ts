@@ -131,7 +131,7 @@ describe.skipIf(COMMAND === '')('Database group with a killed primary', () => {
       const seconds = outages.map((outage) => outage.toFixed(1)).join(', ');
       reportFigure(
         task,
-        `${KILLS} primaries killed: publishing again after ${seconds} s; ${load.posts.size} posts, each stored and counted once; ${KILLS * CODES} codes sent up to three times before, during and after the kill, each exchanged once; ${refreshes} refresh tokens sent three byExtent, each rotated once; ${KILLS} quotas of ${LIMIT} used exactly`,
+        `${KILLS} primaries killed: publishing again after ${seconds} s; ${load.posts.size} posts, each stored and counted once; ${KILLS * CODES} codes sent up to three times before, during and after the kill, each exchanged once; ${refreshes} refresh tokens sent three times, each rotated once; ${KILLS} quotas of ${LIMIT} used exactly`,
       );
     },
   );

@@ -99,7 +99,7 @@ function isLocked(file: Sqlite.Database): boolean {
   afterAll(() => dataSource?.destroy());
 
   it(
-    `completes in the next run, forward and back, ${kills} byExtent, and loses no row`,
+    `completes in the next run, forward and back, ${kills} times, and loses no row`,
     { timeout: 120_000 + 2 * kills * KILL_MS },
     async ({ task }) => {
       const used = await usedDatabase(database);
