@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Test, type TestingModule } from '@nestjs/testing';
 import { DataSource } from 'typeorm';
 import { AppConfig, ConfigModule } from '../../src/platform/config/app-config.js';
+import { parseDatabaseUrl } from '../../src/platform/config/database-url.js';
 import { loadConfig } from '../../src/platform/config/load-config.js';
 import { DatabaseModule } from '../../src/platform/database/database.module.js';
 import { Migrator } from '../../src/platform/database/migrations/migrator.js';
@@ -56,7 +57,7 @@ onEachEngine('Database module', ({ engine, url }) => {
   it('provides the configuration, the data source, the transaction runner and the migrator', () => {
     const consumer = module.get(DatabaseConsumer);
 
-    expect(consumer.config.database.url).toBe(url);
+    expect(consumer.config.database.address).toEqual(parseDatabaseUrl(url));
     expect(consumer.dataSource).toBeInstanceOf(DataSource);
     expect(consumer.dataSource.isInitialized).toBe(true);
     expect(consumer.transactions).toBe(module.get(TransactionRunner));

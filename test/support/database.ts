@@ -9,7 +9,7 @@ import Sqlite from 'better-sqlite3';
 import mysql, { type RowDataPacket } from 'mysql2/promise';
 import { DataSource } from 'typeorm';
 import { afterAll, beforeAll, describe, expect, inject } from 'vitest';
-import { serverUrls } from '../../src/platform/config/env.js';
+import { parseDatabaseUrl } from '../../src/platform/config/database-url.js';
 import { loadConfig } from '../../src/platform/config/load-config.js';
 import { dataSourceOptions } from '../../src/platform/database/data-source.js';
 import { Migrator } from '../../src/platform/database/migrations/migrator.js';
@@ -200,9 +200,11 @@ export async function dropTemplate({ serverUrl = '', template }: Engine): Promis
 
 /** Copies the schema of the template into an empty database. This is much faster than running the migrations. */
 export async function copySchema(url: string): Promise<void> {
-  const { host, pathname } = new URL(serverUrls(url)[0] ?? url);
+  const address = parseDatabaseUrl(url);
+  if (address.engine === 'sqlite') return;
+  const [{ host, port }] = address.servers;
   const engine = inject('engines').find(
-    ({ serverUrl }) => serverUrl !== undefined && new URL(serverUrl).host === host,
+    ({ serverUrl }) => serverUrl !== undefined && new URL(serverUrl).host === `${host}:${port}`,
   );
   if (engine?.template === undefined) return;
   const { template } = engine;
@@ -217,7 +219,7 @@ export async function copySchema(url: string): Promise<void> {
       `SELECT default_character_set_name, default_collation_name FROM information_schema.schemata WHERE schema_name = '${template}'`,
     );
     await connection.query(
-      `ALTER DATABASE ${pathname.slice(1)} CHARACTER SET ${charset} COLLATE ${collation}`,
+      `ALTER DATABASE ${address.database} CHARACTER SET ${charset} COLLATE ${collation}`,
     );
     for (const table of await firstColumn(`SHOW TABLES FROM ${template}`))
       await connection.query(`CREATE TABLE ${table} LIKE ${template}.${table}`);

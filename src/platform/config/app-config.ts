@@ -1,4 +1,6 @@
 import { type DynamicModule, Global, Module } from '@nestjs/common';
+import { databaseTls } from './database-tls.js';
+import { parseDatabaseUrl } from './database-url.js';
 import type { Env } from './env.js';
 import { parseRateLimits, type RateLimits } from './rate-limits.js';
 
@@ -87,15 +89,18 @@ export class AppConfig {
     };
     this.publicUrl = env.PUBLIC_URL ?? `http://localhost:${env.PORT}`;
     this.siteUrl = env.SITE_URL ?? this.publicUrl;
+    const address = parseDatabaseUrl(env.DATABASE_URL);
     this.database = {
-      url: env.DATABASE_URL,
+      address,
+      /** Undefined for plain text. */
+      tls: databaseTls(env, address),
       timeoutMs: env.DB_TIMEOUT_MS,
       poolSize: env.DB_POOL_SIZE,
       queueLimit: env.DB_QUEUE_LIMIT,
       queueTimeoutMs: env.DB_QUEUE_TIMEOUT_MS,
       migrateAtStart: env.MIGRATE ?? !this.production,
     };
-    this.demo = env.DEMO ?? (!this.production && env.DATABASE_URL.startsWith('sqlite:'));
+    this.demo = env.DEMO ?? (!this.production && address.engine === 'sqlite');
     this.docsClientId = env.DOCS_CLIENT_ID ?? (this.demo ? DEMO_DOCS_CLIENT_ID : undefined);
     this.sms = smsConfig(env);
     this.otp = {

@@ -1,10 +1,12 @@
 import { z } from 'zod';
+import { TLS_MODES } from './database-tls.js';
+import { parseDatabaseUrl } from './database-url.js';
 import { parseRateLimits } from './rate-limits.js';
 
 /** The largest number that a signed 32-bit column and a timer can hold. */
 const MAX_INT = 2_147_483_647;
 
-const flag = z.enum(['0', '1']).transform((value) => value === '1');
+const flag = oneOf(['0', '1']).transform((value) => value === '1');
 const count = wholeNumber(0);
 const seconds = wholeNumber(1);
 const days = wholeNumber(1);
@@ -44,20 +46,11 @@ function hasNoQuery(value: string): boolean {
   return search === '' && hash === '';
 }
 
-const SERVER_LIST = /^((?:mysql|mariadb):\/\/(?:[^@/]*@)?)([^/?#@]*,[^/?#@]*)((?:[/?#].*)?)$/;
-
-/** Splits `mysql://user:password@first:3306,second:3306/name` into one URL for each server. */
-export function serverUrls(databaseUrl: string): string[] {
-  const [, start = '', servers, rest = ''] = SERVER_LIST.exec(databaseUrl) ?? [];
-  if (servers === undefined) return [databaseUrl];
-  return servers.split(',').map((server) => `${start}${server}${rest}`);
-}
-
-export function hasValidServers(databaseUrl: string): boolean {
-  const urls = serverUrls(databaseUrl);
-  return (
-    urls.length === 1 || urls.every((url) => URL.canParse(url) && new URL(url).hostname !== '')
-  );
+function oneOf<const T extends readonly string[]>(values: T) {
+  const last = values.length - 1;
+  return z.enum(values, {
+    error: `must be ${values.slice(0, last).join(', ')} or ${values[last]}`,
+  });
 }
 
 const MIN_WEBHOOK_KEY_BYTES = 16;
@@ -71,12 +64,15 @@ function hasWebhookKey(secret: string): boolean {
 /** Two months, so that the usage of a month can be verified until the end of the next one. */
 const MIN_CALL_LOG_DAYS = 62;
 
-function checkRateLimits(text: string, context: z.RefinementCtx<string>): void {
-  try {
-    parseRateLimits(text);
-  } catch (error) {
-    context.addIssue((error as Error).message);
-  }
+/** Reports the error of a parser as a problem of the variable. */
+function parsedBy(parse: (text: string) => unknown) {
+  return (text: string, context: z.RefinementCtx<string>): void => {
+    try {
+      parse(text);
+    } catch (error) {
+      context.addIssue((error as Error).message);
+    }
+  };
 }
 
 /** Documents a variable: what it does, and who changes it. */
@@ -86,7 +82,7 @@ function documented<T extends z.ZodType>(schema: T, description: string, changed
 
 const service = {
   NODE_ENV: documented(
-    z.enum(['development', 'test', 'production']).default('development'),
+    oneOf(['development', 'test', 'production']).default('development'),
     'With `production`, the service refuses to start with unsafe settings.',
     'Every production installation.',
   ),
@@ -133,7 +129,7 @@ const service = {
     'Where the port is taken, or metrics are not collected.',
   ),
   LOG_LEVEL: documented(
-    z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+    oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
     'Least severe level that is logged.',
     'On call, to see health checks and details (`debug`).',
   ),
@@ -151,19 +147,29 @@ const service = {
 
 const database = {
   DATABASE_URL: documented(
-    z
-      .string()
-      .regex(
-        /^(sqlite:.+|(mysql|mariadb):\/\/.+)$/,
-        'must be sqlite:<path> or mysql://user:password@host:port/name',
-      )
-      .refine(hasValidServers, {
-        message:
-          'must name each server as host:port, as in mysql://user:password@first:3306,second:3306/name',
-      })
-      .default('sqlite:./data/service.sqlite'),
-    '`sqlite:<path>`, or `mysql://user:password@host:3306/name` for MySQL and MariaDB. Several hosts, separated by commas, are replicated servers of which one accepts writes; the service finds it.',
+    z.string().superRefine(parsedBy(parseDatabaseUrl)).default('sqlite:./data/service.sqlite'),
+    '`sqlite:<path>`, or `mysql://user:password@host:3306/name` for MySQL and MariaDB. Percent-encode special characters, such as `%40` for @. Several hosts, separated by commas, are replicated servers of which one accepts writes; the service finds it.',
     'Every production installation.',
+  ),
+  DATABASE_SSL: documented(
+    oneOf(TLS_MODES).default('off'),
+    'TLS of all database connections. `required` encrypts, but accepts any certificate; `verify-ca` also checks who signed it; `verify-full` also checks the name of the host.',
+    'Every installation whose database is not on the same machine: `verify-full`.',
+  ),
+  DATABASE_SSL_CA: documented(
+    z.string().optional(),
+    'CA certificates that sign the certificate of the server: a path, or PEM. Default: the CAs of Node.js.',
+    'An operator whose database has a certificate of a private CA, as managed databases do.',
+  ),
+  DATABASE_SSL_CERT: documented(
+    z.string().optional(),
+    'Certificate of the service, with `DATABASE_SSL_KEY`: a path, or PEM.',
+    'An operator whose database demands client certificates.',
+  ),
+  DATABASE_SSL_KEY: documented(
+    z.string().optional(),
+    'Private key of `DATABASE_SSL_CERT`: a path, or PEM.',
+    'An operator whose database demands client certificates.',
   ),
   MIGRATE: documented(
     flag.optional(),
@@ -194,7 +200,7 @@ const database = {
 
 const messages = {
   SMS_SENDER: documented(
-    z.enum(['console', 'file', 'webhook', 'twilio']).default('console'),
+    oneOf(['console', 'file', 'webhook', 'twilio']).default('console'),
     'How text messages are sent. `console` is refused in production.',
     'Every production installation.',
   ),
@@ -240,7 +246,7 @@ const messages = {
 
 const signIn = {
   OTP_PEPPER: documented(
-    z.string().min(32).optional(),
+    z.string().min(32, 'must have at least 32 characters').optional(),
     'Key for hashing one-time passwords, at least 32 characters. Required in production.',
     'Every production installation.',
   ),
@@ -292,7 +298,7 @@ const tokens = {
 
 const limits = {
   RATE_LIMITS: documented(
-    z.string().superRefine(checkRateLimits).default(''),
+    z.string().superRefine(parsedBy(parseRateLimits)).default(''),
     'Rate limits that differ from their defaults, such as `token-calls=20000,phone-messages-per-hour=3`; 0 is no limit.',
     'An operator with one very busy app, or with many users behind one address.',
   ),

@@ -1,3 +1,6 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { ConfigError, loadConfig } from './load-config.js';
 
 const PRODUCTION = {
@@ -8,6 +11,8 @@ const PRODUCTION = {
   SMS_WEBHOOK_URL: 'https://sms.example.com/send',
   SMS_WEBHOOK_SECRET: 'b'.repeat(16),
 };
+
+const SERVER_URL = { DATABASE_URL: 'mysql://app:pw@db/platform' };
 
 function problemsOf(environment: Record<string, string>): readonly string[] {
   try {
@@ -68,6 +73,108 @@ describe('loadConfig', () => {
       'OTP_SECONDS: must be at least 1',
       'QUOTA_DEFAULT_LIMIT: must be at most 2147483647',
     ]);
+  });
+
+  it('reports all problems at once, each in a sentence of its own', () => {
+    const problems = problemsOf({
+      NODE_ENV: 'production',
+      DATABASE_URL: 'mysql://db/platform?ssl=true',
+      OTP_PEPPER: 'short',
+      LOG_LEVEL: 'loud',
+      MIGRATE: 'yes',
+      OAUTH_TOKEN_CALLS: '5',
+      DATABASE_SSL_KEY: 'x',
+    });
+    expect(problems).toEqual([
+      'OAUTH_TOKEN_CALLS: is no longer a setting; set RATE_LIMITS=token-calls=…',
+      'LOG_LEVEL: must be fatal, error, warn, info, debug, trace or silent',
+      'DATABASE_URL: must not have parameters; set DATABASE_SSL and its files for TLS, and write ? in a password as %3F',
+      'MIGRATE: must be 0 or 1',
+      'OTP_PEPPER: must have at least 32 characters',
+      'SMS_SENDER: console prints one-time passwords; choose webhook, twilio or file',
+      'PUBLIC_URL: must be an https URL in production',
+      'DATABASE_SSL_KEY: only applies with TLS; set DATABASE_SSL=verify-full',
+    ]);
+  });
+
+  describe('files of secrets', () => {
+    let folder: string;
+    let file: string;
+    beforeEach(async () => {
+      folder = await mkdtemp(join(tmpdir(), 'platform-config-'));
+      file = join(folder, 'secret');
+    });
+    afterEach(() => rm(folder, { recursive: true }));
+
+    it.each(['\n', '\r\n', ''])(
+      'reads a secret and ignores the line break %j at its end',
+      async (end) => {
+        await writeFile(file, `${'p'.repeat(32)}${end}`);
+        expect(loadConfig({ OTP_PEPPER_FILE: file }).otp.pepper).toBe('p'.repeat(32));
+      },
+    );
+
+    it('reads DATABASE_URL, SMS_WEBHOOK_SECRET and TWILIO_AUTH_TOKEN', async () => {
+      await writeFile(file, 'mysql://app:pw@db/platform');
+      expect(loadConfig({ DATABASE_URL_FILE: file }).database.address).toMatchObject({
+        user: 'app',
+      });
+      await writeFile(file, 's'.repeat(16));
+      expect(
+        loadConfig({ ...PRODUCTION, SMS_WEBHOOK_SECRET: '', SMS_WEBHOOK_SECRET_FILE: file }).sms,
+      ).toMatchObject({ secret: 's'.repeat(16) });
+      expect(
+        loadConfig({
+          SMS_SENDER: 'twilio',
+          TWILIO_ACCOUNT_SID: 'AC1',
+          TWILIO_FROM: '+14155550100',
+          TWILIO_AUTH_TOKEN_FILE: file,
+        }).sms,
+      ).toMatchObject({ authToken: 's'.repeat(16) });
+    });
+
+    it('rejects a missing or empty file, and a variable beside its file', async () => {
+      expect(problemsOf({ OTP_PEPPER_FILE: file })).toEqual([
+        expect.stringMatching(/^OTP_PEPPER_FILE: the file .* cannot be read: ENOENT/),
+      ]);
+      await writeFile(file, '\n');
+      expect(problemsOf({ OTP_PEPPER_FILE: file })).toEqual([
+        `OTP_PEPPER_FILE: the file ${file} is empty`,
+      ]);
+      expect(problemsOf({ OTP_PEPPER_FILE: file, OTP_PEPPER: 'p'.repeat(32) })).toEqual([
+        'OTP_PEPPER, OTP_PEPPER_FILE: must not be set together; unset one of them',
+      ]);
+    });
+  });
+
+  it.each([
+    [{ DATABASE_SSL: 'true' }, 'DATABASE_SSL: must be off, required, verify-ca or verify-full'],
+    [
+      { DATABASE_SSL: 'required' },
+      'DATABASE_SSL: only applies to a server; DATABASE_URL names a SQLite file',
+    ],
+    [
+      { ...SERVER_URL, DATABASE_SSL_CA: '/ca.pem' },
+      'DATABASE_SSL_CA: only applies with TLS; set DATABASE_SSL=verify-full',
+    ],
+    [
+      { ...SERVER_URL, DATABASE_SSL: 'required', DATABASE_SSL_CA: '/ca.pem' },
+      'DATABASE_SSL_CA: only applies with DATABASE_SSL=verify-ca or verify-full; required checks no certificate',
+    ],
+    [
+      { ...SERVER_URL, DATABASE_SSL: 'verify-full', DATABASE_SSL_CERT: '/cert.pem' },
+      'DATABASE_SSL_CERT, DATABASE_SSL_KEY: must be set together',
+    ],
+    [
+      { ...SERVER_URL, DATABASE_SSL: 'verify-ca', DATABASE_SSL_CA: 'package.json' },
+      'DATABASE_SSL_CA: must be a PEM certificate, or the path of one',
+    ],
+    [
+      { ...SERVER_URL, DATABASE_SSL: 'verify-ca', DATABASE_SSL_CA: '/no/ca.pem' },
+      "DATABASE_SSL_CA: the file /no/ca.pem cannot be read: ENOENT: no such file or directory, open '/no/ca.pem'",
+    ],
+  ])('rejects %o', (environment, problem) => {
+    expect(problemsOf(environment)).toEqual([problem]);
   });
 
   it('O52 sets the default limits of one-time passwords', () => {

@@ -1,4 +1,6 @@
 import { AppConfig } from './app-config.js';
+import { databaseTls, readFile } from './database-tls.js';
+import { parseDatabaseUrl } from './database-url.js';
 import { envSchema, type Env } from './env.js';
 
 /** The message has one line per invalid variable. */
@@ -33,22 +35,78 @@ const REMOVED_VARIABLES: Readonly<Record<string, string>> = {
   SMS_TIMEOUT_MS: 'unset it; a gateway has 5000 ms to respond',
 };
 
-/** Treats empty variables as unset. @throws ConfigError for invalid values, and for unsafe values in production */
+/** Secrets, which `<NAME>_FILE` can name a file for. */
+const SECRETS = [
+  'DATABASE_URL',
+  'OTP_PEPPER',
+  'SMS_WEBHOOK_SECRET',
+  'TWILIO_AUTH_TOKEN',
+] as const satisfies readonly (keyof Env)[];
+
+/**
+ * Treats empty variables as unset.
+ * @throws ConfigError with all invalid values, and in production all unsafe ones
+ */
 export function loadConfig(environment: NodeJS.ProcessEnv = process.env): AppConfig {
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
-  const parsed = envSchema.safeParse(given);
-  if (!parsed.success) {
-    throw new ConfigError(
-      parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`),
-    );
+  const problems = [...readSecretFiles(given), ...removedVariableProblems(given)];
+  const invalid = new Set<string>();
+  for (const { path, message } of envSchema.safeParse(given).error?.issues ?? []) {
+    problems.push(`${path.join('.')}: ${message}`);
+    invalid.add(path.join('.'));
   }
-  const problems = [
-    ...removedVariableProblems(given),
-    ...missingVariableProblems(parsed.data),
-    ...productionProblems(parsed.data),
+  // The other checks use the defaults of invalid variables, and do not report these a second time.
+  const env = envSchema.parse(omit(given, invalid));
+  const further = [
+    ...missingVariableProblems(env),
+    ...productionProblems(env),
+    ...databaseTlsProblems(env),
   ];
+  problems.push(
+    ...further.filter((problem) => !namesOf(problem).some((name) => invalid.has(name))),
+  );
   if (problems.length > 0) throw new ConfigError(problems);
-  return new AppConfig(parsed.data);
+  return new AppConfig(env);
+}
+
+function omit(given: NodeJS.ProcessEnv, names: ReadonlySet<string>): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(given).filter(([name]) => !names.has(name)));
+}
+
+/** The variables before the colon of a problem. */
+function namesOf(problem: string): string[] {
+  return problem.split(':', 1).join().split(', ');
+}
+
+/** Sets each secret whose file is named. Returns the problems. */
+function readSecretFiles(given: NodeJS.ProcessEnv): string[] {
+  const problems: string[] = [];
+  for (const name of SECRETS) {
+    const file = given[`${name}_FILE`];
+    if (file === undefined) continue;
+    if (given[name] !== undefined) {
+      problems.push(`${name}, ${name}_FILE: must not be set together; unset one of them`);
+      continue;
+    }
+    try {
+      // Editors and "echo" end a file with a line break.
+      const secret = readFile(`${name}_FILE`, file).replace(/\r?\n$/, '');
+      if (secret === '') problems.push(`${name}_FILE: the file ${file} is empty`);
+      else given[name] = secret;
+    } catch (error) {
+      problems.push((error as Error).message);
+    }
+  }
+  return problems;
+}
+
+function databaseTlsProblems(env: Env): string[] {
+  try {
+    databaseTls(env, parseDatabaseUrl(env.DATABASE_URL));
+    return [];
+  } catch (error) {
+    return [(error as Error).message];
+  }
 }
 
 /** Variables that a sender of text messages requires. */

@@ -2,11 +2,12 @@ import type Sqlite from 'better-sqlite3';
 import mysql, { type RowDataPacket } from 'mysql2';
 import { AbstractLogger, type DataSourceOptions } from 'typeorm';
 import type { AppConfig } from '../config/app-config.js';
-import { serverUrls } from '../config/env.js';
+import type { DatabaseAddress } from '../config/database-url.js';
 import { SnakeCaseColumns } from './columns.js';
 import { migrations } from './migrations/list.js';
 import { driverWithTimeouts, type ServerKind } from './mysql/driver.js';
-import { KEEP_ALIVE_MS, Failover } from './mysql/failover.js';
+import { Failover } from './mysql/failover.js';
+import { openSocket, type StreamOptions } from './mysql/socket.js';
 import { timeoutOf } from './mysql/timeouts.js';
 
 /** TypeORM's own logger would write to standard output, into the results of commands. */
@@ -34,22 +35,27 @@ export async function dataSourceOptions(
     namingStrategy: new SnakeCaseColumns(),
     logger: new SilentLogger(),
   };
-  if (config.url.startsWith('sqlite:')) {
+  const { address } = config;
+  if (address.engine === 'sqlite') {
     return {
       ...shared,
       type: 'better-sqlite3',
-      database: config.url.slice('sqlite:'.length),
+      database: address.file,
       enableWAL: true,
       prepareDatabase: prepare,
       timeout: config.timeoutMs,
     };
   }
-  const urls = serverUrls(config.url);
-  const kind = await serverKind(urls, config.timeoutMs);
+  const { servers, user: username, password, database } = address;
+  const kind = await serverKind(config, address);
   return {
     ...shared,
     type: kind,
-    url: urls[0],
+    username,
+    password,
+    database,
+    // A copy, because the driver changes it.
+    ssl: config.tls && { ...config.tls },
     charset: 'utf8mb4',
     timezone: 'Z',
     // Would create a stack trace for every statement. TypeORM's errors have one anyway.
@@ -60,11 +66,10 @@ export async function dataSourceOptions(
       waitMs: config.timeoutMs,
       statementMs: config.timeoutMs,
     }),
-    extra: {
-      enableKeepAlive: true,
-      keepAliveInitialDelay: KEEP_ALIVE_MS,
-      failover: urls.length > 1 ? new Failover(urls, config.timeoutMs / urls.length) : undefined,
-    },
+    extra:
+      servers.length > 1
+        ? { failover: new Failover(servers, config.timeoutMs / servers.length) }
+        : { stream: (options: StreamOptions) => openSocket(servers[0], options) },
   };
 }
 
@@ -87,17 +92,30 @@ function prepare(database: Sqlite.Database): void {
   database.pragma('temp_store = MEMORY');
 }
 
-async function serverKind(urls: readonly string[], timeoutMs: number): Promise<ServerKind> {
-  const [url = '', ...others] = urls;
-  const connection = mysql.createConnection({ uri: url, connectTimeout: timeoutMs });
-  try {
-    const query = { sql: 'SELECT VERSION() AS version', timeout: timeoutMs };
-    const [[row]] = await connection.promise().query<RowDataPacket[]>(query);
-    return /mariadb/i.test(String(row?.version)) ? 'mariadb' : 'mysql';
-  } catch (error) {
-    if (others.length === 0) throw error;
-    return await serverKind(others, timeoutMs);
-  } finally {
-    connection.destroy();
+/** Asks the servers in turn, until one responds. */
+async function serverKind(
+  { tls, timeoutMs }: DatabaseConfig,
+  { servers, user, password, database }: DatabaseAddress & { engine: 'server' },
+): Promise<ServerKind> {
+  let failure: unknown;
+  for (const server of servers) {
+    const connection = mysql.createConnection({
+      user,
+      password,
+      database,
+      ssl: tls && { ...tls },
+      connectTimeout: timeoutMs,
+      stream: (options: StreamOptions) => openSocket(server, options),
+    });
+    try {
+      const query = { sql: 'SELECT VERSION() AS version', timeout: timeoutMs };
+      const [[row]] = await connection.promise().query<RowDataPacket[]>(query);
+      return /mariadb/i.test(String(row?.version)) ? 'mariadb' : 'mysql';
+    } catch (error) {
+      failure = error;
+    } finally {
+      connection.destroy();
+    }
   }
+  throw failure;
 }

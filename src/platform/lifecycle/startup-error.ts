@@ -22,12 +22,33 @@ export function startupErrorMessage(error: unknown): string {
   if (code === 'ER_BAD_DB_ERROR')
     return `The database of DATABASE_URL does not exist: create it first. (${message})`;
   if (code === 'ER_ACCESS_DENIED_ERROR')
-    return `The database rejected the user or password of DATABASE_URL. (${message})`;
+    return `The database rejected the user or password of DATABASE_URL. If it accepts only TLS connections, set DATABASE_SSL. (${message})`;
+  const tls = tlsProblem(code, message);
+  if (tls !== undefined) return tls;
   if (isDatabaseUnavailable(error) && isServerError(error))
     return `The database is reachable but reports an error: ${message}. Try again; if it fails again, check its disk, locks and long-running statements.`;
   if (isDatabaseUnavailable(error))
     return `The database of DATABASE_URL cannot be reached: ${message || code}`;
   return stack ?? String(error);
+}
+
+/** The driver replaces the codes of OpenSSL, so the message decides. */
+function tlsProblem(code: string | undefined, message: string): string | undefined {
+  if (code === 'ER_SECURE_TRANSPORT_REQUIRED')
+    return 'The database accepts only TLS connections: set DATABASE_SSL, for example to verify-full.';
+  if (code === 'HANDSHAKE_NO_SSL_SUPPORT')
+    return 'The database does not support TLS, which DATABASE_SSL requires: enable TLS on the server.';
+  if (code !== 'HANDSHAKE_SSL_ERROR') return undefined;
+  return `The TLS connection to the database failed: ${message}. ${tlsRemedy(message)}`;
+}
+
+function tlsRemedy(message: string): string {
+  if (message.includes('expired')) return 'Renew the certificate of the database server.';
+  if (message.startsWith('Hostname/IP'))
+    return 'Use a name of that certificate as the host in DATABASE_URL, or set DATABASE_SSL=verify-ca.';
+  if (/self-signed|issuer|first certificate/.test(message))
+    return 'Set DATABASE_SSL_CA to the CA that signed the certificate of the database server.';
+  return 'Check the certificates of the server and the DATABASE_SSL variables.';
 }
 
 type ListenFailure = NodeJS.ErrnoException & { port?: number };

@@ -76,6 +76,13 @@ function unsafeSettings(config: AppConfig): Finding[] {
         'TRUST_PROXY=1',
       ),
     );
+  const { address, tls } = config.database;
+  const remote =
+    address.engine === 'server' && address.servers.find(({ host }) => !isLoopback(host));
+  if (remote && !tls)
+    found.push(
+      warning(`Connections to ${remote.host} are in plain text.`, 'DATABASE_SSL=verify-full'),
+    );
   if (config.rateLimits['phone-failures'] === 0)
     found.push(
       warning(
@@ -84,6 +91,11 @@ function unsafeSettings(config: AppConfig): Finding[] {
       ),
     );
   return found;
+}
+
+/** RFC 1122 §3.2.1.3, RFC 4291 §2.5.3, RFC 6761 §6.3. */
+function isLoopback(host: string): boolean {
+  return /^(localhost|127(\.\d+){3}|::1)$/i.test(host);
 }
 
 const METRICS_TIMEOUT_MS = 2 * SECOND;
@@ -161,7 +173,6 @@ const MEGABYTE = 1024 ** 2;
 /** The write-ahead log of SQLite may grow to this size during a long read. */
 const RECOMMENDED_FREE_MB = 1024;
 const MIN_FREE_MB = 100;
-const SCHEME = 'sqlite:';
 
 async function fileFinding(file: string): Promise<Finding> {
   const folder = dirname(resolve(file));
@@ -185,8 +196,8 @@ async function spaceFinding(file: string): Promise<Finding> {
 export function checkSettings(config: AppConfig, settings: CheckOptions): Promise<NamedFinding[]> {
   const warnings = [...developmentWarnings(config), ...unsafeSettings(config)];
   const valid = [ok('The configuration is valid.')];
-  const { url } = config.database;
-  const file = url.startsWith(SCHEME) ? url.slice(SCHEME.length) : ':memory:';
+  const { address } = config.database;
+  const file = address.engine === 'sqlite' ? address.file : ':memory:';
   const storage = async (): Promise<Finding[]> => [
     await fileFinding(file),
     await spaceFinding(file),

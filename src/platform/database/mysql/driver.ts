@@ -9,6 +9,7 @@ import {
   timeoutError,
 } from './timeouts.js';
 import { type Failover, routeToPrimary } from './failover.js';
+import type { StreamOptions } from './socket.js';
 
 export type ServerKind = 'mysql' | 'mariadb';
 
@@ -59,7 +60,7 @@ export function driverWithTimeouts(kind: ServerKind, { waitMs, statementMs }: Ti
     createPool({ failover, ...options }: PoolOptions & { failover?: Failover }): Pool {
       const pool = mysql.createPool({
         ...options,
-        ...(failover && { stream: () => failover.open() }),
+        ...(failover && { stream: (connection: StreamOptions) => failover.open(connection) }),
         ...(statementMs > 0 && IDLE_EVICTION),
       });
       // Before the first check, a second later, which would close all free connections.

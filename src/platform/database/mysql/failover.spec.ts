@@ -18,7 +18,8 @@ describe('Failover with three servers', () => {
     unresponsive = createServer().listen(0, '127.0.0.1');
     await once(unresponsive, 'listening');
     const { port } = unresponsive.address() as AddressInfo;
-    failover = new Failover(Array<string>(3).fill(`mysql://u:p@127.0.0.1:${port}/d`), NEVER_MS);
+    const servers = Array.from({ length: 3 }, () => ({ host: '127.0.0.1', port }));
+    failover = new Failover(servers, NEVER_MS);
     const driver = driverWithTimeouts('mysql', { waitMs: WAIT_MS, statementMs: WAIT_MS });
     const options = { connectionLimit: 1, connectTimeout: NEVER_MS, failover };
     pool = (driver as typeof mysql).createPool(options);

@@ -1,15 +1,11 @@
-import { connect, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { promisify } from 'node:util';
 import type { Pool, PoolConnection, RowDataPacket } from 'mysql2';
+import type { DatabaseServer } from '../../config/database-url.js';
 import { withDeadline } from '../../request-context.js';
 import { isReadOnly } from '../errors.js';
-import { streamOf } from './private-members.js';
+import { openSocket, type StreamOptions } from './socket.js';
 import { interceptQueries, acquireWithTimeout, timeoutError } from './timeouts.js';
-
-const DEFAULT_PORT = 3306;
-
-/** TCP keep-alive: delay before the first probe of an idle connection. */
-export const KEEP_ALIVE_MS = 10_000;
 
 /*
  * Failover between the servers of DATABASE_URL, of which one takes writes: a group with a single primary, or a source and its
@@ -28,26 +24,19 @@ interface Connection {
 }
 
 export class Failover {
-  private readonly servers: readonly { host: string; port: number }[];
   /** Number of failures of each server. */
   private readonly failures: number[];
   /** Index of the server for new connections. */
   current = 0;
-  private readonly connections = new WeakMap<Socket, Connection>();
+  /** By the options of the connection. Its stream changes when TLS starts. */
+  private readonly connections = new WeakMap<object, Connection>();
 
-  /**
-   * @param urls one per server
-   * @param timeoutMs time for a server to confirm that it takes writes
-   */
+  /** @param timeoutMs time for a server to confirm that it takes writes */
   constructor(
-    urls: readonly string[],
+    private readonly servers: readonly DatabaseServer[],
     private readonly timeoutMs: number,
   ) {
-    this.servers = urls.map((url) => {
-      const { hostname, port } = new URL(url);
-      return { host: hostname.replace(/^\[(.*)\]$/, '$1'), port: Number(port || DEFAULT_PORT) };
-    });
-    this.failures = urls.map(() => 0);
+    this.failures = servers.map(() => 0);
   }
 
   get size(): number {
@@ -55,36 +44,37 @@ export class Failover {
   }
 
   /** Connects to the current server. The timer is for a primary outside of its group, which accepts connections but no commits. */
-  open(): Socket {
+  open(options: StreamOptions): Socket {
     const index = this.current;
-    const { host = '', port = DEFAULT_PORT } = this.servers[index] ?? {};
-    const keepAlive = { keepAlive: true, keepAliveInitialDelay: KEEP_ALIVE_MS };
-    const socket = connect({ host, port, noDelay: true, ...keepAlive });
+    const server = this.servers[index];
+    if (server === undefined) throw new Error('DATABASE_URL names no server.');
+    const { config } = options;
+    const socket = openSocket(server, options);
     const timer = setTimeout(() => {
       socket.destroy(
         timeoutError('The database server did not confirm in time that it takes writes.'),
       );
     }, this.timeoutMs).unref();
-    this.connections.set(socket, { server: index, timer });
+    this.connections.set(config, { server: index, timer });
     return socket
       .once('error', ({ code }: NodeJS.ErrnoException) => {
-        if (code === 'ETIMEDOUT') this.markFailed(socket);
-        this.reject(socket);
+        if (code === 'ETIMEDOUT') this.markFailed(config);
+        this.reject(config);
       })
-      .once('close', () => this.reject(socket));
+      .once('close', () => this.reject(config));
   }
 
   /** Call when the server has confirmed that it takes writes. */
-  confirm(socket: Socket): void {
-    const connection = this.connections.get(socket);
+  confirm(connectionConfig: object): void {
+    const connection = this.connections.get(connectionConfig);
     if (connection === undefined) return;
     clearTimeout(connection.timer);
     connection.failuresBefore = this.failures[connection.server];
   }
 
   /** Whether the server has confirmed and not failed since. */
-  isConfirmed(socket: Socket): boolean {
-    const connection = this.connections.get(socket);
+  isConfirmed(connectionConfig: object): boolean {
+    const connection = this.connections.get(connectionConfig);
     return (
       connection?.failuresBefore !== undefined &&
       connection.failuresBefore === this.failures[connection.server]
@@ -92,22 +82,25 @@ export class Failover {
   }
 
   /** Whether the server has failed since it confirmed. */
-  hasFailed(socket: Socket): boolean {
-    return this.connections.get(socket)?.failuresBefore !== undefined && !this.isConfirmed(socket);
+  hasFailed(connectionConfig: object): boolean {
+    return (
+      this.connections.get(connectionConfig)?.failuresBefore !== undefined &&
+      !this.isConfirmed(connectionConfig)
+    );
   }
 
   /** Call when the server did not confirm. Does nothing if it already has. */
-  reject(socket: Socket): void {
-    const connection = this.connections.get(socket);
+  reject(connectionConfig: object): void {
+    const connection = this.connections.get(connectionConfig);
     if (connection === undefined || connection.failuresBefore !== undefined) return;
     clearTimeout(connection.timer);
     this.next(connection.server);
   }
 
   /** Call when a confirmed server no longer takes writes. None of its connections is used again. */
-  markFailed(socket: Socket): void {
-    const connection = this.connections.get(socket);
-    if (connection === undefined || !this.isConfirmed(socket)) return;
+  markFailed(connectionConfig: object): void {
+    const connection = this.connections.get(connectionConfig);
+    if (connection === undefined || !this.isConfirmed(connectionConfig)) return;
     this.failures[connection.server] = (this.failures[connection.server] ?? 0) + 1;
     this.next(connection.server);
   }
@@ -138,18 +131,18 @@ export function routeToPrimary(pool: Pool, failover: Failover, timeoutMs: number
         if (isLast() || failover.current === current) throw error;
       });
       if (connection !== undefined) {
-        const stream = streamOf(connection);
-        if (failover.isConfirmed(stream)) return connection;
-        if (failover.hasFailed(stream)) {
+        const { config } = connection;
+        if (failover.isConfirmed(config)) return connection;
+        if (failover.hasFailed(config)) {
           connection.destroy();
           continue;
         }
         // With its own deadline, since the request may already have waited for long.
         if (await withDeadline(() => takesWrites(connection)).catch(() => false)) {
-          failover.confirm(stream);
+          failover.confirm(config);
           return connection;
         }
-        failover.reject(stream);
+        failover.reject(config);
         connection.destroy();
       }
       if (isLast()) throw noPrimary();
@@ -181,7 +174,7 @@ function failOnReadOnlyError(connection: PoolConnection, failover: Failover): vo
     if (typeof callback !== 'function') return send(statement, ...more);
     const intercepted: Callback = (error, ...results) => {
       if (isReadOnly(error)) {
-        failover.markFailed(streamOf(connection));
+        failover.markFailed(connection.config);
         connection.release = () => connection.destroy();
       }
       (callback as Callback)(error, ...results);

@@ -2,9 +2,11 @@ import type { Socket } from 'node:net';
 import type { Pool, PoolConnection } from 'mysql2';
 
 /*
- * Private members of mysql2, which any release may change. There is no public alternative:
- * - `stream` of a connection: `destroy()` and `end()` leave the running statement without a result.
- * - The lists of a pool: its queue has no timeout, and it reports no load.
+ * Private members of libraries, which any release may change. There is no public alternative:
+ * - `stream` of a mysql2 connection: `destroy()` and `end()` leave the running statement without a result.
+ * - The lists of a mysql2 pool: its queue has no timeout, and it reports no load.
+ * - `_host` of a socket: Node.js compares the certificate with it. mysql2 passes no name for IP addresses, and Node.js would
+ *   compare it with "localhost".
  */
 
 export type ConnectionCallback = Parameters<Pool['getConnection']>[0];
@@ -43,4 +45,9 @@ export function countsOf(pool: Pool): { open: number; free: number; waiting: num
     _connectionQueue: queue,
   } = pool as Pool & PoolLists;
   return { open: open.length, free: free.length, waiting: queue.length };
+}
+
+/** Sets the name or IP address that the certificate of the peer must have. Node.js sets it for host names only. */
+export function setPeerName(socket: Socket, name: string): void {
+  Object.assign(socket, { _host: name });
 }

@@ -1,0 +1,156 @@
+import { copyFile, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startupErrorMessage } from '../../../src/platform/lifecycle/startup-error.js';
+import { CertificateAuthority, readPem } from '../../support/certificates.js';
+import { runCommand, runCommandProcess } from '../../support/command-line.js';
+import type { PrivateServer } from '../../support/commanded-server.js';
+import { startPrivateServer } from '../../support/database-server.js';
+import { connect } from '../../support/database.js';
+import { freePort } from '../../support/free-port.js';
+import { findProgram } from '../../support/programs.js';
+import { startProcess } from '../../support/service-process.js';
+import { runSql } from '../../support/sql.js';
+
+const CONNECTIONS = 10;
+const isInstalled = (await findProgram('mariadbd')) !== undefined;
+
+/** The message that an operator sees when the service or a command cannot connect. */
+async function startupError(url: string, env: Record<string, string>): Promise<string> {
+  try {
+    const source = await connect(url, env);
+    await source.destroy();
+  } catch (error) {
+    return startupErrorMessage(error);
+  }
+  throw new Error('The connection succeeded.');
+}
+
+/** The TLS cipher of each connection, with all connections of the pool in use at once; empty for plain text. */
+async function ciphersOf(url: string, env: Record<string, string>): Promise<string[]> {
+  const source = await connect(url, env);
+  try {
+    const busy = `SELECT SLEEP(0.2), VARIABLE_VALUE AS cipher FROM INFORMATION_SCHEMA.SESSION_STATUS WHERE VARIABLE_NAME = 'Ssl_cipher'`;
+    const results = await Promise.all(
+      Array.from({ length: CONNECTIONS }, () => source.query<{ cipher: string }[]>(busy)),
+    );
+    return results.map(([row]) => row?.cipher ?? '');
+  } finally {
+    await source.destroy();
+  }
+}
+
+describe.skipIf(!isInstalled)('Database connections in TLS [MariaDB]', () => {
+  let folder: string;
+  let authority: CertificateAuthority;
+  let server: PrivateServer;
+  /** Trusts the authority, and connects by the name in the certificate. */
+  let env: Record<string, string>;
+  let url: string;
+
+  /** Replaces the certificate of the running server. */
+  async function useCertificate(names: string, days?: number): Promise<void> {
+    const { cert, key } = await authority.sign('next', { names, days });
+    await copyFile(cert, join(folder, 'server.pem'));
+    await copyFile(key, join(folder, 'server.key'));
+    await flushTls();
+  }
+
+  async function flushTls(): Promise<void> {
+    const source = await connect(url, { DATABASE_SSL: 'required' });
+    await source.query('FLUSH SSL');
+    await source.destroy();
+  }
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'platform-tls-'));
+    authority = await CertificateAuthority.create(folder, 'authority');
+    await authority.sign('server', { names: 'DNS:localhost,IP:127.0.0.1' });
+    const started = await startPrivateServer('mariadb', {
+      settings: ['ca', 'cert', 'key'].map(
+        (kind) =>
+          `--ssl-${kind}=${kind === 'ca' ? authority.cert : join(folder, `server.${kind === 'key' ? 'key' : 'pem'}`)}`,
+      ),
+    });
+    if (started === undefined) throw new Error('MariaDB is not installed.');
+    server = started;
+    await runSql(server.url, 'CREATE DATABASE platform');
+    await runSql(server.url, 'SET GLOBAL require_secure_transport = ON');
+    url = `${server.url}/platform`;
+    env = { DATABASE_SSL: 'verify-full', DATABASE_SSL_CA: authority.cert };
+  }, 60_000);
+  afterAll(async () => {
+    await server?.stop();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  it('fails in plain text with one sentence', async () => {
+    expect(await startupError(url, {})).toBe(
+      "The database rejected the user or password of DATABASE_URL. If it accepts only TLS connections, set DATABASE_SSL. (Access denied for user 'tests'@'127.0.0.1' (using password: YES))",
+    );
+  });
+
+  it.each(['required', 'verify-ca', 'verify-full'])(
+    'encrypts every connection of the pool with DATABASE_SSL=%s',
+    async (mode) => {
+      const ciphers = await ciphersOf(url, {
+        DATABASE_SSL: mode,
+        DATABASE_SSL_CA: mode === 'required' ? '' : authority.cert,
+      });
+      expect(ciphers).toHaveLength(CONNECTIONS);
+      for (const cipher of ciphers) expect(cipher).toMatch(/^TLS_/);
+    },
+  );
+
+  it('encrypts with a list of servers, by name and by address, and with a CA as text', async () => {
+    const { port } = new URL(url);
+    const closed = await freePort();
+    const servers = `127.0.0.1:${closed},localhost:${port}`;
+    const listed = url.replace(/@[^/]*/, `@${servers}`);
+    const ciphers = await ciphersOf(listed, {
+      ...env,
+      DATABASE_SSL_CA: await readPem(authority.cert),
+    });
+    for (const cipher of ciphers) expect(cipher).toMatch(/^TLS_/);
+  });
+
+  it('migrates, serves, and runs commands and the doctor', async () => {
+    const settings = { DATABASE_URL: url, ...env };
+    expect(await runCommandProcess(['db', 'migrate'], settings)).toMatchObject({ code: 0 });
+    const service = await startProcess({ url, env: { ...env, MIGRATE: '0', DEMO: '0' } });
+    expect(await service.stop()).toBe(0);
+    const added = await runCommand(
+      ['user', 'add', '--name', 'Ana', '--phone', '+14155550100'],
+      settings,
+    );
+    expect(added).toMatchObject({ code: 0 });
+    expect(await runCommand(['doctor'], settings)).toMatchObject({ code: 0 });
+  }, 60_000);
+
+  it('reports a CA that did not sign the certificate', async () => {
+    const other = await CertificateAuthority.create(folder, 'other');
+    expect(await startupError(url, { ...env, DATABASE_SSL_CA: other.cert })).toMatch(
+      /^The TLS connection to the database failed: .*\. Set DATABASE_SSL_CA to the CA that signed the certificate of the database server\.$/,
+    );
+  });
+
+  it('trusts only the CAs of Node.js without DATABASE_SSL_CA', async () => {
+    expect(await startupError(url, { DATABASE_SSL: 'verify-ca' })).toContain('Set DATABASE_SSL_CA');
+  });
+
+  it('reports a certificate for another host, by name and by address', async () => {
+    await useCertificate('DNS:database.example,IP:192.0.2.1');
+    expect(await startupError(url, env)).toMatch(/Use a name of that certificate as the host/);
+    expect(await ciphersOf(url, { ...env, DATABASE_SSL: 'verify-ca' })).toHaveLength(CONNECTIONS);
+    // Node.js compares an IP address with "localhost" if the driver names none.
+    await useCertificate('DNS:localhost');
+    expect(await startupError(url, env)).toMatch(/Use a name of that certificate as the host/);
+  });
+
+  it('reports an expired certificate', async () => {
+    await useCertificate('DNS:localhost,IP:127.0.0.1', -1);
+    expect(await startupError(url, env)).toMatch(
+      /^The TLS connection to the database failed: certificate has expired\. Renew the certificate/,
+    );
+  });
+});
