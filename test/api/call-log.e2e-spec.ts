@@ -186,7 +186,7 @@ onOneEngine('Call log', (database) => {
     const blocking = app()
       .service(TransactionRunner)
       .run(async (tx) => {
-        await app().service(UsersService).incrementPostCounts(tx, [user.id]);
+        await app().service(UsersService).incrementPostCountsOfActive(tx, [user.id]);
         open.sent.end(BODY.slice(1));
         await expect.poll(() => open.received.context.caller?.clientId).toBe(client.clientId);
         await disconnect(open);

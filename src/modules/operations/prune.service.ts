@@ -48,12 +48,13 @@ export class Prune {
   /**
    * Deletes in batches. Idempotent and safe to run concurrently.
    * @param until when to stop, even if rows are left; the next run continues
-   * @param onBatch called after every batch with the number of rows deleted from a table so far
+   * @param onBatch see `BatchSettings`
    */
   async run(until?: Date, onBatch?: BatchSettings['onBatch']): Promise<RowsByTable> {
     const settings = { shouldStop: () => this.shouldStop(until), onBatch };
     const remove = (rows: DeletableRows): Promise<number> =>
       deleteInBatches(this.transactions, rows, settings);
+    // Clears columns of rows that remain, so the result does not list them.
     await remove(this.oauth.cleared());
     const calls = await this.usage.rollUpExpiredCalls(until);
     return { ...POSTS_TABLES, ...(await countByTable(this.expired(calls, until), remove)) };

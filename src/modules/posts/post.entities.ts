@@ -72,7 +72,7 @@ export class Post {
   deletedAt: Date | null;
 }
 
-/** Written by the network. `posts.like_count` caches their number. */
+/** A user's like of a post. Users like posts in the network itself, not through apps. `posts.like_count` caches the number of likes. */
 @Entity('post_likes')
 @Index('ix_post_likes_user_id', ['userId', 'postId'])
 export class PostLike {

@@ -41,7 +41,7 @@ async function nearestExisting(path: string): Promise<string> {
   }
 }
 
-/** Warns of settings that are rejected in production. */
+/** Outside of production, warns of settings that production would reject. */
 function developmentWarnings({
   production,
   secure,
@@ -93,8 +93,8 @@ const METRICS_PORT_REMEDY = 'Set METRICS_PORT to a free port, or to off.';
 async function metricsFinding({ metricsPort, port, host }: AppConfig['server']): Promise<Finding> {
   if (metricsPort === null) return ok('Metrics are off.');
   if (metricsPort === port) return failed('METRICS_PORT is the same as PORT.', METRICS_PORT_REMEDY);
-  const name = host?.includes(':') ? `[${host}]` : (host ?? '127.0.0.1');
-  const url = `http://${name}:${metricsPort}/metrics`;
+  const hostname = host?.includes(':') ? `[${host}]` : (host ?? '127.0.0.1');
+  const url = `http://${hostname}:${metricsPort}/metrics`;
   const response = await httpCall(url, METRICS_TIMEOUT_MS, { method: 'GET' });
   if ('kind' in response)
     return warning(
@@ -136,7 +136,10 @@ async function gatewayFinding(sms: SmsConfig): Promise<Finding> {
   }
 }
 
-/** Prints only the origin, because the path may contain a secret. Any status below 500 is ok, because a gateway may reject HEAD. */
+/**
+ * Prints only the origin, because the path may contain a secret. A status below 500 is ok unless it is in `rejected`, because a
+ * gateway may reject HEAD.
+ */
 async function gatewayResponseFinding(
   url: string,
   timeoutMs: number,
@@ -161,7 +164,7 @@ const MEGABYTE = 1024 ** 2;
 /** The write-ahead log of SQLite may grow to this size during a long read. */
 const RECOMMENDED_FREE_MB = 1024;
 const MIN_FREE_MB = 100;
-const SCHEME = 'sqlite:';
+const SQLITE_SCHEME = 'sqlite:';
 
 async function fileFinding(file: string): Promise<Finding> {
   const folder = dirname(resolve(file));
@@ -181,23 +184,28 @@ async function spaceFinding(file: string): Promise<Finding> {
   return free < RECOMMENDED_FREE_MB ? warning(summary, remedy) : ok(summary);
 }
 
+/** The file of a SQLite database. Undefined for a database on a server or in memory. */
+function databaseFile(url: string): string | undefined {
+  const file = url.startsWith(SQLITE_SCHEME) ? url.slice(SQLITE_SCHEME.length) : undefined;
+  return file === ':memory:' ? undefined : file;
+}
+
+async function storageFindings(file: string): Promise<Finding[]> {
+  return [await fileFinding(file), await spaceFinding(file)];
+}
+
 /** Runs the checks that only need the configuration. */
-export function checkSettings(config: AppConfig, settings: CheckOptions): Promise<NamedFinding[]> {
+export function checkSettings(config: AppConfig, options: CheckOptions): Promise<NamedFinding[]> {
   const warnings = [...developmentWarnings(config), ...unsafeSettings(config)];
   const valid = [ok('The configuration is valid.')];
-  const { url } = config.database;
-  const file = url.startsWith(SCHEME) ? url.slice(SCHEME.length) : ':memory:';
-  const storage = async (): Promise<Finding[]> => [
-    await fileFinding(file),
-    await spaceFinding(file),
-  ];
+  const file = databaseFile(config.database.url);
   const checks: Check[] = [
     { name: 'configuration', run: async () => (warnings.length > 0 ? warnings : valid) },
-    ...(file === ':memory:' ? [] : [{ name: 'storage', run: storage }]),
+    ...(file === undefined ? [] : [{ name: 'storage', run: () => storageFindings(file) }]),
     { name: 'sms', run: async () => [await gatewayFinding(config.sms)] },
     { name: 'metrics', run: async () => [await metricsFinding(config.server)] },
   ];
-  return runChecks(checks, settings);
+  return runChecks(checks, options);
 }
 
 /** The findings of an invalid configuration. */
