@@ -1,6 +1,9 @@
 import { defineConfig } from 'rolldown';
 
-/* Bundles the two programs and their packages into a few files, because opening thousands of files doubles the start time (decision 0020). */
+/*
+ * Bundles the two programs and their packages into a few files, because opening thousands of files doubles the start time
+ * (decision 0020).
+ */
 export default defineConfig({
   input: { main: 'dist/src/main.js', cli: 'dist/src/cli.js' },
   platform: 'node',

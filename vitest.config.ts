@@ -14,7 +14,7 @@ const COMMON = {
   maxWorkers: 3,
   testTimeout: 30_000,
   hookTimeout: 60_000,
-  // A test file that needs no particular database engine runs on the one that the hash of its name selects, shifted by this number.
+  // The database engine of a test file that needs no particular one is selected by the hash of the file name plus this number.
   provide: { engineShift: 0 },
 };
 

@@ -19,7 +19,7 @@ interface AcceptedChange {
   reason: string;
 }
 
-/** Messages about incompatible changes since the newest release, and about wrong versions and wrong entries of accepted changes. */
+/** Messages about incompatible changes since the newest release, wrong versions, and wrong entries of accepted changes. */
 export async function releaseProblems(files: ReleaseFiles): Promise<string[]> {
   const { released, changelog } = files;
   const [version, newest] = [await versionOf(released), await newestRelease(changelog)];
