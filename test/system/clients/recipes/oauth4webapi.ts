@@ -31,8 +31,8 @@ export async function connect(settings: Settings, clientAuth = oauth.ClientSecre
     },
 
     /** Call in the handler of the redirect URI. Compares `state` and `iss`; throws error responses. */
-    async finish(back: URL, { state, verifier }: { state: string; verifier: string }) {
-      const code = oauth.validateAuthResponse(server, client, back, state);
+    async finish(callback: URL, { state, verifier }: { state: string; verifier: string }) {
+      const code = oauth.validateAuthResponse(server, client, callback, state);
       const rest = [redirectUri, verifier, options] as const;
       const response = await oauth.authorizationCodeGrantRequest(...app, code, ...rest);
       return oauth.processAuthorizationCodeResponse(server, client, response);
