@@ -70,7 +70,12 @@ const redirects: Row[] = [
   uri('with a user name', 'O4', 'garden', 'https://evil@garden.example/callback'),
   uri('with a path in upper case', 'O4', 'garden', 'https://garden.example/Callback'),
   uri('with dots in the path', 'O4', 'garden', 'https://garden.example/x/../callback'),
-  uri('percent-encoded twice', 'O4', 'garden', 'https://garden.example/%63allback'),
+  uri(
+    'with a percent-encoded letter in the path',
+    'O4',
+    'garden',
+    'https://garden.example/%63allback',
+  ),
   uri('without its registered query', 'O4', 'library', 'https://library.example/callback'),
   uri('that is not a URI', 'O4', 'garden', 'callback'),
   uri('on a loopback port', 'O5', 'pocket', 'http://127.0.0.1:52013/callback'),
