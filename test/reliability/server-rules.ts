@@ -120,7 +120,7 @@ export const STORAGE_AND_OPERATION: Topic = {
       source: 'OAuth 2.1 draft §2.3.1',
     },
     O146: {
-      rule: 'At `/account/apps` a signed-in user sees each app with valid access once, with its scopes and its first and last use. Removing an app ends all of its grants at once, and nothing else.',
+      rule: 'At `/account/apps` a signed-in user sees each app with valid access once, with its scopes, the time of the first valid consent and the last use. Removing an app ends all of its grants at once, and nothing else.',
       source: 'OAuth 2.1 draft §7.9',
     },
   },

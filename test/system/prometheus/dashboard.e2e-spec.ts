@@ -106,7 +106,7 @@ onOneEngine('Dashboard and alerts', (database) => {
         if (OF_PROMETHEUS.has(name) || !isAvailable(selector)) continue;
         const labels = [
           ...matchers.matchAll(/(\w+)(?:=|!)/g),
-          ...groupingOf(text).map((by) => [by, by]),
+          ...groupingOf(text).map((label) => ['', label]),
         ]
           .map(([, label = '']) => label)
           .filter((label) => !OF_PROMETHEUS.has(label));

@@ -82,7 +82,7 @@ const redirects: Row[] = [
   uri('on localhost instead of 127.0.0.1', 'O5', 'pocket', 'http://localhost:52013/callback'),
   uri('on a loopback port with another path', 'O5', 'pocket', 'http://127.0.0.1:52013/other'),
   uri(
-    'on a loopback port before a foreign host',
+    'with a loopback host and port as user info',
     'O5',
     'pocket',
     'http://127.0.0.1:80@evil.example/callback',
