@@ -26,10 +26,10 @@ onEngines('docs/operate.md', (database) => {
   let operator: PastedCommands;
   const variables: Record<string, string> = { DATABASE_URL: database.url };
 
-  /** Runs all blocks of a section in order and returns their output. */
-  async function section(name: string, kind = 'run', named = keepNames): Promise<string> {
+  /** Runs all blocks of this kind in a section, in order, and returns their output. */
+  async function section(name: string, kind = 'run', replaceNames = keepNames): Promise<string> {
     let printed = '';
-    for (const line of commandsOf(name, kind)) printed += await operator.run(named(line));
+    for (const line of commandsOf(name, kind)) printed += await operator.run(replaceNames(line));
     return printed;
   }
 

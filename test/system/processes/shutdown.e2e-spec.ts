@@ -156,7 +156,7 @@ onOneEngine('Shutdown under load', (database) => {
     },
   );
 
-  it('C28 ignores requests that are pipelined after the last one of a connection', async () => {
+  it('C28 ignores requests that are pipelined after the one whose response closes the connection', async () => {
     const member = await Member.join(operator());
     const { host, hostname, port } = new URL(service.baseUrl);
     const body = JSON.stringify({ content: 'Hi' });

@@ -21,8 +21,8 @@ onEachServer('Publishing: deadlocks', (database) => {
   afterAll(() => other?.end());
 
   /**
-   * Locks the app's quota, which a publish updates last. The server rolls back the transaction that wrote less, and this one
-   * writes more than a publish.
+   * Locks the app's quota, which a publish updates last. Of two transactions in a deadlock, the database server rolls back the one
+   * that wrote less: this one writes more than a publish.
    */
   async function lockQuota({ client }: Member): Promise<void> {
     await other.beginTransaction();
@@ -60,7 +60,7 @@ onEachServer('Publishing: deadlocks', (database) => {
 });
 
 onEachServer('Publishing: repeated conflicts', (database) => {
-  // With one connection, the trigger counts all attempts in its session variables.
+  // The trigger records the attempts in variables of the connection, so all attempts must use the same connection.
   const app = useTestApp(database, { DB_POOL_SIZE: '1' });
 
   /** Makes the next `times` inserts of a post fail as if another transaction had won. */
@@ -98,7 +98,8 @@ onEachServer('Publishing: repeated conflicts', (database) => {
         });
         expect(await countPublished(app(), member)).toEqual(publishedCounts(1));
       });
-      expect(Math.max(...fractions) - Math.min(...fractions)).toBeGreaterThan(0.2);
+      const spread = Math.max(...fractions) - Math.min(...fractions);
+      expect(spread).toBeGreaterThan(0.2);
     },
     ROUNDS_TIMEOUT_MS,
   );

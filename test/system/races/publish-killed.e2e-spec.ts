@@ -7,11 +7,11 @@ import { type ServiceProcess, startProcess } from '../../support/service-process
 import { TcpProxy } from '../../support/tcp-proxy.js';
 import { useTestApp } from '../../support/test-app.js';
 
-const LIMIT = '100000';
+const QUOTA = '100000';
 const PUBLISHERS = 4;
 
 function start({ url }: Pick<TestDatabase, 'url'>): Promise<ServiceProcess> {
-  return startProcess({ url, env: { MIGRATE: '0', DEMO: '0', QUOTA_DEFAULT_LIMIT: LIMIT } });
+  return startProcess({ url, env: { MIGRATE: '0', DEMO: '0', QUOTA_DEFAULT_LIMIT: QUOTA } });
 }
 
 async function publish(service: ServiceProcess, { token }: Member): Promise<number> {
@@ -72,7 +72,7 @@ onSqlite('Process crash while publishing', (database) => {
   afterAll(() => service?.stop());
 
   it(
-    `C112 stores each post completely or not at all, and every confirmed post, in ${ROUNDS} rounds`,
+    `C112 stores each post completely or not at all, and loses no confirmed post, in ${ROUNDS} rounds`,
     { timeout: KILL_ROUNDS_TIMEOUT_MS },
     async () => {
       const member = await Member.join(operator());
