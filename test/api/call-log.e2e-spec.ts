@@ -16,7 +16,10 @@ const BODY = '{"content":"Hi"}';
 const KEY = { 'idempotency-key': 'the-key' };
 const CONCURRENT_CALLS = 20;
 
-/** Waits for `count` rows of the app and returns them, metered ones first. Most calls are recorded after their response. */
+/**
+ * Waits for `count` rows of the app and returns them, those that count against the quota first. Most calls are recorded after
+ * their response.
+ */
 async function rowsOf({ app, client }: Member, count = 1): Promise<ApiCall[]> {
   const { manager } = app.dataSource;
   const where = { clientId: client.clientId };
@@ -100,13 +103,13 @@ onOneEngine('Call log', (database) => {
       expect(recorded).toContainEqual([route, status, requestId ?? expect.any(String)]);
   });
 
-  it('records calls without the required scope, because their app is known', async () => {
+  it('records calls whose token lacks the required scope, because the app is known', async () => {
     const member = await Member.join(app(), { scopes: ['posts.read'] });
     await member.get('/me');
     expect(await rowsOf(member, 1)).toMatchObject([{ route: 'GET /dev/v1/me', status: 403 }]);
   });
 
-  it('records no unauthenticated call, and none outside the API', async () => {
+  it('records neither unauthenticated calls nor requests that match no API route', async () => {
     const before = await app().dataSource.manager.count(ApiCall);
     await app().fetch('/dev/v1/me');
     await app().fetch('/dev/v1/me', { headers: { authorization: 'Bearer x' } });
@@ -124,7 +127,7 @@ onOneEngine('Call log', (database) => {
     expect(await rowsOf(member, 1)).toMatchObject([{ durationMs: 0, at: app().clock.now() }]);
   });
 
-  it('records every one of many concurrent calls', async () => {
+  it('records each of many concurrent calls', async () => {
     const member = await Member.join(app());
     await Promise.all(Array.from({ length: CONCURRENT_CALLS }, () => member.get('/me')));
     const rows = await rowsOf(member, CONCURRENT_CALLS);
@@ -258,7 +261,7 @@ onEachServer(
       expect(await countPublished(app(), member)).toEqual(publishedCounts(1));
     });
 
-    it('records a replay with status 499 and without quota', async () => {
+    it('records a replay with status 499 and charges no quota', async () => {
       const member = await Member.join(app());
       const headers = { ...KEY, 'content-type': 'application/json' };
       expect((await member.postRaw('/posts', BODY, headers)).status).toBe(201);

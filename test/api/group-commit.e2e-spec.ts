@@ -95,7 +95,7 @@ onOneEngine('Batching of concurrent calls', (database) => {
     expect(await countPublished(app(), ...members)).toEqual(publishedCounts(5));
   });
 
-  it('separates posts under another quota limit and a second post of one user', async () => {
+  it('commits a post under another quota limit, and a second post of one user, in separate transactions', async () => {
     const [one, two, three] = await Promise.all((await membersOfOneApp(app())).map(callerOf));
     const callers = [one, two, { ...three, postLimit: 50 }, one] as Caller[];
     const statements = await app().statementsOf(() =>
@@ -104,7 +104,7 @@ onOneEngine('Batching of concurrent calls', (database) => {
     expect(statements.filter((statement) => statement === 'COMMIT')).toHaveLength(3);
   });
 
-  it("reads only the user's own posts", async () => {
+  it("returns a post only to its author when two users' reads share a batch", async () => {
     const [owner, other] = await membersOfOneApp(app());
     const { id } = await owner.publish();
     const posts = app().service(PostsService);

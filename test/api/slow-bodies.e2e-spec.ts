@@ -15,6 +15,8 @@ import { Member } from '../support/member.js';
 import { useTestApp } from '../support/test-app.js';
 
 const TIMEOUT_MS = 500;
+/** A timer may fire a little early. */
+const TIMER_TOLERANCE_MS = 20;
 /** Node checks its timeouts once a second. The rest allows for a slow machine. */
 const MAX_DELAY_MS = 3000;
 
@@ -62,7 +64,7 @@ onOneEngine('Incomplete requests', (database) => {
       const startedAt = performance.now();
       const lines = publishLines(member.token, ...headers);
       const response = await responseOn(await sendPart(app().baseUrl, lines, '1'));
-      expect(performance.now() - startedAt).toBeGreaterThan(TIMEOUT_MS - 20);
+      expect(performance.now() - startedAt).toBeGreaterThan(TIMEOUT_MS - TIMER_TOLERANCE_MS);
       expect(response.headers.get('connection')).toBe('close');
       await expectApiError(response, 408, 'request_timeout');
       expect(await countPublished(app(), member)).toEqual(publishedCounts(0));
@@ -96,7 +98,7 @@ onOneEngine('Incomplete requests', (database) => {
       if (sent !== '') socket.write(sent);
       expect(await text(socket)).toMatch(/^HTTP\/1\.1 408 /);
       const took = performance.now() - startedAt;
-      expect(took).toBeGreaterThan(TIMEOUT_MS - 20);
+      expect(took).toBeGreaterThan(TIMEOUT_MS - TIMER_TOLERANCE_MS);
       expect(took).toBeLessThan(TIMEOUT_MS + MAX_DELAY_MS);
     });
   });
@@ -126,7 +128,7 @@ onOneEngine('Incomplete requests', (database) => {
     ['a chunked body', ['Transfer-Encoding: chunked']],
     ['a compressed body', ['Content-Length: 100', 'Content-Encoding: gzip']],
   ])(
-    'C22 logs status 499 at info level when the client disconnects within %s',
+    'C22 logs status 499 at info level when the client disconnects in the middle of %s',
     async (_, headers) => {
       const output: string[] = [];
       const config = loadConfig({

@@ -110,7 +110,7 @@ onOneEngine('Command "user import"', (database) => {
       ]);
     });
 
-    it('keeps the values of columns that the file does not have, in any order of columns', async () => {
+    it('keeps the values of columns that the file does not have, and accepts columns in any order', async () => {
       await imports.run(await csv('+14155550111,Cem,Hillside,,1,2'));
       await imports
         .dataSource()

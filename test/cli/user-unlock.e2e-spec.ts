@@ -59,7 +59,7 @@ onOneEngine('Command "user unlock"', (database) => {
     });
   });
 
-  it('O56 resets the failures of an unlocked user', async () => {
+  it('O56 resets the failures of a user who is not locked', async () => {
     const id = await addUser(40, null);
     expect(await cli.json('user', 'unlock', id)).toEqual({ id, was_locked: false, failures: 40 });
     expect(await dataSource.manager.count(OtpFailures)).toBe(0);
