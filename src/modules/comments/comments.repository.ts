@@ -99,7 +99,7 @@ export class CommentsRepository {
         column: 'commentCount',
         counted: Comment,
         where: 'counted.postId = owner.id',
-        counts: 'counted.deletedAt IS NULL',
+        countsIf: 'counted.deletedAt IS NULL',
       }),
     ];
   }

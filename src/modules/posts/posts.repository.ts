@@ -192,7 +192,7 @@ export class PostsRepository {
         column: 'postCount',
         counted: Post,
         where: 'counted.userId = owner.id',
-        counts: 'counted.deletedAt IS NULL',
+        countsIf: 'counted.deletedAt IS NULL',
       }),
       counterCacheOf(this.dataSource, {
         entity: Post,

@@ -259,7 +259,10 @@ export function unchanged(column: string): () => string {
   return () => column;
 }
 
-/** Deletes rows and returns them, for counters. Locks them first, so that concurrent callers never get the same row. */
+/**
+ * Deletes rows and returns them, so that the caller can update counters. Locks them first, so that concurrent callers never get the
+ * same row.
+ */
 export async function deleteReturning<T extends { createdAt: Date }>(
   tx: Transaction,
   entity: ObjectType<T>,
