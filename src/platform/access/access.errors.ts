@@ -3,7 +3,7 @@ import type { Scope } from './scopes.js';
 
 const REALM = 'Bearer realm="dev"';
 
-/** The request has credentials in more than one place (RFC 6750 §2). */
+/** The request sends credentials more than once (RFC 6750 §2). */
 export class SeveralCredentials extends InvalidRequest {
   constructor(description = 'Send one Authorization header, not several.') {
     super(description);
