@@ -33,7 +33,7 @@ function wholeNumber(min: number, max = MAX_INT) {
     .pipe(z.number().min(min, `must be at least ${min}`).max(max, `must be at most ${max}`));
 }
 
-/** Invalid URLs pass here and below, because `address` reports them. */
+/** Invalid URLs pass this check and `hasNoQuery`, because `address` reports them. */
 function isOrigin(value: string): boolean {
   return !URL.canParse(value) || (new URL(value).pathname === '/' && hasNoQuery(value));
 }

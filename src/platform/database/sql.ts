@@ -229,6 +229,7 @@ export async function insertMissing<T extends ObjectLiteral>(
   rows: QueryDeepPartialEntity<T>[],
 ): Promise<void> {
   const { primaryColumns } = entities(tx).dataSource.getMetadata(entity);
+  // Sets the key of an existing row to its own value.
   await insertOrUpdate(tx, entity, rows, names(primaryColumns));
 }
 

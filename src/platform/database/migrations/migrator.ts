@@ -12,7 +12,7 @@ export async function missingStatements(dataSource: DataSource): Promise<string[
   return upQueries.map(({ query }) => query);
 }
 
-const ATTEMPTS = 10;
+const MAX_ATTEMPTS = 10;
 const MAX_PAUSE_MS = 500;
 /** Waits for 10 seconds at most. */
 const LOCK_ON_SERVER = `SELECT GET_LOCK(LEFT(CONCAT('migrate.', DATABASE()), 64), 10) AS locked`;
@@ -36,7 +36,7 @@ async function withMigrationLock(
       return;
     } catch (error) {
       const isRetryable = isConflict(error) || isFileLocked(error);
-      if (!isRetryable || attempt === ATTEMPTS) throw error;
+      if (!isRetryable || attempt === MAX_ATTEMPTS) throw error;
       await sleep(Math.random() * MAX_PAUSE_MS);
     }
   }

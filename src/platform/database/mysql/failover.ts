@@ -134,8 +134,8 @@ export function routeToPrimary(pool: Pool, failover: Failover, timeoutMs: number
 
   async function primaryConnection(): Promise<PoolConnection> {
     const deadline = performance.now() + timeoutMs;
-    let remaining = failover.size - 1;
-    const isLast = (): boolean => remaining === 0 || performance.now() >= deadline;
+    let remainingServers = failover.size - 1;
+    const isLast = (): boolean => remainingServers === 0 || performance.now() >= deadline;
     for (;;) {
       const { current } = failover;
       const connection = await acquire(deadline - performance.now()).catch((error: unknown) => {
@@ -157,7 +157,7 @@ export function routeToPrimary(pool: Pool, failover: Failover, timeoutMs: number
         connection.destroy();
       }
       if (isLast()) throw noPrimary();
-      remaining -= 1;
+      remainingServers -= 1;
     }
   }
 

@@ -9,7 +9,7 @@ export function timeoutError(message: string): NodeJS.ErrnoException {
   return Object.assign(new Error(message), { code: 'ETIMEDOUT' });
 }
 
-/** The overloads of mysql2's `query` and `execute`. */
+/** One signature for all overloads of mysql2's `query` and `execute`. */
 export type Send = (statement: string | QueryOptions, ...more: unknown[]) => Query;
 
 /** Wraps `query` and `execute` of a connection. */
