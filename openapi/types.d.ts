@@ -516,7 +516,7 @@ export interface components {
         /** @description A violation in the request. */
         FieldError: {
             /**
-             * @description Name of the member or parameter; empty for the whole body.
+             * @description Name of the member, parameter or header; empty for the whole body.
              * @example latitude
              */
             field: string;

@@ -70,7 +70,7 @@ onOneEngine('Command "user unlock"', (database) => {
     const { code, stdout } = await cli.run('user', 'unlock', id);
     expect({ code, stdout }).toEqual({
       code: 0,
-      stdout: `${id} was not locked. Reset its count of wrong codes from 0 to 0.\n`,
+      stdout: `${id} was not locked. Its count of wrong codes was 0 and is now 0.\n`,
     });
     expect((await auditTrail(dataSource, id)).map(({ action }) => action)).toEqual(['user.added']);
   });

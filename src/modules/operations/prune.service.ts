@@ -68,8 +68,8 @@ export class Prune {
     yield this.idempotency.expired();
     yield calls;
     yield this.audit.expired(now);
-    yield this.runs.before('prune', before);
-    yield this.runs.before('usage-rollup', before);
+    yield this.runs.runsBefore('prune', before);
+    yield this.runs.runsBefore('usage-rollup', before);
     yield this.comments.expired(now);
     for await (const ids of this.posts.expiredIds(now)) {
       if (this.shouldStop(until)) return;

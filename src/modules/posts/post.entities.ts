@@ -3,7 +3,7 @@ import {
   COUNTER,
   DOUBLE,
   ID,
-  LIST,
+  JSON_TEXT,
   optional,
   TEXT,
   text,
@@ -37,10 +37,10 @@ export class Post {
   @Column(text(32))
   type: string;
 
-  @Column(LIST)
+  @Column(JSON_TEXT)
   images: string[];
 
-  @Column(LIST)
+  @Column(JSON_TEXT)
   tags: string[];
 
   @Column(optional(DOUBLE))

@@ -1,4 +1,4 @@
-import { numberBetween, textUpTo, webUrl } from '../../platform/typed-values.js';
+import { numberBetween, textUpTo, webUrl } from '../../platform/operator-input.js';
 
 /** Parsers for the fields of a user, by column. @throws InvalidValue */
 export const fieldParsers = {

@@ -160,7 +160,7 @@ describe('loadConfig', () => {
     expect(line.replace('RATE_LIMITS: ', '')).toEqual(problem);
   });
 
-  it('rejects a variable that was removed, and names its successor', () => {
+  it('rejects a variable that was removed, and says what to do instead', () => {
     expect(problemsOf({ OTP_PHONE_HOURLY: '3', OAUTH_CODE_SECONDS: '60' })).toEqual([
       'OTP_PHONE_HOURLY: is no longer a setting; set RATE_LIMITS=phone-messages-per-hour=…',
       'OAUTH_CODE_SECONDS: is no longer a setting; unset it; a code lives for 300 seconds',

@@ -11,7 +11,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** Removed variables, each with its replacement. Setting one is an error, so that operators notice that it no longer applies. */
+/** Removed variables, each with what to do instead. Setting one is an error, so that operators notice that it no longer applies. */
 const REMOVED_VARIABLES: Readonly<Record<string, string>> = {
   OAUTH_TOKEN_CALLS: 'set RATE_LIMITS=token-calls=…',
   OAUTH_TOKEN_FAILURES: 'set RATE_LIMITS=token-failures=…',
@@ -33,7 +33,7 @@ const REMOVED_VARIABLES: Readonly<Record<string, string>> = {
   SMS_TIMEOUT_MS: 'unset it; a gateway has 5000 ms to respond',
 };
 
-/** Treats empty variables as unset. @throws ConfigError for invalid values, and for unsafe values in production */
+/** Treats empty variables as unset. @throws ConfigError for invalid, missing and removed variables, and for unsafe values in production */
 export function loadConfig(environment: NodeJS.ProcessEnv = process.env): AppConfig {
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
   const parsed = envSchema.safeParse(given);

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { AuditLog, type Change } from '../../../platform/audit/audit-log.repository.js';
 import { Clock } from '../../../platform/clock.js';
 import type { CounterCache, Discrepancy } from '../../../platform/database/counter-cache.js';
-import { DatabaseFacts } from '../../../platform/database/database-status.js';
+import { DatabaseDiagnostics } from '../../../platform/database/database-status.js';
 import { Migrator } from '../../../platform/database/migrations/migrator.js';
 import { TransactionRunner } from '../../../platform/database/transaction.js';
 import { ClockSkew } from '../../../platform/lifecycle/health.js';
@@ -25,7 +25,7 @@ import {
 @Injectable()
 export class Doctor {
   constructor(
-    private readonly facts: DatabaseFacts,
+    private readonly facts: DatabaseDiagnostics,
     private readonly clockSkew: ClockSkew,
     private readonly migrator: Migrator,
     private readonly runs: JobRunsRepository,

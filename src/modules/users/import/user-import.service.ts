@@ -4,7 +4,7 @@ import { Clock } from '../../../platform/clock.js';
 import { isDuplicateKey } from '../../../platform/database/errors.js';
 import { type Transaction, TransactionRunner } from '../../../platform/database/transaction.js';
 import { isBlank } from '../../../platform/text.js';
-import { InvalidValue } from '../../../platform/typed-values.js';
+import { InvalidValue } from '../../../platform/operator-input.js';
 import { parsePhone } from '../phone-number.js';
 import { PHONE_REQUIREMENT, fieldParsers } from '../user-fields.js';
 import type { User } from '../user.entity.js';
