@@ -54,7 +54,7 @@ export class Prune {
     const settings = { shouldStop: () => this.shouldStop(until), onBatch };
     const remove = (rows: DeletableRows): Promise<number> =>
       deleteInBatches(this.transactions, rows, settings);
-    await remove(this.oauth.cleared());
+    await remove(this.oauth.responsesToClear());
     const calls = await this.usage.rollUpExpiredCalls(until);
     return { ...POSTS_TABLES, ...(await countByTable(this.expired(calls, until), remove)) };
   }
