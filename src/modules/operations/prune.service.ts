@@ -55,7 +55,7 @@ export class Prune {
     const remove = (rows: DeletableRows): Promise<number> =>
       deleteInBatches(this.transactions, rows, settings);
     // Clears columns of rows that remain, so the result does not list them.
-    await remove(this.oauth.cleared());
+    await remove(this.oauth.responsesToClear());
     const calls = await this.usage.rollUpExpiredCalls(until);
     return { ...POSTS_TABLES, ...(await countByTable(this.expired(calls, until), remove)) };
   }

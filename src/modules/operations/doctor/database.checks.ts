@@ -25,8 +25,10 @@ export async function serverFinding(facts: DatabaseDiagnostics): Promise<Finding
 }
 
 function isOlder(version: string, major: number, minor: number): boolean {
-  const [has = 0, hasMinor = 0] = version.split('.').map((part) => Number.parseInt(part, 10));
-  return has < major || (has === major && hasMinor < minor);
+  const [actualMajor = 0, actualMinor = 0] = version
+    .split('.')
+    .map((part) => Number.parseInt(part, 10));
+  return actualMajor < major || (actualMajor === major && actualMinor < minor);
 }
 
 /** Checks the session settings and the character sets of tables. Returns nothing on SQLite. */
@@ -110,6 +112,7 @@ export async function migrationPrivilegeFindings(facts: DatabaseDiagnostics): Pr
 export async function clockFinding(clockSkew: ClockSkew): Promise<Finding> {
   const problem = await clockSkew.problem();
   if (problem === undefined) return ok('The clock agrees with that of the database.');
+  // The problem ends with its remedy, after a colon.
   const [summary = '', remedy] = problem.split(': ');
   return failed(`${capitalized(summary)}.`, remedy && `${capitalized(remedy)}.`);
 }
