@@ -69,7 +69,7 @@ function outcomeOf(module: TestModule): Outcome {
   return outcome;
 }
 
-/** Skipped tests, except the one that needs the registry. */
+/** Skipped tests, except the one that needs the npm registry while that does not respond. */
 function unexpectedSkips(module: TestModule): string[] {
   return [...module.children.allTests('skipped')]
     .filter((test) => {

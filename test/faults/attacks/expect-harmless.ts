@@ -27,6 +27,7 @@ export function expectHarmless(
 ): void {
   const label = `${what} ← ${text}`;
   expect(status, `${label}\n${body}`).toBeLessThan(500);
+  // Some hostile texts try to set a cookie with this name.
   expect(headers.getSetCookie().join(), label).not.toContain('stolen');
   // Node itself rejects malformed HTTP, with a status line only.
   if (status !== 400 || body !== '')

@@ -153,7 +153,10 @@ onSqlite('Injection through the command line', (database) => {
     expect(await app().dataSource.manager.countBy(User, { phone })).toBe(0);
   });
 
-  /** Asserts that the created or changed item shows this text, trimmed. */
+  /**
+   * Asserts that a single-line text is accepted, and that the created or changed item shows an accepted text, trimmed.
+   * @param place command and option
+   */
   async function expectStored(
     place: string,
     text: string,

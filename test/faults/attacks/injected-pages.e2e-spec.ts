@@ -181,19 +181,19 @@ onSqlite('Injection through pages', (database) => {
         { method: 'OPTIONS', path: '/dev/v1/me', headers: PREFLIGHT },
         { method: 'POST', path: SIGN_IN, headers: form, body: 'phone=x' },
       ];
-      const places: { name: string; request: GeneratedRequest }[] = [];
+      const headerFields: { name: string; request: GeneratedRequest }[] = [];
       for (const request of requests) {
         const names = await headersReadDuring(app().nest.getHttpServer(), async () => {
           const { status } = await sendOver(app().baseUrl, request);
           if (request.path !== SIGN_IN) expect(status, request.path).toBeLessThan(400);
         });
-        places.push(...names.map((name) => ({ name, request })));
+        headerFields.push(...names.map((name) => ({ name, request })));
       }
-      const names = new Set(places.map(({ name }) => name));
+      const names = new Set(headerFields.map(({ name }) => name));
       expect([...names]).toEqual(
         expect.arrayContaining(['authorization', 'cookie', 'origin', 'x-request-id']),
       );
-      for (const [at, { name, request }] of places.entries())
+      for (const [at, { name, request }] of headerFields.entries())
         for (const text of textsFor(at, ONE_IN_HEADERS)) {
           const more = { [name]: printable(text) };
           const response = await sendOver(service().baseUrl, request, more);

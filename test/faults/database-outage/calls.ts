@@ -35,15 +35,15 @@ export async function callsOf(app: TestApp, member: Member): Promise<Call[]> {
   const { id: deletable } = await member.publish();
   const code = (await approve(app, await app.addUser(), client)).get('code') ?? '';
   const { refresh_token } = await obtainTokens(app, client);
-  const { refresh_token: token } = await obtainTokens(app, client);
+  const { refresh_token: revocable } = await obtainTokens(app, client);
   const [decisionBrowser, signInBrowser] = [new Browser(app), new Browser(app)];
   const consent = await decisionBrowser.signIn(authorizeLink(client), await app.addUser());
   const link = authorizeLink(client);
-  const signIn = await signInBrowser.open(link);
+  const phonePage = await signInBrowser.open(link);
   const { phone } = await app.addUser();
   const passwordBrowser = new Browser(app);
   const { phone: passwordPhone } = await app.addUser();
-  const sent = await passwordBrowser.submit(await passwordBrowser.open(link), SIGN_IN, {
+  const codePage = await passwordBrowser.submit(await passwordBrowser.open(link), SIGN_IN, {
     phone: passwordPhone,
   });
   const password = { code: await app.sms.password(passwordPhone) };
@@ -61,13 +61,13 @@ export async function callsOf(app: TestApp, member: Member): Promise<Call[]> {
     write('DELETE /posts', 200, () => readResponse(member.delete(`/posts/${deletable}`))),
     write('exchange', 200, () => readResponse(exchange(app, client, code))),
     write('refresh', 200, form('/oauth/token', refresh)),
-    write('revocation', 200, form('/oauth/revoke', { token })),
+    write('revocation', 200, form('/oauth/revoke', { token: revocable })),
     write('authorization', 200, async () => readPage(await new Browser(app).open(link))),
     write('sign-in', 200, async () =>
-      readPage(await signInBrowser.submit(signIn, SIGN_IN, { phone })),
+      readPage(await signInBrowser.submit(phonePage, SIGN_IN, { phone })),
     ),
     write('one-time password', 200, async () =>
-      readPage(await passwordBrowser.submit(sent, '/oauth/authorize/verify', password)),
+      readPage(await passwordBrowser.submit(codePage, '/oauth/authorize/verify', password)),
     ),
     write('decision', 303, async () =>
       readPage(await decisionBrowser.submit(consent, '/oauth/authorize/decision', decision)),

@@ -13,7 +13,7 @@ const SILENCE_MS = 3000;
 const FIRST_LOCK_MS = 300;
 /** Requests that begin this long before that close wait for it and succeed. */
 const LATE_MS = 600;
-/** Time after which the pool closes idle connections; the server closes them after ten seconds. */
+/** The pool closes idle connections within this time. The server would close them after ten seconds. */
 const IDLE_MS = 9500;
 /** Time after which a server drops a lost client, and slack for a slow machine. */
 const MAX_LOCK_MS = 15_000;

@@ -115,6 +115,7 @@ const IGNORE_RETRY_AFTER: Behaviour = { intervalMs: 0, obeysRetryAfter: false };
     async ({ task }) => {
       await responsesTo(FEW);
       const { settled: first } = await responsesTo(FEW);
+      // Half the rate of the same callers without pauses.
       const halfLoad = { ...NO_PAUSE, intervalMs: (2 * FEW * MEASURE_MS) / first.length };
       // Alternating, because the speed of a shared machine changes from second to second.
       const half: RawResponse[] = [];
