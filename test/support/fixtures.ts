@@ -197,7 +197,7 @@ export async function countPublished(
   };
 }
 
-/** The same number for all four counts. */
-export function publishedCounts(number: number): Published {
+/** The counts after this number of posts: all four are equal. */
+export function expectedCounts(number: number): Published {
   return { posts: number, counted: number, recorded: number, used: number };
 }

@@ -36,7 +36,7 @@ const missing = {
   sqlite: await missingOf('sqlite3'),
 };
 
-export const BACKUP = 'Back up and restore';
+export const BACKUP_AND_RESTORE = 'Back up and restore';
 
 export const keepNames: ReplaceNames = (line) => line;
 
@@ -62,7 +62,7 @@ export function canBackUp({ engine }: TestDatabase): boolean {
  * Runs the backup and restore procedure. Returns the `DATABASE_URL` of the restored database.
  * @param folder the working directory of the commands
  */
-export async function restore(
+export async function runBackupAndRestore(
   { url, engine }: TestDatabase,
   folder: string,
   runBlocks: (kind: string, replaceNames: ReplaceNames) => Promise<unknown>,
