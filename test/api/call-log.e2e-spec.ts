@@ -8,7 +8,7 @@ import { QuotaService } from '../../src/modules/quota/quota.service.js';
 import { User } from '../../src/modules/users/user.entity.js';
 import { UsersService } from '../../src/modules/users/users.service.js';
 import { connect, onEachServer, onOneEngine } from '../support/database.js';
-import { publishedCounts, countPublished } from '../support/fixtures.js';
+import { expectedCounts, countPublished } from '../support/fixtures.js';
 import { beginPublish, Member, type OpenCall } from '../support/member.js';
 import { isStatementRunning, TestApp, useTestApp } from '../support/test-app.js';
 
@@ -199,7 +199,7 @@ onOneEngine('Call log', (database) => {
     const member = await Member.join(app());
     await disconnectDuringPublish(member, await beginPublish(member, BODY));
     expect(await rowsOf(member)).toMatchObject([{ route: 'POST /dev/v1/posts', status: 201 }]);
-    expect(await countPublished(app(), member)).toEqual(publishedCounts(1));
+    expect(await countPublished(app(), member)).toEqual(expectedCounts(1));
   });
 
   it('C23 records a rejected publish with status 499 when the client disconnects before the response', async () => {
@@ -208,7 +208,7 @@ onOneEngine('Call log', (database) => {
     await app().service(QuotaService).set(clientId, { limit: 0 }, { actor: 'test' });
     await disconnectDuringPublish(member, await beginPublish(member, BODY));
     expect(await rowsOf(member)).toMatchObject([{ route: 'POST /dev/v1/posts', status: 499 }]);
-    expect(await countPublished(app(), member)).toEqual(publishedCounts(0));
+    expect(await countPublished(app(), member)).toEqual(expectedCounts(0));
   });
 
   it('contains all calls after a shutdown, including the one in flight', async () => {
@@ -255,7 +255,7 @@ onEachServer(
       const member = await Member.join(app());
       await disconnectDuringLookup(member);
       expect(await rowsOf(member)).toMatchObject([{ status: 201, metered: true }]);
-      expect(await countPublished(app(), member)).toEqual(publishedCounts(1));
+      expect(await countPublished(app(), member)).toEqual(expectedCounts(1));
     });
 
     it('records a replay with status 499 and without quota', async () => {
@@ -267,7 +267,7 @@ onEachServer(
         { status: 201, metered: true },
         { status: 499, metered: false },
       ]);
-      expect(await countPublished(app(), member)).toEqual(publishedCounts(1));
+      expect(await countPublished(app(), member)).toEqual(expectedCounts(1));
     });
   },
 );

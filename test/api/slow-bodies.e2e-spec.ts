@@ -9,7 +9,7 @@ import { ApiCall } from '../../src/modules/quota/calls/call-log.entities.js';
 import { CallLog } from '../../src/modules/quota/calls/call-log.service.js';
 import { expectApiError } from '../support/api.js';
 import { onOneEngine } from '../support/database.js';
-import { publishedCounts, countPublished } from '../support/fixtures.js';
+import { expectedCounts, countPublished } from '../support/fixtures.js';
 import { logLines, warningsAndErrors } from '../support/logs.js';
 import { Member } from '../support/member.js';
 import { useTestApp } from '../support/test-app.js';
@@ -65,7 +65,7 @@ onOneEngine('Incomplete requests', (database) => {
       expect(performance.now() - startedAt).toBeGreaterThan(TIMEOUT_MS - 20);
       expect(response.headers.get('connection')).toBe('close');
       await expectApiError(response, 408, 'request_timeout');
-      expect(await countPublished(app(), member)).toEqual(publishedCounts(0));
+      expect(await countPublished(app(), member)).toEqual(expectedCounts(0));
       await app().service(CallLog).flush();
       const { clientId } = member.client;
       const calls = await app().dataSource.manager.findBy(ApiCall, { clientId });
@@ -149,7 +149,7 @@ onOneEngine('Incomplete requests', (database) => {
         { level: 'info', request_id: 'left-early', route: '/dev/v1/posts', status: 499 },
       ]);
       expect(warningsAndErrors(output.join(''))).toEqual([]);
-      expect(await countPublished(app(), member)).toEqual(publishedCounts(0));
+      expect(await countPublished(app(), member)).toEqual(expectedCounts(0));
       expect((await app().fetch('/livez')).status).toBe(200);
     },
   );

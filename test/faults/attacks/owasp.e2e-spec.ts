@@ -7,7 +7,7 @@ import { authorizeLink, obtainTokens, requestToken } from '../../support/oauth-f
 import { Cluster, concurrently } from '../../support/cluster.js';
 import { commandTree } from '../../support/command-line.js';
 import { onSqlite, onSqliteAndOneServer } from '../../support/database.js';
-import { publishedCounts, countPublished } from '../../support/fixtures.js';
+import { expectedCounts, countPublished } from '../../support/fixtures.js';
 import { warningsAndErrors } from '../../support/logs.js';
 import { footprintOf, Member } from '../../support/member.js';
 import { operationEntries, publishedDocument } from '../../support/published-document.js';
@@ -78,7 +78,7 @@ onSqliteAndOneServer('OWASP API Security Top 10 (2023): concurrency', (database)
     const statuses = (await concurrently(40, publish)).map(({ status }) => status);
     expect(statuses.filter((status) => status === 201)).toHaveLength(5);
     expect(statuses.filter((status) => status === 429)).toHaveLength(35);
-    expect(await countPublished(app(), ...members)).toEqual(publishedCounts(5));
+    expect(await countPublished(app(), ...members)).toEqual(expectedCounts(5));
     const posts = await app().dataSource.manager.findBy(Post, { clientId: client.clientId });
     for (const { id } of posts) for (const member of members) await member.delete(`/posts/${id}`);
     expect((await publish(1)).status).toBe(429);

@@ -16,7 +16,12 @@ import { connect, onEachEngine, type TestDatabase } from '../../support/database
 import { expectConsistentCounters } from '../../support/invariants.js';
 import { Member } from '../../support/member.js';
 import { obtainTokens } from '../../support/oauth-flow.js';
-import { BACKUP, canBackUp, commandsOf, restore } from '../../support/operate-guide.js';
+import {
+  BACKUP_AND_RESTORE,
+  canBackUp,
+  commandsOf,
+  runBackupGuide,
+} from '../../support/operate-guide.js';
 import { runSql } from '../../support/sql.js';
 import { useTestApp } from '../../support/test-app.js';
 import { IdempotentPublishLoad } from '../idempotency/idempotent-publish-load.js';
@@ -105,8 +110,8 @@ function backUpAndRestore(
   cwd: string,
   whenBackedUp: () => void = () => undefined,
 ): Promise<string> {
-  return restore(database, cwd, async (kind, replaceNames) => {
-    for (const [index, line] of commandsOf(BACKUP, kind).entries()) {
+  return runBackupGuide(database, cwd, async (kind, replaceNames) => {
+    for (const [index, line] of commandsOf(BACKUP_AND_RESTORE, kind).entries()) {
       await promisify(execFile)('bash', ['-c', `set -euo pipefail\n${replaceNames(line)}`], {
         cwd,
       });

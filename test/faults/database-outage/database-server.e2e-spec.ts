@@ -3,7 +3,7 @@ import { In } from 'typeorm';
 import { Post } from '../../../src/modules/posts/post.entities.js';
 import { startPrivateServer } from '../../support/database-server.js';
 import { onEachServer, type TestDatabase } from '../../support/database.js';
-import { publishedCounts, countPublished } from '../../support/fixtures.js';
+import { expectedCounts, countPublished } from '../../support/fixtures.js';
 import { Member } from '../../support/member.js';
 import { runSql } from '../../support/sql.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
@@ -102,7 +102,7 @@ onEachServer('Publishing during a database failure', (database) => {
     const { manager } = app.dataSource;
     expect(await manager.countBy(Post, { id: In(ids) })).toBe(ids.length);
     const published = await countPublished(app, member);
-    expect(published).toEqual(publishedCounts(published.posts));
+    expect(published).toEqual(expectedCounts(published.posts));
     const unknown = outcomes.length - ids.length;
     expect(published.posts).toBeGreaterThanOrEqual(ids.length);
     expect(published.posts).toBeLessThanOrEqual(ids.length + unknown);

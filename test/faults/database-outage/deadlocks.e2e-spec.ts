@@ -4,7 +4,7 @@ import { Comment } from '../../../src/modules/comments/comment.entity.js';
 import { Grant } from '../../../src/modules/oauth/tokens/token.entities.js';
 import { Post } from '../../../src/modules/posts/post.entities.js';
 import { onEachServer } from '../../support/database.js';
-import { publishedCounts, countPublished } from '../../support/fixtures.js';
+import { expectedCounts, countPublished } from '../../support/fixtures.js';
 import { Member } from '../../support/member.js';
 import { obtainTokens, isTokenAccepted } from '../../support/oauth-flow.js';
 import type { TokenBody } from '../../support/responses.js';
@@ -105,10 +105,10 @@ onEachServer('Database with constant deadlocks', (database) => {
       const unavailable = load.rejected + keys.retries;
       expect(unavailable).toBeLessThan(serviceDeadlocks / 2);
       expect(load.slowest).toBeLessThan(MAX_RESPONSE_MS);
-      expect(await countPublished(app(), ...plain)).toEqual(publishedCounts(load.count('publish')));
+      expect(await countPublished(app(), ...plain)).toEqual(expectedCounts(load.count('publish')));
       const posts = load.count('brief publish');
       expect(await countPublished(app(), brief)).toEqual({
-        ...publishedCounts(posts),
+        ...expectedCounts(posts),
         counted: posts - load.count('deletion'),
       });
       expect(await manager.countBy(Comment, { postId })).toBe(load.count('comment'));

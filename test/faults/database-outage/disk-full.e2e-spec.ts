@@ -3,7 +3,7 @@ import { newId } from '../../../src/platform/ids.js';
 import { approve, exchange } from '../../support/oauth-flow.js';
 import { type ServerKind, startPrivateServer } from '../../support/database-server.js';
 import { connect, onEachServer, onSqlite } from '../../support/database.js';
-import { publishedCounts, countPublished } from '../../support/fixtures.js';
+import { expectedCounts, countPublished } from '../../support/fixtures.js';
 import {
   type Fillable,
   SMALL_TABLESPACE,
@@ -81,7 +81,7 @@ async function fillAndFree(url: string, disk: Fillable, hooks: Hooks): Promise<s
       expect((await exchange(app, member.client, code)).status).toBe(200);
     const dataSource = await connect(url);
     try {
-      expect(await countPublished({ dataSource }, member)).toEqual(publishedCounts(published + 1));
+      expect(await countPublished({ dataSource }, member)).toEqual(expectedCounts(published + 1));
     } finally {
       await dataSource.destroy();
     }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DatabaseLoad } from '../../../src/platform/database/database-status.js';
 import { onEachServer } from '../../support/database.js';
-import { publishedCounts, countPublished } from '../../support/fixtures.js';
+import { expectedCounts, countPublished } from '../../support/fixtures.js';
 import { Member } from '../../support/member.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
 import { TestApp, useTestApp } from '../../support/test-app.js';
@@ -73,7 +73,7 @@ onEachServer('Connection lost without notice to the server', (database) => {
       .toBe(201);
     const seconds = (performance.now() - lostAt) / 1000;
     expect((await lost).status).toBe(503);
-    expect(await countPublished(app(), member)).toEqual(publishedCounts(1));
+    expect(await countPublished(app(), member)).toEqual(expectedCounts(1));
     reportFigure(
       task,
       `${database.engine.label}: row locks of a lost connection released after ${seconds.toFixed(1)} s`,

@@ -4,7 +4,7 @@ import { inspect } from 'node:util';
 import { IdempotencyKey } from '../../../src/platform/http/idempotency/idempotency-key.entity.js';
 import { Post } from '../../../src/modules/posts/post.entities.js';
 import { RepeatedWork } from '../../support/background.js';
-import { publishedCounts, countPublished } from '../../support/fixtures.js';
+import { expectedCounts, countPublished } from '../../support/fixtures.js';
 import type { Member, PostBody } from '../../support/member.js';
 import { json } from '../../support/responses.js';
 import type { TestApp } from '../../support/test-app.js';
@@ -71,7 +71,7 @@ export class IdempotentPublishLoad {
     const stored = posts.map(({ content, id }) => [content, id]);
     expect(stored.toSorted()).toEqual([...this.posts].toSorted());
     expect(await manager.countBy(IdempotencyKey, { clientId })).toBe(this.posts.size);
-    expect(await countPublished(app, this.member)).toEqual(publishedCounts(this.posts.size));
+    expect(await countPublished(app, this.member)).toEqual(expectedCounts(this.posts.size));
   }
 
   private async publish(): Promise<void> {

@@ -6,12 +6,12 @@ import { onEachEngine, onSqliteAndOneServer } from '../../support/database.js';
 import { Member } from '../../support/member.js';
 import {
   keepNames,
-  BACKUP,
+  BACKUP_AND_RESTORE,
   canBackUp,
   CLI,
   commandsOf,
   PastedCommands,
-  restore,
+  runBackupGuide,
 } from '../../support/operate-guide.js';
 import { runSql } from '../../support/sql.js';
 import { TestApp } from '../../support/test-app.js';
@@ -91,10 +91,12 @@ onEngines('docs/operate.md', (database) => {
   it.skipIf(!canBackUp(database))(
     'Back up and restore: restores a complete copy, and the doctor reports what the dump lacks',
     async () => {
-      const url = await restore(database, folder, (...block) => section(BACKUP, ...block));
+      const url = await runBackupGuide(database, folder, (...block) =>
+        section(BACKUP_AND_RESTORE, ...block),
+      );
       try {
         variables.DATABASE_URL = url;
-        const printed = await section(BACKUP, 'run-restored');
+        const printed = await section(BACKUP_AND_RESTORE, 'run-restored');
         expect(printed).toContain('The schema matches this version.');
         expect(printed).not.toContain('failed');
         const [statement] = /ALTER DATABASE .*;/.exec(printed) ?? [];

@@ -1,6 +1,6 @@
 import { Balancer } from '../../support/balancer.js';
 import { onOneServer } from '../../support/database.js';
-import { publishedCounts, countPublished } from '../../support/fixtures.js';
+import { expectedCounts, countPublished } from '../../support/fixtures.js';
 import { freePort } from '../../support/free-port.js';
 import { Member } from '../../support/member.js';
 import { type ServiceProcess, startProcess } from '../../support/service-process.js';
@@ -75,6 +75,6 @@ onOneServer('Rolling restart of two processes behind a balancer', (database) => 
     expect(new Set(responses)).toEqual(new Set(['GET 200', 'POST 201']));
     const published = responses.filter((response) => response === 'POST 201').length;
     expect(published).toBeGreaterThan(50);
-    expect(await countPublished(operator(), member)).toEqual(publishedCounts(published));
+    expect(await countPublished(operator(), member)).toEqual(expectedCounts(published));
   });
 });

@@ -2,7 +2,7 @@ import mysql, { type Connection } from 'mysql2/promise';
 import { expectApiError } from '../../support/api.js';
 import { rounds, ROUNDS, ROUNDS_TIMEOUT_MS } from '../../support/cluster.js';
 import { onEachServer } from '../../support/database.js';
-import { publishedCounts, countPublished } from '../../support/fixtures.js';
+import { expectedCounts, countPublished } from '../../support/fixtures.js';
 import { Member } from '../../support/member.js';
 import { isStatementRunning, useTestApp } from '../../support/test-app.js';
 
@@ -53,7 +53,7 @@ onEachServer('Publishing: deadlocks', (database) => {
         const inserts = statements.filter((sql) => sql.startsWith('INSERT INTO `posts`'));
         expect(inserts.length).toBeGreaterThanOrEqual(2);
         expect(inserts.length).toBeLessThanOrEqual(1 + RETRIES);
-        expect(await countPublished(app(), member)).toEqual(publishedCounts(2));
+        expect(await countPublished(app(), member)).toEqual(expectedCounts(2));
       }),
     ROUNDS_TIMEOUT_MS,
   );
@@ -96,7 +96,7 @@ onEachServer('Publishing: repeated conflicts', (database) => {
         MAX_DELAYS_MS.forEach((maximum, retry) => {
           fractions.push(((times[retry + 1] ?? 0) - (times[retry] ?? 0)) / maximum);
         });
-        expect(await countPublished(app(), member)).toEqual(publishedCounts(1));
+        expect(await countPublished(app(), member)).toEqual(expectedCounts(1));
       });
       expect(Math.max(...fractions) - Math.min(...fractions)).toBeGreaterThan(0.2);
     },
@@ -113,7 +113,7 @@ onEachServer('Publishing: repeated conflicts', (database) => {
         expect(response.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
         await expectApiError(response, 503, 'service_unavailable');
         expect(await attemptTimes()).toHaveLength(1 + RETRIES);
-        expect(await countPublished(app(), member)).toEqual(publishedCounts(0));
+        expect(await countPublished(app(), member)).toEqual(expectedCounts(0));
         expect((await member.post('/posts', { content: 'Hi' })).status).toBe(201);
       }),
     ROUNDS_TIMEOUT_MS,

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { KILL_ROUNDS_TIMEOUT_MS, rounds, ROUNDS } from '../../support/cluster.js';
 import { onEachServer, onSqlite, type TestDatabase } from '../../support/database.js';
-import { publishedCounts, countPublished } from '../../support/fixtures.js';
+import { expectedCounts, countPublished } from '../../support/fixtures.js';
 import { Member } from '../../support/member.js';
 import { type ServiceProcess, startProcess } from '../../support/service-process.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
@@ -48,7 +48,7 @@ onEachServer('Process crash between the last write of a publish and its COMMIT',
         service = running;
         expect(await publish(running, member)).toBe(201);
         posts += 1;
-        expect(await countPublished(operator(), member)).toEqual(publishedCounts(posts));
+        expect(await countPublished(operator(), member)).toEqual(expectedCounts(posts));
         const held = proxy.holdAfter('UPDATE quota_usage');
         const lost = publish(running, member).catch((error: unknown) => error);
         expect(await held).toContain('COMMIT');
@@ -58,7 +58,7 @@ onEachServer('Process crash between the last write of a publish and its COMMIT',
         await proxy.repair();
       });
       await member.publish();
-      expect(await countPublished(operator(), member)).toEqual(publishedCounts(posts + 1));
+      expect(await countPublished(operator(), member)).toEqual(expectedCounts(posts + 1));
     },
   );
 });
@@ -96,7 +96,7 @@ onSqlite('Process crash while publishing', (database) => {
         await running.kill();
         await Promise.all(publishing);
         const { posts, ...others } = await countPublished(operator(), member);
-        expect({ posts, ...others }).toEqual(publishedCounts(posts));
+        expect({ posts, ...others }).toEqual(expectedCounts(posts));
         expect(posts).toBeGreaterThanOrEqual(confirmed);
         expect(posts).toBeLessThanOrEqual(started);
       });
