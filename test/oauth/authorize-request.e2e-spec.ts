@@ -290,6 +290,7 @@ onOneEngine('Authorization endpoint: request', (database) => {
       const consent = await visitor.signIn(link, await app().addUser());
       const fields = { scope: ['profile.read'], decision: 'approve' };
       await visitor.submit(consent, '/oauth/authorize/decision', fields);
+      // After five minutes, a GET extends the session. A HEAD must not.
       app().clock.advance(5 * 60_000);
       await compare(link);
       app().clock.advance(5 * 60_000);

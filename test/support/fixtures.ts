@@ -156,6 +156,7 @@ async function comment(
   return (await app.service(CommentsService).add(owner.id, postId, draft)).id;
 }
 
+/** Requests a one-time password and enters a wrong one. */
 async function mistypeCode(app: TestApp, client: TestClient, user: User): Promise<void> {
   const visitor = new Browser(app);
   const earlier = app.sms.count(user.phone);
