@@ -5,7 +5,7 @@ import { User } from '../../../src/modules/users/user.entity.js';
 import { Browser } from '../../support/browser.js';
 import { authorizeLink, redirectParameters } from '../../support/oauth-flow.js';
 import { CommandLine } from '../../support/command-line.js';
-import type { PrivateServer } from '../../support/commanded-server.js';
+import type { PrivateServer } from '../../support/server-by-command.js';
 import { startPrivateServer } from '../../support/database-server.js';
 import {
   onEachServer,

@@ -1,5 +1,5 @@
 import mysql, { type Connection } from 'mysql2/promise';
-import { DURABLE_SETTINGS, type PrivateServer } from '../../support/commanded-server.js';
+import { DURABLE_SETTINGS, type PrivateServer } from '../../support/server-by-command.js';
 import { startPrivateServer } from '../../support/database-server.js';
 import type { EngineKind } from '../../support/database.js';
 import { runSql } from '../../support/sql.js';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { cleanUp } from '../../support/background.js';
-import { DURABLE_SETTINGS, type PrivateServer } from '../../support/commanded-server.js';
+import { DURABLE_SETTINGS, type PrivateServer } from '../../support/server-by-command.js';
 import { startPrivateServer } from '../../support/database-server.js';
 import { onEachServer } from '../../support/database.js';
 import { Member } from '../../support/member.js';

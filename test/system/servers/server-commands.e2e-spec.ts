@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { dropServer } from '../../support/commanded-server.js';
+import { dropServer } from '../../support/server-by-command.js';
 import { MysqlGroup } from '../../support/mysql-group.js';
 
 const PORT = 4000;
