@@ -19,11 +19,11 @@ COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
 COPY package.json LICENSE ./
 RUN mkdir data && chown node:node data
-# The user node. Kubernetes' runAsNonRoot needs the number.
+# The uid of the user "node". Kubernetes' runAsNonRoot needs a number instead of a name.
 USER 1000
 VOLUME /app/data
 EXPOSE 3000
 HEALTHCHECK --interval=10s --timeout=3s --start-period=30s \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT || 3000}/livez`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
-# node, not npm, so that the service receives SIGTERM.
+# Starts node directly instead of npm, so that the service receives SIGTERM.
 CMD ["node", "dist/src/bundle/main.js"]

@@ -1,6 +1,9 @@
 import { defineConfig } from 'rolldown';
 
-/* Bundles the two programs and their packages into a few files, because opening thousands of files doubles the start (decision 0020). */
+/*
+ * Bundles the two programs and their packages into a few files, because opening thousands of files doubles the start time
+ * (decision 0020).
+ */
 export default defineConfig({
   input: { main: 'dist/src/main.js', cli: 'dist/src/cli.js' },
   platform: 'node',
@@ -9,23 +12,23 @@ export default defineConfig({
   checks: {
     // Nest imports optional packages.
     unresolvedImport: false,
-    // Commands import modules lazily that the service imports statically.
+    // Commands import some modules lazily that the service imports statically.
     ineffectiveDynamicImport: false,
   },
-  // They load files of their own folders: a compiled addon, and the assets of Swagger UI.
+  // These packages load files from their own folders: a compiled addon, and the assets of Swagger UI.
   external: ['better-sqlite3', 'swagger-ui-dist'],
   plugins: [
     {
       name: 'one-typeorm',
       load: {
-        // It would load a second TypeORM for two classes that TypeORM 1 does not have.
+        // This file of `@nestjs/typeorm` would load a second TypeORM, for two classes that TypeORM 1 does not have.
         filter: { id: /@nestjs\/typeorm\/dist\/common\/typeorm-compat\.js$/ },
         handler: () => 'export const Connection = undefined, AbstractRepository = undefined;',
       },
     },
   ],
   output: {
-    // At the same depth as dist/src/platform, for assetUrl.
+    // At the same depth as dist/src/platform, because `assetUrl` resolves paths relative to its own file.
     dir: 'dist/src/bundle',
     entryFileNames: '[name].js',
     chunkFileNames: '[name]-[hash].js',

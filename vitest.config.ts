@@ -14,6 +14,7 @@ const COMMON = {
   maxWorkers: 3,
   testTimeout: 30_000,
   hookTimeout: 60_000,
+  // The database engine of a test file that needs no particular one is selected by the hash of the file name plus this number.
   provide: { engineShift: 0 },
 };
 
@@ -23,7 +24,7 @@ const BUILT = {
   server: { deps: { external: [/\/dist\/src\//] } },
 };
 
-/** Rules of the product. Most files need no particular engine and run on one. */
+/** Rules of the product. Most files need no particular database engine, so they run on one only. */
 const RULES = ['test/*/**/*-spec.ts'];
 const NOT_RULES = ['test/system/**', 'test/faults/**'];
 
@@ -41,7 +42,7 @@ const rules = (isWatching: boolean) => [
   },
 ];
 
-/** `npm run test:system`. A whole run repeats the rules on the engines that `npm test` left out. */
+/** `npm run test:system`. Without `--quick`, it repeats the rules on the engines that `npm test` left out. */
 const system = [
   { test: { ...COMMON, ...BUILT, name: 'system', include: ['test/system/**/*-spec.ts'] } },
   { test: { ...COMMON, ...BUILT, name: 'databases', include: ['test/database/*-spec.ts'] } },
@@ -57,7 +58,7 @@ const system = [
   })),
 ];
 
-/** Faults that compare durations run alone, after the others. */
+/** Fault tests that compare durations run alone, after the others. */
 const ALONE = (IS_QUICK ? ['thousand-callers'] : ['slow-bodies', 'thousand-callers']).map(
   (name) => `test/faults/overload/${name}.e2e-spec.ts`,
 );

@@ -19,26 +19,29 @@ export async function insertApp(pool: Pool, clientId = CLIENT_ID): Promise<void>
   ]);
 }
 
-/** Inserts for each user a grant to an app and an access token with the index of the user as its number. */
+/**
+ * Gives each user a grant to an app and an access token. The index of the user in `userIds` selects the app, by `clientOf`, and
+ * is the number of the access token.
+ */
 export async function insertGrants(
   pool: Pool,
   userIds: readonly string[],
-  clientOf: (number: number) => string = () => CLIENT_ID,
+  clientOf: (index: number) => string = () => CLIENT_ID,
 ): Promise<void> {
   const start = new Date(Date.now() - DAY_MS);
   const expires = new Date(Date.now() + 365 * DAY_MS);
-  const grants = userIds.map((userId, number) => ({
+  const grants = userIds.map((userId, index) => ({
     id: newId('grt', start),
     user_id: userId,
-    client_id: clientOf(number),
+    client_id: clientOf(index),
     scope: SCOPES,
     requested_scope: SCOPES,
     created_at: start,
     expires_at: expires,
   }));
   await insertRows(pool, 'grants', grants);
-  const tokens = grants.map(({ id }, number) => ({
-    hash: hashCredential(accessToken(number)),
+  const tokens = grants.map(({ id }, index) => ({
+    hash: hashCredential(accessToken(index)),
     grant_id: id,
     scope: SCOPES,
     created_at: start,

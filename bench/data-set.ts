@@ -6,7 +6,8 @@ import type { SqlValue } from './bulk-insert.js';
 import { insertRows } from './insert-rows.js';
 
 const POSTS_PER_USER = 25;
-const COMMENTS_OF_FIRST_POST = 25;
+/** Number of comments on the oldest post of each user. */
+const COMMENTS_PER_POST = 25;
 /** Number of posts of user 0, for the paging workload. */
 const POSTS_OF_FIRST_USER = 2000;
 
@@ -48,8 +49,10 @@ export async function fillDataSet(pool: Pool): Promise<DataSet> {
   const commentedPostIds = ids('post', USERS);
   const postIds: string[] = [];
   for (const [user, userId] of userIds.entries()) {
-    const more = (user === 0 ? POSTS_OF_FIRST_USER : POSTS_PER_USER) - 1;
-    const others = Array.from({ length: more }, (_, second) => newId('post', at(USERS + second)));
+    const otherCount = (user === 0 ? POSTS_OF_FIRST_USER : POSTS_PER_USER) - 1;
+    const others = Array.from({ length: otherCount }, (_, second) =>
+      newId('post', at(USERS + second)),
+    );
     postIds.push(others[0] as string);
     const own = [commentedPostIds[user] as string, ...others];
     await insertRows(
@@ -82,12 +85,12 @@ function postRow(
     reach_km: 2.5,
     visibility: 'public',
     like_count: 0,
-    comment_count: hasComments ? COMMENTS_OF_FIRST_POST : 0,
+    comment_count: hasComments ? COMMENTS_PER_POST : 0,
     created_at: createdAt,
   };
 }
 
-/** Inserts comments by different users. */
+/** Inserts comments by different users on each of the posts. */
 async function insertComments(
   pool: Pool,
   userIds: string[],
@@ -95,7 +98,7 @@ async function insertComments(
   at: (second: number) => Date,
 ): Promise<void> {
   const comments = postIds.flatMap((postId, post) =>
-    Array.from({ length: COMMENTS_OF_FIRST_POST }, (_, number) => ({
+    Array.from({ length: COMMENTS_PER_POST }, (_, number) => ({
       id: newId('cmt', at(number)),
       post_id: postId,
       user_id: userIds[(post * 7 + number * 13) % userIds.length] as string,

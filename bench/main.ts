@@ -24,8 +24,9 @@ interface Options {
   profile?: string;
 }
 
-/** Warm-up before the first and before each later round: V8 needs several seconds to optimize a large program. */
+/** Warm-up of each program before its first round: V8 needs several seconds to optimize a large program. */
 const FIRST_WARM_UP_SECONDS = 8;
+/** Warm-up before each later round. */
 const WARM_UP_SECONDS = 1;
 
 async function bench(options: Options): Promise<void> {
@@ -70,7 +71,7 @@ async function bench(options: Options): Promise<void> {
       const warmUpSeconds = isFirst ? FIRST_WARM_UP_SECONDS : WARM_UP_SECONDS;
       const prepare = (seconds: number): Promise<Requests> =>
         workload.requests({ pool, data, tokens, seconds });
-      // Inserts the rows of both before the warm-up, so that the server flushes them before the measurement.
+      // Inserts the rows for the measurement before the warm-up, so that the database server flushes them before the measurement.
       const [warmUp, load] = [await prepare(warmUpSeconds), await prepare(options.seconds)];
       const settings = { wrk, databasePid: server.pid };
       await measureRound(program, warmUp, warmUpSeconds, settings);
@@ -81,7 +82,7 @@ async function bench(options: Options): Promise<void> {
   }
 }
 
-/** Options of Node that write a CPU profile, for Chrome DevTools. */
+/** Options of Node that write a CPU profile for Chrome DevTools to a folder; none without a folder. */
 function profileOptions(folder: string | undefined): string[] {
   return folder === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${folder}`];
 }

@@ -14,7 +14,10 @@ export interface Round extends Measurement {
 /** Pause before a measurement, for garbage collection and call-log batches of the previous program. */
 const SETTLE_MS = 300;
 
-/** Sends load for `seconds`. `wrk` is the path of wrk, which is used for repeated requests. */
+/**
+ * Sends load to a program for `seconds`.
+ * @param options.wrk path of wrk, which then sends requests of the kind `repeated`; autocannon sends all others
+ */
 export async function measureRound(
   program: Program,
   requests: Requests,

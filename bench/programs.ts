@@ -1,13 +1,14 @@
 import { oauth2Server } from './peers/oauth2-server/tables.js';
 import { oidcProvider } from './peers/oidc-provider/tables.js';
-import type { TokenPeer } from './peers/token-peer.js';
+import type { TokenTables } from './peers/token-tables.js';
 import { startProgram, type Program } from './program.js';
 import { SERVICE_TOKENS } from './service-tokens.js';
 
 export const SERVICE = 'ours';
+/** The default of the service. */
 const POOL_SIZE = '10';
 
-/** The service runs with default settings, except for those that production requires. */
+/** The settings that production requires, the loopback address, and no metrics port. All others have their defaults. */
 const SERVICE_ENV = {
   PUBLIC_URL: 'https://platform.example',
   OTP_PEPPER: 'of-the-benchmark-'.repeat(3),
@@ -18,8 +19,8 @@ const SERVICE_ENV = {
   METRICS_PORT: 'off',
 };
 
-/** The token tables of the programs that have a token endpoint. */
-export const TOKENS: Readonly<Record<string, TokenPeer>> = {
+/** The tables of codes and tokens of each program that has a token endpoint. */
+export const TOKENS: Readonly<Record<string, TokenTables>> = {
   [SERVICE]: SERVICE_TOKENS,
   'oidc-provider': oidcProvider,
   'oauth2-server': oauth2Server,

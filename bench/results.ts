@@ -56,9 +56,9 @@ function formatRatios(ratios: readonly number[]): string {
   return `${median(ratios).toFixed(2)} (${min}–${max})`;
 }
 
-/** Compares each round of the service with the following round of the peer. */
+/** Compares each round of the service with the round of the peer that was measured right after it. */
 function ratiosByRound(ours: readonly Round[], theirs: readonly Round[]): number[] {
-  return ours.map(({ rate }, at) => rate / (theirs[at]?.rate ?? Number.NaN));
+  return ours.map(({ rate }, round) => rate / (theirs[round]?.rate ?? Number.NaN));
 }
 
 export function median(values: readonly number[]): number {

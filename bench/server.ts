@@ -17,7 +17,7 @@ export interface BenchServer {
   pid?: number;
   /** Creates a database and replaces an existing one with this name. */
   database(name: string): Promise<BenchDatabase>;
-  /** Drops the databases, and stops the server if the benchmark started it. */
+  /** Stops the server if the benchmark started it, else drops the databases that the benchmark created. */
   stop(): Promise<void>;
 }
 

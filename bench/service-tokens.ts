@@ -9,17 +9,17 @@ import {
   TOKEN_CLIENT_IDS,
 } from './credentials.js';
 import { insertRows } from './insert-rows.js';
-import { SEEDED_SECONDS, seeds, type TokenPeer } from './peers/token-peer.js';
+import { SEEDED_SECONDS, seeds, type TokenTables } from './peers/token-tables.js';
 
 /** The tables of the service, which its migrations create. */
-export const SERVICE_TOKENS: TokenPeer = {
+export const SERVICE_TOKENS: TokenTables = {
   prepare: async () => undefined,
   clientOf,
   seedCodes: async (pool, userIds, from, count) => {
     const grantIds = await seedGrants(pool, userIds, from, count);
     const { now, later } = times();
-    const codes = grantIds.map((grantId, at) => ({
-      hash: hashCredential(authorizationCode(from + at)),
+    const codes = grantIds.map((grantId, index) => ({
+      hash: hashCredential(authorizationCode(from + index)),
       grant_id: grantId,
       redirect_uri: REDIRECT_URI,
       code_challenge: CODE_CHALLENGE,
@@ -31,8 +31,8 @@ export const SERVICE_TOKENS: TokenPeer = {
   seedRefreshTokens: async (pool, userIds, from, count) => {
     const grantIds = await seedGrants(pool, userIds, from, count);
     const { now, later } = times();
-    const tokens = grantIds.map((grantId, at) => ({
-      hash: hashCredential(refreshToken(from + at)),
+    const tokens = grantIds.map((grantId, index) => ({
+      hash: hashCredential(refreshToken(from + index)),
       grant_id: grantId,
       created_at: now,
       expires_at: later,
@@ -46,7 +46,7 @@ function clientOf(number: number): string {
 }
 
 async function seedGrants(
-  ...[pool, userIds, from, count]: Parameters<TokenPeer['seedCodes']>
+  ...[pool, userIds, from, count]: Parameters<TokenTables['seedCodes']>
 ): Promise<string[]> {
   const { now, later } = times();
   const grants = seeds(userIds, from, count).map(({ userId, number }) => ({

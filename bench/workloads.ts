@@ -8,9 +8,9 @@ import {
 } from './credentials.js';
 import type { DataSet } from './data-set.js';
 import type { LoadRequest, Requests } from './load/requests.js';
-import type { TokenPeer } from './peers/token-peer.js';
+import type { TokenTables } from './peers/token-tables.js';
 
-/** Number of codes inserted for each second of load: more than any program can exchange. */
+/** Number of codes that are inserted for each second of load: more than any program can exchange in a second. */
 const CODES_PER_SECOND = 4000;
 const REFRESHING_CONNECTIONS = 32;
 
@@ -28,7 +28,7 @@ export interface Run {
   pool: Pool;
   data: DataSet;
   /** The tables of codes and tokens of the program under load. */
-  tokens: TokenPeer;
+  tokens: TokenTables;
   seconds: number;
 }
 

@@ -15,7 +15,8 @@ export interface MeasurementContext {
 }
 
 /**
- * Writes the figures of a measurement as JSON, and its tables to docs/performance.md between the comments with its name.
+ * Writes the figures of a measurement to `bench/results/<name>.json`, and the tables to docs/performance.md, between the comments
+ * `<!-- name -->` and `<!-- end of name -->`.
  * @param name of the measurement, such as `bench`
  */
 export async function writeResults(

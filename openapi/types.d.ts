@@ -516,7 +516,7 @@ export interface components {
         /** @description A violation in the request. */
         FieldError: {
             /**
-             * @description Name of the member or parameter; empty for the whole body.
+             * @description Name of the member, parameter or header; empty for the whole body.
              * @example latitude
              */
             field: string;
@@ -2410,7 +2410,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description An error page: the client or redirect URI is not registered, or the request is invalid and the user is not signed in. In the second case, a link on the page returns the error to the app. */
+            /** @description An error page: the client or redirect URI is not registered, `state` is too long, the URL is malformed, or the request is otherwise invalid and the user is not signed in. Only in the last case, a link on the page returns the error to the app. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2752,7 +2752,7 @@ export interface operations {
                     code?: string;
                     /** @description With authorization_code: the redirect_uri of the authorization request. */
                     redirect_uri?: string;
-                    /** @description With authorization_code, when the request had a code_challenge. */
+                    /** @description With authorization_code, when the authorization request had a code_challenge. */
                     code_verifier?: string;
                     /** @description With refresh_token. */
                     refresh_token?: string;

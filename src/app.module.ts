@@ -41,7 +41,10 @@ import { ShutdownGuard } from './platform/lifecycle/shutdown.js';
 })
 class ExternalModule {}
 
-/** The composition root: the only place that binds a port to its implementation. */
+/**
+ * The composition root: imports all modules, binds the ports `Clock`, `SmsSender` and `AccessTokenVerifier` to their implementations,
+ * and registers the guards, the pipe and the exception filter of all routes.
+ */
 @Module({})
 export class AppModule {
   static with(config: AppConfig): DynamicModule {
@@ -54,7 +57,7 @@ export class AppModule {
         AuditModule,
         MetricsModule,
         HttpModule,
-        // Routes are matched in this order, so the busiest come first.
+        // Express matches the routes of these modules in this order, so the busiest come first.
         UsersModule,
         PostsModule,
         CommentsModule,
@@ -67,6 +70,7 @@ export class AppModule {
       ],
       providers: [
         { provide: AccessTokenVerifier, useExisting: DatabaseAccessTokenVerifier },
+        // Nest runs the guards in this order.
         { provide: APP_GUARD, useClass: ShutdownGuard },
         { provide: APP_GUARD, useClass: BulkheadGuard },
         { provide: APP_GUARD, useClass: BearerGuard },

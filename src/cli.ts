@@ -1,5 +1,5 @@
 import { FAILED, runCommandLine } from './cli/program.js';
-import { CLEAR } from './cli/session.js';
+import { CLEAR_LINE } from './cli/session.js';
 
 /** The exit code of shells after SIGINT: 128 + 2. */
 const INTERRUPTED = 130;
@@ -13,11 +13,12 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 process.once('SIGINT', () => {
   const message =
     'Interrupted. Completed steps are stored; the database rolls back the current step.';
-  process.stderr.write(`${process.stderr.isTTY ? CLEAR : ''}${message}\n`, () =>
+  process.stderr.write(`${process.stderr.isTTY ? CLEAR_LINE : ''}${message}\n`, () =>
     process.exit(INTERRUPTED),
   );
 });
 
 process.exitCode = await runCommandLine(process.argv.slice(2), process);
-// Exits explicitly, because an application that failed to start may leave connections open.
+// Exits explicitly, because an application that failed to start may leave connections open. The empty write calls back once the
+// messages before it are written.
 if (process.exitCode === FAILED) process.stderr.write('', () => process.exit());

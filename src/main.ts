@@ -23,22 +23,24 @@ async function start(): Promise<void> {
   );
   configureApp(app, config);
   shutDownOnSignals(app);
-  const isCurrent = await bringSchemaUpToDate(app.get(Migrator), config.database.migrateAtStart);
-  const hasDemo = config.demo && isCurrent;
+  const isSchemaCurrent = await migrateOrCheck(app.get(Migrator), config.database.migrateAtStart);
+  const allowsDemo = config.demo && isSchemaCurrent;
   const demo = app.get(DemoService);
-  const seeded = hasDemo ? await demo.seedIfEmpty() : undefined;
-  // Outside of `wrapListenErrors`, which would report its errors as network problems.
+  const seeded = allowsDemo ? await demo.seedIfEmpty() : undefined;
+  // Not inside `wrapListenErrors`, which would report errors of `init` as network problems.
   await app.init();
   const { port, host } = config.server;
   await wrapListenErrors(() => (host === undefined ? app.listen(port) : app.listen(port, host)));
   await wrapListenErrors(() => app.get(MetricsServer).listen());
   if (config.production) new Logger('Start').log(`Serving ${config.publicUrl}`);
   else
-    process.stdout.write(welcome(config, { isDemo: hasDemo && (await demo.isSeeded()), seeded }));
+    process.stdout.write(
+      welcome(config, { isDemo: allowsDemo && (await demo.isSeeded()), seeded }),
+    );
 }
 
-/** @returns whether the schema is current */
-async function bringSchemaUpToDate(migrator: Migrator, migrateAtStart: boolean): Promise<boolean> {
+/** Runs pending migrations, or only warns about them. @returns whether the schema is current */
+async function migrateOrCheck(migrator: Migrator, migrateAtStart: boolean): Promise<boolean> {
   const logger = new Logger('Migrations');
   if (migrateAtStart) {
     for (const name of await migrator.migrate()) logger.log(`Applied ${name}`);

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { Command, Option } from 'commander';
 
-/** Time limits on two cores, in minutes. */
+/** Maximum durations on two cores, in minutes. */
 const LIMITS = {
   system: { whole: 25, quick: 5 },
   faults: { whole: 20, quick: 3 },
@@ -17,39 +17,42 @@ program
   .description(
     'Tests the whole system: real processes, Chromium, client libraries, races, every database engine.',
   )
-  .option('--quick', 'as in CI: fewer repetitions, and no rules on additional engines')
+  .option(
+    '--quick',
+    'as in CI: fewer repetitions, and the tests of `npm test` are not repeated on other database engines',
+  )
   .argument('[files...]', 'only files of test/system/ whose path contains one of these words')
   .addHelpText('after', limitsOf('system'))
-  .action((files, { quick }) => run('system', files.length > 0 ? files : [], { quick }));
+  .action((files, { quick }) => run('system', files, { quick }));
 
 program
   .command('faults')
   .usage('[options] [files...]')
   .description(
-    'Injects the faults that docs/reliability.md promises to survive, into the service, its database and its network. Prints the measured figures.',
+    'Injects the faults of docs/reliability.md into the service, its database and its network. Prints the measured figures.',
   )
   .option('--quick', 'as in CI: each fault only a few times')
   .addOption(
     new Option(
       '--write',
-      'write the figures to docs/reliability.md if the whole run passes; only the audit may be skipped, if the registry does not respond',
+      'write the figures to docs/reliability.md if the whole run passes; only the test of npm audit may be skipped, if the registry does not respond',
     ).conflicts('quick'),
   )
   .argument('[files...]', 'only files of test/faults/ whose path contains one of these words')
   .addHelpText(
     'after',
     `${limitsOf('faults')}
-TEST_MYSQL_COMMAND names a command that starts MySQL if it is not installed. "start PORT" passes the options in MYSQL_ARGS to the
-server and prints the URL of an administrator. "drop PORT" stops the server and deletes its data; without it, "stop PORT" is used
-and keeps the data. Each server gets a free port. Tests that need no private server use one of these servers, too, unless
-TEST_DATABASE_URLS names others.
+If MySQL is not installed, TEST_MYSQL_COMMAND names a command that starts it. "start PORT" starts a server with the options
+in MYSQL_ARGS and prints its URL, with the credentials of an administrator. "drop PORT" stops the server and deletes its data. If the
+command does not support "drop", the tests use "stop PORT", which keeps the data. Each server gets a free port. Tests that need no
+server of their own share one that this command starts, unless TEST_DATABASE_URLS names others.
 
 TEST_GROUP_COMMAND names a command that supports "start", "status" and "rejoin PORT" for a group of three MySQL servers on this
-machine, with a single primary and a root user without a password. The first two print a line for each server, such as
-"3311 ONLINE PRIMARY". If the group is running, missing servers rejoin it, and it keeps running afterwards.
+machine, with a single primary and a root user without a password. "start" and "status" print a line for each server, such
+as "3311 ONLINE PRIMARY". If the group is already running, the tests call "rejoin" for its missing servers, and leave it running.
 
 Servers of either command must run on this machine as mysqld --port=PORT, so that the tests can find and kill them.
-Tests whose command is not set are skipped.`,
+If a command is not set, the tests that need it are skipped.`,
   )
   .action((files, { quick, write }) => {
     if (write && files.length > 0) program.error('--write needs a whole run: omit [files...].');
@@ -85,7 +88,7 @@ function printDuration(suite, extent, milliseconds) {
 function limitsOf(suite) {
   const { whole, quick } = LIMITS[suite];
   return `
-A whole run takes at most ${whole} minutes on two cores, and with --quick ${quick} minutes with SQLite and one server.
+A whole run takes at most ${whole} minutes on two cores. With --quick, SQLite and one database server, it takes at most ${quick} minutes.
 `;
 }
 

@@ -3,7 +3,7 @@ export type Suite = 'rules' | 'system' | 'faults' | 'measure';
 
 export const SUITE = (process.env.TEST_SUITE ?? 'rules') as Suite;
 
-/** Whether this is a shortened run, as in CI. */
+/** Whether this is a shortened run, as in CI. A run without `TEST_EXTENT`, such as `npm test`, is one, too. */
 export const IS_QUICK = process.env.TEST_EXTENT !== 'whole';
 
 /** Returns `whole` in a whole run, else `quick`. */

@@ -24,7 +24,8 @@ interface ReportedChange {
   revision?: { value: unknown };
 }
 
-interface Scopes {
+/** The part of an OpenAPI document that lists the scopes. */
+interface ScopedDocument {
   components?: {
     securitySchemes?: Record<
       string,
@@ -45,8 +46,8 @@ const OPTIONS = [
 const MAX_OUTPUT_BYTES = 64_000_000;
 
 /**
- * Finds breaking changes by GitHub's definition. `redocly diff` finds and rates the differences between the files;
- * `underratedChanges` adds changes that Redocly rates too low.
+ * Finds breaking changes between two OpenAPI files, by GitHub's definition. `redocly diff` finds and rates the differences;
+ * `underratedChanges` adds those that it rates too low, `removedScopes` the removed scopes.
  * @see https://docs.github.com/en/rest/about-the-rest-api/breaking-changes
  */
 export async function breakingChanges(older: string, newer: string): Promise<BreakingChange[]> {
@@ -63,7 +64,7 @@ export async function isSameContract(one: string, other: string): Promise<boolea
   return withoutDescriptions(left) === withoutDescriptions(right);
 }
 
-/** Removes descriptions first, because `redocly diff` matches parameters by description. */
+/** The differences by `redocly diff`, between copies without descriptions, because it matches parameters by description. */
 async function differences(older: string, newer: string): Promise<ReportedChange[]> {
   const folder = await mkdtemp(join(tmpdir(), 'openapi-'));
   try {
@@ -133,6 +134,7 @@ function hasRemovedValues({ base, revision }: ReportedChange): boolean {
   return [base?.value].flat().some((value) => !remaining.has(value));
 }
 
+/** Scopes of the older document that the newer one lacks. */
 async function removedScopes(older: string, newer: string): Promise<BreakingChange[]> {
   const remaining = new Set(scopesIn(await read(newer)));
   return scopesIn(await read(older))
@@ -140,7 +142,8 @@ async function removedScopes(older: string, newer: string): Promise<BreakingChan
     .map((path) => ({ rule: 'scope-removed', path, message: 'A scope was removed.' }));
 }
 
-function scopesIn({ components }: Scopes): string[] {
+/** A JSON pointer for each scope. */
+function scopesIn({ components }: ScopedDocument): string[] {
   return Object.entries(components?.securitySchemes ?? {}).flatMap(([scheme, { flows = {} }]) =>
     Object.entries(flows).flatMap(([flow, { scopes = {} }]) =>
       Object.keys(scopes).map(
@@ -150,6 +153,6 @@ function scopesIn({ components }: Scopes): string[] {
   );
 }
 
-async function read(file: string): Promise<Scopes> {
-  return JSON.parse(await readFile(file, 'utf8')) as Scopes;
+async function read(file: string): Promise<ScopedDocument> {
+  return JSON.parse(await readFile(file, 'utf8')) as ScopedDocument;
 }

@@ -69,7 +69,7 @@ export async function cliPage(): Promise<string> {
 
 type Commands = ReturnType<typeof commandLine>['commands'];
 
-/** The commands in the groups, without the groups themselves. */
+/** The commands, including those in groups, without the groups themselves. */
 function entriesOf(commands: Commands, group: string): Entry[] {
   return commands.flatMap((command) => {
     const path = `${group} ${command.name()}`.trim();

@@ -34,7 +34,7 @@ interface Variable {
   changedBy: string;
   /** As written in the environment; empty without a default. */
   default: string;
-  /** The allowed values of an enumeration, else empty. */
+  /** The allowed values of an enumeration, else empty. Also empty for a flag (0 or 1), whose description says what 1 does. */
   values: readonly string[];
 }
 

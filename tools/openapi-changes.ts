@@ -8,7 +8,10 @@ const FILES: ReleaseFiles = {
   changelog: 'CHANGELOG.md',
 };
 
-/** Fails if the document breaks clients of the released one. `--release` makes the current document the released one. */
+/**
+ * Fails if the current document breaks clients of the released one. With `--release`, replaces the released document by the
+ * current one.
+ */
 async function main(): Promise<void> {
   if (process.argv.includes('--release')) await release(FILES);
   else await check(FILES);

@@ -7,7 +7,7 @@ export interface ReleaseFiles {
   current: string;
   /** The document of the newest release. */
   released: string;
-  /** The breaking changes since that release that were accepted. */
+  /** The list of accepted breaking changes since that release. */
   accepted: string;
   changelog: string;
 }
@@ -19,7 +19,7 @@ interface AcceptedChange {
   reason: string;
 }
 
-/** Problems of the current document compared with the newest release, as messages. */
+/** Messages about incompatible changes since the newest release, wrong versions, and wrong entries of accepted changes. */
 export async function releaseProblems(files: ReleaseFiles): Promise<string[]> {
   const { released, changelog } = files;
   const [version, newest] = [await versionOf(released), await newestRelease(changelog)];
@@ -46,7 +46,7 @@ export async function newestRelease(changelog: string): Promise<string> {
   return version;
 }
 
-/** A released version must not change without an `Unreleased` section in the changelog. */
+/** A document with the version of a release must not differ from it without an `Unreleased` section in the changelog. */
 async function versionProblems(files: ReleaseFiles, version: string): Promise<string[]> {
   const { current, released, changelog } = files;
   if ((await versionOf(current)) !== version || (await hasUnreleased(changelog))) return [];

@@ -2,10 +2,10 @@ import autocannon from 'autocannon';
 import type { LoadRequest, Measurement, Requests } from './requests.js';
 
 const CONNECTIONS = 32;
-/** Number of requests that each connection repeats: a sample, so that the load starts without delay. */
+/** Maximum number of different requests per connection. With all requests, autocannon would start with a delay. */
 const REQUESTS_PER_CONNECTION = 250;
 
-/** Sends load for `seconds`. @throws if a response is not 2xx or missing */
+/** Sends load for `seconds`. @throws if a response is missing or not 2xx */
 export async function autocannonLoad(
   baseUrl: string,
   requests: Requests,

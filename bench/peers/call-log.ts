@@ -14,7 +14,7 @@ export interface Call {
   requestId: string;
 }
 
-/** A row of the call log. */
+/** A row of the call log. @param metered whether the call counts against the monthly quota */
 export function callRow(call: Call, metered: boolean): (string | number | boolean | Date)[] {
   const { at, clientId, userId, route, status, durationMs, requestId } = call;
   const id = newId('call', at);

@@ -1,17 +1,18 @@
-/** Parts of the responses of the hand-written peers. */
+/** Parts of the hand-written peers: headers and fields of responses, and the check of an access token. */
 
-/** The `Link` header of a page (RFC 8288). */
-export function linkHeader(list: string, page: number, limit: number, total: number): string {
+/** The `Link` header of a page (RFC 8288). @param listUrl URL of the list without a query */
+export function linkHeader(listUrl: string, page: number, limit: number, total: number): string {
   const pages = Math.max(1, Math.ceil(total / limit));
-  const links = [`<${list}?limit=${limit}>; rel="first"`];
-  if (page > 1) links.push(`<${list}?page=${page - 1}&limit=${limit}>; rel="prev"`);
-  if (page < pages) links.push(`<${list}?page=${page + 1}&limit=${limit}>; rel="next"`);
-  links.push(`<${list}?page=${pages}&limit=${limit}>; rel="last"`);
+  const links = [`<${listUrl}?limit=${limit}>; rel="first"`];
+  if (page > 1) links.push(`<${listUrl}?page=${page - 1}&limit=${limit}>; rel="prev"`);
+  if (page < pages) links.push(`<${listUrl}?page=${page + 1}&limit=${limit}>; rel="next"`);
+  links.push(`<${listUrl}?page=${pages}&limit=${limit}>; rel="last"`);
   return links.join(', ');
 }
 
 export const permalink = (postId: string): string => `https://platform.example/post/${postId}`;
 
+/** The month in UTC, such as `2026-11`. */
 export const periodOf = (time: Date): string => time.toISOString().slice(0, 7);
 
 /** Seconds until the end of the month in UTC. */

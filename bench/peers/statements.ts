@@ -47,7 +47,7 @@ export const INSERT_POST = `
     visibility, created_at)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
-export const COUNT_POST =
+export const INCREMENT_POST_COUNT =
   "UPDATE users SET post_count = post_count + 1 WHERE id = ? AND status = 'active'";
 
 export const INSERT_CALL = `
@@ -56,10 +56,10 @@ export const INSERT_CALL = `
 
 export const INSERT_CALLS = INSERT_CALL.replace(/VALUES .*/, 'VALUES ?');
 
-export const SPEND_POST =
+export const COUNT_AGAINST_QUOTA =
   'UPDATE quota_usage SET used = used + 1 WHERE client_id = ? AND period = ? AND used < ?';
 
-export const OPEN_MONTH =
+export const INSERT_QUOTA_MONTH =
   'INSERT INTO quota_usage (client_id, period, used) VALUES (?, ?, 0) ON DUPLICATE KEY UPDATE used = used';
 
 export const FIND_USED = 'SELECT used FROM quota_usage WHERE client_id = ? AND period = ?';

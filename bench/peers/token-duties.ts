@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import type { Pool, RowDataPacket } from 'mysql2/promise';
 import { newId } from '../../src/platform/ids.js';
 
-/** An audit event for an issued token. */
-export interface Issue {
+/** The audit event of a token response. */
+export interface TokenEvent {
   action: 'token.issued' | 'token.refreshed';
   clientId: string;
   userId: string;
@@ -31,7 +31,7 @@ export const TOKEN_HEADERS = {
   'X-Frame-Options': 'DENY',
 };
 
-/** The other duties of a token endpoint: rate limiting and the audit log. */
+/** The duties of a token endpoint besides issuing tokens: the limit of failed attempts and the audit log. */
 export class TokenDuties {
   constructor(private readonly pool: Pool) {}
 
@@ -43,7 +43,15 @@ export class TokenDuties {
     return rows.some(({ hits }) => Number(hits) >= MAX_FAILURES);
   }
 
-  async record({ action, clientId, userId, subject, requestId, address }: Issue): Promise<void> {
+  /** Writes an audit event. */
+  async record({
+    action,
+    clientId,
+    userId,
+    subject,
+    requestId,
+    address,
+  }: TokenEvent): Promise<void> {
     const at = new Date();
     const event = [at, newId('evt', at), action, clientId, subject, clientId, userId];
     const details = JSON.stringify({ clientId, userId });

@@ -5,16 +5,17 @@ import { fillToScale, type Size } from './fill.js';
 import { Api, OPERATIONS, type Operation } from './operations.js';
 
 const SMALL: Size = { posts: 10_000, comments: 1_000 };
-/** Alternating measurements of the two data sets. */
+/** Alternating measurements of the two data sets, or of two pages. */
 const ROUNDS = 5;
 const WARM_UP_REQUESTS = 50;
 const REQUESTS = 100;
-const LAST_PAGE = 2000;
-const LIMIT = 50;
+/** The deepest page that is compared with page 1: the last one of the list with ten million posts. */
+const DEEPEST_PAGE = 2000;
+const PAGE_SIZE = 50;
 
 export interface Flatness {
   operation: string;
-  /** Median latency in milliseconds. */
+  /** Median latency in milliseconds: with few and with many posts, or of page 1 and of the page that is compared with it. */
   small: number;
   large: number;
 }
@@ -58,12 +59,13 @@ async function compare(
 }
 
 /**
- * Compares page 1 with the last numbered page, by link and by number, and with the page in the middle of the list, which is the
- * farthest from both ends.
+ * Compares page 1 with the deepest page, by link and by number, and with the page halfway to it, by number. That page is in the
+ * middle of the list, and the farthest from both ends.
  */
 async function deepPages(api: Api, { posts }: Size): Promise<Flatness[]> {
-  const deepest = Math.min(LAST_PAGE, posts / 100 / LIMIT);
-  let path = `/posts?limit=${LIMIT}`;
+  // User 0 owns every hundredth post.
+  const deepest = Math.min(DEEPEST_PAGE, posts / 100 / PAGE_SIZE);
+  let path = `/posts?limit=${PAGE_SIZE}`;
   for (let page = 1; page < deepest; page += 1) {
     const link = (await api.send('GET', path)).headers.get('link') ?? '';
     const next = /<([^>]+)>; rel="next"/.exec(link)?.[1];
@@ -71,7 +73,7 @@ async function deepPages(api: Api, { posts }: Size): Promise<Flatness[]> {
     const { pathname, search } = new URL(next);
     path = pathname.replace('/dev/v1', '') + search;
   }
-  const first = reading(`/posts?limit=${LIMIT}`);
+  const first = reading(`/posts?limit=${PAGE_SIZE}`);
   const compareWithFirst = async (target: string): Promise<Pick<Flatness, 'small' | 'large'>> => {
     const times = { small: [] as number[], large: [] as number[] };
     for (let round = 0; round < ROUNDS; round += 1) {
@@ -81,7 +83,7 @@ async function deepPages(api: Api, { posts }: Size): Promise<Flatness[]> {
     return { small: median(times.small), large: median(times.large) };
   };
   const middle = Math.ceil(deepest / 2);
-  const numbered = (page: number): string => `/posts?limit=${LIMIT}&page=${page}`;
+  const numbered = (page: number): string => `/posts?limit=${PAGE_SIZE}&page=${page}`;
   return [
     {
       operation: `page ${deepest} by link, compared with page 1`,

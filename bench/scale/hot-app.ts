@@ -24,14 +24,15 @@ export interface HotApp {
 export async function measureHotApp(server: BenchServer): Promise<HotApp> {
   const { url, pool } = await server.database('platform_bench_hot');
   const userIds = await fillUsers(pool, 2 * APPS);
-  const appOf = (number: number): string =>
-    number < APPS ? clientId(0) : clientId(number - APPS + 1);
+  // The first hundred users use the busy app, number 0. Each of the others uses an app of its own.
+  const clientOf = (user: number): string =>
+    user < APPS ? clientId(0) : clientId(user - APPS + 1);
   for (let app = 0; app <= APPS; app += 1) await insertApp(pool, clientId(app));
-  await insertGrants(pool, userIds, appOf);
+  await insertGrants(pool, userIds, clientOf);
   const program = await startByName(SERVICE, url);
   try {
-    const rate = async (from: number): Promise<number> => {
-      const requests = Array.from({ length: APPS }, (_, user) => publish(from + user));
+    const rate = async (firstUser: number): Promise<number> => {
+      const requests = Array.from({ length: APPS }, (_, user) => publish(firstUser + user));
       return (await autocannonLoad(program.baseUrl, { kind: 'repeated', requests }, SECONDS)).rate;
     };
     const one: number[] = [];

@@ -16,18 +16,20 @@ const SLICE_SECONDS = 5;
 /** Time after the load to close connections and write the call log. */
 const SETTLE_MS = 2000;
 const CENSUS_TIMEOUT_MS = 30_000;
-const TELL_CENSUS = './dist/bench/scale/report-census.js';
+const REPORT_CENSUS = './dist/bench/scale/report-census.js';
 
 export interface Lean {
   /** Time of each start until /readyz returns 200. */
   readySeconds: number[];
-  /** Memory of one process after each slice of requests, with a census after the last. */
+  /** One process after each slice of the requests, with a census after the last slice. */
   memory: Slice[];
   /** The first slice of another process, with a census for comparison: a census increases the resident memory. */
   first: Slice;
 }
 
+/** The state of a process after a slice of the requests. */
 export interface Slice {
+  /** Requests since the start of the process. */
   requests: number;
   /** Resident memory in MiB at the end of the load. */
   megabytes: number;
@@ -59,7 +61,7 @@ async function secondsToReady(url: string): Promise<number> {
 }
 
 async function memoryOf(url: string, requests: number, slices: number): Promise<Slice[]> {
-  const program = await startByName(SERVICE, url, ['--import', TELL_CENSUS]);
+  const program = await startByName(SERVICE, url, ['--import', REPORT_CENSUS]);
   try {
     const memory: Slice[] = [];
     let sent = 0;

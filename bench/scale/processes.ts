@@ -13,7 +13,7 @@ import { fillUsers } from './fill.js';
 const USERS = 100;
 const SECONDS = 5;
 
-/** Figures of several processes behind a load balancer. */
+/** Figures of one or more processes behind a load balancer. */
 export interface Processes {
   processes: number;
   /** Responses per second. */
@@ -29,7 +29,7 @@ export interface Processes {
   refusals: number;
 }
 
-/** Measures several processes behind a load balancer with one database. */
+/** Measures `count` processes behind a load balancer, with one database. */
 export async function measureProcesses(server: BenchServer, count: number): Promise<Processes> {
   const { url, pool } = await server.database(`platform_bench_${count}_processes`);
   await insertApp(pool);

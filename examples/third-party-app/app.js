@@ -1,4 +1,4 @@
-// A third-party app that requests access from a user and then acts for them. See README.md in this folder.
+// A third-party app that requests access from a user and then acts for them. The steps are those of README.md in this folder.
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import * as oauth from 'oauth4webapi';
@@ -67,7 +67,7 @@ async function startAuthorization(response) {
   response.writeHead(303, { Location: link.href }).end();
 }
 
-/** Step 2: compare state and issuer, exchange the code, and use the tokens. */
+/** Step 2: validate `state` and `iss`, and exchange the code. Then runs steps 3 and 4. */
 async function finishAuthorization(request, response, url) {
   const browser = /(?:^|; )request=([^;]+)/.exec(request.headers.cookie ?? '')?.[1];
   const pending = pendingRequests.get(browser);
@@ -97,7 +97,7 @@ async function finishAuthorization(request, response, url) {
   page(response, 200, 'It works', await useAccess(tokens));
 }
 
-/** Step 3: call the API with the granted scopes, and refresh the tokens. */
+/** Steps 3 and 4: call the API as far as the granted scopes allow, and refresh the tokens. */
 async function useAccess(tokens) {
   const granted = new Set(tokens.scope.split(' '));
   const api = developerApi(ISSUER, tokens.access_token);

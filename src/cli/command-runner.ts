@@ -50,11 +50,11 @@ async function openApplication(env: NodeJS.ProcessEnv): Promise<Application> {
   return application;
 }
 
-/** Throws the start error on the first use of a service. */
-function failedApplication(reason: unknown): Application {
+/** Replaces an application that failed to start: `get` throws the start error. */
+function failedApplication(startError: unknown): Application {
   return {
     get: () => {
-      throw reason;
+      throw startError;
     },
     close: () => Promise.resolve(),
   };

@@ -59,14 +59,14 @@ export class CliCommand extends Command {
     return this;
   }
 
-  /** Runs `work` with a session, the arguments and the options of the command. */
+  /** Makes `work` the action of the command. It receives a session, the arguments and the options of the command. */
   execute(work: (session: Session, ...parameters: never[]) => Promise<Result | void>): this {
     return this.action((...parameters) =>
       this.start((session) => work(session, ...(parameters as never[]))),
     );
   }
 
-  /** Runs `work` from an action that has validated its options. */
+  /** Runs `work` now. For actions that first validate their options, which needs no application. */
   start(work: (session: Session) => Promise<Result | void>): Promise<void> {
     return this.runner(this, work);
   }

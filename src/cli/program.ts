@@ -21,7 +21,7 @@ import { addUserCommands } from './commands/user.js';
 export const FAILED = 1;
 const USAGE_ERROR = 2;
 
-/** The root command. The help lists the groups in this order. */
+/** The root command. The help lists the commands in the order in which they are added. */
 export function commandLine(context: CliContext): CliCommand {
   const program = new CliCommand(commandRunner(context), 'npm run -s cli --')
     .description(

@@ -34,7 +34,7 @@ export class CommandFailed extends Error {}
 type Services = typeof import('./services.js');
 
 /** Moves the cursor to the start of the line and clears the line. */
-export const CLEAR = '\r\x1b[K';
+export const CLEAR_LINE = '\r\x1b[K';
 const PROGRESS_INTERVAL_MS = 100;
 
 /** One run of a command: the application, the global options and the terminal. */
@@ -64,7 +64,10 @@ export class Session {
     return this.application.get<InstanceType<Services[K]>>(this.services[name]);
   }
 
-  /** Asks for confirmation at a terminal, unless `--yes` or `--json` is given. @throws CommandFailed unless the operator confirms */
+  /**
+   * Asks for confirmation at a terminal, unless `--yes` or `--json` is given.
+   * @throws CommandFailed if the operator does not confirm
+   */
   async confirm(question: string): Promise<void> {
     if (this.options.yes === true || this.json || !process.stdin.isTTY) return;
     const terminal = createInterface({ input: process.stdin, output: terminalOutput() });
@@ -87,7 +90,7 @@ export class Session {
     return secret;
   }
 
-  /** Writes a part of a result to standard output and waits for `drain` if necessary. */
+  /** Writes a result, or a part of one, to standard output and waits for `drain` if necessary. */
   async print(text: string): Promise<void> {
     this.clearProgress();
     const { stdout } = this.context;
@@ -108,16 +111,16 @@ export class Session {
       return;
     this.lastProgressAt = Date.now();
     this.hasProgress = true;
-    stderr.write(`${CLEAR}${escapeControls(text)}`);
+    stderr.write(`${CLEAR_LINE}${escapeControls(text)}`);
   }
 
   clearProgress(): void {
-    if (this.hasProgress) this.context.stderr.write(CLEAR);
+    if (this.hasProgress) this.context.stderr.write(CLEAR_LINE);
     this.hasProgress = false;
   }
 }
 
-/** Falls back to the user id, because a user of a container may have no name. */
+/** The name of the operating system user; the user id if there is no name, as in some containers. */
 function systemUser(): string {
   try {
     return userInfo().username;

@@ -11,7 +11,7 @@ describe('table', () => {
     ).toBe(`name       ${long}\nclient_id  a`);
   });
 
-  it('counts a character outside the Basic Multilingual Plane as one column', () => {
+  it('counts a character outside the Basic Multilingual Plane as one character', () => {
     expect(
       table([
         ['🏡', 'a'],
@@ -48,7 +48,7 @@ describe('list', () => {
     ).toBe('ID  NAME\n1   Ana\n22');
   });
 
-  it('truncates the last column at 80 columns', () => {
+  it('truncates the last column so that lines have at most 80 characters', () => {
     const lines = list(
       ['ID', 'NAME'],
       [
@@ -73,7 +73,7 @@ describe('list', () => {
     ).toBe(`ID    ${id}\nA     ${wide}\nNAME  a long enough name\n\nID    ${id}\nA     b\nNAME  c`);
   });
 
-  it('is only a header without records', () => {
+  it('prints only the header if there are no records', () => {
     expect(list(['ID', 'NAME'], [])).toBe('ID  NAME');
   });
 });
@@ -93,7 +93,7 @@ describe('wrap', () => {
 });
 
 describe('escapeControls', () => {
-  it('escapes control characters as JSON does and leaves everything else', () => {
+  it('escapes control characters except tab and line feed, as JSON does', () => {
     expect(escapeControls('a\u001b[2J\r\u009b2J\u007f')).toBe('a\\u001b[2J\\u000d\\u009b2J\\u007f');
     expect(escapeControls('É\t\u{1f600}\u2028\n')).toBe('É\t\u{1f600}\u2028\n');
   });

@@ -64,14 +64,14 @@ export function wrappedTable(rows: readonly (readonly [name: string, value: stri
  */
 export function list(header: readonly string[], records: readonly (readonly string[])[]): string {
   const widths = widthsOf([header, ...records]);
-  const lead = widths.slice(0, -1).reduce((sum, width) => sum + width + GAP.length, 0);
-  const last = Math.min(widths.at(-1) ?? 0, WIDTH - lead);
-  if (last < Math.min(MIN_LAST_COLUMN_WIDTH, widths.at(-1) ?? 0))
+  const leadingWidth = widths.slice(0, -1).reduce((sum, width) => sum + width + GAP.length, 0);
+  const lastWidth = Math.min(widths.at(-1) ?? 0, WIDTH - leadingWidth);
+  if (lastWidth < Math.min(MIN_LAST_COLUMN_WIDTH, widths.at(-1) ?? 0))
     return records
       .map((record) => table(header.map((name, at) => [name, record[at] ?? ''])))
       .join('\n\n');
   return [header, ...records]
-    .map((row) => alignedLine([...row.slice(0, -1), truncate(row.at(-1) ?? '', last)], widths))
+    .map((row) => alignedLine([...row.slice(0, -1), truncate(row.at(-1) ?? '', lastWidth)], widths))
     .join('\n');
 }
 

@@ -19,7 +19,7 @@ const REMEDIES: Readonly<Record<ErrorCode, Text>> = {
   insufficient_scope:
     'Send the user through the authorization flow again and request the scope that error_description names.',
   not_found:
-    'The path or resource does not exist, or the resource belongs to another user. The response is the same in all cases.',
+    'The path or the resource does not exist, or the resource belongs to another user. The response does not reveal whether a resource exists.',
   method_not_allowed: 'Use a method listed in the Allow header.',
   request_timeout: 'The body did not arrive in time. Send the request again on a new connection.',
   idempotency_key_in_use:
@@ -86,7 +86,7 @@ const OAUTH_REMEDIES: Readonly<Record<OAuthErrorCode, Omit<OAuthCodeEntry, 'code
   invalid_client: {
     statuses: [401],
     remedy:
-      'The client_id or client secret is wrong, or the operator disabled the app. Keep the tokens of your users: they become valid again once this is fixed.',
+      'The client_id or client secret is wrong, or the operator disabled the app. Keep the tokens of your users: you can use them again once this is fixed.',
   },
   invalid_grant: {
     statuses: [400],
@@ -114,11 +114,13 @@ const OAUTH_REMEDIES: Readonly<Record<OAuthErrorCode, Omit<OAuthCodeEntry, 'code
   },
   request_not_supported: {
     statuses: ['redirect'],
-    remedy: 'Request objects are not supported. Send plain parameters instead of request.',
+    remedy:
+      'Request objects are not supported. Send plain parameters instead of the parameter request.',
   },
   request_uri_not_supported: {
     statuses: ['redirect'],
-    remedy: 'Request objects are not supported. Send plain parameters instead of request_uri.',
+    remedy:
+      'Request objects are not supported. Send plain parameters instead of the parameter request_uri.',
   },
   server_error: {
     statuses: [500],

@@ -48,6 +48,7 @@ type Components = NonNullable<OpenAPIObject['components']>;
 
 const METHODS = ['get', 'put', 'post', 'delete', 'patch'] as const;
 
+/** Header components by name. `Private`, `NoStore` and `Public` are the variants of `Cache-Control`. */
 const HEADERS = {
   'X-Request-Id': {
     description: 'Request id: the one that the client sent if it is valid, else a new one.',
@@ -104,7 +105,7 @@ const PARAMETERS = {
   },
 } satisfies Components['parameters'];
 
-/** Documents the headers and conditional requests that middleware and Express add to every route, and the error codes. */
+/** Documents what no decorator declares: headers of every response, conditional GET requests, and the error codes of each response. */
 export function describeResponses(document: OpenAPIObject): OpenAPIObject {
   for (const [path, item] of Object.entries(document.paths)) {
     const cacheControl = CACHE_CONTROL.find(([prefix]) => path.startsWith(prefix))?.[1];

@@ -1,7 +1,7 @@
 import type { Language } from './language.js';
 
 /**
- * The headers of every HTML response (RFC 9700 §4.16).
+ * The headers of the pages that `PageRenderer` renders (RFC 9700 §4.16).
  *
  * `redirectsToApp`: submitting a form of the page redirects to an app. Browsers apply `form-action` to every redirect, and
  * the redirects of the app itself are unknown (decision 0011), so the page has no `form-action`.

@@ -13,7 +13,7 @@ import type {
 const renderer = new PageRenderer();
 const binding = { transaction: 'txn_1', token: 'to"ken' };
 const phone: PhoneView = { ...binding, path: '/oauth/authorize', appName: 'Corner Store' };
-const ownPhone: PhoneView = { ...binding, path: '/account', next: 'svc_app_1' };
+const accountPhone: PhoneView = { ...binding, path: '/account', next: 'svc_app_1' };
 const code: CodeView = { ...phone, phone: '+14155550101' };
 const consent: ConsentView = {
   ...binding,
@@ -67,8 +67,8 @@ const renderPages = (language: Language) => ({
   code: renderer.code(code, language),
   'code with an error': renderer.code({ ...code, error: 'Wrong code' }, language),
   'code with a notice': renderer.code({ ...code, notice: 'We sent a new code.' }, language),
-  'phone of the account': renderer.phone(ownPhone, language),
-  'code of the account': renderer.code({ ...ownPhone, phone: '+14155550101' }, language),
+  'phone of the account': renderer.phone(accountPhone, language),
+  'code of the account': renderer.code({ ...accountPhone, phone: '+14155550101' }, language),
   consent: renderer.consent(consent, language),
   'connected apps': renderer.connectedApps(apps, language),
   'connected apps with an error': renderer.connectedApps(
@@ -81,7 +81,7 @@ const renderPages = (language: Language) => ({
   ),
   'connected app': renderer.connectedApp({ ...apps, app }, language),
   post: renderer.post(post, language),
-  'post with nothing but images': renderer.post(
+  'post with required fields only': renderer.post(
     { ...post, ...{ title: null, content: null, neighborhood: null, tags: [] } },
     language,
   ),
@@ -139,7 +139,8 @@ describe.each(translatedPages)('Page in "$language": $name', ({ language, html }
     for (const id of [...named, ...linked.map((href) => href.slice(1))]) expect(ids).toContain(id);
   });
 
-  it('binds every form to its transaction or session, with values escaped', () => {
+  it('binds every form to its authorization request, sign-in or session, with values escaped', () => {
+    // Without connected apps, the only form of their page is the one that signs the user out.
     const hasSessionForms =
       html.includes('/account/apps/revoke') || /No app has|Ninguna aplicación/.test(html);
     for (const form of formsOf(html).values()) {
@@ -164,7 +165,7 @@ describe('Phone page', () => {
 });
 
 describe('Phone page of the account', () => {
-  it('posts to the account with the next app, and does not mention an app', () => {
+  it('posts to the account with the client id in `next`, and does not mention an app', () => {
     const form = formsOf(pages['phone of the account']).get('/account/sign-in');
     expect(form).toContain('<input type="hidden" name="next" value="svc_app_1">');
     expect(pages['phone of the account']).not.toContain('continue to');
@@ -179,7 +180,7 @@ describe('Phone page of the account', () => {
 describe('Code page', () => {
   const forms = formsOf(pages.code);
 
-  it('has one text field that phones can fill in', () => {
+  it('has one text field that a phone can fill in from the text message', () => {
     const field = tagsOf(pages.code, 'input').filter((tag) => tag.includes('name="code"'));
     expect(field).toHaveLength(1);
     expect(field[0]).toMatch(/type="text" inputmode="numeric" autocomplete="one-time-code"/);
@@ -231,7 +232,7 @@ describe('Consent page', () => {
     expect(formsOf(pages.consent).get('/oauth/authorize/sign-out')).toContain('Not you?');
   });
 
-  it('has a described checkbox for each scope, in its given state', () => {
+  it('has a checkbox with a description for each scope, checked if the view says so', () => {
     expect(tagsOf(decision, 'input').filter((tag) => tag.includes('checkbox'))).toEqual([
       '<input id="scope-0" type="checkbox" name="scope" value="profile.read" checked>',
       '<input id="scope-1" type="checkbox" name="scope" value="posts.write">',
@@ -252,7 +253,7 @@ describe('Consent page', () => {
     expect(html).toContain('&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt;');
   });
 
-  it('shows the lifetimes in the largest unit of at least 2', () => {
+  it('shows the lifetimes in the largest unit with a value of at least 2', () => {
     expect(pages.consent).toMatch(/180 days.*30 days/);
     const lifetimes = { refreshIdle: 3_600, grant: 86_400 };
     expect(renderer.consent({ ...consent, lifetimes }, 'en')).toMatch(/24 hours .*60 minutes /);
@@ -301,7 +302,7 @@ describe('Connected apps page', () => {
     expect(empty).toContain('<p id="summary-text">Select some</p>');
   });
 
-  it('has one button for a single app, without `all`', () => {
+  it('has one button, without `all`, on the page of a single app', () => {
     const single = formsOf(pages['connected app']).get('/account/apps/revoke') ?? '';
     expect(tagsOf(single, 'button')).toHaveLength(1);
     expect(single).toContain('<input type="hidden" name="client_id" value="svc_app_1">');
@@ -329,7 +330,7 @@ describe('Page of a post', () => {
   });
 
   it('has a heading with the author if the post has no title, and omits empty fields', () => {
-    const html = pages['post with nothing but images'];
+    const html = pages['post with required fields only'];
     expect(html).toContain('<h1 dir="auto">A post by Ana Lee</h1>');
     expect(html).not.toMatch(/class="post-content"|Tags|Images|>In</);
   });
@@ -351,7 +352,7 @@ describe('Page of a post', () => {
     expect(html).toContain('>Image 1 on xn--a.example</a>');
   });
 
-  it('C69 escapes every field of the author', () => {
+  it('C69 escapes every text that the author wrote', () => {
     const hostile = '<script>alert("1")</script>{{7*7}}${7*7}<%= 7*7 %>';
     const escaped =
       '&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt;{{7*7}}${7*7}&lt;%= 7*7 %&gt;';
@@ -364,6 +365,7 @@ describe('Page of a post', () => {
     };
     const html = renderer.post({ ...post, ...hostilePost }, 'en');
     expect(html).not.toContain('<script');
+    // Five texts, of which the title is shown twice: as heading and as page title.
     expect(html.split(escaped)).toHaveLength(1 + 6);
     const untitled = renderer.post({ ...post, title: null, author: hostile }, 'en');
     expect(untitled).not.toContain('<script');

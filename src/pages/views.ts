@@ -14,6 +14,7 @@ export interface SessionBinding {
 
 /** Binds a form to an authorization request or to a sign-in to the account. */
 export interface FormBinding extends SessionBinding {
+  /** Id of the authorization request, or of the sign-in. */
   transaction: string;
 }
 
@@ -76,7 +77,7 @@ export interface ConnectedAppsView extends SessionBinding {
   notice?: string;
 }
 
-/** Posts its `client_id` to `/account/apps/revoke`. */
+/** Posts the `client_id` of the app to `/account/apps/revoke`. */
 export interface OneConnectedAppView extends SessionBinding {
   user: { name: string; maskedPhone: string };
   app: ConnectedAppView;

@@ -35,7 +35,7 @@ export type FieldErrorCode =
   | 'one_of_required'
   | 'invalid_reference';
 
-/** `field` is the name of the member, or empty for the whole body. */
+/** `field` is the name of a member of the body, a query parameter or a header; empty for the whole body. */
 export interface FieldError {
   field: string;
   code: FieldErrorCode;
@@ -50,7 +50,7 @@ export interface ErrorExtras {
 
 /**
  * An error for the client: `message` becomes `error_description`, and the exception filter maps `code` to a status.
- * All other errors become `internal_error` without details.
+ * The messages of all other errors stay internal: `toAppError` converts them.
  */
 export abstract class AppError extends Error {
   constructor(

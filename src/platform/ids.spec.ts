@@ -22,7 +22,7 @@ describe('Ids', () => {
     ['a trailing line break', `${newId('post', now)}\n`],
     ['a letter outside of the alphabet', `post_${'i'.repeat(26)}`],
     ['more than 128 bits', `post_8${'0'.repeat(25)}`],
-    ['a number', 5],
+    ['a number instead of text', 5],
   ])('are invalid with %s', (_, value) => {
     expect(isId('post', value)).toBe(false);
   });

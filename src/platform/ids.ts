@@ -5,7 +5,7 @@ import { pooledRandomBytes } from './secrets.js';
 export type IdPrefix =
   'usr' | 'post' | 'cmt' | 'svc_app' | 'sec' | 'txn' | 'otp' | 'grt' | 'req' | 'call' | 'evt';
 
-/** The timestamp of a UUID version 7: milliseconds since 1970. */
+/** Size of the timestamp of a UUID version 7, in milliseconds since 1970. */
 const TIME_BYTES = 6;
 const SUFFIX = '[0-7][0-9a-hjkmnp-tv-z]{25}';
 

@@ -36,7 +36,7 @@ describe('The deadline of a request', () => {
     });
   });
 
-  it('restarts when the request gets its permit', async () => {
+  it('restarts when the bulkhead admits the request', async () => {
     await serve(async () => {
       await sleep(LONGER_MS);
       restartDeadline();
@@ -81,13 +81,14 @@ describe('The deadline of a request', () => {
 
 it('bindContext runs a callback in the context of the request that bound it', async () => {
   const seen: unknown[] = [];
-  const see = (): void => void seen.push([currentRequest()?.requestId, isPastDeadline(SHORT_MS)]);
-  const outside = bindContext(see);
+  const recordContext = (): void =>
+    void seen.push([currentRequest()?.requestId, isPastDeadline(SHORT_MS)]);
+  const boundOutside = bindContext(recordContext);
   await serve(async () => {
-    const own = bindContext(see);
+    const boundInRequest = bindContext(recordContext);
     await sleep(LONGER_MS);
-    duringRequest(request('req_2'), own);
-    outside();
+    duringRequest(request('req_2'), boundInRequest);
+    boundOutside();
   });
   expect(seen).toEqual([
     ['req_1', true],

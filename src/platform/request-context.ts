@@ -29,7 +29,7 @@ declare global {
 
 interface Work {
   readonly request: RequestContext | undefined;
-  /** The start of the deadline for database work (`performance.now()`). */
+  /** The time from which the time limit for database work counts (`performance.now()`). */
   startedAt: number;
   readonly isFinished: () => boolean;
 }
@@ -48,14 +48,14 @@ export function duringRequest(
   storage.run({ request, startedAt: performance.now(), isFinished }, work);
 }
 
-/** Undefined in jobs, commands, batches and at startup. */
+/** Undefined at startup, in jobs, in commands, and in batches of several requests. */
 export function currentRequest(): RequestContext | undefined {
   return storage.getStore()?.request;
 }
 
 /**
- * Runs `work` with its own deadline. Its time does not count for the request. For batches of several requests, retries after a
- * failed batch, and records that the response does not depend on.
+ * Runs `work` with its own deadline. The time that it takes does not count towards the deadline of the request. For batches of
+ * several requests, retries after a failed batch, checks of a connection, and records that the response does not depend on.
  */
 export async function withDeadline<T>(work: () => Promise<T>): Promise<T> {
   const outer = storage.getStore();
@@ -68,7 +68,7 @@ export async function withDeadline<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Restarts the deadline of the current request, once it has a permit. */
+/** Restarts the deadline of the current request. Call once the bulkhead admits the request. */
 export function restartDeadline(): void {
   const current = storage.getStore();
   if (current) current.startedAt = performance.now();

@@ -2,7 +2,10 @@ import { createHmac, hash, randomBytes, timingSafeEqual } from 'node:crypto';
 
 const POOL_BYTES = 4096;
 
-/** Bytes of one system call, because the call costs more than the bytes. Each byte is used once. */
+/**
+ * The unused random bytes of the last system call, which fetches many, because the call costs more than the bytes. Each byte is
+ * used once.
+ */
 let pool = Buffer.alloc(0);
 
 /**
@@ -18,7 +21,7 @@ export function pooledRandomBytes(size: number): Buffer {
   return bytes;
 }
 
-/** Prefixes of issued credentials (product requirements, section 2). */
+/** Prefixes of client secrets, authorization codes, access tokens and refresh tokens (product requirements, section 2). */
 export type SecretPrefix = 'svc_sec' | 'svcac' | 'svcat' | 'svcrt';
 
 const SECRET_BYTES = 32;

@@ -14,7 +14,7 @@ export function isBlank(text: string): boolean {
   return text.replace(INVISIBLE, '') === '';
 }
 
-/** Whether the text has a control character other than tab, line feed and carriage return. */
+/** Whether the text has a C0 control or DEL, except tab, line feed and carriage return. C1 controls are allowed. */
 export function hasControlCharacter(text: string): boolean {
   return CONTROL.test(text);
 }

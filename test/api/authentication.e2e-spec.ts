@@ -41,7 +41,7 @@ onOneEngine('Bearer authentication', (database) => {
 
   describe('without credentials', () => {
     it.each(ENDPOINTS)(
-      'O113 C29 returns 401 and a challenge without an error for $method $path',
+      'O113 C29 returns 401 and a challenge without the `error` attribute for $method $path',
       async (endpoint) => {
         const { method } = endpoint;
         await expectUnauthorized(await app().fetch(`/dev/v1${pathOf(endpoint)}`, { method }));
@@ -95,7 +95,7 @@ onOneEngine('Bearer authentication', (database) => {
       ['8 kB long', `svcat_${'a'.repeat(8192)}`],
       ['not ASCII', `svcat_${'\u00e9'.repeat(43)}`],
     ])(
-      'O114 C31 C36 C37 rejects a token that is %s as malformed, without a database statement',
+      'O114 C31 C36 C37 rejects a token as malformed without a database statement: %s',
       async (_, token) => {
         const statements = await statementsWithoutBackground(app(), async () => {
           await expectInvalidToken(await me(app(), `Bearer ${token}`), MALFORMED);
@@ -126,7 +126,7 @@ onOneEngine('Bearer authentication', (database) => {
       expect(statements).toEqual([expect.stringContaining('access_tokens')]);
     });
 
-    it('O114 C37 rejects a token with a NUL byte in the HTTP parser', async () => {
+    it('O114 C37 rejects a NUL byte in a token with 400, in the HTTP parser, and the text %00 as malformed', async () => {
       const { token } = await Member.join(app());
       const lines = requestHead(app().baseUrl, 'GET', '/dev/v1/me');
       const authorization = `Authorization: Bearer ${token}`;
@@ -143,7 +143,7 @@ onOneEngine('Bearer authentication', (database) => {
       await expectInvalidToken(await me(app(), `Bearer svcat_${swapped.join('')}`), UNKNOWN);
     });
 
-    it('O114 C34 rejects a refresh token, a code and a client secret', async () => {
+    it('O114 C34 rejects a refresh token, a client secret and a value in the format of a code', async () => {
       const { user, client } = await Member.join(app());
       const { refreshToken } = await app()
         .service(TransactionRunner)
@@ -172,7 +172,7 @@ onOneEngine('Bearer authentication', (database) => {
       await expectInvalidToken(await me(app(), `Bearer ${token}`), UNKNOWN);
     });
 
-    it('O115 reports an expired token as expired, also without the required scope', async () => {
+    it('O115 reports an expired token as expired, even if it lacks the required scope', async () => {
       const { token } = await Member.join(app(), { scopes: ['posts.read'] });
       await expectApiError(await me(app(), `Bearer ${token}`), 403, 'insufficient_scope');
       app().clock.advance(HOUR_MS);

@@ -8,7 +8,7 @@ import { QuotaService } from '../../src/modules/quota/quota.service.js';
 import { User } from '../../src/modules/users/user.entity.js';
 import { UsersService } from '../../src/modules/users/users.service.js';
 import { connect, onEachServer, onOneEngine } from '../support/database.js';
-import { publishedCounts, countPublished } from '../support/fixtures.js';
+import { expectedCounts, countPublished } from '../support/fixtures.js';
 import { beginPublish, Member, type OpenCall } from '../support/member.js';
 import { isStatementRunning, TestApp, useTestApp } from '../support/test-app.js';
 
@@ -16,7 +16,10 @@ const BODY = '{"content":"Hi"}';
 const KEY = { 'idempotency-key': 'the-key' };
 const CONCURRENT_CALLS = 20;
 
-/** Waits for `count` rows of the app and returns them, metered ones first. Most calls are recorded after their response. */
+/**
+ * Waits for `count` rows of the app and returns them, those that count against the quota first. Most calls are recorded after
+ * their response.
+ */
 async function rowsOf({ app, client }: Member, count = 1): Promise<ApiCall[]> {
   const { manager } = app.dataSource;
   const where = { clientId: client.clientId };
@@ -100,13 +103,13 @@ onOneEngine('Call log', (database) => {
       expect(recorded).toContainEqual([route, status, requestId ?? expect.any(String)]);
   });
 
-  it('records calls without the required scope, because their app is known', async () => {
+  it('records calls whose token lacks the required scope, because the app is known', async () => {
     const member = await Member.join(app(), { scopes: ['posts.read'] });
     await member.get('/me');
     expect(await rowsOf(member, 1)).toMatchObject([{ route: 'GET /dev/v1/me', status: 403 }]);
   });
 
-  it('records no unauthenticated call, and none outside the API', async () => {
+  it('records neither unauthenticated calls nor requests that match no API route', async () => {
     const before = await app().dataSource.manager.count(ApiCall);
     await app().fetch('/dev/v1/me');
     await app().fetch('/dev/v1/me', { headers: { authorization: 'Bearer x' } });
@@ -124,7 +127,7 @@ onOneEngine('Call log', (database) => {
     expect(await rowsOf(member, 1)).toMatchObject([{ durationMs: 0, at: app().clock.now() }]);
   });
 
-  it('records every one of many concurrent calls', async () => {
+  it('records each of many concurrent calls', async () => {
     const member = await Member.join(app());
     await Promise.all(Array.from({ length: CONCURRENT_CALLS }, () => member.get('/me')));
     const rows = await rowsOf(member, CONCURRENT_CALLS);
@@ -186,7 +189,7 @@ onOneEngine('Call log', (database) => {
     const blocking = app()
       .service(TransactionRunner)
       .run(async (tx) => {
-        await app().service(UsersService).incrementPostCounts(tx, [user.id]);
+        await app().service(UsersService).incrementPostCountsOfActive(tx, [user.id]);
         open.sent.end(BODY.slice(1));
         await expect.poll(() => open.received.context.caller?.clientId).toBe(client.clientId);
         await disconnect(open);
@@ -199,7 +202,7 @@ onOneEngine('Call log', (database) => {
     const member = await Member.join(app());
     await disconnectDuringPublish(member, await beginPublish(member, BODY));
     expect(await rowsOf(member)).toMatchObject([{ route: 'POST /dev/v1/posts', status: 201 }]);
-    expect(await countPublished(app(), member)).toEqual(publishedCounts(1));
+    expect(await countPublished(app(), member)).toEqual(expectedCounts(1));
   });
 
   it('C23 records a rejected publish with status 499 when the client disconnects before the response', async () => {
@@ -208,7 +211,7 @@ onOneEngine('Call log', (database) => {
     await app().service(QuotaService).set(clientId, { limit: 0 }, { actor: 'test' });
     await disconnectDuringPublish(member, await beginPublish(member, BODY));
     expect(await rowsOf(member)).toMatchObject([{ route: 'POST /dev/v1/posts', status: 499 }]);
-    expect(await countPublished(app(), member)).toEqual(publishedCounts(0));
+    expect(await countPublished(app(), member)).toEqual(expectedCounts(0));
   });
 
   it('contains all calls after a shutdown, including the one in flight', async () => {
@@ -255,10 +258,10 @@ onEachServer(
       const member = await Member.join(app());
       await disconnectDuringLookup(member);
       expect(await rowsOf(member)).toMatchObject([{ status: 201, metered: true }]);
-      expect(await countPublished(app(), member)).toEqual(publishedCounts(1));
+      expect(await countPublished(app(), member)).toEqual(expectedCounts(1));
     });
 
-    it('records a replay with status 499 and without quota', async () => {
+    it('records a replay with status 499 and charges no quota', async () => {
       const member = await Member.join(app());
       const headers = { ...KEY, 'content-type': 'application/json' };
       expect((await member.postRaw('/posts', BODY, headers)).status).toBe(201);
@@ -267,7 +270,7 @@ onEachServer(
         { status: 201, metered: true },
         { status: 499, metered: false },
       ]);
-      expect(await countPublished(app(), member)).toEqual(publishedCounts(1));
+      expect(await countPublished(app(), member)).toEqual(expectedCounts(1));
     });
   },
 );

@@ -10,7 +10,7 @@ import {
 import { json } from '../support/responses.js';
 import { useTestApp } from '../support/test-app.js';
 
-const ABSENT = 'cmt_01kahq5f3veqdr8bn3tdmx3q0a';
+const UNKNOWN_COMMENT_ID = 'cmt_01kahq5f3veqdr8bn3tdmx3q0a';
 
 onOneEngine('POST /posts/:id/comments', (database) => {
   const app = useTestApp(database);
@@ -21,8 +21,8 @@ onOneEngine('POST /posts/:id/comments', (database) => {
     ({ id: postId } = await member.publish());
   });
 
-  const comment = (body: object, post = postId, by = member) =>
-    by.post(`/posts/${post}/comments`, body);
+  const comment = (body: object, post = postId, author = member) =>
+    author.post(`/posts/${post}/comments`, body);
 
   /** A member with one post and one comment on it. */
   async function memberWithComment(): Promise<[Member, postId: string, commentId: string]> {
@@ -40,7 +40,7 @@ onOneEngine('POST /posts/:id/comments', (database) => {
       [{ text: 'x'.repeat(2001) }, 'text too_long'],
       [{ text: 'a\u0000' }, 'text control_character'],
       [{ text: '\ud800' }, 'text not_well_formed'],
-      [{ text: 'a', parentID: ABSENT }, 'parentID unknown_field'],
+      [{ text: 'a', parentID: UNKNOWN_COMMENT_ID }, 'parentID unknown_field'],
       [{ parentId: 1 }, 'text required', 'parentId wrong_type'],
     ] as const)
       await expectFieldErrors(await comment(body, post, author), ...violations);
@@ -61,9 +61,9 @@ onOneEngine('POST /posts/:id/comments', (database) => {
       for (const parentId of [
         '',
         ' ',
-        ABSENT,
-        ABSENT.toUpperCase(),
-        `${ABSENT} `,
+        UNKNOWN_COMMENT_ID,
+        UNKNOWN_COMMENT_ID.toUpperCase(),
+        `${UNKNOWN_COMMENT_ID} `,
         id.toUpperCase(),
         `${id} `,
         'post_01kahq5f3veqdr8bn3tdmx3q0a',
@@ -79,7 +79,7 @@ onOneEngine('POST /posts/:id/comments', (database) => {
       expect(await footprintOf(author)).toEqual(UNTOUCHED);
     });
 
-    it('C81 rejects a comment on another post and a deleted comment', async () => {
+    it('C81 rejects a parentId of a comment on another post, of a deleted comment and of a post', async () => {
       const elsewhere = await member.comment(postId);
       const { id } = await member.publish();
       const deleted = await member.comment(id);
@@ -121,7 +121,7 @@ onOneEngine('POST /posts/:id/comments', (database) => {
     await member.delete(`/posts/${deleted}`);
     const [author] = await memberWithComment();
     for (const post of ['post_01kahq5f3veqdr8bn3tdmx3q0a', deleted, postId]) {
-      for (const parentId of [null, ABSENT, 'x'])
+      for (const parentId of [null, UNKNOWN_COMMENT_ID, 'x'])
         await expectApiError(
           await comment({ text: 'a', parentId }, post, author),
           404,
@@ -133,7 +133,7 @@ onOneEngine('POST /posts/:id/comments', (database) => {
     expect(await footprintOf(author)).toEqual(UNTOUCHED);
   });
 
-  it('counts comments that are added and deleted at the same time', async () => {
+  it('returns the exact total after concurrent additions and deletions', async () => {
     const { id } = await member.publish();
     const old = [];
     for (let count = 1; count <= 4; count += 1) old.push(await member.comment(id));

@@ -49,12 +49,13 @@ onOneEngine('Conditional requests', (database) => {
   });
 
   it('C117 return 200 with a new entity tag after a change', async () => {
-    const paths = READS.filter((path) => path !== '/me');
+    // A new post and a new comment change these resources.
+    const paths = READS.filter((path) => !['/me', '/posts/:id'].includes(path));
     const tags = new Map<string, string>();
     for (const path of paths) tags.set(path, tagOf(await read(path)));
     await member.publish();
     await member.comment(id, 'And me');
-    for (const path of paths.filter((each) => each !== '/posts/:id')) {
+    for (const path of paths) {
       const response = await read(path, { 'if-none-match': tags.get(path) ?? '' });
       expect([path, response.status]).toEqual([path, 200]);
       expect(tagOf(response)).not.toBe(tags.get(path));

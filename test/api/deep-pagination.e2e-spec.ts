@@ -13,9 +13,9 @@ import { statementsWithoutBackground, useTestApp } from '../support/test-app.js'
 const POSTS = 100_000;
 /** Fewer rows, because the query has the same form as that of posts. */
 const COMMENTS = 10_000;
-const LIMIT = 50;
-/** A limit that leaves a last page of 10 posts. */
-const ODD_LIMIT = 30;
+const PAGE_SIZE = 50;
+/** A page size that leaves a last page of 10 posts. */
+const ODD_PAGE_SIZE = 30;
 const CALLS = 11;
 
 function median(values: number[]): number {
@@ -64,7 +64,8 @@ onOneEngine('Long lists', (database) => {
     await multiply(Comment, COMMENTS);
     await dataSource.getRepository(Post).update({ id: post }, { commentCount: COMMENTS });
     await dataSource.getRepository(User).update({ id: member.user.id }, { postCount: POSTS });
-    // SQLite blocked this process. The client needs a moment to notice that the server has closed idle connections.
+    // SQLite blocked this process. The HTTP client of the test needs a moment to notice that the service has closed idle
+    // connections.
     await sleep(100);
   });
 
@@ -84,9 +85,9 @@ onOneEngine('Long lists', (database) => {
       const costs = [];
       for (let call = 1; call <= CALLS; call += 1) {
         const cost = await processorTimeOf(async () => {
-          const query = `?page=${count / LIMIT}&limit=${LIMIT}`;
+          const query = `?page=${count / PAGE_SIZE}&limit=${PAGE_SIZE}`;
           const page = await readPage(await member.get(`${pathOf(list)}${query}`));
-          expect(page.data).toHaveLength(LIMIT);
+          expect(page.data).toHaveLength(PAGE_SIZE);
           expect(page.meta.total).toBe(count);
         });
         costs.push(cost);
@@ -97,8 +98,8 @@ onOneEngine('Long lists', (database) => {
   );
 
   describe.each([
-    ['/posts', POSTS / LIMIT, 'ix_posts_user_id', () => member.user.id],
-    ['/posts/:id/comments', COMMENTS / LIMIT, 'ix_comments_post_id', () => post],
+    ['/posts', POSTS / PAGE_SIZE, 'ix_posts_user_id', () => member.user.id],
+    ['/posts/:id/comments', COMMENTS / PAGE_SIZE, 'ix_comments_post_id', () => post],
   ] as const)('Query plan of %s', (list, lastPage, index, owner) => {
     async function expectPlan(
       query: string,
@@ -107,7 +108,7 @@ onOneEngine('Long lists', (database) => {
     ): Promise<void> {
       const { dataSource } = app();
       const statements = await statementsWithoutBackground(app(), () =>
-        member.get(`${pathOf(list)}?limit=${LIMIT}${query}`),
+        member.get(`${pathOf(list)}?limit=${PAGE_SIZE}${query}`),
       );
       const [statement = '', ...others] = statements.filter((one) => one.includes('LIMIT ?'));
       expect(others).toEqual([]);
@@ -124,7 +125,7 @@ onOneEngine('Long lists', (database) => {
     it('C96 skips entries of a covering index for a page by number', async () => {
       await expectPlan(
         `&page=${lastPage}`,
-        [LIMIT + 1, (lastPage - 1) * LIMIT],
+        [PAGE_SIZE + 1, (lastPage - 1) * PAGE_SIZE],
         database.engine.kind === 'sqlite'
           ? new RegExp(`COVERING INDEX ${index} `)
           : new RegExp(`"key":"${index}".*Using index`),
@@ -134,11 +135,11 @@ onOneEngine('Long lists', (database) => {
     it.each([2, Math.floor(lastPage / 3), lastPage / 2, lastPage - 1])(
       'C96 seeks the first item in the index for the next link of page %i',
       async (page) => {
-        const response = await member.get(`${pathOf(list)}?page=${page}&limit=${LIMIT}`);
+        const response = await member.get(`${pathOf(list)}?page=${page}&limit=${PAGE_SIZE}`);
         const before = new URL(linksOf(response)['next'] ?? '').searchParams.get('before') ?? '';
         await expectPlan(
           `&before=${before}`,
-          [before, LIMIT + 1],
+          [before, PAGE_SIZE + 1],
           database.engine.kind === 'sqlite'
             ? new RegExp(`COVERING INDEX ${index} \\(.*id<\\?\\)`)
             : new RegExp(`"type":"range".*"key":"${index}".*Using index`),
@@ -148,10 +149,11 @@ onOneEngine('Long lists', (database) => {
   });
 
   describe('Pages by number beyond the middle of the list', () => {
-    const lastPage = Math.ceil(POSTS / ODD_LIMIT);
+    const lastPage = Math.ceil(POSTS / ODD_PAGE_SIZE);
     const middle = Math.ceil(lastPage / 2);
-    const open = (page: number) => member.get(`/posts?limit=${ODD_LIMIT}&page=${page}`);
-    const idsOfPage = (page: number) => postIds.slice((page - 1) * ODD_LIMIT, page * ODD_LIMIT);
+    const open = (page: number) => member.get(`/posts?limit=${ODD_PAGE_SIZE}&page=${page}`);
+    const idsOfPage = (page: number) =>
+      postIds.slice((page - 1) * ODD_PAGE_SIZE, page * ODD_PAGE_SIZE);
 
     it.each([middle - 1, middle, middle + 1, Math.floor(lastPage * 0.75), lastPage - 1])(
       'returns the items of page %d and a link to the next page',
@@ -159,8 +161,8 @@ onOneEngine('Long lists', (database) => {
         const response = await open(page);
         const body = await readPage(response);
         expect(idsOf(body)).toEqual(idsOfPage(page));
-        expect(body.data).toHaveLength(ODD_LIMIT);
-        expect(body.meta).toEqual({ page, limit: ODD_LIMIT, total: POSTS });
+        expect(body.data).toHaveLength(ODD_PAGE_SIZE);
+        expect(body.meta).toEqual({ page, limit: ODD_PAGE_SIZE, total: POSTS });
         expect(linksOf(response)).toHaveProperty('next');
       },
     );
@@ -169,14 +171,17 @@ onOneEngine('Long lists', (database) => {
       const response = await open(lastPage);
       const body = await readPage(response);
       expect(idsOf(body)).toEqual(idsOfPage(lastPage));
-      expect(body.data).toHaveLength(POSTS % ODD_LIMIT);
+      expect(body.data).toHaveLength(POSTS % ODD_PAGE_SIZE);
       expect(linksOf(response)).not.toHaveProperty('next');
     });
 
     it.each([lastPage + 1, 1_000_000])('returns no items on page %d', async (page) => {
       const response = await open(page);
       const { data, meta } = await readPage(response);
-      expect({ data, meta }).toEqual({ data: [], meta: { page, limit: ODD_LIMIT, total: POSTS } });
+      expect({ data, meta }).toEqual({
+        data: [],
+        meta: { page, limit: ODD_PAGE_SIZE, total: POSTS },
+      });
       expect(linksOf(response)).not.toHaveProperty('next');
     });
 

@@ -90,7 +90,7 @@ onOneEngine('Endpoints (product requirements, section 4.2)', (database) => {
     expect(await json(read)).toMatchObject({ id });
   });
 
-  it('GET /posts returns 200 with an envelope of id, content, permalink and createdAt', async () => {
+  it('GET /posts returns 200 with an envelope of posts, each with id, content, permalink and createdAt', async () => {
     const own = await Member.join(app());
     const post = await own.publish(POST);
     const response = await own.get('/posts');
@@ -124,7 +124,7 @@ onOneEngine('Endpoints (product requirements, section 4.2)', (database) => {
     });
   });
 
-  it('GET /posts/:id returns null, no tags and public for absent fields', async () => {
+  it('GET /posts/:id returns null, no tags and the visibility public for absent fields', async () => {
     const { id } = await member.publish({ title: 'Only a title' });
     expect(await json(await member.get(`/posts/${id}`))).toMatchObject({
       content: null,

@@ -40,7 +40,7 @@ onOneEngine('Errors (product requirements, section 7)', (database) => {
       );
   });
 
-  it('creates a new id for each request', async () => {
+  it('creates a new request id for each request', async () => {
     const ids = new Set<string>();
     for (let request = 0; request < 3; request += 1)
       ids.add((await expectApiError(await app().fetch('/x'), 404, 'not_found')).request_id);
@@ -94,7 +94,7 @@ onOneEngine('Errors (product requirements, section 7)', (database) => {
     );
   });
 
-  it('stays small when the name of a field is long', async () => {
+  it('returns a short body when the name of a field is long', async () => {
     const member = await Member.join(app());
     const longName = { content: 'Hi', ['x'.repeat(200_000)]: 1 };
     const response = await member.post('/posts', longName);
@@ -102,7 +102,7 @@ onOneEngine('Errors (product requirements, section 7)', (database) => {
     expect(JSON.stringify(body).length).toBeLessThan(2000);
   });
 
-  it('has no header that names the server software', async () => {
+  it('sends no header that names the server software, and forbids content sniffing', async () => {
     const { headers } = await app().fetch('/dev/v1/me');
     expect(headers.get('x-powered-by')).toBeNull();
     expect(headers.get('server')).toBeNull();

@@ -8,7 +8,7 @@ import { PostNotFound, PostsService } from '../../src/modules/posts/posts.servic
 import { QuotaExceeded, QuotaService } from '../../src/modules/quota/quota.service.js';
 import { UsersService } from '../../src/modules/users/users.service.js';
 import { onOneEngine, onEachServer } from '../support/database.js';
-import { publishedCounts, countPublished } from '../support/fixtures.js';
+import { expectedCounts, countPublished } from '../support/fixtures.js';
 import { differentFrom } from '../support/invariants.js';
 import { Member } from '../support/member.js';
 import { type TestApp, useTestApp } from '../support/test-app.js';
@@ -65,7 +65,7 @@ onOneEngine('Batching of concurrent calls', (database) => {
       expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(MEMBERS);
     });
     expect(statements.filter((statement) => statement === 'COMMIT')).toHaveLength(1);
-    expect(await countPublished(app(), ...members)).toEqual(publishedCounts(MEMBERS));
+    expect(await countPublished(app(), ...members)).toEqual(expectedCounts(MEMBERS));
   });
 
   it('publishes the other posts when one is rejected', async () => {
@@ -75,7 +75,7 @@ onOneEngine('Batching of concurrent calls', (database) => {
     const outcomes = await Promise.allSettled(publishAll(app(), callers));
     expect(outcomes[0]).toMatchObject({ reason: expect.any(InvalidToken) as unknown });
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(MEMBERS - 1);
-    expect(await countPublished(app(), ...members)).toEqual(publishedCounts(MEMBERS - 1));
+    expect(await countPublished(app(), ...members)).toEqual(expectedCounts(MEMBERS - 1));
   });
 
   it('publishes exactly up to the quota when a batch exceeds it', async () => {
@@ -92,10 +92,10 @@ onOneEngine('Batching of concurrent calls', (database) => {
         reason: expect.any(QuotaExceeded) as unknown,
       })),
     );
-    expect(await countPublished(app(), ...members)).toEqual(publishedCounts(5));
+    expect(await countPublished(app(), ...members)).toEqual(expectedCounts(5));
   });
 
-  it('separates posts under another quota limit and a second post of one user', async () => {
+  it('commits a post under another quota limit, and a second post of one user, in separate transactions', async () => {
     const [one, two, three] = await Promise.all((await membersOfOneApp(app())).map(callerOf));
     const callers = [one, two, { ...three, postLimit: 50 }, one] as Caller[];
     const statements = await app().statementsOf(() =>
@@ -104,7 +104,7 @@ onOneEngine('Batching of concurrent calls', (database) => {
     expect(statements.filter((statement) => statement === 'COMMIT')).toHaveLength(3);
   });
 
-  it("reads only the user's own posts", async () => {
+  it("returns a post only to its author when two users' reads share a batch", async () => {
     const [owner, other] = await membersOfOneApp(app());
     const { id } = await owner.publish();
     const posts = app().service(PostsService);
@@ -146,6 +146,6 @@ onEachServer('Batch of publishes, one of which waits for a locked row', (databas
         await Promise.all(publishes.slice(1));
       });
     expect(await waiting).toMatchObject([{ status: 'fulfilled' }]);
-    expect(await countPublished(app(), ...members)).toEqual(publishedCounts(MEMBERS));
+    expect(await countPublished(app(), ...members)).toEqual(expectedCounts(MEMBERS));
   });
 });

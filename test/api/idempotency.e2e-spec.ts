@@ -17,10 +17,10 @@ const ROUNDS = 2;
 const BODY = { content: 'Bring a chair', tags: ['party'], latitude: 37.5, longitude: -122.25 };
 
 onOneEngine('Idempotency-Key', (database) => {
-  // With a pool of one connection, concurrent requests queue while others are rejected.
+  // With one connection, concurrent requests wait for it until the transactions before them are rolled back.
   const app = useTestApp(database, { DB_POOL_SIZE: '1' });
-  let keys = 0;
-  const newKey = () => `key-${(keys += 1)}`;
+  let keyCount = 0;
+  const newKey = () => `key-${(keyCount += 1)}`;
 
   const send = (member: Member, path: string, body: unknown, key: string) =>
     member.postRaw(path, JSON.stringify(body), {
@@ -29,11 +29,12 @@ onOneEngine('Idempotency-Key', (database) => {
     });
   const publish = (member: Member, key: string, body: unknown = BODY) =>
     send(member, '/posts', body, key);
-  const isReplay = (response: Response) => response.headers.get('idempotency-replayed');
-  const used = async ({ client }: Member) =>
+  const replayHeader = (response: Response) => response.headers.get('idempotency-replayed');
+  const usedQuota = async ({ client }: Member) =>
     (await app().service(QuotaService).status(client.clientId)).used;
-  const posts = ({ user }: Member) => app().dataSource.manager.countBy(Post, { userId: user.id });
-  const stored = ({ client }: Member) =>
+  const countPosts = ({ user }: Member) =>
+    app().dataSource.manager.countBy(Post, { userId: user.id });
+  const storedKeys = ({ client }: Member) =>
     app().dataSource.manager.findBy(IdempotencyKey, { clientId: client.clientId });
 
   it('C97 returns the same bytes for the same request and key, marks them as replayed, and publishes once', async () => {
@@ -43,14 +44,14 @@ onOneEngine('Idempotency-Key', (database) => {
     app().clock.advance(MINUTE);
     const second = await publish(member, key);
     expect([first.status, second.status]).toEqual([201, 201]);
-    expect([isReplay(first), isReplay(second)]).toEqual([null, 'true']);
+    expect([replayHeader(first), replayHeader(second)]).toEqual([null, 'true']);
     expect(await second.text()).toBe(await first.text());
     expect(second.headers.get('location')).toBe(first.headers.get('location'));
     expect(second.headers.get('content-type')).toBe(first.headers.get('content-type'));
-    expect([await used(member), await posts(member)]).toEqual([1, 1]);
+    expect([await usedQuota(member), await countPosts(member)]).toEqual([1, 1]);
   });
 
-  it('C97 records the publish as metered and the replay as not metered', async () => {
+  it('C97 records the publish as a call that counts against the quota, and the replay as one that does not', async () => {
     const member = await Member.join(app());
     const key = newKey();
     await publish(member, key);
@@ -75,7 +76,7 @@ onOneEngine('Idempotency-Key', (database) => {
     const first = await send(member, `/posts/${id}/comments`, body, key);
     const second = await send(member, `/posts/${id}/comments`, { text: 'Count me in' }, key);
     expect([first.status, second.status]).toEqual([201, 201]);
-    expect([isReplay(first), isReplay(second)]).toEqual([null, 'true']);
+    expect([replayHeader(first), replayHeader(second)]).toEqual([null, 'true']);
     expect(await second.text()).toBe(await first.text());
     expect(await app().dataSource.manager.countBy(Comment, { postId: id })).toBe(1);
   });
@@ -100,7 +101,7 @@ onOneEngine('Idempotency-Key', (database) => {
     const { content, ...rest } = BODY;
     const { id } = (await (await publish(member, key)).json()) as PostBody;
     const again = await publish(member, key, { ...rest, title: null, content });
-    expect(isReplay(again)).toBe('true');
+    expect(replayHeader(again)).toBe('true');
     expect(await again.json()).toEqual(expect.objectContaining({ id }));
   });
 
@@ -109,7 +110,7 @@ onOneEngine('Idempotency-Key', (database) => {
     await publish(member, newKey(), { content: 'A secret of the neighbourhood' });
     const { id } = await member.publish();
     await send(member, `/posts/${id}/comments`, { text: 'Another secret' }, newKey());
-    const rows = await stored(member);
+    const rows = await storedKeys(member);
     expect(rows).toHaveLength(2);
     expect(JSON.stringify(rows)).not.toMatch(/secret|key-\d/i);
   });
@@ -127,7 +128,7 @@ onOneEngine('Idempotency-Key', (database) => {
       const { error_description } = await expectApiError(response, 422, 'idempotency_key_reused');
       expect(error_description).toContain('new key');
     }
-    expect([await used(member), await posts(member)]).toEqual([1, 1]);
+    expect([await usedQuota(member), await countPosts(member)]).toEqual([1, 1]);
     expect(await app().dataSource.manager.countBy(Comment, { postId: id })).toBe(0);
   });
 
@@ -152,7 +153,7 @@ onOneEngine('Idempotency-Key', (database) => {
     const responses = [];
     for (const each of [member, neighbour, elsewhere]) responses.push(await publish(each, key));
     expect(responses.map(({ status }) => status)).toEqual([201, 201, 201]);
-    expect(responses.map(isReplay)).toEqual([null, null, null]);
+    expect(responses.map(replayHeader)).toEqual([null, null, null]);
     const ids = await Promise.all(
       responses.map(async (response) => (await response.json()) as PostBody),
     );
@@ -172,17 +173,17 @@ onOneEngine('Idempotency-Key', (database) => {
       'Idempotency-Key invalid_format',
     );
     expect(body.errors?.[0]?.message).toContain('1 to 255 visible ASCII characters');
-    expect(await posts(member)).toBe(0);
+    expect(await countPosts(member)).toBe(0);
   });
 
-  it('C100 accepts 255 characters and quotes, and treats quotes as part of the key', async () => {
+  it('C100 accepts 255 characters, and treats quotes and letter case as part of the key', async () => {
     const member = await Member.join(app());
     expect((await publish(member, 'k'.repeat(255))).status).toBe(201);
-    expect(isReplay(await publish(member, 'quoted'))).toBeNull();
+    expect(replayHeader(await publish(member, 'quoted'))).toBeNull();
     const quoted = await publish(member, '"quoted"');
-    expect([quoted.status, isReplay(quoted)]).toEqual([201, null]);
-    expect(isReplay(await publish(member, '"quoted"'))).toBe('true');
-    expect(isReplay(await publish(member, 'Quoted'))).toBeNull();
+    expect([quoted.status, replayHeader(quoted)]).toEqual([201, null]);
+    expect(replayHeader(await publish(member, '"quoted"'))).toBe('true');
+    expect(replayHeader(await publish(member, 'Quoted'))).toBeNull();
   });
 
   it('C100 reports an invalid key after all errors of the body, in one response', async () => {
@@ -205,7 +206,7 @@ onOneEngine('Idempotency-Key', (database) => {
     );
   });
 
-  it('C100 rejects two headers', async () => {
+  it('C100 rejects two Idempotency-Key headers', async () => {
     const member = await Member.join(app());
     const headers = new Headers({ authorization: `Bearer ${member.token}` });
     headers.set('content-type', 'application/json');
@@ -227,12 +228,12 @@ onOneEngine('Idempotency-Key', (database) => {
       app().service(QuotaService).set(member.client.clientId, { limit }, { actor: 'test' });
     await set(0);
     await expectApiError(await publish(member, key), 429, 'quota_exceeded');
-    expect(await stored(member)).toEqual([]);
+    expect(await storedKeys(member)).toEqual([]);
     await set(1);
     const response = await publish(member, key, { content: 'Corrected' });
-    expect([response.status, isReplay(response)]).toEqual([201, null]);
+    expect([response.status, replayHeader(response)]).toEqual([201, null]);
     const replay = await publish(member, key, { content: 'Corrected' });
-    expect([replay.status, isReplay(replay)]).toEqual([201, 'true']);
+    expect([replay.status, replayHeader(replay)]).toEqual([201, 'true']);
   });
 
   it('C101 does not store a comment that was rejected for its parent', async () => {
@@ -246,9 +247,9 @@ onOneEngine('Idempotency-Key', (database) => {
       await send(member, path, { text: 'Hi', parentId: unknown }, key),
       'parentId invalid_reference',
     );
-    expect(await stored(member)).toEqual([]);
+    expect(await storedKeys(member)).toEqual([]);
     const response = await send(member, path, { text: 'Hi', parentId: parent.id }, key);
-    expect([response.status, isReplay(response)]).toEqual([201, null]);
+    expect([response.status, replayHeader(response)]).toEqual([201, null]);
   });
 
   it('C102 treats the key as new after 24 hours, before and after its row is pruned', async () => {
@@ -257,19 +258,21 @@ onOneEngine('Idempotency-Key', (database) => {
     const first = (await (await publish(member, expired)).json()) as PostBody;
     await publish(member, pruned);
     app().clock.advance(DAY - 1);
+    // The first access token has expired.
     const fresh = await Member.join(app(), member);
-    expect(isReplay(await publish(fresh, expired))).toBe('true');
+    expect(replayHeader(await publish(fresh, expired))).toBe('true');
     app().clock.advance(1);
     const second = await publish(fresh, expired, { content: 'Another body' });
-    expect([second.status, isReplay(second)]).toEqual([201, null]);
+    expect([second.status, replayHeader(second)]).toEqual([201, null]);
     expect(((await second.json()) as PostBody).id).not.toBe(first.id);
-    expect(isReplay(await publish(fresh, expired, { content: 'Another body' }))).toBe('true');
+    expect(replayHeader(await publish(fresh, expired, { content: 'Another body' }))).toBe('true');
+    // Expired keys are pruned after a margin of one minute.
     app().clock.advance(2 * MINUTE);
-    expect(await stored(member)).toHaveLength(2);
+    expect(await storedKeys(member)).toHaveLength(2);
     await app().service(Prune).run();
-    expect(await stored(member)).toHaveLength(1);
-    expect(isReplay(await publish(fresh, pruned))).toBeNull();
-    expect(isReplay(await publish(fresh, expired, { content: 'Another body' }))).toBe('true');
+    expect(await storedKeys(member)).toHaveLength(1);
+    expect(replayHeader(await publish(fresh, pruned))).toBeNull();
+    expect(replayHeader(await publish(fresh, expired, { content: 'Another body' }))).toBe('true');
   });
 
   /** The statuses of concurrent identical requests, in several rounds with one key each. */

@@ -31,16 +31,16 @@ onOneEngine('JSON bodies', (database) => {
   let member: Member;
   /** The service must reject all of its requests, store nothing and charge no quota. */
   let rejected: Member;
-  /** Both operations that accept a JSON body. */
+  /** The paths of both operations that accept a JSON body. */
   let paths: string[];
-  let comments: string;
+  let commentsPath: string;
   beforeAll(async () => {
     member = await Member.join(app());
     rejected = await Member.join(app());
     const { id } = await rejected.publish();
     await rejected.comment(id);
-    comments = `/posts/${id}/comments`;
-    paths = ['/posts', comments];
+    commentsPath = `/posts/${id}/comments`;
+    paths = ['/posts', commentsPath];
   });
   afterAll(async () => {
     expect(await footprintOf(rejected)).toEqual(UNTOUCHED);
@@ -71,7 +71,7 @@ onOneEngine('JSON bodies', (database) => {
       ['two objects', '{"content":"secret words"}{"content":"a"}'],
       ['a line break in a string', '{"content":"secret\nwords"}'],
       ['a missing brace', '{"content":"secret words"'],
-    ])('C46 rejects JSON with %s and does not repeat it', async (_, text) => {
+    ])('C46 rejects JSON with %s and does not echo the body', async (_, text) => {
       for (const path of paths) {
         const body = await expectApiError(await reject(text, path), 400, 'invalid_request');
         expect(body.error_description).toBe('The body is not valid JSON.');
@@ -174,8 +174,8 @@ onOneEngine('JSON bodies', (database) => {
   });
 
   describe('Content-Encoding', () => {
-    const send = (by: Member, body: Buffer<ArrayBuffer>, encoding: string) =>
-      by.postRaw('/posts', body, { ...JSON_TYPE, 'content-encoding': encoding });
+    const send = (sender: Member, body: Buffer<ArrayBuffer>, encoding: string) =>
+      sender.postRaw('/posts', body, { ...JSON_TYPE, 'content-encoding': encoding });
 
     it('C54 accepts gzip, br and deflate', async () => {
       const text = Buffer.from('{"content":"Hi \u{1f600}"}');
@@ -253,10 +253,10 @@ onOneEngine('JSON bodies', (database) => {
     });
 
     it('C55 limits a streamed body without Content-Length', async () => {
-      const stream = (by: Member, bytes: number) =>
+      const stream = (sender: Member, bytes: number) =>
         app().fetch('/dev/v1/posts', {
           method: 'POST',
-          headers: { ...JSON_TYPE, authorization: `Bearer ${by.token}` },
+          headers: { ...JSON_TYPE, authorization: `Bearer ${sender.token}` },
           body: new Blob(['{"content":"Hi"}'.padEnd(bytes)]).stream(),
           ...STREAM_OPTIONS,
         });
@@ -265,9 +265,12 @@ onOneEngine('JSON bodies', (database) => {
     });
   });
 
-  /** `request.pipe.spec.ts` and `max-depth.spec.ts` have more names and levels. */
+  /** `request.pipe.spec.ts` and `max-depth.spec.ts` test more names and levels. */
   describe('members', () => {
-    /** Expects a rejection below `maxMs` of processor time in one of ten attempts, because other tasks may add to it. */
+    /**
+     * Expects at least one of ten rejections to take less than `maxMs` of processor time. Other work of the process may add to the
+     * time of the others.
+     */
     async function expectCheap(
       maxMs: number,
       text: string,
@@ -357,7 +360,7 @@ onOneEngine('JSON bodies', (database) => {
         ...violations,
       );
       await expectFieldErrors(
-        await rejected.post(comments, { text: 'a', ...fields }),
+        await rejected.post(commentsPath, { text: 'a', ...fields }),
         ...violations,
       );
     });
@@ -379,7 +382,7 @@ onOneEngine('JSON bodies', (database) => {
     });
 
     it('C61 lists all fields if none is near', async () => {
-      const response = await rejected.post(comments, { text: 'a', colour: 1 });
+      const response = await rejected.post(commentsPath, { text: 'a', colour: 1 });
       const { errors } = await expectFieldErrors(response, 'colour unknown_field');
       expect(errors?.[0]?.message).toBe(
         '"colour" is not a field of this body. Its fields are: text, parentId.',

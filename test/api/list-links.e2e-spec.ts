@@ -14,8 +14,8 @@ import { getRaw } from '../support/raw-request.js';
 import { json } from '../support/responses.js';
 import { useTestApp } from '../support/test-app.js';
 
-const PERMANENT = 6;
-const REMOVED = 3;
+const PERMANENT_COUNT = 6;
+const REMOVED_COUNT = 3;
 
 interface Operation {
   parameters: { name: string; description?: string }[];
@@ -35,14 +35,14 @@ onOneEngine('Pagination links', (database) => {
 
     const get = (query: string) => list.member.get(`${list.path}${query}`);
     const linksTo = async (query: string) => linksOf(await get(query));
-    const address = (query: string) => `${app().baseUrl}/dev/v1${list.path}?${query}`;
+    const urlOf = (query: string) => `${app().baseUrl}/dev/v1${list.path}?${query}`;
     const follow = (link = '') => list.member.get(link.slice(`${app().baseUrl}/dev/v1`.length));
 
     it('C94 has first, next and last, but no prev, on the first page', async () => {
       const expected = {
-        first: address('limit=2'),
-        next: address(`page=2&limit=2&before=${ids[1]}`),
-        last: address('page=3&limit=2'),
+        first: urlOf('limit=2'),
+        next: urlOf(`page=2&limit=2&before=${ids[1]}`),
+        last: urlOf('page=3&limit=2'),
       };
       expect(await linksTo('?limit=2')).toEqual(expected);
       expect(await linksTo('?limit=2&page=1')).toEqual(expected);
@@ -50,10 +50,10 @@ onOneEngine('Pagination links', (database) => {
 
     it('C94 has all four relations on a page in the middle', async () => {
       expect(await linksTo('?limit=2&page=2')).toEqual({
-        first: address('limit=2'),
-        prev: address('page=1&limit=2'),
-        next: address(`page=3&limit=2&before=${ids[3]}`),
-        last: address('page=3&limit=2'),
+        first: urlOf('limit=2'),
+        prev: urlOf('page=1&limit=2'),
+        next: urlOf(`page=3&limit=2&before=${ids[3]}`),
+        last: urlOf('page=3&limit=2'),
       });
     });
 
@@ -64,13 +64,13 @@ onOneEngine('Pagination links', (database) => {
       ['a page beyond the end', '?limit=2&page=7', 3],
       ['the highest page number', '?page=1000000', 1],
     ])(
-      'C94 has no next, and the last page with items as prev, on %s',
+      'C94 has no next, and the nearest earlier page with items as prev, on %s',
       async (_, query, previous) => {
         const limit = /limit=(\d+)/.exec(query)?.[1] ?? '20';
         expect(await linksTo(query)).toEqual({
-          first: address(`limit=${limit}`),
-          ...(previous > 0 && { prev: address(`page=${previous}&limit=${limit}`) }),
-          last: address(`page=${Math.ceil(5 / Number(limit))}&limit=${limit}`),
+          first: urlOf(`limit=${limit}`),
+          ...(previous > 0 && { prev: urlOf(`page=${previous}&limit=${limit}`) }),
+          last: urlOf(`page=${Math.ceil(5 / Number(limit))}&limit=${limit}`),
         });
       },
     );
@@ -108,20 +108,20 @@ onOneEngine('Pagination links', (database) => {
     });
 
     it('C94 C24 starts with the public URL, regardless of Host and X-Forwarded-Host', async () => {
-      const response = await getRaw(address('limit=2'), [
+      const response = await getRaw(urlOf('limit=2'), [
         ...['Host', 'evil.example', 'X-Forwarded-Host', 'evil.example'],
         ...['X-Forwarded-Proto', 'https', 'Authorization', `Bearer ${list.member.token}`],
       ]);
       expect(linksOf(response)).toEqual(await linksTo('?limit=2'));
     });
 
-    it('continues after the id in before, and only echoes page', async () => {
+    it('selects the items by before, and uses page only as a number in the response and its links', async () => {
       const response = await get(`?limit=2&page=7&before=${ids[1]}`);
       expect(linksOf(response)).toEqual({
-        first: address('limit=2'),
-        prev: address('page=3&limit=2'),
-        next: address(`page=8&limit=2&before=${ids[3]}`),
-        last: address('page=3&limit=2'),
+        first: urlOf('limit=2'),
+        prev: urlOf('page=3&limit=2'),
+        next: urlOf(`page=8&limit=2&before=${ids[3]}`),
+        last: urlOf('page=3&limit=2'),
       });
       const page = await readPage(response);
       expect(idsOf(page)).toEqual(ids.slice(2, 4));
@@ -129,7 +129,7 @@ onOneEngine('Pagination links', (database) => {
       expect((await readPage(await get(`?before=${ids[0]}`))).meta.page).toBe(1);
     });
 
-    it('accepts an unknown id, a deleted one and one of another list as before', async () => {
+    it('accepts in the parameter before the id of an unknown item, of a deleted item and of an item of another list', async () => {
       const other = await LISTS[pattern](app());
       const foreign = await other.add();
       const removed = await list.add();
@@ -142,7 +142,7 @@ onOneEngine('Pagination links', (database) => {
     });
   });
 
-  it('contains no page number above the maximum of 1,000,000', async () => {
+  it('contain no page number above the maximum of 1,000,000', async () => {
     const list = await LISTS['/posts'](app());
     const [newest, next] = await addItems(list, 3);
     const { id } = list.member.user;
@@ -162,12 +162,12 @@ onOneEngine('Pagination links', (database) => {
     let removed: string[];
     beforeEach(async () => {
       list = await LISTS[pattern](app());
-      const ids = await addItems(list, PERMANENT + REMOVED);
+      const ids = await addItems(list, PERMANENT_COUNT + REMOVED_COUNT);
       removed = ids.filter((_, index) => index % 3 === 1);
       permanent = ids.filter((id) => !removed.includes(id));
     });
 
-    /** Adds and removes items until `work` ends, at least one item each. */
+    /** Adds and removes items until `work` ends, at least one of each. */
     async function whileChanging(work: () => Promise<void>): Promise<void> {
       const end = new AbortController();
       const changes = (async () => {
@@ -186,7 +186,7 @@ onOneEngine('Pagination links', (database) => {
     it('C90 returns every page by its number, without an item twice on one page', async () => {
       const limit = 3;
       await whileChanging(async () => {
-        for (let number = 1; number <= PERMANENT + REMOVED; number += 1) {
+        for (let number = 1; number <= PERMANENT_COUNT + REMOVED_COUNT; number += 1) {
           const response = await list.member.get(`${list.path}?limit=${limit}&page=${number}`);
           const page = await readPage(response);
           expect(page.data.length).toBeLessThanOrEqual(limit);
@@ -216,7 +216,7 @@ onOneEngine('Pagination links', (database) => {
       },
     );
 
-    it('C90 accepts a next link after its item was deleted and newer items were added', async () => {
+    it('C90 accepts a next link after the item in its before parameter was deleted and newer items were added', async () => {
       const [newest = '', second = ''] = permanent;
       const { next = '' } = linksOf(await list.member.get(`${list.path}?limit=1`));
       expect(next).toContain(`before=${newest}`);

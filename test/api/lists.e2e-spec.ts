@@ -43,7 +43,7 @@ onOneEngine('Lists', (database) => {
       }
     });
 
-    it('C89 are empty beyond the end, with the total, and as fast as page 1', async () => {
+    it('C89 are empty beyond the end, with the total, and take little longer than page 1', async () => {
       await addItems(list, 3);
       for (const page of [2, 1_000_000]) {
         const beyond = await readPage(await get(`?page=${page}`));
@@ -58,7 +58,7 @@ onOneEngine('Lists', (database) => {
         }
         return Math.min(...times);
       };
-      // On a busy machine, the limit depends on the first page.
+      // A busy machine slows down page 1 as well, so the maximum depends on it.
       const maxMs = Math.max(50, 3 * (await fastest('')));
       expect(await fastest('?page=1000000')).toBeLessThan(maxMs);
     });
@@ -193,11 +193,11 @@ onOneEngine('Lists', (database) => {
 
     it('C95 are read after a thousand unknown names', async () => {
       const unknown = Array.from({ length: 1000 }, (_, number) => `u${number}=1`).join('&');
-      expect((await readPage(await get(`?${unknown}&page=2&limit=1`))).meta).toMatchObject({
+      expect((await readPage(await get(`${unknown}&page=2&limit=1`))).meta).toMatchObject({
         page: 2,
         limit: 1,
       });
-      await expectFieldErrors(await get(`?${unknown}&page=0`), 'page too_small');
+      await expectFieldErrors(await get(`${unknown}&page=0`), 'page too_small');
     });
 
     it('are validated before the post is looked up', async () => {

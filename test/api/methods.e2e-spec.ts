@@ -4,18 +4,18 @@ import { Member } from '../support/member.js';
 import { requestHead, sendBytes } from '../support/raw-request.js';
 import { statementsWithoutBackground, useTestApp } from '../support/test-app.js';
 
-const UNKNOWN_POST = '/dev/v1/posts/post_01kahq5f3veqdr8bn3tdmx3q0a';
+const UNKNOWN_POST_PATH = '/dev/v1/posts/post_01kahq5f3veqdr8bn3tdmx3q0a';
 const DEVELOPER_API = [
   ['/dev/v1/me', 'GET, HEAD, OPTIONS'],
   ['/dev/v1/posts', 'GET, HEAD, OPTIONS, POST'],
-  [UNKNOWN_POST, 'DELETE, GET, HEAD, OPTIONS'],
+  [UNKNOWN_POST_PATH, 'DELETE, GET, HEAD, OPTIONS'],
   ['/dev/v1/posts/x', 'DELETE, GET, HEAD, OPTIONS'],
-  [`${UNKNOWN_POST}/analytics`, 'GET, HEAD, OPTIONS'],
-  [`${UNKNOWN_POST}/comments`, 'GET, HEAD, OPTIONS, POST'],
+  [`${UNKNOWN_POST_PATH}/analytics`, 'GET, HEAD, OPTIONS'],
+  [`${UNKNOWN_POST_PATH}/comments`, 'GET, HEAD, OPTIONS, POST'],
   ['/dev/v1/comments/cmt_01kahq5f3veqdr8bn3tdmx3q0a', 'DELETE, OPTIONS'],
   ['/dev/v1/quota', 'GET, HEAD, OPTIONS'],
 ] as const;
-const ELSEWHERE = [
+const OTHER_PATHS = [
   ['/', 'GET, HEAD, OPTIONS'],
   ['/livez', 'GET, HEAD, OPTIONS'],
   ['/readyz', 'GET, HEAD, OPTIONS'],
@@ -102,19 +102,19 @@ onOneEngine('HTTP methods', (database) => {
         expect(await headed.text()).toBe('');
         expect(headersOf(headed)).toEqual(headersOf(got));
         expect(headed.headers.get('content-type')).toBe('application/json; charset=utf-8');
-        const cost = await statementsWithoutBackground(app(), () => send('GET'));
-        expect(await statementsWithoutBackground(app(), () => send('HEAD'))).toEqual(cost);
+        const statements = await statementsWithoutBackground(app(), () => send('GET'));
+        expect(await statementsWithoutBackground(app(), () => send('HEAD'))).toEqual(statements);
       },
     );
 
-    it('C7 rejects HEAD like GET', async () => {
+    it('C7 rejects HEAD without a token like GET', async () => {
       const { status, headers } = await app().fetch('/dev/v1/me', { method: 'HEAD' });
       expect(status).toBe(401);
       expect(headers.get('www-authenticate')).toBe('Bearer realm="dev"');
     });
   });
 
-  describe('unknown to browsers', () => {
+  describe('that are unusual or invalid', () => {
     it.each([
       ['/dev/v1/me', 'GET, HEAD, OPTIONS'],
       ['/dev/v1/posts', 'GET, HEAD, OPTIONS, POST'],
@@ -156,7 +156,7 @@ onOneEngine('HTTP methods', (database) => {
   });
 
   describe('outside the developer API', () => {
-    it.each(ELSEWHERE)('returns Allow for %s: %s', async (path, allow) => {
+    it.each(OTHER_PATHS)('returns Allow for %s: %s', async (path, allow) => {
       const options = await app().fetch(path, { method: 'OPTIONS' });
       expect([options.status, options.headers.get('allow')]).toEqual([204, allow]);
       for (const method of ['PUT', 'DELETE']) {

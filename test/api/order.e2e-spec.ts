@@ -8,14 +8,14 @@ import { isStatementRunning, useTestApp } from '../support/test-app.js';
 const JSON_TYPE = { 'content-type': 'application/json' };
 const TEXT_TYPE = { 'content-type': 'text/plain' };
 const TOO_LONG = ' '.repeat(262_145);
-const INVALID = [
+const INVALID_BODIES = [
   ['malformed JSON', 'application/json', '{'],
   ['an invalid body', 'application/json', '{}'],
   ['a body of another type', 'text/plain', 'Hi'],
   ['a body that is too long', 'application/json', TOO_LONG],
 ] as const;
-const ABSENT = 'post_01kahq5f3veqdr8bn3tdmx3q0a';
-const ABSENT_COMMENT = 'cmt_01kahq5f3veqdr8bn3tdmx3q0a';
+const UNKNOWN_POST_ID = 'post_01kahq5f3veqdr8bn3tdmx3q0a';
+const UNKNOWN_COMMENT_ID = 'cmt_01kahq5f3veqdr8bn3tdmx3q0a';
 
 const comment = (member: Member, path: string, text: string, key: string) =>
   member.postRaw(path, JSON.stringify({ text }), { ...JSON_TYPE, 'idempotency-key': key });
@@ -41,7 +41,7 @@ onOneEngine('Order of checks', (database) => {
     }
   });
 
-  it.each(INVALID)(
+  it.each(INVALID_BODIES)(
     'C39 C40 checks token and scope before %s: 401, then 403',
     async (_, type, body) => {
       const headers = { 'content-type': type };
@@ -62,36 +62,34 @@ onOneEngine('Order of checks', (database) => {
     await expectApiError(long, 413, 'payload_too_large');
   });
 
-  it.each(['x', ABSENT, ABSENT.toUpperCase(), '%00', 'usr_01kahq5f3veqdr8bn3tdmx3q0a'])(
-    'checks the body before the post %s: 415, 413 and 400, then 404',
+  it.each([
+    'x',
+    UNKNOWN_POST_ID,
+    UNKNOWN_POST_ID.toUpperCase(),
+    '%00',
+    'usr_01kahq5f3veqdr8bn3tdmx3q0a',
+  ])('checks the body before the post %s: 415, 413 and 400, then 404', async (id) => {
+    const path = `/posts/${id}/comments`;
+    await expectApiError(await member.postRaw(path, 'x', TEXT_TYPE), 415, 'unsupported_media_type');
+    await expectApiError(await member.postRaw(path, TOO_LONG, JSON_TYPE), 413, 'payload_too_large');
+    await expectApiError(await member.postRaw(path, '{', JSON_TYPE), 400, 'invalid_request');
+    await expectFieldErrors(await member.post(path, {}), 'text required');
+    await expectFieldErrors(await member.post(path, { text: 'Hi', txt: 1 }), 'txt unknown_field');
+    await expectApiError(await member.post(path, { text: 'Hi' }), 404, 'not_found');
+  });
+
+  it.each(['x', UNKNOWN_POST_ID])(
+    'checks the query before the post %s: 400, then 404',
     async (id) => {
-      const path = `/posts/${id}/comments`;
-      await expectApiError(
-        await member.postRaw(path, 'x', TEXT_TYPE),
-        415,
-        'unsupported_media_type',
-      );
-      await expectApiError(
-        await member.postRaw(path, TOO_LONG, JSON_TYPE),
-        413,
-        'payload_too_large',
-      );
-      await expectApiError(await member.postRaw(path, '{', JSON_TYPE), 400, 'invalid_request');
-      await expectFieldErrors(await member.post(path, {}), 'text required');
-      await expectFieldErrors(await member.post(path, { text: 'Hi', txt: 1 }), 'txt unknown_field');
-      await expectApiError(await member.post(path, { text: 'Hi' }), 404, 'not_found');
+      await expectFieldErrors(await member.get(`/posts/${id}/comments?page=0`), 'page too_small');
+      await expectApiError(await member.get(`/posts/${id}/comments?page=1`), 404, 'not_found');
     },
   );
 
-  it.each(['x', ABSENT])('checks the query before the post %s: 400, then 404', async (id) => {
-    await expectFieldErrors(await member.get(`/posts/${id}/comments?page=0`), 'page too_small');
-    await expectApiError(await member.get(`/posts/${id}/comments?page=1`), 404, 'not_found');
-  });
-
-  it.each(['x', ABSENT])(
+  it.each(['x', UNKNOWN_POST_ID])(
     'checks the post %s before the parent comment: 404, then 400',
     async (id) => {
-      const reply = { text: 'Hi', parentId: ABSENT_COMMENT };
+      const reply = { text: 'Hi', parentId: UNKNOWN_COMMENT_ID };
       await expectApiError(await member.post(`/posts/${id}/comments`, reply), 404, 'not_found');
       const post = await member.publish();
       await expectFieldErrors(
@@ -111,9 +109,9 @@ onOneEngine('Order of checks', (database) => {
     expect((await spender.get('/quota')).status).toBe(200);
   });
 
-  it('C100 checks token, scope and body before the key: 401, 403, 415, 413, 400 on the JSON, then both in one 400, then 404', async () => {
+  it('C100 checks the key after token, scope, type, length and JSON syntax, together with the fields, and before the post', async () => {
     const bad = { ...JSON_TYPE, 'idempotency-key': 'two words' };
-    const path = `/posts/${ABSENT}/comments`;
+    const path = `/posts/${UNKNOWN_POST_ID}/comments`;
     const init = { method: 'POST', headers: bad, body: '{}' };
     await expectApiError(await app().fetch(`/dev/v1${path}`, init), 401, 'unauthorized');
     await expectApiError(await reader.postRaw(path, '{}', bad), 403, 'insufficient_scope');
@@ -131,7 +129,7 @@ onOneEngine('Order of checks', (database) => {
     await expectFieldErrors(await member.postRaw(path, '{"text":"Hi"}', bad), key);
   });
 
-  it('C97 C99 checks a used key before the post: 400, then 201 again or 422, then 404', async () => {
+  it('C97 C99 checks the body, a used key, then the post: 400, then 201 (replay) or 422, then 404', async () => {
     const post = await member.publish();
     const path = `/posts/${post.id}/comments`;
     expect((await comment(member, path, 'Hi', 'used')).status).toBe(201);
@@ -139,16 +137,20 @@ onOneEngine('Order of checks', (database) => {
     await expectFieldErrors(await comment(member, path, ' ', 'used'), 'text blank');
     const replay = await comment(member, path, 'Hi', 'used');
     expect([replay.status, replay.headers.get('idempotency-replayed')]).toEqual([201, 'true']);
-    for (const [at, text] of [
+    for (const [otherPath, text] of [
       [path, 'Ho'],
-      [`/posts/${ABSENT}/comments`, 'Hi'],
+      [`/posts/${UNKNOWN_POST_ID}/comments`, 'Hi'],
       ['/posts/x/comments', 'Hi'],
     ] as const)
-      await expectApiError(await comment(member, at, text, 'used'), 422, 'idempotency_key_reused');
+      await expectApiError(
+        await comment(member, otherPath, text, 'used'),
+        422,
+        'idempotency_key_reused',
+      );
     await expectApiError(await comment(member, path, 'Hi', 'new'), 404, 'not_found');
   });
 
-  it('C97 C99 checks a used key before the quota: 201 again or 422, then 429', async () => {
+  it('C97 C99 checks a used key before the quota: 201 (replay) or 422, then 429', async () => {
     const spender = await Member.join(app());
     expect((await publish(spender, 'Hi', 'used')).status).toBe(201);
     for (let post = 0; post < 2; post += 1) await spender.publish();
@@ -174,14 +176,14 @@ onOneServer('Order of checks: key in use', (database) => {
       .poll(() => isStatementRunning(app(), 'UPDATE posts'), { timeout: 4000 })
       .toBe(true);
     const others = await Promise.all([
-      comment(member, `/posts/${ABSENT}/comments`, 'Hi', 'held'),
+      comment(member, `/posts/${UNKNOWN_POST_ID}/comments`, 'Hi', 'held'),
       publish(member, 'Hi', 'held'),
     ]);
     await runner.rollbackTransaction();
     await runner.release();
     for (const response of others) await expectApiError(response, 409, 'idempotency_key_in_use');
     expect((await first).status).toBe(201);
-    const absent = await comment(member, `/posts/${ABSENT}/comments`, 'Hi', 'free');
+    const absent = await comment(member, `/posts/${UNKNOWN_POST_ID}/comments`, 'Hi', 'free');
     await expectApiError(absent, 404, 'not_found');
     await expectApiError(await publish(member, 'Hi', 'free'), 429, 'quota_exceeded');
   });

@@ -121,7 +121,7 @@ onOneEngine('Post page', (database) => {
     for (const other of others) expect(other).toEqual(first);
   });
 
-  it('is an error page without internals when the database fails', async () => {
+  it('is an error page without internals when its query fails', async () => {
     const { id } = await member.publish();
     await app().dataSource.query('ALTER TABLE posts RENAME COLUMN visibility TO hidden');
     const response = await open(id).finally(() =>

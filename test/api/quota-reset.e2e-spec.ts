@@ -12,7 +12,8 @@ onOneEngine('Quota reset at the start of a month', (database) => {
   const first = useTestApp(database, env);
   const second = useTestApp(database, env);
 
-  // In one process, two connections to one SQLite file block each other until the busy timeout.
+  // In one process, two connections to one SQLite file block each other until the busy timeout. On SQLite, the first app therefore
+  // stands for both.
   const instances = () =>
     database.engine.kind === 'sqlite' ? [first(), first()] : [first(), second()];
 

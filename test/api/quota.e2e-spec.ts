@@ -13,8 +13,8 @@ import { json } from '../support/responses.js';
 import { useTestApp } from '../support/test-app.js';
 
 const START = '2026-11-21T09:30:00.000Z';
-const UNTIL_DECEMBER = 9 * 86_400 + 14 * 3600 + 30 * 60;
-const NOVEMBER = 30 * 86_400;
+const SECONDS_UNTIL_DECEMBER = 9 * 86_400 + 14 * 3600 + 30 * 60;
+const SECONDS_OF_NOVEMBER = 30 * 86_400;
 const POST = { content: 'Hi' };
 
 onOneEngine('Monthly post quota', (database) => {
@@ -39,14 +39,14 @@ onOneEngine('Monthly post quota', (database) => {
   }
   /** Publishes concurrently and returns the statuses in ascending order. */
   async function publishAtOnce(member: Member, count: number): Promise<number[]> {
-    const responses = await Promise.all(times(count, 0).map(() => member.post('/posts', POST)));
+    const responses = await Promise.all(repeated(count, 0).map(() => member.post('/posts', POST)));
     return responses.map(({ status }) => status).toSorted();
   }
-  const times = (count: number, status: number) => Array.from({ length: count }, () => status);
+  const repeated = (count: number, status: number) => Array.from({ length: count }, () => status);
 
-  it('C110 is 100 by default, and unlimited with an unlimited plan, without RateLimit headers', async () => {
+  it('C110 is 100 by default, and unlimited, without RateLimit headers, with an unlimited plan', async () => {
     const member = await Member.join(app());
-    expect(await publishAtOnce(member, 99)).toEqual(times(99, 201));
+    expect(await publishAtOnce(member, 99)).toEqual(repeated(99, 201));
     expect(await publish(member, 2)).toEqual([201, 429]);
     expect(await quota().status(member.client.clientId)).toMatchObject({
       plan: 'default',
@@ -66,7 +66,7 @@ onOneEngine('Monthly post quota', (database) => {
     });
   });
 
-  it('C110 is the limit of the operator from the next publish on, also below the usage', async () => {
+  it('C110 is the limit that the operator set from the next publish on, even if it is below the usage', async () => {
     const member = await Member.join(app());
     await setLimit(member, 2);
     expect(await publish(member, 3)).toEqual([201, 201, 429]);
@@ -80,7 +80,7 @@ onOneEngine('Monthly post quota', (database) => {
   it('is the limit of the plan, and the default after the plan is removed', async () => {
     const member = await Member.join(app());
     await setPlan(member, 'partner');
-    expect(await publish(member, 5)).toEqual([...times(4, 201), 429]);
+    expect(await publish(member, 5)).toEqual([...repeated(4, 201), 429]);
     await setPlan(member, 'default');
     expect(await publish(member, 1)).toEqual([201]);
     expect(await quota().status(member.client.clientId)).toMatchObject({ limit: 100, used: 5 });
@@ -93,7 +93,7 @@ onOneEngine('Monthly post quota', (database) => {
       { clientId, plan: 'partner', monthlyPostLimit: 1 },
     ]);
     expect(await quota().status(clientId)).toMatchObject({ plan: 'partner', limit: 4 });
-    expect(await publish(member, 5)).toEqual([...times(4, 201), 429]);
+    expect(await publish(member, 5)).toEqual([...repeated(4, 201), 429]);
     await app().dataSource.manager.update(
       AppQuota,
       { clientId },
@@ -124,7 +124,7 @@ onOneEngine('Monthly post quota', (database) => {
   });
 
   it.each([
-    [START, UNTIL_DECEMBER, '2026-12'],
+    [START, SECONDS_UNTIL_DECEMBER, '2026-12'],
     ['2026-11-30T23:59:58.999Z', 2, '2026-12'],
     ['2026-11-30T23:59:59.000Z', 1, '2026-12'],
     ['2026-11-30T23:59:59.999Z', 1, '2026-12'],
@@ -142,7 +142,7 @@ onOneEngine('Monthly post quota', (database) => {
     expect(error_description).toContain(`${month}-01T00:00:00.000Z`);
   });
 
-  it('C109 belongs to the UTC month of createdAt, to the millisecond', async () => {
+  it('C109 counts a post in the UTC month of its createdAt, to the millisecond', async () => {
     app().clock.set('2026-11-30T23:30:00.000Z');
     const member = await Member.join(app());
     await setLimit(member, 1);
@@ -199,7 +199,7 @@ onOneEngine('Monthly post quota', (database) => {
   it('is enforced for concurrent publishes', async () => {
     const member = await Member.join(app());
     await setLimit(member, 5);
-    expect(await publishAtOnce(member, 12)).toEqual([...times(5, 201), ...times(7, 429)]);
+    expect(await publishAtOnce(member, 12)).toEqual([...repeated(5, 201), ...repeated(7, 429)]);
     expect(await used(member)).toBe(5);
   });
 
@@ -260,8 +260,14 @@ onOneEngine('Monthly post quota', (database) => {
       const responses = [await member.post('/posts', POST), await member.post('/posts', POST)];
       expect(responses.map(({ status }) => status)).toEqual([201, 201]);
       expect(responses.map(rateLimitOf)).toEqual([
-        [`"posts-month";r=99;t=${UNTIL_DECEMBER}`, `"posts-month";q=100;w=${NOVEMBER}`],
-        [`"posts-month";r=98;t=${UNTIL_DECEMBER}`, `"posts-month";q=100;w=${NOVEMBER}`],
+        [
+          `"posts-month";r=99;t=${SECONDS_UNTIL_DECEMBER}`,
+          `"posts-month";q=100;w=${SECONDS_OF_NOVEMBER}`,
+        ],
+        [
+          `"posts-month";r=98;t=${SECONDS_UNTIL_DECEMBER}`,
+          `"posts-month";q=100;w=${SECONDS_OF_NOVEMBER}`,
+        ],
       ]);
     });
 
@@ -282,10 +288,10 @@ onOneEngine('Monthly post quota', (database) => {
       const body = await expectApiError(response, 429, 'quota_exceeded');
       expect(body.error_description).toContain('has used its quota of 1 post per month');
       expect(rateLimitOf(response)).toEqual([
-        `"posts-month";r=0;t=${UNTIL_DECEMBER}`,
-        `"posts-month";q=1;w=${NOVEMBER}`,
+        `"posts-month";r=0;t=${SECONDS_UNTIL_DECEMBER}`,
+        `"posts-month";q=1;w=${SECONDS_OF_NOVEMBER}`,
       ]);
-      expect(response.headers.get('retry-after')).toBe(String(UNTIL_DECEMBER));
+      expect(response.headers.get('retry-after')).toBe(String(SECONDS_UNTIL_DECEMBER));
     });
 
     it.each([
@@ -304,7 +310,7 @@ onOneEngine('Monthly post quota', (database) => {
       },
     );
 
-    it('C110 reflect a limit below the usage, above it, of 0 and of none from the next call on', async () => {
+    it('C110 reflect from the next call on a limit below the usage, a limit above it, a limit of 0 and no limit', async () => {
       const member = await Member.join(app());
       for (let post = 1; post <= 3; post += 1) await member.publish();
       await setLimit(member, 2);
@@ -316,7 +322,7 @@ onOneEngine('Monthly post quota', (database) => {
       const raised = await member.post('/posts', POST);
       expect([raised.status, rateLimitOf(raised)[0]]).toEqual([
         201,
-        `"posts-month";r=1;t=${UNTIL_DECEMBER}`,
+        `"posts-month";r=1;t=${SECONDS_UNTIL_DECEMBER}`,
       ]);
       await setLimit(member, 0);
       await expectApiError(await member.post('/posts', POST), 429, 'quota_exceeded');
@@ -331,7 +337,7 @@ onOneEngine('Monthly post quota', (database) => {
       await expectFieldErrors(await member.post('/posts', { content: 1 }), 'content wrong_type');
     });
 
-    it('C108 show no refund of a deleted post', async () => {
+    it('C108 a deleted post does not return its quota', async () => {
       const member = await Member.join(app());
       await setLimit(member, 1);
       const { id } = await member.publish();

@@ -8,8 +8,8 @@ import { useTestApp } from '../support/test-app.js';
 
 onOneEngine('Rules (product requirements, section 4.2)', (database) => {
   const app = useTestApp(database);
-  const stored = (id: string) => app().dataSource.manager.findOneByOrFail(Post, { id });
-  const ABSENT = 'post_01kahq5f3veqdr8bn3tdmx3q0a';
+  const storedPost = (id: string) => app().dataSource.manager.findOneByOrFail(Post, { id });
+  const UNKNOWN_POST_ID = 'post_01kahq5f3veqdr8bn3tdmx3q0a';
 
   describe('1: default location', () => {
     const place = { neighborhood: 'Riverside', latitude: 37.7749, longitude: -122.4194 };
@@ -17,7 +17,7 @@ onOneEngine('Rules (product requirements, section 4.2)', (database) => {
     it('copies the saved place of the user into the post and does not echo it', async () => {
       const user = await app().addUser(place);
       const post = await (await Member.join(app(), { user })).publish({ content: 'Hi' });
-      expect(await stored(post.id)).toMatchObject(place);
+      expect(await storedPost(post.id)).toMatchObject(place);
       expect(Object.keys(post)).toEqual(['id', 'content', 'permalink', 'createdAt']);
     });
 
@@ -25,19 +25,19 @@ onOneEngine('Rules (product requirements, section 4.2)', (database) => {
       const user = await app().addUser(place);
       const member = await Member.join(app(), { user });
       const { id } = await member.publish({ content: 'Hi', latitude: null, longitude: null });
-      expect(await stored(id)).toMatchObject(place);
+      expect(await storedPost(id)).toMatchObject(place);
     });
 
     it('keeps the supplied location, without the neighbourhood', async () => {
       const user = await app().addUser(place);
       const member = await Member.join(app(), { user });
       const { id } = await member.publish({ content: 'Hi', latitude: 0, longitude: 0 });
-      expect(await stored(id)).toMatchObject({ neighborhood: null, latitude: 0, longitude: 0 });
+      expect(await storedPost(id)).toMatchObject({ neighborhood: null, latitude: 0, longitude: 0 });
     });
 
     it('leaves the location empty for a user without a saved place', async () => {
       const { id } = await (await Member.join(app())).publish();
-      expect(await stored(id)).toMatchObject({
+      expect(await storedPost(id)).toMatchObject({
         neighborhood: null,
         latitude: null,
         longitude: null,
@@ -60,7 +60,7 @@ onOneEngine('Rules (product requirements, section 4.2)', (database) => {
       const { id } = await (await Member.join(app())).publish();
       const member = await Member.join(app());
       await expectApiError(await member.get(`/posts/${id}`), 404, 'not_found');
-      await expectApiError(await member.get(`/posts/${ABSENT}`), 404, 'not_found');
+      await expectApiError(await member.get(`/posts/${UNKNOWN_POST_ID}`), 404, 'not_found');
     });
 
     it('C44 returns and deletes posts that the user published through another app', async () => {
@@ -87,7 +87,7 @@ onOneEngine('Rules (product requirements, section 4.2)', (database) => {
         const { id: deleted } = await member.publish();
         await member.delete(`/posts/${deleted}`);
         const bodies = [];
-        for (const id of [foreign, deleted, ABSENT]) {
+        for (const id of [foreign, deleted, UNKNOWN_POST_ID]) {
           const response = await app().fetch(`/dev/v1${path.replace(':id', id)}`, {
             method,
             headers: {
@@ -147,10 +147,13 @@ onOneEngine('Rules (product requirements, section 4.2)', (database) => {
       expect(await json(analytics)).toMatchObject({ comments: 0 });
     });
 
-    it.each(['cmt_01kahq5f3veqdr8bn3tdmx3q0a', ABSENT, 'x'])('returns 404 for %s', async (id) => {
-      const member = await Member.join(app());
-      await expectApiError(await member.delete(`/comments/${id}`), 404, 'not_found');
-    });
+    it.each(['cmt_01kahq5f3veqdr8bn3tdmx3q0a', UNKNOWN_POST_ID, 'x'])(
+      'returns 404 for %s',
+      async (id) => {
+        const member = await Member.join(app());
+        await expectApiError(await member.delete(`/comments/${id}`), 404, 'not_found');
+      },
+    );
   });
 
   describe('5: parentId', () => {

@@ -10,7 +10,7 @@ const MINUTE_MS = 60_000;
 onOneEngine('State table (product requirements, section 3)', (database) => {
   const app = useTestApp(database);
 
-  it('issues an authorization code with the state of the request, for 5 minutes and one use', async () => {
+  it('issues an authorization code that is valid for 5 minutes and one use, and returns the parameter state', async () => {
     const client = await app().addClient();
     const redirect = await approve(app(), await app().addUser(), client, { state: 'the state' });
     expect(redirect.get('state')).toBe('the state');
@@ -60,7 +60,7 @@ onOneEngine('State table (product requirements, section 3)', (database) => {
     expect([data.map((post) => post.id), meta.total]).toEqual([[otherPost.id], 1]);
   });
 
-  it('DELETE /posts/:id keeps a post of another user', async () => {
+  it('DELETE /posts/:id does not delete a post of another user', async () => {
     const owner = await Member.join(app());
     const { id } = await owner.publish();
     const otherMember = await Member.join(app());

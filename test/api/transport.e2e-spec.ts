@@ -35,7 +35,7 @@ onOneEngine('Transport', (database) => {
     ],
     ['a token', '/dev/v1/me', [`Authorization: Bearer svcat_${'a'.repeat(TOO_LONG)}`]],
   ] as const)(
-    'C19 rejects %s of more than 16 kB with 431, and keeps running',
+    'C19 rejects %s of at least 16 KiB with 431, and keeps running',
     async (_, path, headers) => {
       expect((await send('GET', path, [...headers])).status).toBe(431);
       await expectAlive();
@@ -89,6 +89,7 @@ onOneEngine('Transport', (database) => {
   ])('C26 does not accept a request id with %s', async (_, id) => {
     const response = await send('GET', '/dev/v1/me', [`X-Request-Id: ${id}`]);
     expect([400, 401]).toContain(response.status);
+    // The parser may end the header at the line break, after `a`.
     expect(response.headers.get('x-request-id') ?? 'req_').toMatch(/^(req_|a$)/);
     expect(response.headers.get('x-injected')).toBeNull();
     await expectAlive();
@@ -109,7 +110,7 @@ onOneEngine('Transport', (database) => {
     'Connection: close',
   ];
 
-  /** Sends a request with forged hosts, and returns the response, also as one text. */
+  /** Sends a request with forged hosts. Returns the response, and in `all` its headers and body as one text. */
   async function sendForged(line: string, headers: string[] = [], body = '') {
     const sent = [`${line} HTTP/1.1`, ...FORGED, ...headers, `Content-Length: ${body.length}`];
     const response = await sendBytes(app().baseUrl, sent, body);
@@ -145,22 +146,22 @@ onOneEngine('Transport', (database) => {
 
   it('C24 returns no forged host in redirects and pages', async () => {
     const client = await app().addClient();
-    const back = await sendForged(`GET ${authorizeLink(client, { scope: 'nothing' })}`);
-    const { origin, searchParams } = returnUrl(back.all);
+    const rejected = await sendForged(`GET ${authorizeLink(client, { scope: 'nothing' })}`);
+    const { origin, searchParams } = returnUrl(rejected.all);
     expect(origin).toBe('https://garden.example');
     expect(searchParams.get('iss')).toBe(app().baseUrl);
     const page = await sendForged(`GET ${authorizeLink(client)}`);
     expect(page.response.status).toBe(200);
     const account = await sendForged('GET /account');
     expect(account.response.headers.get('location')).toMatch(/^\/account/);
-    for (const { all } of [back, page, account]) expect(all).not.toMatch(/\bevil\b/);
+    for (const { all } of [rejected, page, account]) expect(all).not.toMatch(/\bevil\b/);
   });
 
   it('C25 ignores X-Forwarded-For in rate limits and audit events', async () => {
     const client = await app().addClient();
-    const FAILURES = 20;
+    const MAX_FAILURES = 20;
     const statuses = [];
-    for (let guess = 1; guess <= FAILURES + 2; guess += 1) {
+    for (let guess = 1; guess <= MAX_FAILURES + 2; guess += 1) {
       const form = { grant_type: 'refresh_token', refresh_token: 'x', client_secret: 'wrong' };
       const headers = {
         'x-forwarded-for': `203.0.113.${guess}`,
@@ -168,7 +169,7 @@ onOneEngine('Transport', (database) => {
       };
       statuses.push((await requestToken(app(), client, form, headers)).status);
     }
-    expect(statuses).toEqual([...Array.from({ length: FAILURES }, () => 401), 429, 429]);
+    expect(statuses).toEqual([...Array.from({ length: MAX_FAILURES }, () => 401), 429, 429]);
     const events = await app().dataSource.manager.find(AuditEvent);
     const addresses = new Set(events.map(({ address }) => address).filter(Boolean));
     expect([...addresses]).toEqual(['127.0.0.1']);

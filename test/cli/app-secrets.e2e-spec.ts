@@ -115,7 +115,7 @@ onOneEngine('Commands "app secret"', (database) => {
       );
     });
 
-    it('O145 prints the secret on standard output and the end of the other secrets on standard error', async () => {
+    it('O145 prints the secret to standard output, and the end times of the other secrets to standard error', async () => {
       const { id, secret: first, second } = await rotated();
       const { code, stdout, stderr } = await cli.run('app', 'secret', 'rotate', id);
       expect(code).toBe(0);
@@ -190,7 +190,7 @@ onOneEngine('Commands "app secret"', (database) => {
       expect(lastFours(await list(id, '--all'))).toEqual([live, `${first.slice(-4)} ended`]);
     });
 
-    it('O90 prints a table without the secrets themselves', async () => {
+    it('O90 prints one line for each column, without the secrets themselves', async () => {
       const { id, secret } = await register();
       const { code, stdout, stderr } = await cli.run('app', 'secret', 'list', id);
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -281,14 +281,14 @@ onOneEngine('Commands "app secret"', (database) => {
 
   it('O144 records actor and reason of a rotation and a revocation, without the secrets', async () => {
     const { id, secret: first } = await register();
-    const auditOptions = ['--actor', 'pia', '--reason', 'Yearly'];
-    const { client_secret: second } = await rotate(id, ...auditOptions);
+    const rotationOptions = ['--actor', 'pia', '--reason', 'Yearly'];
+    const { client_secret: second } = await rotate(id, ...rotationOptions);
     const { id: old } = await statusOf(id, first);
-    const found = ['--actor', 'rob', '--reason', 'Found in a log'];
-    await cli.json('app', 'secret', 'revoke', id, old, ...found);
+    const revocationOptions = ['--actor', 'rob', '--reason', 'Found in a log'];
+    await cli.json('app', 'secret', 'revoke', id, old, ...revocationOptions);
     const events = await auditTrail(app().dataSource, id);
     expect(events).toHaveLength(5);
-    const [a, b] = [first.slice(-4), second.slice(-4)];
+    const [firstEnd, secondEnd] = [first.slice(-4), second.slice(-4)];
     const entries = events.map(({ action, actor, reason, details }) => {
       const { lastFour } = details as { lastFour?: string };
       return [action, actor, reason, lastFour];
@@ -296,10 +296,10 @@ onOneEngine('Commands "app secret"', (database) => {
     expect(entries).toEqual(
       expect.arrayContaining([
         ['app.created', 'test', null, undefined],
-        ['app.secret_added', 'test', null, a],
-        ['app.secret_retired', 'pia', 'Yearly', a],
-        ['app.secret_added', 'pia', 'Yearly', b],
-        ['app.secret_revoked', 'rob', 'Found in a log', a],
+        ['app.secret_added', 'test', null, firstEnd],
+        ['app.secret_retired', 'pia', 'Yearly', firstEnd],
+        ['app.secret_added', 'pia', 'Yearly', secondEnd],
+        ['app.secret_revoked', 'rob', 'Found in a log', firstEnd],
       ]),
     );
     expect(JSON.stringify(events)).not.toMatch(SECRET);

@@ -128,13 +128,13 @@ onOneEngine('Command "app update"', (database) => {
     expect((await json<TokenBody>(tokens)).scope).toBe('profile.read');
   });
 
-  it('O39 offers no scope on the consent page that was removed during the sign-in', async () => {
+  it('O39 leaves a scope that was removed during the sign-in out of the consent page', async () => {
     const user = await app().addUser();
     const visitor = new Browser(app());
-    const waiting = await visitor.open(authorizeLink(client));
+    const earlierPage = await visitor.open(authorizeLink(client));
     await visitor.signIn(authorizeLink(client), user);
     await update('--scope', 'posts.read');
-    const { html } = await visitor.submit(waiting, '/oauth/authorize/sign-in', {
+    const { html } = await visitor.submit(earlierPage, '/oauth/authorize/sign-in', {
       phone: user.phone,
     });
     const boxes = [...html.matchAll(/type="checkbox" name="scope" value="([^"]*)"/g)];

@@ -105,7 +105,7 @@ onOneEngine('Commands "app"', (database) => {
     expect(stdout).toContain(`${app.client_id}  confidential  enabled`);
   });
 
-  it('O145 disables and enables an app without confirmation when it has no terminal', async () => {
+  it('O145 disables and enables an app without asking for confirmation outside a terminal', async () => {
     const { client_id: id } = await register();
     expect(await cli.run('app', 'disable', id)).toMatchObject({ code: 0, stderr: '' });
     expect(await cli.json('app', 'show', id)).toMatchObject({ status: 'disabled' });

@@ -43,7 +43,7 @@ onOneEngine('Command "audit list"', (database) => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   }
 
-  it('prints every member of an event with the names of the API', async () => {
+  it('prints every field of an event, as JSON and as text', async () => {
     const event = {
       clientId: ANA_APP,
       userId: ANA,

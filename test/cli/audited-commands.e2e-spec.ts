@@ -110,6 +110,7 @@ const COMMANDS: Readonly<Record<string, CommandCase>> = {
   },
   'db migrate': {
     args: async ({ app }) => {
+      // Marks a migration as pending. It is safe to run it again.
       await app.dataSource.query(`DELETE FROM migrations WHERE name LIKE 'Operate%'`);
       return [];
     },

@@ -14,7 +14,7 @@ const WITHOUT_REASON = [
 /** Commands that delete rows. */
 const DELETING = ['prune', 'user erase'];
 
-const cases = (all: readonly { path: string }[]): string[] => all.map(({ path }) => path);
+const pathsOf = (entries: readonly { path: string }[]): string[] => entries.map(({ path }) => path);
 function leaf(path: string) {
   const found = leaves.find((one) => one.path === path);
   if (!found) throw new Error(`There is no command "${path}".`);
@@ -40,7 +40,7 @@ function wordsOf(example: string): string[] {
 }
 
 describe('Every command', () => {
-  it.each(cases(leaves))(
+  it.each(pathsOf(leaves))(
     '"%s" has a summary of one line in the help of its group',
     async (path) => {
       const { summary, command } = leaf(path);
@@ -52,13 +52,16 @@ describe('Every command', () => {
     },
   );
 
-  it.each(cases([...groups, ...leaves]))('"%s" has a help of at most 80 columns', async (path) => {
-    const { rest } = await help(path);
-    expect(rest.filter((line) => line.length > 80)).toEqual([]);
-    expect(rest.join('\n')).toContain('--json');
-  });
+  it.each(pathsOf([...groups, ...leaves]))(
+    '"%s" has a help of at most 80 columns',
+    async (path) => {
+      const { rest } = await help(path);
+      expect(rest.filter((line) => line.length > 80)).toEqual([]);
+      expect(rest.join('\n')).toContain('--json');
+    },
+  );
 
-  it.each(cases(leaves))('"%s" has valid examples of itself in its help', async (path) => {
+  it.each(pathsOf(leaves))('"%s" has valid examples of itself in its help', async (path) => {
     const { examples } = await help(path);
     const own = examples.filter((line) => line.startsWith(PROGRAM));
     expect(own.length).toBeGreaterThan(0);
@@ -72,21 +75,21 @@ describe('Every command', () => {
 
   it('accepts --reason if it changes something', () => {
     const without = leaves.filter((one) => !optionsOf(one).includes('--reason'));
-    expect(cases(without).toSorted()).toEqual(WITHOUT_REASON.toSorted());
+    expect(pathsOf(without).toSorted()).toEqual(WITHOUT_REASON.toSorted());
   });
 
   it.each(DELETING)('"%s" accepts --dry-run', (path) => {
     expect(optionsOf(leaf(path))).toContain('--dry-run');
   });
 
-  it('is reachable from a main help that fits on one screen', async () => {
+  it('has a main help that fits on one screen', async () => {
     const { examples, rest } = await help('');
     expect(examples.length + rest.length).toBeLessThan(40);
     for (const example of examples) expect(example.length).toBeLessThanOrEqual(80);
   });
 });
 
-describe('Typing errors', () => {
+describe('Usage errors', () => {
   it.each([
     [['aud'], 'Did you mean audit?'],
     [['app', 'lst'], 'Did you mean list?'],
@@ -94,10 +97,13 @@ describe('Typing errors', () => {
     [['app', 'show'], "missing required argument 'client_id'"],
     [['app', 'secret', 'revoke', 'svc_app_x'], "missing required argument 'secret_id'"],
     [['user', 'add'], "required option '--phone <number>' not specified"],
-  ])('%j prints the likely command and a hint to the examples', async (words, sentence) => {
-    const { code, stdout, stderr } = await runCommand(words, NO_CONFIGURATION);
-    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-    expect(stderr).toContain(sentence);
-    expect(stderr).toContain('Add --help to see examples.');
-  });
+  ])(
+    '%j prints the likely word or the missing argument, and a hint to the examples',
+    async (words, sentence) => {
+      const { code, stdout, stderr } = await runCommand(words, NO_CONFIGURATION);
+      expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+      expect(stderr).toContain(sentence);
+      expect(stderr).toContain('Add --help to see examples.');
+    },
+  );
 });

@@ -104,18 +104,18 @@ onOneEngine('Command "doctor"', (database) => {
     );
     expect(await counters()).toEqual([1, 1, 1, 2]);
     const { dataSource } = app();
-    const by = { action: 'counters.fixed', actor: 'olga', reason: 'Restored from a backup' };
+    const event = { action: 'counters.fixed', actor: 'olga', reason: 'Restored from a backup' };
     expect((await auditTrail(dataSource, member.user.id)).at(-1)).toEqual({
-      ...by,
+      ...event,
       details: { counter: 'users.post_count', from: 7, to: 1 },
     });
-    const ofPost = await auditTrail(dataSource, postId);
-    expect(ofPost).toHaveLength(2);
+    const postEvents = await auditTrail(dataSource, postId);
+    expect(postEvents).toHaveLength(2);
     // Events of one millisecond are unordered.
-    expect(ofPost).toEqual(
+    expect(postEvents).toEqual(
       expect.arrayContaining([
-        { ...by, details: { counter: 'posts.like_count', from: 0, to: 1 } },
-        { ...by, details: { counter: 'posts.comment_count', from: 5, to: 1 } },
+        { ...event, details: { counter: 'posts.like_count', from: 0, to: 1 } },
+        { ...event, details: { counter: 'posts.comment_count', from: 5, to: 1 } },
       ]),
     );
     expect((await auditTrail(dataSource, member.client.clientId)).at(-1)).toMatchObject({

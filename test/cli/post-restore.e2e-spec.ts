@@ -8,7 +8,7 @@ import { json } from '../support/responses.js';
 import { useTestApp } from '../support/test-app.js';
 
 const DAY = 86_400_000;
-const UNKNOWN = 'post_01h455vb4pex5vsknk084sn02q';
+const UNKNOWN_POST_ID = 'post_01h455vb4pex5vsknk084sn02q';
 
 onOneEngine('Command "post restore"', (database) => {
   const app = useTestApp(database);
@@ -99,7 +99,7 @@ onOneEngine('Command "post restore"', (database) => {
     expect(await auditTrail(app().dataSource, id)).toEqual([]);
   });
 
-  it.each([UNKNOWN, 'nonsense'])('rejects the unknown post %s', async (id) => {
+  it.each([UNKNOWN_POST_ID, 'nonsense'])('rejects the unknown post %s', async (id) => {
     expect(await errorOf(id)).toContain(`There is no post ${id}`);
   });
 });

@@ -14,7 +14,7 @@ onOneEngine('Command "quota reconcile"', (database) => {
   skipCounterCheck(database);
   const app = useTestApp(database);
   const cli = new CommandLine(database);
-  const usage = () => app().dataSource.manager;
+  const manager = () => app().dataSource.manager;
 
   beforeEach(async () => {
     await deleteAllRows(app().dataSource);
@@ -22,15 +22,16 @@ onOneEngine('Command "quota reconcile"', (database) => {
     app().clock.set(new Date().toISOString());
   });
 
+  /** A member whose app published this number of posts. */
   async function publisher(posts: number): Promise<{ member: Member; clientId: string }> {
     const member = await Member.join(app());
     for (let count = 1; count <= posts; count += 1) await member.publish();
     return { member, clientId: member.client.clientId };
   }
-  /** Apps with these numbers of posts, in the order of their ids: the clock moves because ids of one millisecond are unordered. */
-  async function publishers(...posts: number[]): Promise<string[]> {
+  /** Apps with these numbers of posts, in the order of their ids. The clock moves because ids of one millisecond are unordered. */
+  async function publishers(...postCounts: number[]): Promise<string[]> {
     const clientIds: string[] = [];
-    for (const count of posts) {
+    for (const count of postCounts) {
       const { clientId } = await publisher(count);
       clientIds.push(clientId);
       app().clock.advance(1);
@@ -38,9 +39,9 @@ onOneEngine('Command "quota reconcile"', (database) => {
     return clientIds;
   }
   const usedBy = async (clientId: string) =>
-    (await usage().findOneByOrFail(QuotaUsage, { clientId })).used;
+    (await manager().findOneByOrFail(QuotaUsage, { clientId })).used;
 
-  it('reports no difference when all counters are correct, including replays and unmetered calls', async () => {
+  it('reports no difference when all counters are correct, although the log has replays and other calls', async () => {
     const { member } = await publisher(2);
     const key = { 'idempotency-key': 'once', 'content-type': 'application/json' };
     for (let time = 1; time <= 3; time += 1)
@@ -53,10 +54,10 @@ onOneEngine('Command "quota reconcile"', (database) => {
   });
 
   it('lists the apps with a wrong counter, changes nothing, and exits with 1', async () => {
-    const [more = '', less = '', lost = ''] = await publishers(2, 2, 2, 1);
-    await usage().update(QuotaUsage, { clientId: more }, { used: 5 });
-    await usage().update(QuotaUsage, { clientId: less }, { used: 1 });
-    await usage().delete(QuotaUsage, { clientId: lost });
+    const [tooHigh = '', tooLow = '', missing = ''] = await publishers(2, 2, 2, 1);
+    await manager().update(QuotaUsage, { clientId: tooHigh }, { used: 5 });
+    await manager().update(QuotaUsage, { clientId: tooLow }, { used: 1 });
+    await manager().delete(QuotaUsage, { clientId: missing });
     const { code, stdout, stderr } = await cli.run('quota', 'reconcile');
     expect(code).toBe(1);
     expect(stderr).toBe(
@@ -65,27 +66,27 @@ onOneEngine('Command "quota reconcile"', (database) => {
     const period = app().clock.now().toISOString().slice(0, 7);
     expect(stdout.split('\n').slice(0, -1)).toEqual([
       'CLIENT_ID                           PERIOD   USED  RECORDED',
-      `${more}  ${period}  5     2`,
-      `${less}  ${period}  1     2`,
-      `${lost}  ${period}  0     2`,
+      `${tooHigh}  ${period}  5     2`,
+      `${tooLow}  ${period}  1     2`,
+      `${missing}  ${period}  0     2`,
     ]);
-    expect(await usedBy(more)).toBe(5);
+    expect(await usedBy(tooHigh)).toBe(5);
   });
 
   it('corrects the counters once with --fix and records the actor', async () => {
-    const [more = '', lost = ''] = await publishers(2, 3);
-    await usage().update(QuotaUsage, { clientId: more }, { used: 5 });
-    await usage().delete(QuotaUsage, { clientId: lost });
+    const [tooHigh = '', missing = ''] = await publishers(2, 3);
+    await manager().update(QuotaUsage, { clientId: tooHigh }, { used: 5 });
+    await manager().delete(QuotaUsage, { clientId: missing });
     const fixed = await cli.json<object[]>(
       ...['quota', 'reconcile', '--fix', '--actor', 'olga', '--reason', 'Restored'],
     );
     expect(fixed).toMatchObject([
-      { client_id: more, used: 5, recorded: 2, fixed: true },
-      { client_id: lost, used: 0, recorded: 3, fixed: true },
+      { client_id: tooHigh, used: 5, recorded: 2, fixed: true },
+      { client_id: missing, used: 0, recorded: 3, fixed: true },
     ]);
-    expect([await usedBy(more), await usedBy(lost)]).toEqual([2, 3]);
+    expect([await usedBy(tooHigh), await usedBy(missing)]).toEqual([2, 3]);
     const period = app().clock.now().toISOString().slice(0, 7);
-    const trail = await auditTrail(app().dataSource, more);
+    const trail = await auditTrail(app().dataSource, tooHigh);
     expect(trail.filter(({ action }) => action === 'quota.reconciled')).toEqual([
       {
         action: 'quota.reconciled',
@@ -102,20 +103,20 @@ onOneEngine('Command "quota reconcile"', (database) => {
     const { member, clientId } = await publisher(1);
     app().clock.set('2026-11-01T00:00:00.000Z');
     await member.publish();
-    await usage().update(QuotaUsage, { clientId, period: '2026-10' }, { used: 4 });
+    await manager().update(QuotaUsage, { clientId, period: '2026-10' }, { used: 4 });
     const [difference] = await app().service(QuotaReconciliation).discrepancies('2026-10');
     expect(difference).toMatchObject({ clientId, period: '2026-10', used: 4, recorded: 1 });
     expect(await app().service(QuotaReconciliation).discrepancies('2026-11')).toEqual([]);
   });
 
   it('rejects a month with expired calls and a month in the future', async () => {
-    const gone = await cli.run('quota', 'reconcile', '--period', '2020-01');
-    expect(gone).toMatchObject({ code: 1, stdout: '' });
-    expect(gone.stderr).toBe(
+    const expired = await cli.run('quota', 'reconcile', '--period', '2020-01');
+    expect(expired).toMatchObject({ code: 1, stdout: '' });
+    expect(expired.stderr).toBe(
       'The call log of 2020-01 is incomplete because CALL_LOG_DAYS is 400. Choose a later month.\n',
     );
-    const ahead = await cli.run('quota', 'reconcile', '--period', '2999-01');
-    expect(ahead).toMatchObject({ code: 1, stderr: 'The month 2999-01 has not begun.\n' });
+    const future = await cli.run('quota', 'reconcile', '--period', '2999-01');
+    expect(future).toMatchObject({ code: 1, stderr: 'The month 2999-01 has not begun.\n' });
   });
 
   it('finds no false difference and loses no post while apps publish', async () => {
@@ -123,7 +124,7 @@ onOneEngine('Command "quota reconcile"', (database) => {
     const members = [await publisher(1), await publisher(0), await publisher(0)];
     const reconciliation = app().service(QuotaReconciliation);
     const wrong = members[0]?.clientId ?? '';
-    await usage().update(QuotaUsage, { clientId: wrong }, { used: 9 });
+    await manager().update(QuotaUsage, { clientId: wrong }, { used: 9 });
     const publishing = members.map(async ({ member }) => {
       for (let count = 1; count <= 8; count += 1) await member.publish();
     });
@@ -147,7 +148,7 @@ onOneEngine('Command "quota reconcile"', (database) => {
     app().clock.advance(DAY);
     const { user, client } = member;
     await (await Member.join(app(), { user, client })).publish();
-    await usage().update(QuotaUsage, { clientId }, { used: 7 });
+    await manager().update(QuotaUsage, { clientId }, { used: 7 });
     const statements = await app().statementsOf(() =>
       app().service(QuotaReconciliation).discrepancies(),
     );

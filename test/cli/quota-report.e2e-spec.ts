@@ -9,7 +9,7 @@ import { deleteAllRows } from '../support/fixtures.js';
 import { skipCounterCheck } from '../support/invariants.js';
 import { statementsWithoutBackground, useTestApp } from '../support/test-app.js';
 
-const change = { actor: 'test' };
+const OPERATOR = { actor: 'test' };
 
 onOneEngine('Command "quota report"', (database) => {
   skipCounterCheck(database);
@@ -27,7 +27,7 @@ onOneEngine('Command "quota report"', (database) => {
   async function appThatUsed(used: number | null, plan?: QuotaAssignment, name?: string) {
     const { clientId } = await app().addClient(name === undefined ? {} : { name });
     if (used !== null) await manager().insert(QuotaUsage, { clientId, period, used });
-    if (plan) await app().service(QuotaService).set(clientId, plan, change);
+    if (plan) await app().service(QuotaService).set(clientId, plan, OPERATOR);
     return clientId;
   }
   const report = async (month?: string) => {
@@ -90,7 +90,7 @@ onOneEngine('Command "quota report"', (database) => {
     const clientId = await appThatUsed(80, { plan: 'partner' });
     app().clock.set('2026-11-01T00:00:00.000Z');
     expect(await app().service(QuotaMonths).closeEarlier()).toMatchObject({ closed: 1 });
-    await app().service(QuotaService).set(clientId, { limit: 10 }, change);
+    await app().service(QuotaService).set(clientId, { limit: 10 }, OPERATOR);
     app().clock.set('2026-11-05T00:00:00.000Z');
     expect(await app().service(QuotaMonths).closeEarlier()).toMatchObject({ closed: 0 });
     const ended = { plan: 'partner', limit: 1000, used: 80, percent: 8 };
@@ -104,7 +104,7 @@ onOneEngine('Command "quota report"', (database) => {
     const clientId = await appThatUsed(80, { limit: null });
     app().clock.set('2026-11-01T00:00:00.000Z');
     await app().service(QuotaMonths).closeEarlier();
-    await app().service(QuotaService).set(clientId, { limit: 10 }, change);
+    await app().service(QuotaService).set(clientId, { limit: 10 }, OPERATOR);
     expect(await report(period)).toMatchObject([{ limit: null, remaining: null, percent: null }]);
   });
 

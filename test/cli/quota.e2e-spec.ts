@@ -87,8 +87,8 @@ onOneEngine('Commands "quota show", "quota set" and "quota reset"', (database) =
     expect(await cli.json('quota', 'show', clientId)).toMatchObject({ plan: 'custom', limit: 20 });
     await cli.json('quota', 'set', clientId, '--plan', 'partner', '--reason', 'Signed');
     const trail = await auditTrail(app().dataSource, clientId);
-    const settings = trail.filter(({ action }) => action === 'quota.set');
-    expect(settings).toMatchObject([
+    const quotaEvents = trail.filter(({ action }) => action === 'quota.set');
+    expect(quotaEvents).toMatchObject([
       { actor: 'olga', reason: null, details: { plan: 'custom', limit: 20 } },
       {
         reason: 'Signed',
@@ -115,7 +115,7 @@ onOneEngine('Commands "quota show", "quota set" and "quota reset"', (database) =
     }
   });
 
-  it('resets no counter, and reports the previous month', async () => {
+  it('"quota reset" resets no counter, and reports the previous month', async () => {
     const clientId = await register();
     const period = periodOf(new Date());
     await manager().insert(QuotaUsage, { clientId, period, used: 7 });

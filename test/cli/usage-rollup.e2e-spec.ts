@@ -10,7 +10,7 @@ onOneEngine('Command "usage rollup"', (database) => {
   const app = useTestApp(database);
   const cli = new CommandLine(database);
 
-  it('prints the counted days, and counts them again after an earlier run', async () => {
+  it('prints the counted days; a later run counts the newest day again, or all days since --from', async () => {
     expect((await cli.run('usage', 'rollup')).stdout).toBe('No calls to aggregate.\n');
     const now = new Date();
     const moments = [

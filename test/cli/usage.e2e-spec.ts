@@ -3,7 +3,7 @@ import { runCommand } from '../support/command-line.js';
 const APP = 'svc_app_01h455vb4pex5vsknk084sn02q';
 /** A command that fails before it needs a database must not open one. */
 const NO_DATABASE = { DATABASE_URL: 'mysql://nobody@127.0.0.1:1/none' };
-const create = (...more: string[]): string[] => [
+const appCreate = (...more: string[]): string[] => [
   'app',
   'create',
   '--name',
@@ -14,7 +14,7 @@ const create = (...more: string[]): string[] => [
   'posts.read',
   ...more,
 ];
-const add = (...more: string[]): string[] => [
+const userAdd = (...more: string[]): string[] => [
   'user',
   'add',
   '--phone',
@@ -89,13 +89,13 @@ describe('Usage errors of the command line', () => {
     ['a missing --redirect-uri', ['app', 'create', '--name', 'A', '--scope', 'posts.read']],
     ['a missing --scope', ['app', 'create', '--name', 'A', '--redirect-uri', 'https://a.example']],
     ['an option without a value', ['app', 'create', '--name']],
-    ['a negative --limit', create('--limit', '-1')],
-    ['a --limit that is not an integer', create('--limit', '1.5')],
-    ['a --limit above the maximum', create('--limit', '2147483648')],
-    ['a blank --reason', create('--reason', ' ')],
-    ['a --reason of 501 characters', create('--reason', 'x'.repeat(501))],
-    ['an --actor of 101 characters', create('--actor', 'x'.repeat(101))],
-    ['an --actor with a control character', create('--actor', 'a\u001b[31m')],
+    ['a negative --limit', appCreate('--limit', '-1')],
+    ['a --limit that is not an integer', appCreate('--limit', '1.5')],
+    ['a --limit above the maximum', appCreate('--limit', '2147483648')],
+    ['a blank --reason', appCreate('--reason', ' ')],
+    ['a --reason of 501 characters', appCreate('--reason', 'x'.repeat(501))],
+    ['an --actor of 101 characters', appCreate('--actor', 'x'.repeat(101))],
+    ['an --actor with a control character', appCreate('--actor', 'a\u001b[31m')],
     ['a --grace without a unit', ['app', 'secret', 'rotate', APP, '--grace', '24']],
     ['a --grace above the maximum', ['app', 'secret', 'rotate', APP, '--grace', '9999d']],
     ['quota set without --limit and --plan', ['quota', 'set', APP]],
@@ -109,21 +109,22 @@ describe('Usage errors of the command line', () => {
     ['a missing --phone', ['user', 'add', '--name', 'Ana Lee']],
     ['an invalid --phone', ['user', 'add', '--phone', '555', '--name', 'Ana Lee']],
     ['a blank --name', ['user', 'add', '--phone', '+14155550101', '--name', '']],
-    ['a --name of 201 characters', add('--name', 'x'.repeat(201))],
-    ['a --latitude without --longitude', add('--latitude', '1')],
-    ['a --longitude without --latitude', add('--longitude', '1')],
-    ['a --latitude above 90', add('--latitude', '90.1', '--longitude', '0')],
-    ['a --longitude below -180', add('--latitude', '0', '--longitude', '-180.1')],
-    ['a --latitude that is not a number', add('--latitude', 'north', '--longitude', '0')],
+    ['a --name of 201 characters', userAdd('--name', 'x'.repeat(201))],
+    ['a --latitude without --longitude', userAdd('--latitude', '1')],
+    ['a --longitude without --latitude', userAdd('--longitude', '1')],
+    ['a --latitude above 90', userAdd('--latitude', '90.1', '--longitude', '0')],
+    ['a --longitude below -180', userAdd('--latitude', '0', '--longitude', '-180.1')],
+    ['a --latitude that is not a number', userAdd('--latitude', 'north', '--longitude', '0')],
     ['an import without a file', ['user', 'import']],
     ['an import of a file with an unknown extension', ['user', 'import', 'members.xls']],
     ['an import in an unknown format', ['user', 'import', '-', '--format', 'xml']],
     ['an erasure without a user id', ['user', 'erase']],
-    ['a --photo-url that is not http', add('--photo-url', 'ftp://example.com/a.jpg')],
+    ['a --photo-url that is not http', userAdd('--photo-url', 'ftp://example.com/a.jpg')],
   ])('exit with 2 and print the reason on standard error: %s', async (_title, args) => {
     const { code, stdout, stderr } = await runCommand(args, NO_DATABASE);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(/^error: |Usage:/m);
+    // No line of a stack trace.
     expect(stderr).not.toMatch(/:\d+:\d+\)?$/m);
   });
 });

@@ -110,7 +110,7 @@ onOneEngine('Command "user import"', (database) => {
       ]);
     });
 
-    it('keeps the values of columns that the file does not have, in any order of columns', async () => {
+    it('keeps the values of columns that the file does not have, and accepts columns in any order', async () => {
       await imports.run(await csv('+14155550111,Cem,Hillside,,1,2'));
       await imports
         .dataSource()
@@ -230,7 +230,7 @@ onOneEngine('Command "user import"', (database) => {
       ['name,neighborhood', 'The column "phone" is missing.'],
       ['phone,name,phone', 'The column "phone" appears twice.'],
       ['phone;name', 'Separate the columns with commas.'],
-      ['phone,"name', 'Its quotes do not match.'],
+      ['phone,"name', 'The quotes of the first line do not match.'],
       ['', 'The file is empty.'],
       ['phone,name\r+14155550161,Ana\r', 'The file has no line feeds'],
       [Buffer.from('\uFEFFphone,name', 'utf16le'), 'The file is not UTF-8'],

@@ -83,6 +83,7 @@ onOneEngine('Commands "user show", "user block" and "user unblock"', (database) 
     const visitor = new Browser(app());
     const page = await visitor.open(authorizeLink(client));
     await visitor.submit(page, '/oauth/authorize/sign-in', { phone: user.phone });
+    // The message to another user shows that the request of the blocked user was processed.
     const otherUser = await app().addUser();
     await visitor.submit(page, '/oauth/authorize/sign-in', { phone: otherUser.phone });
     await app().sms.password(otherUser.phone);

@@ -59,7 +59,7 @@ onOneEngine('Command "user unlock"', (database) => {
     });
   });
 
-  it('O56 resets the failures of an unlocked user', async () => {
+  it('O56 resets the failures of a user who is not locked', async () => {
     const id = await addUser(40, null);
     expect(await cli.json('user', 'unlock', id)).toEqual({ id, was_locked: false, failures: 40 });
     expect(await dataSource.manager.count(OtpFailures)).toBe(0);
@@ -70,7 +70,7 @@ onOneEngine('Command "user unlock"', (database) => {
     const { code, stdout } = await cli.run('user', 'unlock', id);
     expect({ code, stdout }).toEqual({
       code: 0,
-      stdout: `${id} was not locked. Reset its count of wrong codes from 0 to 0.\n`,
+      stdout: `${id} was not locked. Its count of wrong codes was 0 and is now 0.\n`,
     });
     expect((await auditTrail(dataSource, id)).map(({ action }) => action)).toEqual(['user.added']);
   });

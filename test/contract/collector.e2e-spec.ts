@@ -50,7 +50,7 @@ describe('Check of a response against the OpenAPI document', () => {
     );
   });
 
-  it('C140 reports operation, status and place', () => {
+  it('C140 reports the operation, the status and the path in the body', () => {
     expect(problems({}, { ...POST, tags: [1] })).toEqual([
       expect.stringMatching(/^getPost 200: the body at \/tags\/0 must be string/),
     ]);

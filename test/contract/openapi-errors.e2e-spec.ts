@@ -113,7 +113,7 @@ onSqlite('Examples of the OpenAPI document', (database) => {
     expect(examplesOf(declared)[0]?.error_description).toBe(error_description);
   });
 
-  it('equal the headers of a 429, a 409 and a new post', async () => {
+  it('equal the headers of a new post and a 429, and declare a Retry-After of one second for a 409', async () => {
     const member = await Member.join(app());
     await app().service(QuotaService).set(member.client.clientId, { limit: 1 }, { actor: 'test' });
     const created = await member.post('/posts', { content: 'x' });

@@ -52,8 +52,8 @@ function handlersOf(nest: NestExpressApplication): Route[] {
   );
 }
 
-/** The methods from GET to TRACE. A route with more methods accepts all of them. */
-const HTTP_METHODS = 9;
+/** The number of standard HTTP methods, from GET to TRACE. A route with more methods accepts every method. */
+const HTTP_METHOD_COUNT = 9;
 
 interface RouterLayer {
   route?: { path: string; methods: Record<string, boolean> };
@@ -64,7 +64,7 @@ function routesOf(nest: NestExpressApplication): string[] {
   const { stack } = nest.getHttpAdapter().getInstance().router as { stack: RouterLayer[] };
   return stack.flatMap(({ route }) => {
     const methods = Object.keys(route?.methods ?? {});
-    const names = methods.length > HTTP_METHODS ? ['all'] : methods;
+    const names = methods.length > HTTP_METHOD_COUNT ? ['all'] : methods;
     return names.map((method) => `${method.toUpperCase()} ${route?.path}`);
   });
 }

@@ -89,7 +89,7 @@ onEachEngine('SQL statements per request', (database) => {
     await set(100);
   });
 
-  it('C97 executes two more statements for an Idempotency-Key, and on a server two that limit its lock wait to a second', async () => {
+  it('C97 POST /posts with an Idempotency-Key executes two more statements, and on a server two that limit its lock wait to a second', async () => {
     const lockWaitStatements = database.engine.kind === 'sqlite' ? 0 : 2;
     let key = 0;
     const statements = await statementsOf(() =>
@@ -102,18 +102,20 @@ onEachEngine('SQL statements per request', (database) => {
   });
 
   it('POST /oauth/token executes 10 statements for a public app: 1 for its failed attempts, 9 for the tokens with one audit event', async () => {
-    const native = await app().addClient({ kind: 'public' });
+    const publicClient = await app().addClient({ kind: 'public' });
     const codes = await Promise.all(
-      [1, 2, 3].map(async () => (await approve(app(), await app().addUser(), native)).get('code')),
+      [1, 2, 3].map(async () =>
+        (await approve(app(), await app().addUser(), publicClient)).get('code'),
+      ),
     );
     let tokens: TokenBody | undefined;
     const exchanged = await statementsWithoutBackground(app(), async () => {
-      tokens = await json<TokenBody>(await exchange(app(), native, codes.pop() ?? ''));
+      tokens = await json<TokenBody>(await exchange(app(), publicClient, codes.pop() ?? ''));
     });
     expect(exchanged.length, exchanged.join('\n')).toBe(10);
     const refreshed = await statementsWithoutBackground(app(), async () => {
       const form = { grant_type: 'refresh_token', refresh_token: tokens?.refresh_token };
-      tokens = await json<TokenBody>(await requestToken(app(), native, form));
+      tokens = await json<TokenBody>(await requestToken(app(), publicClient, form));
     });
     expect(tokens?.access_token).toBeDefined();
     expect(refreshed.length, refreshed.join('\n')).toBe(10);

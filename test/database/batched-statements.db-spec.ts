@@ -22,7 +22,8 @@ import { skipCounterCheck } from '../support/invariants.js';
 import { recordQueries, fullScansOf } from '../support/queries.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
 
-const OTHERS = 4000;
+/** The number of rows that `fillTables` adds to each table. */
+const OTHER_ROWS = 4000;
 /** The maximum number of lookups in one statement. */
 const LOOKUPS = 64;
 /** The maximum number of requests in one transaction. */
@@ -40,7 +41,7 @@ onEachEngine('Statements that batch requests', (database) => {
     entity: EntityTarget<T>,
     row: (number: number, hash: string) => ObjectLiteral,
   ): Promise<void> {
-    return insertMany(app().dataSource, entity, OTHERS, row);
+    return insertMany(app().dataSource, entity, OTHER_ROWS, row);
   }
 
   /** Adds other apps, and users with grants, tokens and posts, so that a full scan costs more than an index. */
@@ -136,7 +137,7 @@ onEachEngine('Statements that batch requests', (database) => {
     expect(await parametersOf('access_tokens', verifyAll)).toEqual([LOOKUPS]);
   });
 
-  it('publish posts by key, and find 64 posts by key in one statement', async () => {
+  it('publish posts without a full scan, and find 64 posts by key in one statement', async () => {
     const posts = app().service(PostsService);
     const published: { id: string; userId: string }[] = [];
     const publish = async (caller: Caller): Promise<void> => {
@@ -150,7 +151,7 @@ onEachEngine('Statements that batch requests', (database) => {
     expect(await parametersOf('posts', readAll)).toEqual([2 * LOOKUPS]);
   });
 
-  it('refresh tokens by key', async () => {
+  it('refresh tokens without a full scan', async () => {
     const grant = app().service(RefreshTokenGrant);
     const refresh = ({ refreshToken: refresh_token }: IssuedTokens) =>
       grant.refresh(registered, new Parameters({ refresh_token }));

@@ -10,7 +10,8 @@ import { connect, onEachEngine, onEachServer } from '../support/database.js';
 const ROUNDS = 2;
 const FOLDER = 'src/platform/database/migrations';
 const NAMES = migrations.map(({ name }) => name);
-const FORBIDDEN = [
+/** SQL keywords and TypeORM options that the project avoids: see decisions 0001 and 0002. */
+const FORBIDDEN_WORDS = [
   'TRIGGER',
   'PROCEDURE',
   'LOCK TABLES',
@@ -162,7 +163,7 @@ onEachServer('Migrations on a server', ({ url }) => {
 });
 
 describe('Source files of the migrations', () => {
-  it.each(FORBIDDEN)('do not contain %s', async (word) => {
+  it.each(FORBIDDEN_WORDS)('do not contain %s', async (word) => {
     const files = await readdir(FOLDER);
     const sources = await Promise.all(files.map((file) => readFile(`${FOLDER}/${file}`, 'utf8')));
     const offending = files.filter((_, index) =>

@@ -37,7 +37,7 @@ onEachEngine('Stored hashes of credentials', ({ url }) => {
     ['access token', AccessToken, token],
     ['refresh token', RefreshToken, token],
   ] as [string, EntityTarget<ObjectLiteral>, () => ObjectLiteral][])(
-    'O133 rejects a second row with the hash of one %s',
+    'O133 rejects a second row with the hash of an existing %s',
     async (_, entity, row) => {
       const hash = sha256(newSecret('svcat'));
       const insert = (): Promise<unknown> =>

@@ -16,13 +16,13 @@ const IMAGES = [
   `https://example.com/${'a'.repeat(2028)}`,
   `https://example.com/${EMOJI.repeat(1000)}${'a'.repeat(1028)}`,
 ];
-/** An image with the most bytes that fit. */
+/** An image URL of the maximum length that takes the most bytes in the stored JSON. */
 const LARGEST_IMAGE = `https://example.com/${EMOJI.repeat(1000)}${'"'.repeat(1028)}`;
 
 onEachEngine('Stored texts and numbers', (database) => {
   const app = useTestApp(database);
 
-  /** Publishes each body and expects its exact values in the response, in the row, in the post and in the list. */
+  /** Publishes each body and expects its exact values in the response, in the row, in `GET /posts/:id` and in the list. */
   async function expectStored(...bodies: readonly Partial<Post>[]): Promise<void> {
     const member = await Member.join(app());
     const sent = bodies.map((body) => ({ content: 'x', ...body }));
@@ -41,7 +41,7 @@ onEachEngine('Stored texts and numbers', (database) => {
     }
   }
 
-  /** Stores each text as title and as content. */
+  /** Stores each text as title and as content. A title must not contain the line break U+0085. */
   const expectTextsStored = (...texts: readonly string[]) =>
     expectStored(...texts.map((text) => ({ title: text.replace('\u0085', ''), content: text })));
 

@@ -10,7 +10,7 @@ const OPEN_FILES = '/proc/self/fd';
 const STORED_ROWS = 3000;
 const ADDED_ROWS = 300;
 
-/** Searches the open files, because SQLite unlinks its temporary files once they are open. */
+/** Searches the open files, because SQLite unlinks its temporary files, named `etilqs_…`, once they are open. */
 function openTemporaryFiles(): string[] {
   const targetOf = (descriptor: string): string => {
     try {

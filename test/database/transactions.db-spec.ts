@@ -13,6 +13,7 @@ import { skipCounterCheck } from '../support/invariants.js';
 
 const PERIOD = '2026-11';
 
+/** ER_LOCK_DEADLOCK. The runner retries it on every engine. */
 class Conflict extends Error {
   readonly errno = 1213;
 }
@@ -91,25 +92,25 @@ onEachEngine('Transactions', ({ url }) => {
       throw new Error('no');
     });
     await begun.opened;
-    const succeeding = transactions.run((tx) => insert(tx, 'beside-it'));
+    const succeeding = transactions.run((tx) => insert(tx, 'concurrent'));
     const [failed] = await Promise.allSettled([failing, succeeding]);
 
     expect(failed.status).toBe('rejected');
     await expect(succeeding).resolves.toBeUndefined();
     expect(await usedBy(dataSource, 'rolled-back')).toBeUndefined();
-    expect(await usedBy(dataSource, 'beside-it')).toBe(0);
+    expect(await usedBy(dataSource, 'concurrent')).toBe(0);
   });
 
   it('hide uncommitted rows from readCommitted', async () => {
     const begun = new Latch();
     const failing = transactions.run(async (tx) => {
-      await insert(tx, 'taken-back');
+      await insert(tx, 'uncommitted');
       begun.open();
       await sleep(50);
       throw new Error('no');
     });
     await begun.opened;
-    const seen = transactions.readCommitted(() => usedBy(dataSource, 'taken-back'));
+    const seen = transactions.readCommitted(() => usedBy(dataSource, 'uncommitted'));
     await expect(failing).rejects.toThrow('no');
     expect(await seen).toBeUndefined();
   });
@@ -212,12 +213,12 @@ onEachEngine('Transactions', ({ url }) => {
   });
 
   it('can be opened by background work of an ended transaction', async () => {
-    const begun = new Latch();
+    const ended = new Latch();
     const background = await transactions.run((tx) => {
-      const later = begun.opened.then(() => transactions.run((own) => insert(own, 'later')));
+      const later = ended.opened.then(() => transactions.run((own) => insert(own, 'later')));
       return insert(tx, 'sooner').then(() => ({ later }));
     });
-    begun.open();
+    ended.open();
     await background.later;
 
     expect(await usedBy(dataSource, 'later')).toBe(0);

@@ -108,6 +108,7 @@ onSqlite('Page of error codes', (database) => {
         await app().fetch('/oauth/nothing'),
         await post('/oauth/token', { padding: 'x'.repeat(300_000) }),
       ];
+      // The limit is 20 failures, so the last of 21 returns 429.
       for (let attempts = 0; attempts < 20; attempts += 1)
         responses.push(await post('/oauth/token', { grant_type: 'password' }, 'wrong'));
       responses.push(await post('/oauth/token', { grant_type: 'password' }, 'wrong'));

@@ -10,8 +10,8 @@ const RECIPES = 'test/system/clients/recipes';
 const page = readFileSync('docs/integrate.md', 'utf8');
 
 /** The code blocks with this info string, in the order of the page. */
-function blocks(opening: string): string[] {
-  const found = page.matchAll(new RegExp(`^\`\`\`${opening}\n(.*?)^\`\`\`$`, 'gms'));
+function blocks(infoString: string): string[] {
+  const found = page.matchAll(new RegExp(`^\`\`\`${infoString}\n(.*?)^\`\`\`$`, 'gms'));
   return [...found].map(([, block = '']) => block);
 }
 
@@ -33,6 +33,7 @@ describe('Recipes of docs/integrate.md', () => {
     expect(shown.toSorted()).toEqual(names.toSorted());
   });
 
+  // `settings` has only types for the other recipes.
   it.each(names.filter((name) => name !== 'settings'))('%s has a test that imports it', (name) => {
     const specs = readdirSync('test/system/clients').filter((file) =>
       file.endsWith('.e2e-spec.ts'),

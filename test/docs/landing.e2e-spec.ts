@@ -10,7 +10,7 @@ async function landing(app: TestApp, language = 'en'): Promise<string> {
   return (await app.fetch('/', { headers })).text();
 }
 
-onSqlite('Front page', (database) => {
+onSqlite('Landing page', (database) => {
   const app = useTestApp(database, { DEMO: '1' });
 
   it.each(LANGUAGES)('links in "%s" to the existing documentation', async (language) => {

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 
 export const FIGURES_FILE = 'test/faults/figures.json';
 
-/** Reason to skip the one test that needs the registry. */
+/** Reason to skip the only test that needs the npm registry. */
 export const REGISTRY_UNAVAILABLE = 'the registry did not respond to "npm audit"';
 
 /** Results of the last whole run. */

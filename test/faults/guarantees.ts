@@ -4,7 +4,7 @@ interface Guarantee {
   text: string;
 }
 
-/** By the folder of the tests. */
+/** The guarantees by the folder of their tests. */
 export const GUARANTEES: Readonly<Record<string, Guarantee>> = {
   idempotency: {
     title: 'Idempotent publishing',
@@ -16,7 +16,7 @@ export const GUARANTEES: Readonly<Record<string, Guarantee>> = {
   },
   overload: {
     title: 'Overload',
-    text: 'The service stays up under overload: excess requests get 503. The 99th percentile of the others is at most five times that at half load, except in the first half second of a thousand concurrent callers. The queue and the memory are bounded. The service recovers its speed within 3 s.',
+    text: 'The service stays up under overload: excess requests get 503. The 99th percentile of the other response times is at most 2 s, except in the first half second of a thousand concurrent callers. The queue and the memory are bounded. Within 3 s after the overload, no request gets 503 and the 99th percentile is at most five times that at half load.',
   },
   failover: {
     title: 'Failover',
@@ -24,11 +24,11 @@ export const GUARANTEES: Readonly<Record<string, Guarantee>> = {
   },
   attacks: {
     title: 'Attacks',
-    text: 'Attackers get no access and no data of other users: not by the risks of the OWASP API Security Top 10 (2023) or the attacks of RFC 9700, nor by foreign ids, injection, forged headers, request smuggling, prototype pollution or slow regular expressions. The shipped packages have no known vulnerability and permissive licences. The service runs as an unprivileged user on a read-only file system.',
+    text: 'Attackers get no access and no data of other users: not by the risks of the OWASP API Security Top 10 (2023) or the attacks of RFC 9700, nor by foreign ids, injection, forged headers, request smuggling, prototype pollution or slow regular expressions. The shipped packages have permissive licences and no known vulnerability. The service runs as an unprivileged user on a read-only file system.',
   },
   model: {
     title: 'Model-based tests',
-    text: 'Random sequences of operations by several users and apps get the responses of a small in-memory model, and any interleaving of requests obeys the token rules.',
+    text: 'Random sequences of operations by several users and apps get the responses that a small in-memory model predicts, and any interleaving of requests obeys the token rules.',
   },
   backup: {
     title: 'Backup',

@@ -72,7 +72,8 @@ onOneEngine('Scheduled jobs', (database) => {
   const firstApp = useTestApp(database);
   const secondApp = useTestApp(database);
 
-  // In one process, two connections to one SQLite file block each other until the busy timeout.
+  // In one process, two connections to one SQLite file block each other until the busy timeout. On SQLite, the first app therefore
+  // stands for both.
   const apps = () =>
     database.engine.kind === 'sqlite' ? [firstApp(), firstApp()] : [firstApp(), secondApp()];
   const manager = () => firstApp().dataSource.manager;
@@ -161,6 +162,7 @@ onOneEngine('Scheduled jobs', (database) => {
       await job.arrange(firstApp());
       await claim(job);
       setClocks(addMilliseconds(firstApp().clock.now(), HOUR - 1));
+      // Its period lasts longer than this hour. The other jobs run again in their next period.
       if (job.name === 'quota-reset') {
         await run(job, firstApp());
         expect(await job.isDone(firstApp())).toBe(false);

@@ -32,7 +32,7 @@ onOneEngine('Job "prune": logs and deleted posts', (database) => {
   const idsOf = async (entity: new () => { id: string }): Promise<string[]> =>
     (await manager().find(entity)).map(({ id }) => id).toSorted();
 
-  it('deletes calls of days before CALL_LOG_DAYS, and no others', async () => {
+  it('deletes calls of days that are more than CALL_LOG_DAYS ago, and no others', async () => {
     await recordCalls(app().dataSource, ['2025-01-01T00:00:00Z', '2026-09-19T23:59:59.999Z']);
     await recordCalls(app().dataSource, ['2026-09-20T00:00:00.000Z', '2026-11-21T09:00:00Z']);
     expect(await prune().preview()).toMatchObject({ api_calls: 2 });
@@ -42,7 +42,7 @@ onOneEngine('Job "prune": logs and deleted posts', (database) => {
     expect(left).toHaveLength(2);
   });
 
-  it('deletes audit events after AUDIT_LOG_DAYS', async () => {
+  it('deletes audit events that are more than AUDIT_LOG_DAYS old', async () => {
     const event = { action: 'app.created', actor: 'olga', subject: 'svc_app_x', details: {} };
     const moments = [ago(100 * DAY + 1), ago(100 * DAY), ago(0)];
     await manager().insert(
@@ -55,7 +55,7 @@ onOneEngine('Job "prune": logs and deleted posts', (database) => {
     expect(left.map(({ at }) => at)).toEqual(moments.slice(1));
   });
 
-  it('deletes more calls of one millisecond than a batch contains, each once', async () => {
+  it('deletes more calls of one millisecond than a batch contains, each in one of two concurrent runs', async () => {
     const at = ago(70 * DAY);
     await recordCalls(
       app().dataSource,
@@ -106,8 +106,9 @@ onOneEngine('Job "prune": logs and deleted posts', (database) => {
     expect(await prune().run()).toMatchObject({ comments: 1, posts: 0 });
     expect(await idsOf(Comment)).toEqual([reply.id]);
     expect(await idsOf(Post)).toEqual([post.id]);
-    const back = await Member.join(app(), { user: member.user, client: member.client });
-    const comments = await (await back.get(`/posts/${post.id}/comments`)).json();
+    // The access token has expired.
+    const rejoined = await Member.join(app(), { user: member.user, client: member.client });
+    const comments = await (await rejoined.get(`/posts/${post.id}/comments`)).json();
     expect(comments).toMatchObject({ data: [{ id: reply.id }], meta: { total: 1 } });
   });
 
@@ -133,7 +134,9 @@ onOneEngine('Job "prune": logs and deleted posts', (database) => {
     await manager().update(Post, { id: post.id }, { deletedAt: null });
     const deleted = await app()
       .service(TransactionRunner)
-      .run((tx) => posts?.delete(tx, keys) ?? Promise.reject(new Error('There are posts.')));
+      .run(
+        (tx) => posts?.delete(tx, keys) ?? Promise.reject(new Error('The search found no posts.')),
+      );
     expect(deleted).toBe(0);
     expect(await idsOf(Post)).toEqual([post.id]);
   });
@@ -150,10 +153,10 @@ onOneEngine('Job "prune": logs and deleted posts', (database) => {
       createdAt: old,
       deletedAt: old,
     }));
-    const twoOfEach = posts.flatMap(({ id }) => [`a_${id}`, `b_${id}`]);
+    const twoKeysPerPost = posts.flatMap(({ id }) => [`a_${id}`, `b_${id}`]);
     const postIdOf = (key: string): string => key.slice(2);
-    for (let from = 0; from < twoOfEach.length; from += 300) {
-      const keys = twoOfEach.slice(from, from + 300);
+    for (let from = 0; from < twoKeysPerPost.length; from += 300) {
+      const keys = twoKeysPerPost.slice(from, from + 300);
       await manager().insert(Post, posts.slice(from, from + 300));
       const row = (key: string) => ({ postId: postIdOf(key), userId: key, createdAt: old });
       await manager().insert(PostLike, keys.map(row));

@@ -91,7 +91,7 @@ onOneEngine('Job "usage-rollup"', (database) => {
     ]);
   });
 
-  it('counts every missed day, and no other day, when it runs days late', async () => {
+  it('counts every missed day, and again the last two days of the earlier run, when it runs days late', async () => {
     await record('2026-11-01T10:00:00.000Z', '2026-11-02T10:00:00.000Z');
     app().clock.set('2026-11-02T10:30:00.000Z');
     await rollUp();

@@ -13,7 +13,7 @@ import { expectNoCredential } from '../support/invariants.js';
 import { json, type TokenBody } from '../support/responses.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
 
-/** Failed token calls per app and address. */
+/** The limit of failed token calls per app and address. */
 const TOKEN_FAILURES = 20;
 
 /** Longer than the pause between two messages to one phone. */
@@ -60,13 +60,13 @@ onOneEngine('Audit log of OAuth', (database) => {
   const revoke = (token: string): Promise<Response> =>
     sendForm(app(), '/oauth/revoke', client, { token });
 
-  /** Returns the events that `work` records, as an operator lists them, and its result. */
-  async function eventsOf<T>(work: () => Promise<T>): Promise<{ events: Listed[]; done: T }> {
+  /** Returns the events that `work` records, as an operator lists them, and the result of `work`. */
+  async function eventsOf<T>(work: () => Promise<T>): Promise<{ events: Listed[]; result: T }> {
     const events = await app().dataSource.manager.find(AuditEvent, { select: { id: true } });
     const earlier = new Set(events.map(({ id }) => id));
-    const done = await work();
+    const result = await work();
     const listed = await cli.json<Listed[]>('audit', 'list', '--limit', 'all');
-    return { events: listed.filter(({ id }) => !earlier.has(id)), done };
+    return { events: listed.filter(({ id }) => !earlier.has(id)), result };
   }
 
   function expectActions(events: Listed[], expected: Expected[]): void {
@@ -90,10 +90,10 @@ onOneEngine('Audit log of OAuth', (database) => {
     status: number,
     ...expected: Expected[]
   ): Promise<void> {
-    const { events, done } = await eventsOf(work);
-    expect(done.status).toBe(status);
+    const { events, result } = await eventsOf(work);
+    expect(result.status).toBe(status);
     expectActions(events, expected);
-    const requestId = done.headers.get('x-request-id');
+    const requestId = result.headers.get('x-request-id');
     expect(requestId).toMatch(/^req_/);
     const from = { request_id: requestId, address: '127.0.0.1' };
     for (const event of events) expect(event).toMatchObject(from);
@@ -101,11 +101,11 @@ onOneEngine('Audit log of OAuth', (database) => {
 
   it('O144 records issued tokens', async () => {
     app().clock.advance(MESSAGE_PAUSE);
-    const { events, done } = await eventsOf(() => approve(app(), user, client));
+    const { events, result } = await eventsOf(() => approve(app(), user, client));
     expectActions(events, [{ action: 'grant.created', app: client.clientId }]);
     const granted = events[0]?.subject;
     const issued = { action: 'token.issued', app: client.clientId, grant: granted };
-    await expectEvents(() => exchange(app(), client, done.get('code') ?? ''), 200, issued);
+    await expectEvents(() => exchange(app(), client, result.get('code') ?? ''), 200, issued);
   });
 
   it('O144 records a refresh and its repetition within the grace period', async () => {
@@ -194,18 +194,18 @@ onOneEngine('Audit log of OAuth', (database) => {
 
   it('O144 records client secrets that an operator adds, retires and revokes, without a request', async () => {
     const secrets = app().service(AppSecretsService);
-    const by = { actor: 'olga' };
+    const operator = { actor: 'olga' };
     const { clientId } = client;
-    const first = await eventsOf(() => secrets.rotate(clientId, MINUTE, by));
+    const first = await eventsOf(() => secrets.rotate(clientId, MINUTE, operator));
     expectActions(first.events, [
       { action: 'app.secret_added', app: clientId },
       { action: 'app.secret_retired', app: clientId },
     ]);
-    const { secretId } = first.done;
-    const second = await eventsOf(() => secrets.revoke(clientId, secretId, by));
+    const { secretId } = first.result;
+    const second = await eventsOf(() => secrets.revoke(clientId, secretId, operator));
     expectActions(second.events, [{ action: 'app.secret_revoked', app: clientId }]);
     for (const event of [...first.events, ...second.events])
-      expect(event).toMatchObject({ ...by, request_id: null, address: null });
+      expect(event).toMatchObject({ ...operator, request_id: null, address: null });
   });
 
   it('O144 records a refresh token and an access token that another app sends', async () => {

@@ -46,9 +46,9 @@ onOneEngine('Authorization endpoint: redirect_uri', (database) => {
 
   it.each([
     ['https', 'https://app.example/cb'],
-    ['IPv4 loopback with a free port', 'http://127.0.0.1:51004/cb'],
-    ['IPv6 loopback with a free port', 'http://[::1]:51004/cb'],
-    ['the name of the loopback', 'http://localhost:4000/cb'],
+    ['IPv4 loopback with another port', 'http://127.0.0.1:51004/cb'],
+    ['IPv6 loopback with another port', 'http://[::1]:51004/cb'],
+    ['localhost', 'http://localhost:4000/cb'],
     ['a private scheme', 'com.example.app:/cb'],
   ])('O5 completes the flow of a public app with %s', async (_, redirect_uri) => {
     const user = await app().addUser();

@@ -104,7 +104,7 @@ onOneEngine('Authorization endpoint: request', (database) => {
       await expectRejected(twoStates, 'invalid_request', { state: null });
     });
 
-    it('O9 ignores array and object syntax', async () => {
+    it('O9 ignores parameters in array and object syntax', async () => {
       const withoutScope = authorizeLink(client, { scope: undefined });
       await expectRejected(`${withoutScope}&scope[a]=posts.read`, 'invalid_scope');
       expectPage(await open(`${authorizeLink(client)}&scope[a]=b&state[]=x`), 200);
@@ -126,7 +126,7 @@ onOneEngine('Authorization endpoint: request', (database) => {
       expectPage(await open(authorizeLink(client, { prompt: '' })), 200);
     });
 
-    it('O11 ignores unknown parameters, even twice', async () => {
+    it('O11 ignores unknown parameters, even if they are repeated', async () => {
       const link = authorizeLink(client, { nonce: 'n', audience: 'a', resource: 'r' });
       const appended = '&access_type=offline&nonce=again&__proto__=1&__proto__=2&toString=1';
       expectPage(await open(`${link}${appended}`), 200);
@@ -290,6 +290,7 @@ onOneEngine('Authorization endpoint: request', (database) => {
       const consent = await visitor.signIn(link, await app().addUser());
       const fields = { scope: ['profile.read'], decision: 'approve' };
       await visitor.submit(consent, '/oauth/authorize/decision', fields);
+      // After five minutes, a GET extends the session. A HEAD must not.
       app().clock.advance(5 * 60_000);
       await compare(link);
       app().clock.advance(5 * 60_000);

@@ -12,7 +12,8 @@ import { type TestApp, type TestClient, useTestApp } from '../support/test-app.j
 const UNKNOWN_ID = 'svc_app_01jdx8m3wze5cr4w0hg3k7n2qp';
 /** Repetitions of a measurement, of which the median is compared. */
 const ROUNDS = 30;
-const BY = { actor: 'olga', reason: 'Yearly' };
+/** The operator and the reason of each change, as the audit log records them. */
+const CHANGE = { actor: 'olga', reason: 'Yearly' };
 
 /** Refreshes newly issued tokens with this secret. */
 async function refreshWith(
@@ -39,10 +40,10 @@ onOneEngine('Client secrets: rotation, last use and comparison', (database) => {
 
   const secrets = (): AppSecretsService => app().service(AppSecretsService);
 
-  /** Rotates, a minute after the previous step. */
+  /** Advances the clock by a minute and rotates the secret. */
   async function rotate(graceMs = HOUR): Promise<string> {
     app().clock.advance(MINUTE);
-    return (await secrets().rotate(client.clientId, graceMs, BY)).secret;
+    return (await secrets().rotate(client.clientId, graceMs, CHANGE)).secret;
   }
 
   /** The status of the token endpoint for each of these secrets. */
@@ -52,7 +53,7 @@ onOneEngine('Client secrets: rotation, last use and comparison', (database) => {
     return all;
   }
 
-  /** Authenticates the app and fails after that, with as few statements as possible. */
+  /** Sends a token request that fails after the authentication of the app, so that it takes as few statements as possible. */
   function call(secret: string, { clientId } = client): Promise<Response> {
     const form = { grant_type: 'refresh_token', refresh_token: 'none' };
     return requestToken(app(), { ...client, clientId, secret }, form);
@@ -66,7 +67,7 @@ onOneEngine('Client secrets: rotation, last use and comparison', (database) => {
 
   async function revoke(secret: string): ReturnType<AppSecretsService['revoke']> {
     const { id } = await row(secret);
-    return secrets().revoke(client.clientId, id, BY);
+    return secrets().revoke(client.clientId, id, CHANGE);
   }
 
   function row(secret: string): Promise<AppSecret> {
@@ -104,7 +105,7 @@ onOneEngine('Client secrets: rotation, last use and comparison', (database) => {
       expect(await statuses(first, second, third)).toEqual([401, 401, 200]);
     });
 
-    it('O90 never extends a secret that ends before the grace period', async () => {
+    it('O90 does not extend a secret that ends before the end of the new grace period', async () => {
       const second = await rotate(HOUR);
       await revoke(second);
       const third = await rotate(24 * HOUR);
@@ -135,7 +136,7 @@ onOneEngine('Client secrets: rotation, last use and comparison', (database) => {
     it('O90 does not revoke a secret under the client_id of another app', async () => {
       const { id } = await row(first);
       const otherApp = await app().addClient();
-      await expect(secrets().revoke(otherApp.clientId, id, BY)).rejects.toThrow(
+      await expect(secrets().revoke(otherApp.clientId, id, CHANGE)).rejects.toThrow(
         'no secret with this',
       );
       expect(await statuses(first)).toEqual([200]);
@@ -157,7 +158,7 @@ onOneEngine('Client secrets: rotation, last use and comparison', (database) => {
     });
 
     it('O90 writes the last use with one UPDATE, and with none within the same minute', async () => {
-      const [due, fresh] = [
+      const [firstCall, secondCall] = [
         authenticationStatements(await app().statementsOf(() => call(first))),
         authenticationStatements(await app().statementsOf(() => call(first))),
       ];
@@ -165,11 +166,11 @@ onOneEngine('Client secrets: rotation, last use and comparison', (database) => {
         expect.stringMatching(/^SELECT .* FROM apps /),
         expect.stringMatching(/^SELECT .* FROM .app_secrets. /),
       ];
-      expect(due).toEqual([...lookups, expect.stringMatching(/^UPDATE .app_secrets. /)]);
-      expect(fresh).toEqual(lookups);
+      expect(firstCall).toEqual([...lookups, expect.stringMatching(/^UPDATE .app_secrets. /)]);
+      expect(secondCall).toEqual(lookups);
     });
 
-    it('O90 accepts twenty concurrent calls and stores one time', async () => {
+    it('O90 authenticates twenty concurrent calls and stores one last use', async () => {
       const responses = await Promise.all(Array.from({ length: 20 }, () => call(first)));
       expect(responses.map(({ status }) => status)).toEqual(Array<number>(20).fill(400));
       expect(await lastUse(first)).toEqual(app().clock.now());
@@ -177,7 +178,7 @@ onOneEngine('Client secrets: rotation, last use and comparison', (database) => {
 
     it('O90 does not update the last use for a wrong secret or a disabled app', async () => {
       await expectTokenError(await call(`${first}x`), 'invalid_client');
-      await app().service(AppsService).changeStatus(client.clientId, 'disabled', BY);
+      await app().service(AppsService).changeStatus(client.clientId, 'disabled', CHANGE);
       await expectTokenError(await call(first), 'invalid_client');
       expect(await lastUse(first)).toBeNull();
     });
@@ -220,7 +221,7 @@ onOneEngine('Client secrets: rotation, last use and comparison', (database) => {
         expect(response.status).toBe(401);
       };
       for (let round = 0; round < ROUNDS; round += 1) {
-        // After 20 failures within 15 minutes the endpoint rejects both without looking.
+        // After 20 failures within 15 minutes, the endpoint returns 429 instead of 401.
         if (round % 15 === 0) app().clock.advance(HOUR);
         await measure('unknown', UNKNOWN_ID);
         await measure('wrong', client.clientId);
@@ -250,7 +251,7 @@ onOneEngine('Client secrets: rotation, last use and comparison', (database) => {
     const named = ({ id, lastFour }: AppSecret): object => ({ secretId: id, lastFour });
     const retired = (secret: AppSecret): object => ({
       action: 'app.secret_retired',
-      ...BY,
+      ...CHANGE,
       details: { ...named(secret), expiresAt: expect.stringMatching(/Z$/) as string },
     });
     const trail = await auditTrail(app().dataSource, client.clientId);
@@ -265,10 +266,10 @@ onOneEngine('Client secrets: rotation, last use and comparison', (database) => {
           details: named(one),
         },
         retired(one),
-        { action: 'app.secret_added', ...BY, details: named(two) },
+        { action: 'app.secret_added', ...CHANGE, details: named(two) },
         retired(two),
-        { action: 'app.secret_added', ...BY, details: named(three) },
-        { action: 'app.secret_revoked', ...BY, details: named(three) },
+        { action: 'app.secret_added', ...CHANGE, details: named(three) },
+        { action: 'app.secret_revoked', ...CHANGE, details: named(three) },
       ]),
     );
     expect(ofSecrets.filter(({ action }) => action === 'app.secret_retired')).toHaveLength(3);

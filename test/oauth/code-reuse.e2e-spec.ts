@@ -53,7 +53,7 @@ onOneEngine('Reuse of an authorization code', (database) => {
     expect(trail.filter(({ action }) => action === 'code.replayed')).toHaveLength(1);
   });
 
-  it('O79 keeps the grant when the verifier is wrong', async () => {
+  it('O79 keeps the grant when the code is sent again with a wrong verifier', async () => {
     const { client, code, tokens } = await usedCode();
     app().clock.advance(10 * SECOND);
     const wrong = { code_verifier: 'x'.repeat(43) };

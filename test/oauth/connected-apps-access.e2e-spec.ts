@@ -88,7 +88,7 @@ onOneEngine('Connected apps: valid access', (database) => {
     expect((await grants()).map(({ revokedAt }) => revokedAt)).toEqual([now, now, now]);
   });
 
-  it('O144 revokes 40 grants with as many statements as two, and records an event for each', async () => {
+  it('O144 revokes 40 grants with as many statements as it takes for 2, and records an event for each grant', async () => {
     await visitor.signInToAccount(user);
     const statementCounts: number[] = [];
     for (const times of [2, 40]) {
@@ -109,7 +109,7 @@ onOneEngine('Connected apps: valid access', (database) => {
     expect(revokedGrants.toSorted()).toEqual(all.map(({ id }) => id));
   });
 
-  it('O144 revokes more grants than fit one statement', async () => {
+  it('O144 revokes more grants than fit into one statement', async () => {
     const now = app().clock.now();
     const rows = Array.from({ length: 1201 }, (_, number) => ({
       id: `grt_${user.id.slice(-20)}${String(number).padStart(5, '0')}`,

@@ -38,7 +38,7 @@ onOneEngine('Connected apps: sign-in', (database) => {
     token = await app().accessToken(user, client);
   });
 
-  it('O146 asks a visitor to sign in without a database statement', async () => {
+  it('O146 shows the sign-in page to a visitor, and executes no database statement', async () => {
     const statements = await statementsWithoutBackground(app(), async () => {
       expectPhonePage(await visitor.open(APPS));
     });
@@ -56,12 +56,12 @@ onOneEngine('Connected apps: sign-in', (database) => {
       const code = await visitor.submit(invalidPhone, SIGN_IN, { phone: user.phone });
       expectPage(code, 200);
       await app().sms.password(user.phone);
-      const back = await visitor.submit(code, '/account/change-number');
-      expectPhonePage(back);
+      const phoneAgain = await visitor.submit(code, '/account/change-number');
+      expectPhonePage(phoneAgain);
       app().clock.advance(MINUTE + 1000);
-      const again = await visitor.submit(back, SIGN_IN, { phone: user.phone });
+      const codeAgain = await visitor.submit(phoneAgain, SIGN_IN, { phone: user.phone });
       const password = await app().sms.password(user.phone, 1);
-      const wrong = await visitor.submit(again, VERIFY, { code: 'letters' });
+      const wrong = await visitor.submit(codeAgain, VERIFY, { code: 'letters' });
       expectPage(wrong, 400);
       const done = await visitor.submit(wrong, VERIFY, { code: password });
       expect({ status: done.status, location: done.location }).toEqual({
@@ -124,7 +124,7 @@ onOneEngine('Connected apps: sign-in', (database) => {
     await otherBrowser.open(APPS);
     expectPage(await otherBrowser.submit(code, VERIFY, { code: password }), 403);
     const own = await otherBrowser.open(APPS);
-    const closed = await otherBrowser.post(
+    const rejected = await otherBrowser.post(
       VERIFY,
       new URLSearchParams({
         transaction: hidden(own, 'transaction'),
@@ -133,7 +133,7 @@ onOneEngine('Connected apps: sign-in', (database) => {
         code: password,
       }),
     );
-    expectPage(closed, 400);
+    expectPage(rejected, 400);
     expect(otherBrowser.cookies.has('session')).toBe(false);
   });
 
@@ -147,7 +147,7 @@ onOneEngine('Connected apps: sign-in', (database) => {
     expect(rejected.html).not.toMatch(/Go back to the app|shared with an app/);
   });
 
-  it('O30 sends no message for a wrong token, the token of another browser or another site', async () => {
+  it('O30 sends no message for a form with a wrong form token, with that of another browser, or from another site', async () => {
     const page = await visitor.open(APPS);
     const otherPage = await new Browser(app()).open(APPS);
     const sent = app().sms.messages.length;
@@ -169,8 +169,8 @@ onOneEngine('Connected apps: sign-in', (database) => {
     for (const headers of [{ origin: 'https://evil.example' }, { origin: 'null' }])
       expectPage(await visitor.post(SIGN_IN, body, headers), 403);
     expectPage(await visitor.post(SIGN_IN, body, { 'sec-fetch-site': 'cross-site' }), 403);
-    const without = [{ token: own.token }, { ...own, transaction: 'x' }];
-    for (const form of without)
+    const malformed = [{ token: own.token }, { ...own, transaction: 'x' }];
+    for (const form of malformed)
       expectPage(await visitor.post(SIGN_IN, new URLSearchParams(form)), 400);
     expect(app().sms.messages).toHaveLength(sent);
     expectPage(await visitor.post(SIGN_IN, body), 200);
@@ -187,11 +187,11 @@ onOneEngine('Connected apps: sign-in', (database) => {
     expect(expired.html).toContain('href="/account/apps"');
   });
 
-  it('O30 rejects a revocation without the token of the session', async () => {
+  it('O30 rejects a revocation without the form token of the session', async () => {
     const page = await visitor.signInToAccount(user);
-    const otherUser = await new Browser(app()).signInToAccount(await app().addUser());
+    const otherUsersPage = await new Browser(app()).signInToAccount(await app().addUser());
     const fields = { client_id: client.clientId, all: '1' };
-    for (const wrong of ['', 'x', hidden(otherUser, 'token')])
+    for (const wrong of ['', 'x', hidden(otherUsersPage, 'token')])
       expectPage(await visitor.submit(page, REVOKE, { ...fields, token: wrong }), 403);
     const good = new URLSearchParams({ ...fields, token: hidden(page, 'token') });
     expectPage(await visitor.post(REVOKE, good, { origin: 'https://evil.example' }), 403);
@@ -201,7 +201,7 @@ onOneEngine('Connected apps: sign-in', (database) => {
     expect((await visitor.open(APPS)).html).not.toContain(client.clientId);
   });
 
-  it('O31 rejects the token of an earlier session of the same browser', async () => {
+  it('O31 rejects the form token of an earlier session of the same browser', async () => {
     const earlier = await visitor.signInToAccount(user);
     await visitor.submit(earlier, '/account/sign-out');
     await visitor.signInToAccount(await app().addUser());
@@ -260,7 +260,7 @@ onOneEngine('Connected apps: sign-in', (database) => {
     }
   });
 
-  it('O127 counts wrong codes and wrong tokens in one limit and returns its 429 as an error page', async () => {
+  it('O127 counts wrong codes and wrong form tokens in one limit and returns its 429 as an error page', async () => {
     const unknown = { phone: '+14155559999' };
     const page = await visitor.submit(await visitor.open(APPS), SIGN_IN, unknown);
     for (let each = 0; each < 10; each += 1) {
@@ -275,7 +275,7 @@ onOneEngine('Connected apps: sign-in', (database) => {
   });
 
   it.each(['account', 'app'])(
-    'shows an error at the field for a number of another country: %s',
+    'shows an error at the phone field for a number of a country that is not served: %s',
     async (target) => {
       const page = await visitor.open(target === 'account' ? APPS : authorizeLink(client));
       const action = target === 'account' ? SIGN_IN : '/oauth/authorize/sign-in';

@@ -243,7 +243,7 @@ onOneEngine('Connected apps', (database) => {
     }
   });
 
-  it('O146 shows only the app of a page for one app and removes it with one button', async () => {
+  it('O146 shows only one app on the page of that app and removes it with one button', async () => {
     await app().accessToken(user, store);
     const token = await app().accessToken(user, garden, ['posts.write']);
     const address = `${APPS}/${garden.clientId}`;

@@ -11,6 +11,7 @@ import {
   expectErrorRedirect,
   json,
   countGrantsAndCodes,
+  STATE,
   type TokenBody,
 } from '../support/responses.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
@@ -46,7 +47,7 @@ onOneEngine('Consent decision', (database) => {
     return fields;
   }
 
-  /** Expects that the request has no decision yet and that its user can decide. */
+  /** Expects that the authorization request has no decision yet and that its user can still decide. */
   async function expectUndecided(page: Page): Promise<void> {
     expect(await countGrantsAndCodes(app(), client)).toEqual({ grants: 0, codes: 0 });
     const done = await visitor.submit(page, DECISION, ALLOW_ALL);
@@ -95,7 +96,7 @@ onOneEngine('Consent decision', (database) => {
     ['origin', ''],
     ['sec-fetch-site', 'cross-site'],
     ['sec-fetch-site', 'same-site'],
-  ])('O30 rejects a form with %s "%s"', async (name, value) => {
+  ])('O30 rejects a form with the header %s: "%s"', async (name, value) => {
     const page = await consentPage();
     expectPage(await visitor.post(DECISION, fieldsOf(page), { [name]: value }), 403);
     await expectUndecided(page);
@@ -106,7 +107,7 @@ onOneEngine('Consent decision', (database) => {
     ['token', 403],
     ['user', 403],
     ['decision', 400],
-  ])('rejects a form with two of %s', async (name, status) => {
+  ])('rejects a form with two values of %s', async (name, status) => {
     const page = await consentPage();
     const fields = fieldsOf(page);
     fields.append(name, fields.get(name) ?? '');
@@ -122,7 +123,7 @@ onOneEngine('Consent decision', (database) => {
     await expectUndecided(page);
   });
 
-  it('rejects a form in JSON, without a body or above the size limit', async () => {
+  it('rejects a form in JSON, without a body, above the size limit or with malformed percent-encoding', async () => {
     const page = await consentPage();
     const cookie = [...visitor.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
     const post = async (body: string | null, type: string): Promise<number> => {
@@ -150,10 +151,10 @@ onOneEngine('Consent decision', (database) => {
     const page = await visitor.signIn(authorizeLink(client), user);
     const second = new Browser(app());
     app().clock.advance(MINUTE + 1000);
-    const own = await second.signIn(authorizeLink(client, { state: 'second' }), user);
+    const secondPage = await second.signIn(authorizeLink(client, { state: 'second' }), user);
     expectPage(await second.post(DECISION, fieldsOf(page)), 403);
     await expectUndecided(page);
-    const redirect = redirectParameters(await second.submit(own, DECISION, ALLOW_ALL));
+    const redirect = redirectParameters(await second.submit(secondPage, DECISION, ALLOW_ALL));
     expect(redirect.get('state')).toBe('second');
   });
 
@@ -172,10 +173,10 @@ onOneEngine('Consent decision', (database) => {
       phone: otherUser.phone,
     });
     const code = await app().sms.password(otherUser.phone);
-    const own = await visitor.submit(codePage, '/oauth/authorize/verify', { code });
+    const otherUsersPage = await visitor.submit(codePage, '/oauth/authorize/verify', { code });
     expectPage(await visitor.submit(page, DECISION, ALLOW_ALL), 403);
     expect(await countGrantsAndCodes(app(), client)).toEqual({ grants: 0, codes: 0 });
-    const done = await visitor.submit(own, DECISION, ALLOW_ALL);
+    const done = await visitor.submit(otherUsersPage, DECISION, ALLOW_ALL);
     expect(redirectParameters(done).has('code')).toBe(true);
   });
 
@@ -217,7 +218,7 @@ onOneEngine('Consent decision', (database) => {
     const second = await visitor.open(authorizeLink(client, { state: 'tab-2' }));
     for (const [page, state] of [
       [second, 'tab-2'],
-      [first, 'af0ifjsldkj'],
+      [first, STATE],
     ] as const) {
       const redirect = redirectParameters(await visitor.submit(page, DECISION, ALLOW_ALL));
       expect(redirect.get('state')).toBe(state);
@@ -232,7 +233,7 @@ onOneEngine('Consent decision', (database) => {
     const second = await visitor.submit(waiting, SIGN_IN, { phone: user.phone });
     for (const [page, state] of [
       [second, 'tab-2'],
-      [first, 'af0ifjsldkj'],
+      [first, STATE],
     ] as const) {
       const redirect = redirectParameters(await visitor.submit(page, DECISION, ALLOW_ALL));
       expect(redirect.get('state')).toBe(state);

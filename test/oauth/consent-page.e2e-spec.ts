@@ -49,7 +49,7 @@ onOneEngine('Consent page', (database) => {
     expect(page.html).toContain('com.example.app:');
   });
 
-  it('O26 has the buttons Allow and Deny in one form with its transaction and token', async () => {
+  it('O26 has the buttons Allow and Deny in one form with the hidden fields transaction and token', async () => {
     const client = await app().addClient();
     const page = await new Browser(app()).signIn(authorizeLink(client), await app().addUser());
     const form = /<form[^>]*action="\/oauth\/authorize\/decision".*?<\/form>/s.exec(page.html)?.[0];

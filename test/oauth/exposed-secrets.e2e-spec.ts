@@ -56,7 +56,7 @@ onOneEngine('Client secret in a URL', (database) => {
     await expectRecorded();
   });
 
-  it('O63 records the secret when HTTP Basic is right as well', async () => {
+  it('O63 records the secret when HTTP Basic has the right secret, too', async () => {
     const headers = { authorization: basic(client.clientId, secret) };
     const address = TOKEN + query({ client_secret: secret });
     const response = await sendForm(app(), address, undefined, { grant_type: 'x' }, headers);

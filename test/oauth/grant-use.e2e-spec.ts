@@ -116,7 +116,7 @@ onOneEngine('Last use of a grant', (database) => {
     expect([1, 2]).toContain(written);
   });
 
-  it('O119 checks a token by one indexed read of token, grant and app, without a write', async () => {
+  it('O119 checks a token by one indexed SELECT that also reads its grant and app, without a write', async () => {
     await app().service(CallLog).flush();
     await call();
     await flushDeferredWrites(app());

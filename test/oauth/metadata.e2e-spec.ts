@@ -81,7 +81,7 @@ onOneEngine('Authorization server metadata (RFC 8414)', (database) => {
     for (const [name, url] of Object.entries(metadata)) {
       if (!name.endsWith('_endpoint') && name !== 'service_documentation') continue;
       const { status } = await app().fetch(String(url), { method: 'GET' });
-      expect({ name, there: status !== 404 }).toEqual({ name, there: true });
+      expect({ name, exists: status !== 404 }).toEqual({ name, exists: true });
     }
   });
 
@@ -137,7 +137,7 @@ onOneEngine('Authorization server metadata (RFC 8414)', (database) => {
     [{ prompt: 'none consent' }, 'invalid_request'],
     [{ request: 'e30.e30.' }, 'request_not_supported'],
     [{ request_uri: 'urn:example:1' }, 'request_uri_not_supported'],
-  ])('O121 rejects parameters that are not listed: %j', async (parameters, error) => {
+  ])('O121 rejects parameters or values that are not listed: %j', async (parameters, error) => {
     const page = await new Browser(app()).open(authorizeLink(client, parameters));
     expectErrorPageWithReturnLink(page, client, error);
   });
@@ -167,7 +167,7 @@ onOneEngine('Authorization server metadata (RFC 8414)', (database) => {
     'urn:ietf:params:oauth:grant-type:device_code',
     'urn:ietf:params:oauth:grant-type:jwt-bearer',
     'urn:ietf:params:oauth:grant-type:token-exchange',
-  ])('O121 rejects the grant type %s', async (grant_type) => {
+  ])('O121 rejects the unlisted grant type %s', async (grant_type) => {
     const access_token = await app().accessToken(await app().addUser(), client);
     const form = { grant_type, username: 'a', password: 'b', assertion: access_token };
     await expectTokenError(

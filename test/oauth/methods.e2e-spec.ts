@@ -33,7 +33,7 @@ onOneEngine('OAuth endpoints: methods', (database) => {
     },
   );
 
-  it('O19 sends no CORS headers for any method', async () => {
+  it('O19 sends no CORS headers for any method of the authorization endpoint', async () => {
     for (const method of ['GET', 'HEAD', 'OPTIONS', 'POST']) {
       const path = method === 'POST' ? '/oauth/authorize' : authorizeLink(client);
       const { headers } = await app().fetch(path, { method, headers: { origin: ORIGIN } });

@@ -52,9 +52,9 @@ onOneEngine('One-time password', (database) => {
     expect(page.html).not.toContain('name="decision"');
   }
 
-  /** Returns a wrong code. */
-  function wrongCode(code: string, by = 1): string {
-    return String((Number(code) + by) % 1_000_000).padStart(6, '0');
+  /** Returns a wrong code, another one for each offset. */
+  function wrongCode(code: string, offset = 1): string {
+    return String((Number(code) + offset) % 1_000_000).padStart(6, '0');
   }
 
   it('O43 sends six digits in a message that ends with the host for WebOTP', async () => {
@@ -74,13 +74,13 @@ onOneEngine('One-time password', (database) => {
     expect(await dumpDatabase(app())).not.toMatch(asWholeWord(code));
   });
 
-  it('O45 accepts the code after 4:59.999', async () => {
+  it('O45 accepts the code one millisecond before it is five minutes old', async () => {
     const { page, code } = await codePage();
     app().clock.advance(299_999);
     expectSignedIn(await attempt(page, code));
   });
 
-  it('O45 rejects the code after 5:00', async () => {
+  it('O45 rejects a code that is five minutes old', async () => {
     const { page, code } = await codePage();
     app().clock.advance(300_000);
     expectRejected(await attempt(page, code));
@@ -112,19 +112,23 @@ onOneEngine('One-time password', (database) => {
 
   it('O47 accepts the right code after four wrong ones', async () => {
     const { page, code } = await codePage();
-    for (let by = 1; by <= 4; by += 1) expectRejected(await attempt(page, wrongCode(code, by)));
+    for (let offset = 1; offset <= 4; offset += 1)
+      expectRejected(await attempt(page, wrongCode(code, offset)));
     expectSignedIn(await attempt(page, code));
   });
 
   it('O47 rejects the right code after five wrong ones', async () => {
     const { page, code } = await codePage();
-    for (let by = 1; by <= 5; by += 1) expectRejected(await attempt(page, wrongCode(code, by)));
+    for (let offset = 1; offset <= 5; offset += 1)
+      expectRejected(await attempt(page, wrongCode(code, offset)));
     expectRejected(await attempt(page, code));
   });
 
   it('O47 compares five of fifty concurrent guesses', async () => {
     const { page, code } = await codePage();
-    const guesses = Array.from({ length: 50 }, (_, by) => attempt(page, wrongCode(code, by + 1)));
+    const guesses = Array.from({ length: 50 }, (_, offset) =>
+      attempt(page, wrongCode(code, offset + 1)),
+    );
     const responses = await Promise.all(guesses);
     for (const response of responses) expectRejected(response);
     const compared = responses.filter(({ html }) => html.includes('That code is wrong'));
@@ -163,7 +167,7 @@ onOneEngine('One-time password', (database) => {
     expectSignedIn(await attempt(page, code));
   });
 
-  it('O55 rejects the code for another request of the same browser', async () => {
+  it('O55 rejects the code for another authorization request of the same browser', async () => {
     const { code } = await codePage();
     const phonePage = await visitor.open(authorizeLink(client));
     const unknown = { phone: '+14155550199' };
@@ -196,7 +200,7 @@ onOneEngine('One-time password', (database) => {
     expectSignedIn(await attempt(page, typed(code)));
   });
 
-  it('O149 rejects malformed codes with an error at the field, without an attempt', async () => {
+  it('O149 rejects malformed codes with an error at the field, and does not count them as attempts', async () => {
     const { page, code } = await codePage();
     const malformed = ['1234567', '12345', 'abcdef', '12 34', '', "' OR 1=1", '1'.repeat(10_000)];
     for (const typed of [...malformed, '١٢٣٤٥٦']) expectRejected(await attempt(page, typed));

@@ -41,11 +41,12 @@ async function failuresOf(dataSource: DataSource, user: User): Promise<number> {
 onEachServer('Delivery of one-time passwords: database lock', (database) => {
   const app = useTestApp(database, { DB_TIMEOUT_MS: '1000' });
 
-  it('O58 sends the message after the lock and counts it once', async () => {
+  it('O58 sends the message after the lock is released and counts it once', async () => {
     const first = await app().addUser();
     const client = await app().addClient();
     expectPage(await requestCode(app(), client, first.phone), 200);
     await app().sms.password(first.phone);
+    // The key of the limit of all messages of a day, whose row is locked below.
     const hash = sha256('otp-daily-total|');
     const { manager } = app().dataSource;
     const counted = (): Promise<number | null> => manager.sum(RateLimitHit, 'hits', { hash });
@@ -69,8 +70,8 @@ onEachServer('Delivery of one-time passwords: database lock', (database) => {
   });
 });
 
-onOneEngine('Delivery of one-time passwords: one attempt', (database) => {
-  // The password expires before the first pause between two attempts.
+onOneEngine('Delivery of one-time passwords: without retries', (database) => {
+  // The password expires before the service would send a failed message again.
   const app = useTestApp(database, { OTP_SECONDS: '1', OTP_DAILY_TOTAL: '3' });
   let client: TestClient;
 
@@ -80,7 +81,7 @@ onOneEngine('Delivery of one-time passwords: one attempt', (database) => {
     client = await app().addClient();
   });
 
-  /** Makes the gateway fail, and waits until the service has detected it. */
+  /** Makes the gateway fail, and waits until the service has detected it. Returns the user whose message failed. */
   async function outage(): Promise<User> {
     const user = await app().addUser();
     app().sms.refuse();
@@ -116,7 +117,7 @@ onOneEngine('Delivery of one-time passwords: one attempt', (database) => {
     }
   });
 
-  it('O58 records an audit event without phone and code', async () => {
+  it('O58 records an audit event without phone and code when a message fails', async () => {
     const user = await outage();
     const trail = await auditTrail(app().dataSource, user.id);
     expect(trail.filter(({ action }) => action === 'otp.send_failed')).toEqual([
@@ -124,14 +125,14 @@ onOneEngine('Delivery of one-time passwords: one attempt', (database) => {
     ]);
   });
 
-  it('O58 uses up no attempt at the code', async () => {
+  it('O58 counts a failed message as no attempt at the code', async () => {
     const user = await outage();
     const challenges = app().dataSource.getRepository(OtpChallenge);
     const open = await challenges.findBy({ phone: user.phone });
     expect(open.map(({ attempts }) => attempts)).toEqual([0]);
   });
 
-  it('O58 uses up no message of the day', async () => {
+  it('O58 does not count failed messages in the daily limit', async () => {
     const user = await outage();
     for (let time = 2; time <= 5; time += 1) {
       app().clock.advance(MESSAGE_PAUSE);
@@ -175,14 +176,14 @@ onOneEngine('Delivery of one-time passwords: one attempt', (database) => {
     const known = await statementsFor((await app().addUser()).phone);
     expect(unknown).not.toEqual([]);
     expect(known.slice(0, unknown.length)).toEqual(unknown);
-    // The additional statements count the message in the daily limit.
+    // The additional statements count the message in the daily limit. COMMIT and the like quote no names.
     const message = known.slice(unknown.length).filter((statement) => /[`"]/.test(statement));
     expect(message).not.toEqual([]);
     for (const statement of message) expect(statement).toMatch(/[`"]throttle_/);
   });
 });
 
-onOneEngine('Delivery of one-time passwords: several attempts', (database) => {
+onOneEngine('Delivery of one-time passwords: with retries', (database) => {
   let app: TestApp;
   let client: TestClient;
   let user: User;
@@ -235,7 +236,7 @@ onOneEngine('Delivery of one-time passwords: several attempts', (database) => {
     expect(performance.now() - started).toBeLessThan(10_000);
   });
 
-  it('O58 records a failure of the last attempt before the service closes the database', async () => {
+  it('O58 records that the last retry failed before the service closes the database', async () => {
     await stopAfterFailure('+14155557002', 2);
     expect(app.sms.messages).toEqual([]);
     expect(app.sms.refused).toHaveLength(2);

@@ -15,7 +15,7 @@ const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
-/** The pause between two messages and one slot of its window. */
+/** Longer than the pause between two messages to one phone. */
 const MESSAGE_PAUSE = 61 * SECOND;
 
 onOneEngine('One-time passwords: default limits', (database) => {
@@ -42,8 +42,8 @@ onOneEngine('One-time passwords: default limits', (database) => {
   }
 
   async function sendWrongCodes(page: Page, code: string, times: number): Promise<void> {
-    for (let by = 1; by <= times; by += 1) {
-      const wrong = String((Number(code) + by) % 1_000_000).padStart(6, '0');
+    for (let offset = 1; offset <= times; offset += 1) {
+      const wrong = String((Number(code) + offset) % 1_000_000).padStart(6, '0');
       expectPage(await visitor.submit(page, VERIFY, { code: wrong }), 400);
     }
   }
@@ -53,7 +53,7 @@ onOneEngine('One-time passwords: default limits', (database) => {
     expect(app().sms.count(user.phone)).toBe(count);
   }
 
-  it('O48 accepts ten wrong codes for a phone in fifteen minutes, over several messages', async () => {
+  it('O48 rejects even the right code for a phone after ten wrong ones in fifteen minutes, over several messages', async () => {
     const page = await requestCode(user.phone, visitor);
     let code = await codeOf(page, 1);
     for (const [index, times] of [3, 5, 2].entries()) {
@@ -97,7 +97,7 @@ onOneEngine('One-time passwords: default limits', (database) => {
     await expectMessages(1);
   });
 
-  it('O52 sends five messages an hour and ten a day to a phone', async () => {
+  it('O52 sends at most five messages an hour and ten a day to a phone', async () => {
     const statuses: number[] = [];
     for (let hour = 1; hour <= 3; hour += 1) {
       for (let each = 1; each <= 6; each += 1) {
@@ -160,7 +160,7 @@ onOneEngine('One-time passwords: default limits', (database) => {
   });
 });
 
-onOneEngine('One-time passwords: messages of a day', (database) => {
+onOneEngine('One-time passwords: daily limit of messages', (database) => {
   // The password expires before the first pause of the queue, so that a message is sent once.
   const app = useTestApp(database, { OTP_DAILY_TOTAL: '5', OTP_SECONDS: '1' });
   let client: TestClient;

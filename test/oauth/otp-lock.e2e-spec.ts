@@ -47,20 +47,20 @@ onOneEngine('Phone lock after a hundred wrong codes', (database) => {
     return { visitor, page, code };
   }
 
-  function sendWrongCode({ visitor, page, code }: CodeRequest, by = 1): Promise<Page> {
-    const wrong = String((Number(code) + by) % 1_000_000).padStart(6, '0');
+  function sendWrongCode({ visitor, page, code }: CodeRequest, offset = 1): Promise<Page> {
+    const wrong = String((Number(code) + offset) % 1_000_000).padStart(6, '0');
     return visitor.submit(page, VERIFY, { code: wrong });
   }
 
   async function failTimes(phone: string, times: number): Promise<void> {
     for (let left = times; left > 0; left -= 5) {
       const request = await requestCode(phone);
-      for (let by = 1; by <= Math.min(left, 5); by += 1)
-        expectPage(await sendWrongCode(request, by), 400);
+      for (let offset = 1; offset <= Math.min(left, 5); offset += 1)
+        expectPage(await sendWrongCode(request, offset), 400);
     }
   }
 
-  function succeed({ visitor, page, code }: CodeRequest): Promise<Page> {
+  function sendRightCode({ visitor, page, code }: CodeRequest): Promise<Page> {
     return visitor.submit(page, VERIFY, { code });
   }
 
@@ -95,9 +95,9 @@ onOneEngine('Phone lock after a hundred wrong codes', (database) => {
     await storeFailures(user.phone, 99);
     const request = await requestCode(user.phone);
     expectPage(await sendWrongCode(request), 400);
-    expect(expectLocked(await succeed(request))).toBe(24 * 3600);
+    expect(expectLocked(await sendRightCode(request))).toBe(24 * 3600);
     app().clock.advance(4 * MINUTE);
-    expect(expectLocked(await succeed(request))).toBe(24 * 3600 - 240);
+    expect(expectLocked(await sendRightCode(request))).toBe(24 * 3600 - 240);
     expect(expectLocked((await requestCode(user.phone)).page)).toBe(24 * 3600 - 240 - 61);
     expect(app().sms.messages).toEqual([]);
   });
@@ -108,7 +108,7 @@ onOneEngine('Phone lock after a hundred wrong codes', (database) => {
     app().clock.advance(24 * HOUR - 1 - MESSAGE_PAUSE);
     expect(expectLocked((await requestCode(user.phone)).page)).toBe(1);
     app().clock.advance(1);
-    expectSignedIn(await succeed(await requestCode(user.phone)));
+    expectSignedIn(await sendRightCode(await requestCode(user.phone)));
   });
 
   it('O56 counts from zero after the lock, and locks the phone again', async () => {
@@ -126,10 +126,10 @@ onOneEngine('Phone lock after a hundred wrong codes', (database) => {
     await storeFailures(user.phone, 98);
     const request = await requestCode(user.phone);
     expectPage(await sendWrongCode(request), 400);
-    expectSignedIn(await succeed(request));
+    expectSignedIn(await sendRightCode(request));
     await failTimes(user.phone, 5);
     expect(await failuresOf(user.phone)).toBe(5);
-    expectSignedIn(await succeed(await requestCode(user.phone)));
+    expectSignedIn(await sendRightCode(await requestCode(user.phone)));
     expect(await failuresOf(user.phone)).toBeUndefined();
   });
 
@@ -142,7 +142,7 @@ onOneEngine('Phone lock after a hundred wrong codes', (database) => {
 
   it('O56 does not count a code that is not compared', async () => {
     const request = await requestCode(user.phone);
-    for (let by = 1; by <= 9; by += 1) await sendWrongCode(request, by);
+    for (let offset = 1; offset <= 9; offset += 1) await sendWrongCode(request, offset);
     await request.visitor.submit(request.page, VERIFY, { code: 'abcdef' });
     const late = await requestCode(user.phone);
     app().clock.advance(5 * MINUTE);
@@ -174,10 +174,10 @@ onOneEngine('Phone lock after a hundred wrong codes', (database) => {
   it('O56 rejects and does not count concurrent codes after the hundredth wrong one', async () => {
     const requests: CodeRequest[] = [];
     for (let each = 0; each < 4; each += 1) requests.push(await requestCode(user.phone));
-    // The limit of ten wrong codes in fifteen minutes would accept five more.
+    // The lock accepts five more codes. The limit of ten wrong codes in fifteen minutes would accept ten.
     await storeFailures(user.phone, 95);
     const attempts = requests.flatMap((request) =>
-      [1, 2, 3, 4, 5].map((by) => sendWrongCode(request, by)),
+      [1, 2, 3, 4, 5].map((offset) => sendWrongCode(request, offset)),
     );
     const pages = await Promise.all(attempts);
     expect(pages.filter(({ status }) => status === 400)).toHaveLength(5);
@@ -191,7 +191,7 @@ onOneEngine('Phone lock after a hundred wrong codes', (database) => {
   it('O56 counts the first wrong codes of a phone exactly when they are concurrent', async () => {
     const requests = [await requestCode(user.phone), await requestCode(user.phone)];
     const attempts = requests.flatMap((request) =>
-      [1, 2, 3, 4, 5].map((by) => sendWrongCode(request, by)),
+      [1, 2, 3, 4, 5].map((offset) => sendWrongCode(request, offset)),
     );
     for (const page of await Promise.all(attempts)) expectPage(page, 400);
     expect(await failuresOf(user.phone)).toBe(10);
@@ -201,7 +201,7 @@ onOneEngine('Phone lock after a hundred wrong codes', (database) => {
     await storeFailures(user.phone, 99);
     await failTimes(user.phone, 1);
     const otherUser = await app().addUser();
-    expectSignedIn(await succeed(await requestCode(otherUser.phone)));
+    expectSignedIn(await sendRightCode(await requestCode(otherUser.phone)));
   });
 
   it('O56 signs in the user after the operator unlocked the phone', async () => {
@@ -209,6 +209,6 @@ onOneEngine('Phone lock after a hundred wrong codes', (database) => {
     await failTimes(user.phone, 1);
     const unlocked = await app().service(PhoneLock).unlock(user.id, { actor: 'olga' });
     expect(unlocked).toEqual({ locked: true, failures: 100 });
-    expectSignedIn(await succeed(await requestCode(user.phone)));
+    expectSignedIn(await sendRightCode(await requestCode(user.phone)));
   });
 });

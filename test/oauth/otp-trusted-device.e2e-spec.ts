@@ -33,8 +33,8 @@ onOneEngine('One-time passwords: trusted device', (database) => {
     return visitor.submit(await visitor.open(authorizeLink(client)), SIGN_IN, { phone });
   }
 
-  function wrongFor(code: string, by: number): string {
-    return String((Number(code) + by) % 1_000_000).padStart(6, '0');
+  function wrongFor(code: string, offset: number): string {
+    return String((Number(code) + offset) % 1_000_000).padStart(6, '0');
   }
 
   /** Requests messages from other browsers until the limit of the phone is exceeded. */
@@ -56,8 +56,8 @@ onOneEngine('One-time passwords: trusted device', (database) => {
       const stranger = new Browser(app());
       const page = await requestCode(stranger);
       const code = await newestCode(message);
-      for (let by = 1; by <= 5; by += 1)
-        expectPage(await stranger.submit(page, VERIFY, { code: wrongFor(code, by) }), 400);
+      for (let offset = 1; offset <= 5; offset += 1)
+        expectPage(await stranger.submit(page, VERIFY, { code: wrongFor(code, offset) }), 400);
       app().clock.advance(2 * MINUTE);
     }
     app().sms.messages.length = 0;
@@ -74,13 +74,13 @@ onOneEngine('One-time passwords: trusted device', (database) => {
     expect(done.html).toContain('name="decision"');
   });
 
-  it('O57 sends a message within a minute after another browser requested one', async () => {
+  it('O57 sends a trusted device a message within a minute after another browser requested one', async () => {
     expectPage(await requestCode(new Browser(app())), 200);
     expectPage(await requestCode(owner), 200);
     await newestCode(2);
   });
 
-  it('O57 sends one such message in fifteen minutes', async () => {
+  it('O57 sends a trusted device one message beyond the limit in fifteen minutes', async () => {
     await exhaustMessages();
     expectPage(await requestCode(owner), 200);
     const limited = await requestCode(owner);
@@ -92,7 +92,7 @@ onOneEngine('One-time passwords: trusted device', (database) => {
     expectPage(await requestCode(owner), 200);
   });
 
-  it('O57 sends no second message for a second click within a minute', async () => {
+  it('O57 sends a trusted device no second message for a second click within a minute', async () => {
     const page = await requestCode(owner);
     await newestCode(1);
     const again = await owner.submit(page, SIGN_IN);
@@ -102,55 +102,56 @@ onOneEngine('One-time passwords: trusted device', (database) => {
     expect(done.html).toContain('name="decision"');
   });
 
-  it('O57 accepts five attempts after others used up the ten of the phone', async () => {
+  it('O57 accepts five attempts from a trusted device after others used up the ten of the phone', async () => {
     const stranger = new Browser(app());
     const strangersPage = await requestCode(stranger);
     const strangersCode = await newestCode(1);
     app().clock.advance(2 * MINUTE);
     app().sms.messages.length = 0;
     await exhaustAttempts();
+    // Four minutes after the stranger's message: its code has not expired.
     app().clock.advance(-2 * MINUTE);
     expectPage(await stranger.submit(strangersPage, VERIFY, { code: strangersCode }), 429);
     expectPage(await requestCode(new Browser(app())), 429);
     app().clock.advance(2 * MINUTE);
     const page = await requestCode(owner);
     const code = await newestCode(1);
-    for (let by = 1; by <= 4; by += 1)
-      expectPage(await owner.submit(page, VERIFY, { code: wrongFor(code, by) }), 400);
+    for (let offset = 1; offset <= 4; offset += 1)
+      expectPage(await owner.submit(page, VERIFY, { code: wrongFor(code, offset) }), 400);
     const done = await owner.submit(page, VERIFY, { code });
     expect(done.html).toContain('name="decision"');
   });
 
-  it('O57 sends no message after these five attempts', async () => {
+  it('O57 sends a trusted device no message after its five attempts', async () => {
     await exhaustAttempts();
     const first = await requestCode(owner);
     const code = await newestCode(1);
-    for (let by = 1; by <= 5; by += 1)
-      expectPage(await owner.submit(first, VERIFY, { code: wrongFor(code, by) }), 400);
+    for (let offset = 1; offset <= 5; offset += 1)
+      expectPage(await owner.submit(first, VERIFY, { code: wrongFor(code, offset) }), 400);
     app().clock.advance(2 * MINUTE);
     expectPage(await requestCode(owner), 429);
     expect(app().sms.messages).toHaveLength(1);
   });
 
-  it('O47 rejects the right code after five wrong ones, too', async () => {
+  it('O47 rejects the right code from a trusted device after five wrong ones', async () => {
     const page = await requestCode(owner);
     const code = await newestCode(1);
-    for (let by = 1; by <= 5; by += 1)
-      expectPage(await owner.submit(page, VERIFY, { code: wrongFor(code, by) }), 400);
+    for (let offset = 1; offset <= 5; offset += 1)
+      expectPage(await owner.submit(page, VERIFY, { code: wrongFor(code, offset) }), 400);
     const rejected = await owner.submit(page, VERIFY, { code });
     expectPage(rejected, 400);
     expect(rejected.html).not.toContain('name="decision"');
   });
 
-  it('O57 applies the message limit of the address', async () => {
-    // The twentieth message of the hour: the owner's sign-in was the first.
+  it('O57 applies the message limit of the address to a trusted device', async () => {
+    // With the owner's sign-in, these are the twenty messages of the hour.
     for (let each = 10; each < 29; each += 1)
       expectPage(await requestCode(new Browser(app()), `+141555562${each}`), 200);
     expectPage(await requestCode(owner), 429);
     expect(app().sms.messages).toEqual([]);
   });
 
-  it('O57 applies the lock of the phone after a hundred wrong codes', async () => {
+  it('O57 applies the lock of the phone after a hundred wrong codes to a trusted device', async () => {
     const page = await requestCode(owner);
     const lockedUntil = new Date(app().clock.now().getTime() + DAY);
     const row = { phone: user.phone, failures: 100, lastAt: app().clock.now(), lockedUntil };

@@ -121,7 +121,7 @@ onOneEngine('Language of the pages', (database) => {
     for (const page of [phone, signedOut, ...Object.values(pages)]) expectLanguage(page, 'es');
   });
 
-  it('uses English of ui_locales until the decision, too', async () => {
+  it('shows the English of ui_locales in a Spanish browser until the decision', async () => {
     const visitor = new Browser(app(), { 'accept-language': 'es' });
     const link = authorizeLink(client, { ui_locales: 'en' });
     const consent = await visitor.signIn(link, await app().addUser());
@@ -133,7 +133,7 @@ onOneEngine('Language of the pages', (database) => {
     expectLanguage(repeated, 'en');
   });
 
-  it('shows errors about an expired page and lost cookies in the language of the request', async () => {
+  it('shows errors about an expired page and lost cookies in the language of the authorization request', async () => {
     const visitor = new Browser(app(), { 'accept-language': 'en' });
     const page = await visitor.open(authorizeLink(client, { ui_locales: 'es' }));
     app().clock.advance(24 * 3_600_000);

@@ -39,7 +39,7 @@ onOneEngine('Sign-in by phone', (database) => {
     return visitor.submit(await visitor.open(authorizeLink(client)), SIGN_IN, { phone });
   }
 
-  /** Sends a message to another user, after which every earlier message has arrived. */
+  /** Expects that no message was sent to the phone. Earlier messages have arrived once another user has received a message. */
   async function expectNoMessageTo(phone: string): Promise<void> {
     const otherUser = await app().addUser();
     expectPage(await requestCode(otherUser.phone), 200);
@@ -58,7 +58,7 @@ onOneEngine('Sign-in by phone', (database) => {
   }
 
   it.each(['+1 (415) 555-2671', '(415) 555-2671'])(
-    'O53 sends "%s" to the user of +14155552671 and counts every spelling in one limit',
+    'O53 sends the message for "%s" to the user of +14155552671 and counts every spelling in one limit',
     async (typed) => {
       const page = await requestCode(typed);
       expectPage(page, 200);
@@ -76,7 +76,7 @@ onOneEngine('Sign-in by phone', (database) => {
     },
   );
 
-  it('O150 shows a number of another country in E.164', async () => {
+  it('O150 shows a number of another served country in E.164', async () => {
     const page = await requestCode('011 49 30 123456');
     expectPage(page, 200);
     expect(page.html).toContain('<strong class="phone">+4930123456</strong>');
@@ -137,7 +137,7 @@ onOneEngine('Sign-in by phone', (database) => {
     await expectNoMessageTo(phone);
   });
 
-  it('O52 shows one page for all phones of another country and counts nothing', async () => {
+  it('O52 shows one page for all phones of a country that is not served, and does not count these requests', async () => {
     const user = await app().addUser({ phone: '+33123456780' });
     const pages = new Set<string>();
     for (const phone of [user.phone, '+33123456781', user.phone, '+33123456781'])

@@ -14,8 +14,8 @@ import { type TestApp, useTestApp } from '../support/test-app.js';
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
-/** Makes expired rows, all different, by table. */
-const OLD: Record<string, (number: number, at: Date) => [new () => object, object]> = {
+/** For each table, a function that makes an expired row and returns it with its entity. Each number results in another row. */
+const EXPIRED_ROWS: Record<string, (number: number, at: Date) => [new () => object, object]> = {
   access_tokens: (number, at) => [
     AccessToken,
     {
@@ -44,8 +44,10 @@ const OLD: Record<string, (number: number, at: Date) => [new () => object, objec
   ],
 };
 
-async function insertOld(app: TestApp, table: string, count: number): Promise<void> {
-  const rows = Array.from({ length: count }, (_, number) => OLD[table]?.(number, app.clock.now()));
+async function insertExpired(app: TestApp, table: string, count: number): Promise<void> {
+  const rows = Array.from({ length: count }, (_, number) =>
+    EXPIRED_ROWS[table]?.(number, app.clock.now()),
+  );
   for (let from = 0; from < count; from += 500) {
     const some = rows.slice(from, from + 500).flatMap((row) => row?.slice(1) ?? []);
     await app.dataSource.manager.insert(rows[0]?.[0] ?? '', some);
@@ -59,7 +61,7 @@ onOneEngine('Prune: runs', (database) => {
   // On SQLite two connections of one process would wait for each other until the busy timeout.
   const processes = () =>
     database.engine.kind === 'sqlite' ? [firstApp(), firstApp()] : [firstApp(), secondApp()];
-  const hours = (): Promise<JobRun[]> =>
+  const pruneRuns = (): Promise<JobRun[]> =>
     firstApp().dataSource.manager.findBy(JobRun, { job: 'prune' });
 
   beforeEach(async () => {
@@ -69,20 +71,20 @@ onOneEngine('Prune: runs', (database) => {
       await dataSource.manager.createQueryBuilder().delete().from(target).execute();
   });
 
-  it.each(Object.keys(OLD))(
+  it.each(Object.keys(EXPIRED_ROWS))(
     'O142 deletes at most a thousand rows of %s in a transaction',
     async (table) => {
-      await insertOld(firstApp(), table, 2100);
-      const transactions: number[] = [];
+      await insertExpired(firstApp(), table, 2100);
+      const deletedByTransaction: number[] = [];
       const { manager } = firstApp().dataSource;
-      const entity = OLD[table]?.(0, new Date())[0] ?? '';
+      const entity = EXPIRED_ROWS[table]?.(0, new Date())[0] ?? '';
       const statements = await firstApp().statementsOf(() => firstApp().service(Prune).run());
       for (const statement of statements) {
-        if (/^(START|BEGIN)/.test(statement)) transactions.push(0);
+        if (/^(START|BEGIN)/.test(statement)) deletedByTransaction.push(0);
         if (statement.startsWith('DELETE'))
-          transactions.push((transactions.pop() ?? 0) + keysIn(statement));
+          deletedByTransaction.push((deletedByTransaction.pop() ?? 0) + keysIn(statement));
       }
-      expect(transactions).toEqual([1000, 1000, 100]);
+      expect(deletedByTransaction).toEqual([1000, 1000, 100]);
       expect(await manager.count(entity)).toBe(0);
     },
   );
@@ -100,42 +102,42 @@ onOneEngine('Prune: runs', (database) => {
       expect(searches.filter((count) => count > 0)).toHaveLength(1);
     }
     await firstApp().service(ScheduledJobs).prune();
-    const before = (await hours()).length;
-    expect((await hours()).every(({ finishedAt }) => finishedAt !== null)).toBe(true);
-    await insertOld(firstApp(), 'access_tokens', 1);
+    const before = (await pruneRuns()).length;
+    expect((await pruneRuns()).every(({ finishedAt }) => finishedAt !== null)).toBe(true);
+    await insertExpired(firstApp(), 'access_tokens', 1);
     await secondApp().service(ScheduledJobs).prune();
     expect(await firstApp().dataSource.manager.count(AccessToken)).toBe(1);
     secondApp().clock.advance(HOUR);
     await secondApp().service(ScheduledJobs).prune();
     expect(await firstApp().dataSource.manager.count(AccessToken)).toBe(0);
-    expect(await hours()).toHaveLength(before + 1);
+    expect(await pruneRuns()).toHaveLength(before + 1);
   });
 
   it('O142 releases the hour when it fails, so that another process prunes', async () => {
-    await insertOld(firstApp(), 'known_browsers', 10);
+    await insertExpired(firstApp(), 'known_browsers', 10);
     const { dataSource } = firstApp();
     await dataSource.query('ALTER TABLE known_browsers RENAME TO known_browsers_away');
     await firstApp().service(ScheduledJobs).prune();
-    expect(await hours()).toEqual([]);
+    expect(await pruneRuns()).toEqual([]);
     await dataSource.query('ALTER TABLE known_browsers_away RENAME TO known_browsers');
     await secondApp().service(ScheduledJobs).prune();
     expect(await dataSource.manager.count(TrustedDevice)).toBe(0);
   });
 
   it('O142 stops when the next hour begins, and continues then', async () => {
-    await insertOld(firstApp(), 'known_browsers', 10);
+    await insertExpired(firstApp(), 'known_browsers', 10);
     const { dataSource, clock } = firstApp();
-    const past = clock.now();
-    expect(await firstApp().service(Prune).run(past)).toMatchObject({ known_browsers: 0 });
-    expect(await firstApp().service(Prune).run(addMilliseconds(past, 1))).toMatchObject({
+    const deadline = clock.now();
+    expect(await firstApp().service(Prune).run(deadline)).toMatchObject({ known_browsers: 0 });
+    expect(await firstApp().service(Prune).run(addMilliseconds(deadline, 1))).toMatchObject({
       known_browsers: 10,
     });
     expect(await dataSource.manager.count(TrustedDevice)).toBe(0);
   });
 
   it('O142 deletes each row once in two concurrent manual runs', async () => {
-    await insertOld(firstApp(), 'access_tokens', 2100);
-    await insertOld(firstApp(), 'throttle_hits', 2100);
+    await insertExpired(firstApp(), 'access_tokens', 2100);
+    await insertExpired(firstApp(), 'throttle_hits', 2100);
     const runs = await Promise.all(processes().map((app) => app.service(Prune).run()));
     const sum = (table: string): number =>
       runs.reduce((total, tables) => total + (tables[table] ?? 0), 0);
@@ -153,7 +155,7 @@ onOneEngine('Prune: runs', (database) => {
     for (let number = 1; number <= 4; number += 1) await exchange(firstApp(), client, await code());
     for (const { id } of await firstApp().dataSource.manager.find(Grant, { take: 2 }))
       await firstApp().dataSource.manager.update(Grant, { id }, { revokedAt: new Date(0) });
-    for (const table of Object.keys(OLD)) await insertOld(firstApp(), table, 1100);
+    for (const table of Object.keys(EXPIRED_ROWS)) await insertExpired(firstApp(), table, 1100);
     const members = await Promise.all(
       Array.from({ length: 3 }, async () =>
         json<TokenBody>(await exchange(firstApp(), client, await code())),

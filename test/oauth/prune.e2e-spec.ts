@@ -76,7 +76,7 @@ onOneEngine('Prune: expired rows', (database) => {
     return id;
   }
 
-  /** Inserts a row that expires then into each table of short-lived rows. */
+  /** Inserts a row that expires at this time into each table of short-lived rows. */
   async function insertShortLived(expiresAt: Date): Promise<void> {
     const { manager } = app().dataSource;
     const [id, hash, createdAt] = [newId('txn', now()), sha256(newSecret('svcat')), ago(DAY)];
@@ -197,6 +197,7 @@ onOneEngine('Prune: expired rows', (database) => {
         Promise.all(attempts),
         ...Array.from({ length: 3 }, () => prune().run()),
       ]);
+      // `takeAll` returns no state for an accepted attempt.
       expect(states.filter((state) => state === undefined)).toHaveLength(5);
       expect(exceeded).toEqual(['pruned']);
     }

@@ -19,7 +19,7 @@ import {
   json,
   type TokenBody,
 } from '../support/responses.js';
-import { type TestApp, type TestClient, useTestApp } from '../support/test-app.js';
+import { type TestClient, useTestApp } from '../support/test-app.js';
 
 const SECOND = 1000;
 const DAY = 24 * 3_600 * SECOND;
@@ -39,9 +39,9 @@ function useGrant(database: TestDatabase, env?: Record<string, string>) {
   function refresh(
     { refresh_token }: TokenBody,
     form: Record<string, string> = {},
-    by = fixture.client,
+    target = fixture.client,
   ): Promise<Response> {
-    return requestToken(app(), by, { grant_type: 'refresh_token', refresh_token, ...form });
+    return requestToken(app(), target, { grant_type: 'refresh_token', refresh_token, ...form });
   }
 
   async function renew(tokens: TokenBody, form: Record<string, string> = {}): Promise<TokenBody> {
@@ -58,7 +58,7 @@ function useGrant(database: TestDatabase, env?: Record<string, string>) {
     return app().dataSource.manager.findOneByOrFail(RefreshToken, { hash });
   }
 
-  /** Expects that all tokens are rejected and that the audit log has one reuse and the end of the grant. */
+  /** Expects that all tokens are rejected and that the audit log has one reuse and the revocation of the grant. */
   async function expectRevoked(...generations: TokenBody[]): Promise<void> {
     for (const tokens of generations) expect(await isAccepted(tokens)).toBe(false);
     for (const tokens of generations)
@@ -66,8 +66,8 @@ function useGrant(database: TestDatabase, env?: Record<string, string>) {
     const { clientId } = fixture.client;
     const details = { clientId, userId: fixture.user.id };
     const trail = await auditTrailOf(generations);
-    const ending = { actor: 'service', reason: 'refresh token reused', details };
-    expect(trail).toContainEqual({ action: 'grant.revoked', ...ending });
+    const revocation = { actor: 'service', reason: 'refresh token reused', details };
+    expect(trail).toContainEqual({ action: 'grant.revoked', ...revocation });
     const reuses = trail.filter(({ action }) => action === 'refresh_token.reused');
     expect(reuses).toEqual([
       { action: 'refresh_token.reused', actor: clientId, reason: null, details },
@@ -79,8 +79,7 @@ function useGrant(database: TestDatabase, env?: Record<string, string>) {
     return auditTrail(app().dataSource, grantId);
   }
 
-  const site = (): TestApp => app();
-  return { app: site, fixture, refresh, renew, isAccepted, rowOf, expectRevoked, auditTrailOf };
+  return { app, fixture, refresh, renew, isAccepted, rowOf, expectRevoked, auditTrailOf };
 }
 
 onOneEngine('Reuse of a refresh token', (database) => {
@@ -89,7 +88,7 @@ onOneEngine('Reuse of a refresh token', (database) => {
 
   describe('Repeat within thirty seconds', () => {
     it.each([0, 1, 29_999, 30_000])(
-      'O96 returns the same tokens after %d ms, with less time left',
+      'O96 returns the same tokens after %d ms, with the remaining lifetime as expires_in',
       async (passed) => {
         const second = await renew(fixture.first);
         app().clock.advance(passed);
@@ -110,11 +109,11 @@ onOneEngine('Reuse of a refresh token', (database) => {
       expect(await isAccepted(third)).toBe(true);
     });
 
-    it('O96 returns the same tokens for the same scopes in another form', async () => {
+    it('O96 returns the same tokens for the same scopes in another order, repeated, or named instead of omitted', async () => {
       const scope = 'profile.read posts.read';
       const second = await renew(fixture.first, { scope });
-      for (const words of ['posts.read profile.read', 'posts.read profile.read posts.read'])
-        expect(await renew(fixture.first, { scope: words })).toEqual(second);
+      for (const sameScopes of ['posts.read profile.read', 'posts.read profile.read posts.read'])
+        expect(await renew(fixture.first, { scope: sameScopes })).toEqual(second);
       const third = await renew(second);
       expect(await renew(second, { scope: third.scope })).toEqual(third);
     });
@@ -168,7 +167,7 @@ onOneEngine('Reuse of a refresh token', (database) => {
       expect(await renew(fixture.first)).toEqual(second);
     });
 
-    it('O144 writes token.replayed, not token.refreshed, to the audit log', async () => {
+    it('O144 writes token.replayed, not token.refreshed, to the audit log for a repeat', async () => {
       app().clock.advance(1);
       await renew(fixture.first);
       app().clock.advance(1);
@@ -188,7 +187,7 @@ onOneEngine('Reuse of a refresh token', (database) => {
       );
     });
 
-    it('O133 stores no readable token, and the encrypted response only until its successor is used', async () => {
+    it('O133 stores no readable token, and the encrypted response of a used token only until its successor is used', async () => {
       const second = await renew(fixture.first);
       const { hash, encryptedResponse } = await rowOf(fixture.first);
       expect(encryptedResponse).not.toBeNull();
@@ -200,7 +199,7 @@ onOneEngine('Reuse of a refresh token', (database) => {
     });
   });
 
-  describe('Reuse after thirty seconds or after the successor', () => {
+  describe('Reuse after thirty seconds or after the use of the successor', () => {
     it.each([30_001, 5 * 60 * SECOND])(
       'O97 revokes the grant %d ms after the use',
       async (passed) => {
@@ -220,7 +219,7 @@ onOneEngine('Reuse of a refresh token', (database) => {
     });
 
     it.each(['posts.read', 'no.such', ' '])(
-      'O97 revokes the grant with the scope "%s"',
+      'O97 revokes the grant even if the reuse requests the scope "%s"',
       async (scope) => {
         const second = await renew(fixture.first);
         app().clock.advance(31 * SECOND);
@@ -278,7 +277,7 @@ onOneEngine('Reuse of a refresh token', (database) => {
       await renew(second);
     });
 
-    it('O98 repeats the third token for the second, and revokes the grant for the first', async () => {
+    it('O98 returns the third tokens again for the second, and revokes the grant for the first', async () => {
       const second = await renew(fixture.first);
       const third = await renew(second);
       expect(await renew(second)).toEqual(third);

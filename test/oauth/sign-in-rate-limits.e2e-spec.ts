@@ -113,7 +113,7 @@ onOneEngine('Rate limits of sign-in and decision', (database) => {
     expectPage(await visitor.submit(page, SIGN_OUT), 200);
   });
 
-  it('limits a browser to sixty steps, valid ones included', async () => {
+  it('limits a browser to sixty submitted forms, after which it rejects valid ones, too', async () => {
     const page = await visitor.open(authorizeLink(client));
     for (let each = 0; each < 60; each += 1)
       await visitor.submit(page, SIGN_IN, { phone: 'nobody' });
@@ -139,7 +139,7 @@ onOneEngine('Rate limits of sign-in and decision', (database) => {
         expectPage(await visitor.submit(page, VERIFY, { code: wrong }), 400);
     }
 
-    it('O48 blocks the phone for every request after ten in fifteen minutes, and sends no message', async () => {
+    it('O48 blocks the phone for every authorization request after ten in fifteen minutes, and sends no message', async () => {
       const valid = await requestCode();
       await sendWrongCodes(await requestCode());
       await sendWrongCodes(await requestCode());

@@ -25,7 +25,7 @@ onOneEngine('Sign-in session', (database) => {
     expect(page.html.includes('name="phone" type="tel"')).toBe(!signedIn);
   }
 
-  it('replaces the second one-time password, but not the consent', async () => {
+  it('makes a second one-time password unnecessary, but not the consent', async () => {
     await visitor.signIn(authorizeLink(client), user);
     const again = await visitor.open(authorizeLink(await app().addClient()));
     expectSignedIn(again, true);
@@ -117,7 +117,7 @@ onOneEngine('Sign-in session', (database) => {
     expect(rejected.html).toContain('cookie');
   });
 
-  it('O152 sends no upgrade to https over http on localhost, and keeps the cookies', async () => {
+  it('O152 sends no header that upgrades to https over http on localhost, and the browser keeps the cookies', async () => {
     const consent = await visitor.signIn(authorizeLink(client), user);
     const pages = [consent, await visitor.open('/oauth/authorize?'), await visitor.open('/')];
     for (const { headers } of pages) {
@@ -168,6 +168,7 @@ onOneEngine('Sign-in session behind https', (database) => {
     const consent = await visitor.signIn(link, await app().addUser());
     const decide = (fields: Record<string, string>): Promise<Page> =>
       visitor.submit(consent, '/oauth/authorize/decision', fields);
+    // The two wrong tokens below are the failures 19 and 20, after which the browser gets 429.
     for (let failure = 0; failure < 18; failure += 1) await decide({ token: 'x' });
     const pages = [
       [phone, 200],

@@ -56,6 +56,7 @@ onOneEngine('Single-use values', (database) => {
       page = await visitor.submit(codePage, '/oauth/authorize/verify', { code });
     };
     const passwords = await updatesOf('otp_challenges', verify);
+    // Another UPDATE counts the attempt.
     expectConditionalUpdate(
       passwords.filter((update) => !update.includes('attempts = attempts')),
       'consumed_at',

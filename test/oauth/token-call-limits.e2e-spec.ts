@@ -11,7 +11,8 @@ const LIMIT = 10;
 onOneEngine('Token endpoint: limits of calls', (database) => {
   const app = useTestApp(database, {
     TRUST_PROXY: '1',
-    // Calls: instead of 7,500. Failures: as many as per app and address, so that concurrent failures exceed both limits.
+    // The default of the calls is 7,500. The limit of failures of an address equals the default of an app and address, so that
+    // concurrent failures exceed both.
     ...rateLimits({ 'token-calls': LIMIT, 'token-address-failures': 20 }),
   });
 
@@ -39,7 +40,7 @@ onOneEngine('Token endpoint: limits of calls', (database) => {
     expect(await statusesOf(await app().addClient(), '203.0.113.1', 1)).toEqual([400]);
   });
 
-  /** The limits that were exceeded from this address, by the audit log. */
+  /** The limits that were exceeded from this address, according to the audit log. */
   async function exceededFrom(address: string): Promise<Pick<AuditEvent, 'subject' | 'details'>[]> {
     const events = await app().dataSource.manager.find(AuditEvent, {
       where: { action: 'oauth.throttled', address },
@@ -75,7 +76,7 @@ onOneEngine('Token endpoint: limits of calls', (database) => {
     ]);
   });
 
-  it('rejects successful calls, too, until the window has passed', async () => {
+  it('counts successful calls, too, and accepts calls again after 15 minutes', async () => {
     const client = await app().addClient();
     const address = '203.0.113.4';
     let { refresh_token } = await obtainTokens(app(), client);

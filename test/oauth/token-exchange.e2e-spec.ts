@@ -28,6 +28,7 @@ onOneEngine('Token endpoint: exchange of an authorization code', (database) => {
     return (await approve(app(), user, target, parameters)).get('code') ?? '';
   }
 
+  /** Expects that an exchange of the code still succeeds. */
   async function expectUnused(target: TestClient, code: string, form = {}): Promise<void> {
     expect((await exchange(app(), target, code, form)).status).toBe(200);
   }
@@ -49,13 +50,13 @@ onOneEngine('Token endpoint: exchange of an authorization code', (database) => {
       await expectTokenError(await exchange(app(), client, value), 'invalid_grant');
   });
 
-  it('O69 accepts a code until 4:59.999', async () => {
+  it('O69 accepts a code one millisecond before it is five minutes old', async () => {
     const code = await newCode(client);
     app().clock.advance(5 * MINUTE - 1);
     await expectUnused(client, code);
   });
 
-  it('O69 rejects a code at 5:00', async () => {
+  it('O69 rejects a code that is five minutes old', async () => {
     const code = await newCode(client);
     app().clock.advance(5 * MINUTE);
     const response = await exchange(app(), client, code);
@@ -79,7 +80,7 @@ onOneEngine('Token endpoint: exchange of an authorization code', (database) => {
     await expectUnused(client, code);
   });
 
-  it('O72 rejects a redirect_uri that differs from the one of the request, and consumes nothing', async () => {
+  it('O72 rejects a redirect_uri that differs from that of the authorization request, and consumes nothing', async () => {
     const registered = ['https://garden.example/callback', 'https://garden.example/second'];
     const two = await app().addClient({ redirectUris: registered });
     const code = await newCode(two);
@@ -93,7 +94,7 @@ onOneEngine('Token endpoint: exchange of an authorization code', (database) => {
     await expectUnused(two, code);
   });
 
-  it('O72 rejects another loopback port than the one of the request', async () => {
+  it('O72 rejects another loopback port than that of the authorization request', async () => {
     const code = await newCode(native, { redirect_uri: 'http://127.0.0.1:5001/cb' });
     for (const other of ['http://127.0.0.1:5002/cb', 'http://127.0.0.1/cb']) {
       const response = await exchange(app(), native, code, { redirect_uri: other });
@@ -132,7 +133,7 @@ onOneEngine('Token endpoint: exchange of an authorization code', (database) => {
     await expectTokenError(guess, 'invalid_grant');
   });
 
-  it('O76 rejects a verifier without a challenge as invalid_request, and consumes nothing', async () => {
+  it('O76 rejects a verifier for a code without a challenge as invalid_request, and consumes nothing', async () => {
     const code = await newCode(client);
     const response = await exchange(app(), client, code, { code_verifier: VERIFIER });
     await expectTokenError(response, 'invalid_request');
@@ -155,7 +156,7 @@ onOneEngine('Token endpoint: exchange of an authorization code', (database) => {
     for (const response of others) await expectTokenError(response, 'invalid_grant');
   });
 
-  it('O79 keeps the first tokens when the code returns with a wrong secret or verifier', async () => {
+  it('O79 keeps the first tokens when the code is sent again with a wrong secret or verifier', async () => {
     const code = await newCode(client, PKCE);
     const first = await exchange(app(), client, code, { code_verifier: VERIFIER });
     const { access_token, refresh_token } = await json<TokenBody>(first);

@@ -171,12 +171,16 @@ onOneEngine('Token endpoint: limits of failures', (database) => {
   it.each(['token', 'revoke', 'introspect'])(
     'O131 does not count the requests that another site sends to /oauth/%s from the browser of a visitor',
     async (path) => {
-      const address = { 'x-forwarded-for': '203.0.113.7' };
-      const claims = { ...address, origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' };
+      const ownHeaders = { 'x-forwarded-for': '203.0.113.7' };
+      const crossSiteHeaders = {
+        ...ownHeaders,
+        origin: 'https://evil.example',
+        'sec-fetch-site': 'cross-site',
+      };
       const send = async (headers: Record<string, string>): Promise<number> =>
         (await sendForm(app(), `/oauth/${path}`, { ...client, secret: 'x' }, {}, headers)).status;
-      for (let each = 0; each <= LIMIT; each += 1) expect(await send(claims)).toBe(400);
-      expect(await send(address)).toBe(401);
+      for (let each = 0; each <= LIMIT; each += 1) expect(await send(crossSiteHeaders)).toBe(400);
+      expect(await send(ownHeaders)).toBe(401);
     },
   );
 
@@ -224,7 +228,7 @@ onOneEngine('Token endpoint: limits of failures', (database) => {
     expect(await failTimes(11)).toEqual([...Array<number>(10).fill(401), 429]);
   });
 
-  it('O130 O132 limits an address that changes its client_id to 100 failures, which take two rows each', async () => {
+  it('O130 O132 limits an address that changes its client_id to 100 failures, and stores at most two rows for each', async () => {
     const { manager } = app().dataSource;
     await manager.clear(RateLimitHit);
     const clientIds = Array.from(
@@ -249,7 +253,7 @@ onOneEngine('Token endpoint: limits of failures', (database) => {
     expect(await manager.count(RateLimitHit)).toBeLessThanOrEqual(2 * 3);
   });
 
-  it('O130 ignores addresses that the client puts in front of X-Forwarded-For', async () => {
+  it('O130 ignores addresses that the client puts at the start of X-Forwarded-For', async () => {
     for (let each = 0; each < LIMIT; each += 1)
       await sendWrongSecret(client, `198.51.100.${each}, 203.0.113.10`);
     expect((await sendWrongSecret(client, '192.0.2.1, 203.0.113.10')).status).toBe(429);

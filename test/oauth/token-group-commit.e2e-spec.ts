@@ -54,7 +54,7 @@ onOneEngine('Token endpoint: concurrent requests', (database) => {
     );
   }
 
-  async function issued(count: number): Promise<IssuedTokens[]> {
+  async function newTokens(count: number): Promise<IssuedTokens[]> {
     return tokensOf(await exchangeAll(await newCodes(count)));
   }
 
@@ -86,7 +86,7 @@ onOneEngine('Token endpoint: concurrent requests', (database) => {
   });
 
   it('refreshes the other tokens when some are rejected, and consumes no rejected one', async () => {
-    const tokens = await issued(5);
+    const tokens = await newTokens(5);
     const [revoked, scoped] = tokens as [IssuedTokens, IssuedTokens];
     await app().service(TokensService).revoke(registered, revoked.refreshToken);
     const outcomes = await refreshAll(tokens, ['', 'profile.read admin']);
@@ -101,7 +101,7 @@ onOneEngine('Token endpoint: concurrent requests', (database) => {
   });
 
   it('returns the same tokens for a repeated refresh token', async () => {
-    const [one, other] = (await issued(2)) as [IssuedTokens, IssuedTokens];
+    const [one, other] = (await newTokens(2)) as [IssuedTokens, IssuedTokens];
     const [first, second, again] = tokensOf(await refreshAll([one, other, one]));
     expect(again?.refreshToken).toBe(first?.refreshToken);
     expect(second?.refreshToken).not.toBe(first?.refreshToken);

@@ -16,8 +16,8 @@ import {
 import { type TestClient, useTestApp } from '../support/test-app.js';
 
 const DAY = 24 * 3_600_000;
-/** One message a minute reaches a phone. */
-const NEXT_MESSAGE_MS = 61_000;
+/** Longer than the pause between two messages to one phone. */
+const MESSAGE_PAUSE = 61_000;
 
 onOneEngine('Token endpoint: refresh', (database) => {
   const app = useTestApp(database);
@@ -26,7 +26,7 @@ onOneEngine('Token endpoint: refresh', (database) => {
   let tokens: TokenBody;
 
   async function newTokens(target: TestClient, parameters = {}): Promise<TokenBody> {
-    app().clock.advance(NEXT_MESSAGE_MS);
+    app().clock.advance(MESSAGE_PAUSE);
     const code = (await approve(app(), user, target, parameters)).get('code') ?? '';
     return json<TokenBody>(await exchange(app(), target, code));
   }
@@ -57,9 +57,9 @@ onOneEngine('Token endpoint: refresh', (database) => {
   it.each(['confidential', 'public'] as const)(
     'O91 issues a new access token and a new refresh token to a %s app',
     async (kind) => {
-      const any = await app().addClient({ kind });
-      const first = await newTokens(any);
-      const response = await refresh(first.refresh_token, {}, any);
+      const target = await app().addClient({ kind });
+      const first = await newTokens(target);
+      const response = await refresh(first.refresh_token, {}, target);
       expect(response.status).toBe(200);
       expectTokenHeaders(response);
       const second = await json<TokenBody>(response);
@@ -81,13 +81,13 @@ onOneEngine('Token endpoint: refresh', (database) => {
   });
 
   it('O92 rejects an unknown refresh token, an access token or a code as invalid_grant', async () => {
-    app().clock.advance(NEXT_MESSAGE_MS);
+    app().clock.advance(MESSAGE_PAUSE);
     const code = (await approve(app(), user, client)).get('code') ?? '';
     const others = ['x', `svcrt_${'A'.repeat(43)}`, tokens.access_token, code, 'x'.repeat(9000)];
     for (const other of others) await expectTokenError(await refresh(other), 'invalid_grant');
   });
 
-  it('O93 rejects the refresh token of another app, which that app can still use, and logs the sender', async () => {
+  it('O93 rejects the refresh token of another app, which that app can still use, and records the app that sent it', async () => {
     const otherApp = await app().addClient();
     await expectTokenError(await refresh(tokens.refresh_token, {}, otherApp), 'invalid_grant');
     expect(await isAccepted(tokens.access_token)).toBe(true);
@@ -153,7 +153,7 @@ onOneEngine('Token endpoint: refresh', (database) => {
     expect(await isAccepted(tokens.access_token)).toBe(false);
   });
 
-  it('O104 rejects a revoked grant as invalid_grant, and its access token at once', async () => {
+  it('O104 rejects the refresh token of a revoked grant as invalid_grant, and its access token at once', async () => {
     const id = await grantOf(tokens.refresh_token);
     const grants = app().service(GrantsService);
     await app()
@@ -163,13 +163,13 @@ onOneEngine('Token endpoint: refresh', (database) => {
     await expectTokenError(await refresh(tokens.refresh_token), 'invalid_grant');
   });
 
-  it('O104 rejects a blocked user as invalid_grant, and the access token at once', async () => {
+  it('O104 rejects the refresh token of a blocked user as invalid_grant, and the access token at once', async () => {
     await app().dataSource.getRepository(User).update({ id: user.id }, { status: 'blocked' });
     expect(await isAccepted(tokens.access_token)).toBe(false);
     await expectTokenError(await refresh(tokens.refresh_token), 'invalid_grant');
   });
 
-  it('O104 rejects a disabled app as invalid_client, and its access token at once', async () => {
+  it('O104 rejects a refresh by a disabled app as invalid_client, and its access token at once', async () => {
     const apps = app().service(AppsService);
     await apps.changeStatus(client.clientId, 'disabled', { actor: 'test' });
     expect(await isAccepted(tokens.access_token)).toBe(false);

@@ -50,7 +50,7 @@ onOneEngine('Token endpoint: requests', (database) => {
     return app().fetch('/oauth/token', { method: 'POST', headers, body });
   }
 
-  it('O59 returns all five members, with the scopes in canonical order', async () => {
+  it('O59 returns all five members of a token response, with the scopes in canonical order', async () => {
     const user = await app().addUser();
     const scope = 'analytics.read posts.read profile.read';
     const code = (await approve(app(), user, client, { scope })).get('code') ?? '';
@@ -91,7 +91,7 @@ onOneEngine('Token endpoint: requests', (database) => {
     await expectTokenError(await send('', { 'content-type': FORM }), 'invalid_client');
   });
 
-  it('O62 reads a request without a length as an empty form', async () => {
+  it('O62 reads a request without Content-Length as an empty form', async () => {
     const socket = connect(app().config.server.port, '127.0.0.1');
     await once(socket, 'connect');
     const head = `POST /oauth/token HTTP/1.1\r\nHost: x\r\nContent-Type: ${FORM}\r\nConnection: close`;
@@ -146,7 +146,7 @@ onOneEngine('Token endpoint: requests', (database) => {
     ['object syntax', 'grant_type[a]=password'],
     ['array syntax of an optional parameter', 'grant_type=foo&scope[]=posts.read'],
     ['object syntax of an optional parameter', 'grant_type=foo&scope[a][b]=posts.read'],
-    ['array syntax next to the parameter', 'grant_type=foo&client_id[]=x'],
+    ['client_id[] next to client_id', 'grant_type=foo&client_id[]=x'],
     ['prototype names', '__proto__[grant_type]=password&constructor=x'],
   ])('O65 rejects %s as invalid_request', async (_, body) => {
     const response = await send(body + credentials(), { 'content-type': FORM });
@@ -158,7 +158,7 @@ onOneEngine('Token endpoint: requests', (database) => {
     await expectTokenError(response, 'invalid_request');
   });
 
-  it('O65 rejects more than 16,384 bytes with 413 and the same body', async () => {
+  it('O65 rejects a form of more than 16,384 bytes, before or after decompression, with 413 and invalid_request', async () => {
     const longest = `grant_type=password${credentials()}&p=`.padEnd(16_384, 'x');
     const headers = { 'content-type': FORM };
     await expectTokenError(await send(longest, headers), 'unsupported_grant_type');
@@ -168,7 +168,7 @@ onOneEngine('Token endpoint: requests', (database) => {
     await expectTokenError(await send(gzipSync(`${longest}x`), zipped), 'invalid_request', 413);
   });
 
-  it('O65 rejects a body without the encoding of its Content-Encoding as invalid_request, and consumes nothing', async () => {
+  it('O65 rejects a body that is not encoded as Content-Encoding says as invalid_request, and consumes nothing', async () => {
     const body = new URLSearchParams(await validForm()).toString();
     for (const coding of ['gzip', 'br', 'deflate', 'snappy']) {
       const headers = { 'content-type': FORM, 'content-encoding': coding };
@@ -219,7 +219,7 @@ onOneEngine('Token endpoint: requests', (database) => {
     },
   );
 
-  it('returns a page when a browser opens the URL of a form', async () => {
+  it('returns an error page when a browser opens the URL to which a form posts', async () => {
     const response = await app().fetch('/oauth/authorize/decision');
     expect(response.status).toBe(400);
     expect(response.headers.get('content-type')).toContain('text/html');

@@ -1,6 +1,6 @@
 import { approve, exchange, requestToken } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
-import { json, type TokenBody } from '../support/responses.js';
+import { json, STATE, type TokenBody } from '../support/responses.js';
 import { useTestApp } from '../support/test-app.js';
 
 onOneEngine('Authorization code flow', (database) => {
@@ -12,7 +12,7 @@ onOneEngine('Authorization code flow', (database) => {
       const user = await app().addUser();
       const client = await app().addClient({ kind });
       const redirect = await approve(app(), user, client);
-      expect(redirect.get('state')).toBe('af0ifjsldkj');
+      expect(redirect.get('state')).toBe(STATE);
       expect(redirect.get('iss')).toBe(app().baseUrl);
       const response = await exchange(app(), client, redirect.get('code') ?? '');
       expect(response.status).toBe(200);

@@ -110,6 +110,7 @@ onSqlite('Metrics of SQLite and of the call log', (database) => {
         receivedAt: app().clock.now(),
       };
       const call = { route: 'GET /dev/v1/me', status: 200, durationMs: 1 };
+      // At most 10,000 calls wait, and one already does.
       for (let calls = 0; calls < 10_001; calls += 1) app().service(CallLog).record(caller, call);
       expect(await read('call_log_waiting')).toBe(10_000);
       expect(await read('call_log_dropped_total')).toBe(2);

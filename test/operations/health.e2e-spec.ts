@@ -41,17 +41,17 @@ onOneEngine('Health endpoints', (database) => {
     expect(await read('/readyz')).toEqual(OK);
   });
 
-  it('C145 do not serve metrics: only the metrics port does, and nothing else', async () => {
+  it('C145 do not serve metrics; the metrics port serves nothing else', async () => {
     for (const path of ['/metrics', '/metrics/', '/dev/v1/metrics'])
       expect((await app.fetch(path)).status).toBe(404);
-    const operators = `http://127.0.0.1:${metricsPort}`;
-    const metrics = await fetch(`${operators}/metrics`);
+    const metricsOrigin = `http://127.0.0.1:${metricsPort}`;
+    const metrics = await fetch(`${metricsOrigin}/metrics`);
     expect([metrics.status, await metrics.text()]).toEqual([
       200,
       expect.stringMatching(/^process_cpu_seconds_total /m),
     ]);
     for (const path of ['/livez', '/readyz', '/dev/v1/me'])
-      expect((await fetch(operators + path)).status).toBe(404);
+      expect((await fetch(metricsOrigin + path)).status).toBe(404);
   });
 });
 

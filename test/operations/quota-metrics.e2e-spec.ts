@@ -1,12 +1,10 @@
 import { Metrics } from '../../src/platform/observability/metrics.js';
 import { QuotaService } from '../../src/modules/quota/quota.service.js';
 import { onOneEngine } from '../support/database.js';
-import { skipCounterCheck } from '../support/invariants.js';
 import { Member } from '../support/member.js';
 import { statementsWithoutBackground, useTestApp } from '../support/test-app.js';
 
 onOneEngine('Quota metrics', (database) => {
-  skipCounterCheck(database);
   const firstApp = useTestApp(database);
   const secondApp = useTestApp(database);
   const scrape = (app = firstApp()) => app.service(Metrics).registry.metrics();

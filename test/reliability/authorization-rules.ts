@@ -128,11 +128,11 @@ export const CONSENT: Topic = {
       source: 'RFC 9700 §4.2.4',
     },
     O30: {
-      rule: "A form with a missing or wrong anti-forgery token, with an `Origin` other than the server's own (including `null`), or with `Sec-Fetch-Site: cross-site` or `same-site` returns an error page with 403 (400 if a field is missing). It has no effect: the owner of the request can still decide.",
+      rule: "A form with a missing or wrong anti-forgery token, with an `Origin` other than the server's own (including `null`), or with `Sec-Fetch-Site: cross-site` or `same-site` returns an error page with 403 (400 if a field is missing). It has no effect: the user can still decide on the authorization request.",
       source: 'RFC 6749 §10.12',
     },
     O31: {
-      rule: 'A pending request is bound to one browser, by a cookie, and to one signed-in user. A form with the valid transaction and token of another user returns an error page with 403.',
+      rule: 'A pending authorization request is bound to one browser, by a cookie, and to one signed-in user. A form with the `transaction` and anti-forgery token of another user, even valid ones, returns an error page with 403.',
       source: 'RFC 6749 §10.12',
     },
     O32: {
@@ -140,15 +140,15 @@ export const CONSENT: Topic = {
       source: 'RFC 6749 §10.12',
     },
     O33: {
-      rule: 'A request can be decided once. Of any number of decisions, sequential or concurrent, exactly one issues a code; the others return an error page with 409.',
+      rule: 'An authorization request can be decided once. Of any number of decisions, sequential or concurrent, exactly one issues a code; the others return an error page with 409.',
       source: 'own',
     },
     O34: {
-      rule: 'One browser can have several open requests, one for each tab, and complete each of them. After a sign-in in one tab, entering the same phone in an older tab continues without a second message, unless its `prompt` requires a sign-in.',
+      rule: 'One browser can have several pending authorization requests, one for each tab, and complete each of them. After a sign-in in one tab, entering the same phone in an older tab continues without a second message, unless the `prompt` of the older request requires a sign-in.',
       source: 'own',
     },
     O35: {
-      rule: 'A request expires after 15 minutes. Then its forms return an error page with 400 that asks the user to start again at the app, without a redirect.',
+      rule: 'An authorization request expires after 15 minutes. Then its forms return an error page with 400 that asks the user to start again at the app, without a redirect.',
       source: 'own',
     },
     O36: {
@@ -190,7 +190,7 @@ export const ONE_TIME_PASSWORDS: Topic = {
       source: 'NIST SP 800-63B §5.1.3.2',
     },
     O44: {
-      rule: 'One-time passwords are stored as HMAC-SHA256 of request, phone and password. The key is not in the database, so a dump of the tables does not reveal them.',
+      rule: 'One-time passwords are stored as an HMAC-SHA256 over the id of the sign-in, the phone and the password. The key is not in the database, so a dump of the tables does not reveal the passwords.',
       source: 'NIST SP 800-63B §5.1.3.2',
     },
     O45: {
@@ -206,11 +206,11 @@ export const ONE_TIME_PASSWORDS: Topic = {
       source: 'NIST SP 800-63B §5.2.2',
     },
     O48: {
-      rule: 'Ten wrong passwords for one phone within 15 minutes, over all requests and browsers, block the phone until the window has passed (exception: O57). New messages do not reset the count, and none is sent while the phone is blocked. Correct passwords are not counted.',
+      rule: 'Ten wrong passwords for one phone within 15 minutes, over all authorization requests and browsers, block the phone until the window has passed (exception: O57). New messages do not reset the count, and none is sent while the phone is blocked. Correct passwords are not counted.',
       source: 'NIST SP 800-63B §5.2.2',
     },
     O49: {
-      rule: 'A second message within 60 seconds returns an error page with 429 and `Retry-After`. Nothing is sent, and the earlier password remains valid.',
+      rule: 'Requesting a second message within 60 seconds returns an error page with 429 and `Retry-After`. Nothing is sent, and the earlier password remains valid.',
       source: 'own',
     },
     O50: {
@@ -234,7 +234,7 @@ export const ONE_TIME_PASSWORDS: Topic = {
       source: 'NIST SP 800-63B §5.2.2; CWE-204',
     },
     O55: {
-      rule: 'A password is accepted only in the browser and for the request for which it was requested.',
+      rule: 'A password is accepted only in the browser that requested it, and only for the authorization request for which it was requested.',
       source: 'NIST SP 800-63B §5.1.3',
     },
     O56: {
@@ -246,7 +246,7 @@ export const ONE_TIME_PASSWORDS: Topic = {
       source: 'own',
     },
     O58: {
-      rule: 'The field has `autocomplete="one-time-code"` and `inputmode="numeric"`, the message ends with `@host #123456` so that browsers can fill it in, and no URL contains the password. A message that fails is retried after 2, 10 and 30 seconds. If the last attempt fails, only the daily total gets the message back, for phones with and without a user. A metric and the audit log report the failure.',
+      rule: 'The field has `autocomplete="one-time-code"` and `inputmode="numeric"`, the message ends with `@host #123456` so that browsers can fill it in, and no URL contains the password. A message that fails is retried after 2, 10 and 30 seconds. If the last attempt fails, the message no longer counts against the daily total of O52. It still counts against the limits of its phone and address, so these do not reveal whether the phone has a user. A metric and the audit log report the failure.',
       source: 'WebOTP',
     },
   },

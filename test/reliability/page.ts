@@ -2,13 +2,14 @@ import { readdir, readFile } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
 import { readFigures } from '../faults/figures.js';
 import { GUARANTEES } from '../faults/guarantees.js';
-import { ASSERTIONS } from './rules.js';
+import { TOPICS } from './rules.js';
 import type { Topic } from './topic.js';
 
 export const RELIABILITY_PAGE = 'docs/reliability.md';
 
 /** A test file that proves a rule. */
 export interface Proof {
+  /** The number of the rule, such as `O12`. */
   number: string;
   file: string;
 }
@@ -19,13 +20,13 @@ const TITLE = /(?:\bit\(|\)\()\s*['"`]((?:[OC]\d+ )+)/g;
 /** The number in the property `proves` of an oracle's row. */
 const PROVES = /'([OC]\d+)'/g;
 
-/** The numbered tests. */
+/** A proof for each rule number in the title of a test. */
 export async function tests(): Promise<Proof[]> {
   const files = [...(await filesOf('test', '-spec.ts')), ...(await filesOf('src', '.spec.ts'))];
   return proofsIn(files, TITLE);
 }
 
-/** The numbered requests of the oracle. Agreement is no proof, so each rule needs a test as well. */
+/** A proof for each request of the oracle with a rule number. Two equal responses prove little, so each rule needs a test as well. */
 export async function comparisons(): Promise<Proof[]> {
   return proofsIn(await filesOf('test/system/oracle/rows', '.rows.ts'), PROVES);
 }
@@ -33,7 +34,7 @@ export async function comparisons(): Promise<Proof[]> {
 /** The content of docs/reliability.md. */
 export async function reliabilityPage(): Promise<string> {
   const proofs = [...(await tests()), ...(await comparisons())];
-  const sections = ASSERTIONS.map((topic) => sectionOf(topic, proofs));
+  const sections = TOPICS.map((topic) => sectionOf(topic, proofs));
   const links = unique(proofs.map(({ file }) => `[${nameOf(file)}]: ${relative('docs', file)}`));
   const faults = await faultsSection();
   return `${[INTRODUCTION, faults, ...sections, links.toSorted().join('\n')].join('\n\n')}\n`;
@@ -45,13 +46,13 @@ async function faultsSection(): Promise<string> {
   const sections = Object.entries(GUARANTEES).map(async ([folder, { title, text }]) => {
     const rows = (await filesOf(join('test/faults', folder), '-spec.ts')).map((file) => {
       const last = figures?.files[file];
-      const shown = last ? [`${last.passed} passed`, ...last.figures].join('<br>') : '';
-      return `| [${nameOf(file)}](../${file}) | ${shown} |`;
+      const results = last ? [`${last.passed} passed`, ...last.figures].join('<br>') : '';
+      return `| [${nameOf(file)}](../${file}) | ${results} |`;
     });
     return [`### ${title}`, '', text, '', FAULTS_HEADER, ...rows].join('\n');
   });
-  const shown = figures ? ` Last measured: ${figures.shown}.` : '';
-  const introduction = `\`npm run test:faults\` causes these faults in the service, its database and its network.${shown}`;
+  const lastMeasured = figures ? ` Last measured: ${figures.shown}.` : '';
+  const introduction = `\`npm run test:faults\` causes these faults in the service, its database and its network.${lastMeasured}`;
   return ['## Faults', introduction, ...(await Promise.all(sections))].join('\n\n');
 }
 
@@ -59,11 +60,11 @@ function sectionOf({ title, rules }: Topic, proofs: readonly Proof[]): string {
   const numbers = Object.keys(rules);
   const rows = Object.entries(rules).map(([number, { rule, source }]) => {
     const own = proofs.filter((proof) => proof.number === number);
-    const places = unique(own.map(({ file }) => `[${nameOf(file)}]`)).join(', ');
+    const links = unique(own.map(({ file }) => `[${nameOf(file)}]`)).join(', ');
     const commands = unique(own.map(({ file }) => commandOf(file)))
       .toSorted()
       .join(', ');
-    return `| ${number} | ${rule.replaceAll('|', String.raw`\|`)} | ${places} | ${commands} | ${source} |`;
+    return `| ${number} | ${rule.replaceAll('|', String.raw`\|`)} | ${links} | ${commands} | ${source} |`;
   });
   return [`## ${title} (${numbers[0]}–${numbers.at(-1)})`, '', HEADER, ...rows].join('\n');
 }
@@ -129,20 +130,21 @@ How to read a rule of the developer API:
 - A rejected request stores nothing and uses no quota. Its \`X-Request-Id\` equals the \`request_id\` of its body. The body reveals
   no framework, file or SQL statement.
 
-Numbers are the defaults of configurable limits. A "Source" of \`own\` marks a rule that no standard requires.
+Numbers in the rules are the defaults of configurable limits. A "Source" of \`own\` marks a rule that no standard requires.
 
 Each rule has at least one test whose title begins with its number. "Command" names the script: \`test\` is \`npm test\`, and
 \`test:system\` is \`npm run test:system\`. Most tests send HTTP requests to the real service; tests of many inputs call the
-responsible function. \`npm test\` runs tests that depend on the database on SQLite and on one server, and every other file on one
-of the two. A complete \`npm run test:system\` runs both on SQLite, MariaDB and MySQL. A test is listed here even if its suite is
-skipped because a server or Chromium is not installed: each run reports its engines and the number of skipped tests.
+responsible function. \`npm test\` runs tests that depend on the database on SQLite and on one database server, and every other
+file on one of the two. A complete \`npm run test:system\` runs both kinds of tests on SQLite, MariaDB and MySQL. A test is listed
+here even if its suite is skipped because a server or Chromium is not installed: each run reports its engines and the number of
+skipped tests.
 
 **Races** (\`races/…\`) send the same request many times concurrently, most of them to two processes of the service that share a
 MariaDB or MySQL database: a few rounds in \`npm run test:system\`, a hundred in \`npm run test:races\`. O140 lists the exceptions.
 
 **The oracle** (\`oracle/…\`) is a second implementation of the same standards, \`oidc-provider\`, that gets the same requests.
-[differences.ts](../test/system/oracle/differences.ts) lists every difference between the two responses with its reason. A
-difference that is not listed fails the test; see [decision 0010](decisions/0010-reference-implementation.md).
+[differences.ts](../test/system/oracle/differences.ts) lists every difference between the responses of the two servers
+with its reason. A difference that is not listed fails the test; see [decision 0010](decisions/0010-reference-implementation.md).
 
 \`npm run reliability\` generates this page from the rules in \`test/reliability/\` and the numbers in the tests. A rule without a
 test, a test without a rule, and an outdated page fail \`npm test\`.`;

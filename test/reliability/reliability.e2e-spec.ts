@@ -1,8 +1,8 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { comparisons, RELIABILITY_PAGE, reliabilityPage, tests } from './page.js';
-import { ASSERTIONS } from './rules.js';
+import { TOPICS } from './rules.js';
 
-const NUMBERS = ASSERTIONS.flatMap(({ rules }) => Object.keys(rules));
+const NUMBERS = TOPICS.flatMap(({ rules }) => Object.keys(rules));
 const numbersWith = (letter: string) => NUMBERS.filter((number) => number.startsWith(letter));
 
 /** The assigned numbers. The number of a deleted rule is never reused. */
@@ -21,15 +21,15 @@ const numbersIn = (letter: string, ranges: readonly (readonly [number, number])[
     Array.from({ length: last - first + 1 }, (_, index) => `${letter}${first + index}`),
   );
 
-/** Races that do not need two processes behind one public URL, with the reason. */
+/** Files of races that do not need two processes behind one public URL, with the reason. */
 const WITHOUT_CLUSTER: Readonly<Record<string, string>> = {
   'conflicts.e2e-spec.ts':
-    'a database trigger causes the conflict and counts in its session variable',
+    'a database trigger causes the conflict, and counts the attempts in a variable of its connection',
   'idempotency-killed.e2e-spec.ts': 'one process is killed, and the next takes over',
   'idempotency.e2e-spec.ts': 'three processes, each called at its own address',
   'interrupted-refresh.e2e-spec.ts': 'one process is killed, and the next takes over',
   'publish-conflicts.e2e-spec.ts':
-    'the test itself is the other transaction, or a trigger counts in its session variable',
+    'the test itself is the other transaction, or a trigger counts the attempts in a variable of its connection',
   'publish-killed.e2e-spec.ts': 'one process is killed, and the next takes over',
   'publish.e2e-spec.ts': 'three processes, each called at its own address',
   'revocation-during-sign-in.e2e-spec.ts': 'the test itself locks the row',
@@ -43,7 +43,7 @@ const RUN_ONCE: Readonly<Record<string, string>> = {
     'one rotation during hundreds of calls',
   'O90 leaves two valid secrets, one of them with an expiry, after three commands at once':
     'starts three processes for a race that another test repeats',
-  'waits for the sign-in and ends the session that it starts':
+  'waits for the sign-in, then ends the session that the sign-in created':
     'stops the sign-in at the critical statement',
 };
 const ON_SERVERS = /\bonEach(Server|Engine)\(/;
@@ -74,21 +74,21 @@ describe('docs/reliability.md', () => {
     expect(numbered.filter(({ number }) => !NUMBERS.includes(number))).toEqual([]);
   });
 
-  it('O140 runs races on servers with two processes, and a hundred rounds in "npm run test:races"', async () => {
+  it('O140 runs races on database servers with two processes of the service, and a hundred rounds in "npm run test:races"', async () => {
     const races = await readdir('test/system/races');
     expect(races.length).toBeGreaterThan(4);
-    const singleProcess: string[] = [];
-    const once: string[] = [];
+    const withoutCluster: string[] = [];
+    const runOnce: string[] = [];
     for (const race of races) {
       const source = await readFile(`test/system/races/${race}`, 'utf8');
       expect(source, race).toMatch(ON_SERVERS);
-      if (!CLUSTER.test(source)) singleProcess.push(race);
+      if (!CLUSTER.test(source)) withoutCluster.push(race);
       const [, ...cases] = source.split(TEST);
       const unrepeated = cases.filter((each) => !IN_ROUNDS.test(each));
-      once.push(...unrepeated.map((each) => TITLE.exec(each)?.[1] ?? race));
+      runOnce.push(...unrepeated.map((each) => TITLE.exec(each)?.[1] ?? race));
     }
-    expect(singleProcess.toSorted()).toEqual(Object.keys(WITHOUT_CLUSTER));
-    expect(once.toSorted()).toEqual(Object.keys(RUN_ONCE));
+    expect(withoutCluster.toSorted()).toEqual(Object.keys(WITHOUT_CLUSTER));
+    expect(runOnce.toSorted()).toEqual(Object.keys(RUN_ONCE));
     const manifest = JSON.parse(await readFile('package.json', 'utf8')) as Manifest;
     expect(manifest.scripts['test:races']).toBe(
       'RACE_ROUNDS=100 TEST_SUITE=system vitest run test/system/races',

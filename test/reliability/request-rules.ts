@@ -68,7 +68,7 @@ export const TRANSPORT: Topic = {
       source: 'own',
     },
     C17: {
-      rule: 'The id of another kind of object, such as a user or a comment, returns 404 in place of the id of a post.',
+      rule: 'The id of another kind of object, such as a user or a comment, where the id of a post belongs, returns 404.',
       source: 'own',
     },
     C18: {
@@ -104,15 +104,15 @@ export const TRANSPORT: Topic = {
       source: 'own',
     },
     C26: {
-      rule: 'An `X-Request-Id` of 1 to 64 letters, digits, dots, hyphens and underscores is used. Any other is replaced, which prevents log injection.',
+      rule: 'An `X-Request-Id` of 1 to 64 letters, digits, dots, hyphens and underscores becomes the id of the request. The server replaces any other, which prevents log injection.',
       source: 'own',
     },
     C27: {
-      rule: 'Of 1,000 concurrent GETs, many more than there are database connections, each returns 200, or 503 with `Retry-After` in time.',
+      rule: 'Of 1,000 concurrent GETs, many more than there are database connections, each gets a response in time: 200, or 503 with `Retry-After`.',
       source: 'RFC 9110 §15.6.4',
     },
     C28: {
-      rule: 'On SIGTERM `/readyz` returns 503 at once. Requests in progress are finished, new ones on open connections return 503 with `Connection: close`, and the process exits with code 0.',
+      rule: 'On SIGTERM `/readyz` returns 503 at once. New requests are served for `SHUTDOWN_DELAY_MS`; after that, those on open connections return 503 with `Connection: close`. Requests in progress are finished, and the process exits with code 0.',
       source: 'own',
     },
   },
@@ -154,7 +154,7 @@ export const AUTHENTICATION: Topic = {
       source: 'RFC 6750 §2, §3.1',
     },
     C37: {
-      rule: 'A token with NUL, of 8 KB or with non-ASCII characters returns 401.',
+      rule: 'A token with `%00`, of 8 KB or with non-ASCII characters returns 401. A NUL byte in a header returns 400 from the HTTP parser.',
       source: 'RFC 6750 §2.1',
     },
     C38: {
@@ -178,7 +178,7 @@ export const AUTHENTICATION: Topic = {
       source: 'product requirements, section 4.2',
     },
     C43: {
-      rule: 'Deleting the comment of another user returns 404, also for the author of the post.',
+      rule: 'Deleting the comment of another user returns 404, even to the author of the post.',
       source: 'product requirements, section 4.2',
     },
     C44: {
@@ -236,7 +236,7 @@ export const BODIES: Topic = {
       source: 'RFC 9110 §15.5.14',
     },
     C56: {
-      rule: 'A body may be nested 20 levels deep, including itself. Deeper ones return 400 with `too_deep`; 50,000 levels take at most 50 milliseconds.',
+      rule: 'A body may have 20 levels of nesting, of which the outermost object is the first. Deeper ones return 400 with `too_deep`; 50,000 levels take at most 50 milliseconds.',
       source: 'RFC 8259 §9',
     },
     C57: {

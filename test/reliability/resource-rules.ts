@@ -56,7 +56,7 @@ export const FIELDS: Topic = {
       source: 'own',
     },
     C75: {
-      rule: 'Numbers are returned equal to the last digit.',
+      rule: 'A number in a response equals the number that the client sent, to the last digit.',
       source: 'product requirements, section 4.2',
     },
     C76: {
@@ -160,7 +160,7 @@ export const QUOTA: Topic = {
       source: 'Idempotency-Key draft §2.6',
     },
     C98: {
-      rule: 'Of 50 such concurrent requests to three processes, one publishes. The others get its response, or 409 `idempotency_key_in_use` with `Retry-After`.',
+      rule: 'Of 50 concurrent requests with one key to three processes, one publishes. The others get its response, or 409 `idempotency_key_in_use` with `Retry-After`.',
       source: 'Idempotency-Key draft §2.6, §2.7',
     },
     C99: {
@@ -180,7 +180,7 @@ export const QUOTA: Topic = {
       source: 'Idempotency-Key draft §2.3',
     },
     C103: {
-      rule: 'With a quota of 100, 300 concurrent publishes to three processes create exactly 100 posts and return 200 times 429. Posts, quota and recorded calls agree.',
+      rule: 'With a quota of 100, 300 concurrent publishes to three processes create exactly 100 posts, and the other 200 return 429. Posts, quota and recorded calls agree.',
       source: 'product requirements, section 8',
     },
     C104: {
@@ -212,7 +212,7 @@ export const QUOTA: Topic = {
       source: 'product requirements, section 8',
     },
     C111: {
-      rule: 'The monthly job does not affect the quota, whether it runs twice, in two places, late or never.',
+      rule: 'The monthly job does not affect the quota, whether it runs twice, in two processes, late or never.',
       source: 'own',
     },
     C112: {
@@ -224,7 +224,7 @@ export const QUOTA: Topic = {
       source: 'own',
     },
     C114: {
-      rule: 'A publish that the database rolls back because of a deadlock is retried at most three times and returns 201.',
+      rule: 'If the database rolls back a publish because of a deadlock, the server retries it up to three times. The response is 201, or 503 with `Retry-After` after a fourth deadlock.',
       source: 'own',
     },
     C116: {
@@ -238,11 +238,11 @@ export const DOCUMENTS: Topic = {
   title: 'Documents and pages',
   rules: {
     C117: {
-      rule: 'A GET whose `If-None-Match` contains the `ETag` of the response returns 304.',
+      rule: 'A GET whose `If-None-Match` contains the current `ETag` of the resource returns 304.',
       source: 'RFC 9110 §13.1.2',
     },
     C139: {
-      rule: '`/openapi.json` is a valid OpenAPI document, passes the linter and equals the committed file. Every operation has all of its statuses, with examples that match their schemas.',
+      rule: '`/openapi.json` is a valid OpenAPI document, passes the linter and equals the committed file. Every operation documents each status that it can return, with examples that match their schemas.',
       source: 'OpenAPI 3.1',
     },
     C140: {
@@ -250,7 +250,7 @@ export const DOCUMENTS: Topic = {
       source: 'own',
     },
     C141: {
-      rule: 'Of requests that are generated from the published document, valid ones never return 400, invalid ones never succeed, and none causes a server error.',
+      rule: 'Of requests that are generated from the published document, valid ones are never rejected as malformed, invalid ones never succeed, and none causes a server error. A valid OAuth request may still return an error that its schema cannot express, such as `invalid_grant` for an unknown code.',
       source: 'own',
     },
     C142: {

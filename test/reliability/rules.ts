@@ -26,7 +26,7 @@ import type { Topic } from './topic.js';
  * The rules by topic, in numerical order: `O` for the authorization server, `C` for the developer API. The title of a test starts
  * with the numbers of the rules that it proves.
  */
-export const ASSERTIONS: readonly Topic[] = [
+export const TOPICS: readonly Topic[] = [
   AUTHORIZATION_REQUEST,
   PKCE_REQUEST,
   CONSENT,

@@ -20,7 +20,7 @@ export const METADATA_AND_BROWSER_APPS: Topic = {
       source: 'Fetch standard, CORS; OAuth 2.1 draft §3.2',
     },
     O124: {
-      rule: 'Such an origin may read every response, including 400, 401 and 429, and the headers `WWW-Authenticate` and `Retry-After`, unless the request names an app that is not a public app of this origin. Cookies are never used: `Access-Control-Allow-Credentials` is never sent.',
+      rule: 'The origin of an enabled public app (O123) may read every response, including 400, 401 and 429, and the headers `WWW-Authenticate` and `Retry-After`, unless the request names an app that is not a public app of this origin. Cookies are never used: `Access-Control-Allow-Credentials` is never sent.',
       source: 'RFC 9700 §2.6',
     },
     O125: {
@@ -34,11 +34,11 @@ export const THROTTLING: Topic = {
   title: 'Rate limits',
   rules: {
     O126: {
-      rule: 'After 20 failed requests of one app from one address within 15 minutes, every further request without a valid secret returns 429 with `error` `too_many_attempts`, the time to wait in `error_description`, `message` `Too many attempts`, `Retry-After` in whole seconds, and `no-store`. Requests of a confidential app with a valid secret never count as failed. Neither does an expired or used code or refresh token that was issued to the public app that sends it, until its row is pruned (O142).',
+      rule: 'After 20 failed requests of one app from one address within 15 minutes, every further request without a valid secret returns 429 with `error` `too_many_attempts`, the time to wait in `error_description`, `message` `Too many attempts`, `Retry-After` in whole seconds, and `no-store`. Requests of a confidential app with a valid secret never count as failed. Neither do requests of a public app with an expired or used code or refresh token that was issued to it, until the row of this credential is pruned (O142).',
       source: 'RFC 6585 §4; OAuth 2.1 draft §2.4.1',
     },
     O127: {
-      rule: 'After 20 failures of one browser at sign-in and decision within 15 minutes, wrong passwords and forged forms together, the response is a page with 429, "Too many attempts" and `Retry-After`.',
+      rule: 'After 20 failed sign-in and consent forms of one browser within 15 minutes, wrong passwords and forged forms together, the response is a page with 429, "Too many attempts" and `Retry-After`.',
       source: 'product requirements, section 8',
     },
     O128: {
@@ -46,7 +46,7 @@ export const THROTTLING: Topic = {
       source: 'product requirements, section 8',
     },
     O129: {
-      rule: 'Successful requests never count as failed attempts: a thousand refreshes from one address all succeed. Requests have limits of their own in 15 minutes: 7,500 for a confidential app over all of its addresses, 7,500 for a public app from one address, and, from one address, 600 authorization requests and 1,800 steps of sign-in and decision. Counting is exact within a process, also under concurrency.',
+      rule: 'Successful requests never count as failed attempts: a thousand refreshes from one address all succeed. Requests have limits of their own in 15 minutes. Each of the token, revocation and introspection endpoints accepts 7,500 from a confidential app, over all of its addresses, and 7,500 from a public app at one address. One address may send 600 authorization requests and 1,800 sign-in and consent forms, and one browser 60 of these forms. Counting is exact within a process, also under concurrency.',
       source: 'own',
     },
     O130: {
@@ -54,11 +54,11 @@ export const THROTTLING: Topic = {
       source: 'own',
     },
     O131: {
-      rule: "No client can use up another's limit. Failures under an app's `client_id` from another address or browser do not affect the app. Failures from its own address never block an app with a valid secret, and its requests are counted after authentication. Requests that another site causes in a user's browser (`Sec-Fetch-Site`, `Sec-Fetch-Dest`) are rejected without being counted, unless the site belongs to an app that may call.",
+      rule: "No client can use up another's limit. Failures under an app's `client_id` from another address or browser do not affect the app. Failures from its own address never block an app with a valid secret, and its requests are counted after authentication. Requests that another site causes in a user's browser (`Sec-Fetch-Site`, `Sec-Fetch-Dest`) are rejected without being counted, unless the site has the origin of a public app (O123).",
       source: 'own',
     },
     O132: {
-      rule: 'All processes share the failed attempts, which survive a restart. Requests are counted in the memory of each process, which starts empty and holds at most 10,000 keys. A 429 consumes no code and no refresh token and is not counted. Failed attempts take a bounded number of rows: an address that changes its `client_id` leaves about two rows for each.',
+      rule: 'All processes share the failed attempts, which survive a restart. Requests are counted in the memory of each process: a new process starts at zero, and it counts at most 10,000 keys. A 429 consumes no code and no refresh token and is not counted. Failed attempts take a bounded number of rows: an address that changes its `client_id` leaves about two rows for each.',
       source: 'own',
     },
   },
@@ -68,7 +68,7 @@ export const STORAGE_AND_OPERATION: Topic = {
   title: 'Storage, concurrency, time, logs and commands',
   rules: {
     O133: {
-      rule: 'No table contains a client secret, code, token, verifier or one-time password, or anything with the prefix of one: only hashes are stored, and each is unique. Responses that can be repeated are stored encrypted under the token that was used.',
+      rule: 'No table contains a client secret, code, token, verifier or one-time password, or anything with the prefix of one: only hashes are stored, and each is unique. The response to a refresh, which can be repeated (O96), is stored encrypted with a key derived from the used refresh token.',
       source: 'RFC 9700 §4.9',
     },
     O134: {
@@ -92,11 +92,11 @@ export const STORAGE_AND_OPERATION: Topic = {
       source: 'own',
     },
     O139: {
-      rule: 'A transaction that fails because of another one (errors 1213, 1205 and 1020) is retried up to three times after a random delay, and the client gets a success. A transaction that waited for a lock for `DB_TIMEOUT_MS` is not retried. If a transaction that several requests share fails, each request is retried in a transaction of its own, unless the database is unavailable.',
+      rule: 'A transaction that fails because of another one (errors 1213, 1205 and 1020 of MySQL and MariaDB) is retried up to three times after a random delay, and the client gets a success. A transaction that waited for a lock for `DB_TIMEOUT_MS` is not retried. If a transaction that several requests share fails, each request is retried in a transaction of its own, unless the database is unavailable.',
       source: 'own',
     },
     O140: {
-      rule: 'Races pass on MySQL and MariaDB with two or three processes of the service, a hundred rounds in a row. Exceptions: a refresh whose process is killed, a token request that the database rejects, and twelve rotations of one secret run with one process at a time; rotations by three commands at once, and under load, run once.',
+      rule: 'Races pass on MySQL and MariaDB with two or three processes of the service, a hundred rounds in a row. Exceptions with one process at a time: requests whose process is killed, requests that a trigger or a lock of the test makes fail, twelve rotations of one secret, and a revocation of all access during a sign-in. Exceptions that run once: this revocation, a request whose `Idempotency-Key` stays locked for more than a second, and rotations by three commands at once and under load.',
       source: 'own',
     },
     O141: {
@@ -104,11 +104,11 @@ export const STORAGE_AND_OPERATION: Topic = {
       source: 'own',
     },
     O142: {
-      rule: 'Every hour, one of all processes deletes expired rows, at most 1,000 at a time, found by an index. Used codes are kept until their grant has ended, and used refresh tokens for a lifetime and a day after their use, so that reuse is still detected. After that, a reused refresh token returns `invalid_grant` and revokes nothing. The stored responses of O96 are deleted once they can no longer be repeated. Concurrent refreshes are not affected.',
+      rule: 'Every hour, one of the processes deletes expired rows, at most 1,000 at a time, found by an index. Used codes are kept until their grant has ended, and used refresh tokens for 31 days after their use (the 30 days of O102 and one more), so that reuse is still detected. After that, a reused refresh token returns `invalid_grant` and revokes nothing. The stored responses of O96 are deleted once they can no longer be repeated. Concurrent refreshes are not affected.',
       source: 'own',
     },
     O143: {
-      rule: 'With all logs enabled (debug, SQL, access), no line contains a token, code, password, secret, verifier, cookie, `Authorization` header or full phone number, whatever error occurs. URLs are logged without their query.',
+      rule: 'At the most verbose log level (`LOG_LEVEL=trace`), no line contains a token, code, password, secret, verifier, cookie, `Authorization` header or full phone number, whatever error occurs. URLs are logged without their query.',
       source: 'RFC 9700 §4.3',
     },
     O144: {
@@ -120,7 +120,7 @@ export const STORAGE_AND_OPERATION: Topic = {
       source: 'OAuth 2.1 draft §2.3.1',
     },
     O146: {
-      rule: 'At `/account/apps` a signed-in user sees each app with valid access once, with its scopes and its first and last use. Removing an app ends all of its grants at once, and nothing else.',
+      rule: 'At `/account/apps` a signed-in user sees each app with valid access once, with its scopes, the time of the first valid consent and the last use. Removing an app ends all of its grants at once, and nothing else.',
       source: 'OAuth 2.1 draft §7.9',
     },
   },
@@ -134,7 +134,7 @@ export const BROWSERS_AND_TYPING: Topic = {
       source: 'RFC 9700 §4.2.4',
     },
     O148: {
-      rule: 'A double click on Allow, or going back and allowing again, issues one code. Requests of two apps in two tabs do not interfere.',
+      rule: 'A double click on Allow, or going back and allowing again, issues one code. Authorization requests of two apps in two tabs do not interfere.',
       source: 'own',
     },
     O149: {

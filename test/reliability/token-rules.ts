@@ -40,7 +40,7 @@ export const TOKEN_REQUEST: Topic = {
       source: 'RFC 6749 §3.2',
     },
     O68: {
-      rule: 'If the database is unreachable, overloaded or too slow, the response is 503 `temporarily_unavailable` with `Retry-After`. Any other internal error is 500 `server_error`. Neither is ever `invalid_grant` or `invalid_client`, which make clients delete their tokens. Nothing that a retry needs is consumed. The exception is a COMMIT that the database did not confirm: the response is 503, and the server does not retry. A retried refresh then gets the stored response within its 30 seconds. A code may be used up and return `invalid_grant`. Pages show 503 or 500, and their form can be sent again: no message, attempt or one-time password is used up. A decision whose COMMIT was not confirmed may return 409; the user then starts again at the app.',
+      rule: 'If the database is unreachable, overloaded or too slow, the response is 503 `temporarily_unavailable` with `Retry-After`. Any other internal error is 500 `server_error`. Neither is ever `invalid_grant` or `invalid_client`, which make clients delete their tokens. Nothing that a retry needs is consumed. The exception is a COMMIT that the database did not confirm: the response is 503, and the server does not retry. A retried refresh then gets the stored response for 30 seconds. A retried exchange may return `invalid_grant`, because the code is used up. Pages show 503 or 500, and their form can be sent again: no message, attempt or one-time password is used up. A decision whose COMMIT was not confirmed may return 409; the user then starts again at the app.',
       source: 'RFC 6749 §5.2',
     },
   },
@@ -140,7 +140,7 @@ export const CLIENT_AUTHENTICATION: Topic = {
       source: 'RFC 6749 §2.3',
     },
     O90: {
-      rule: 'An app has at most two valid secrets at a time. Rotation sets the expiry of the old one (24 hours, or `--grace`); a third secret ends the first at once. A revoked or expired secret returns 401 from that millisecond on. The last use of a secret is updated at most once a minute.',
+      rule: 'An app has at most two valid secrets at a time. Rotation sets the expiry of the old one (24 hours, or `--grace`); a third secret ends the first at once. A secret returns 401 from the millisecond of its revocation or expiry on. The last use of a secret is updated at most once a minute.',
       source: 'own',
     },
   },
@@ -170,7 +170,7 @@ export const REFRESH: Topic = {
       source: 'RFC 6749 §6',
     },
     O96: {
-      rule: 'A used refresh token that is sent again within 30 seconds, before its successor is used, returns the same two tokens. This covers a lost response and two tabs that refresh at once. `expires_in` is the remaining time, rounded up to seconds. With other scopes than the first time it returns `invalid_scope`; if that access token was revoked, `invalid_grant`. Neither revokes anything.',
+      rule: 'A used refresh token that is sent again within 30 seconds, before its successor is used, returns the same two tokens. This covers a lost response and two tabs that refresh at once. `expires_in` is the remaining time, rounded up to seconds. If the repeated request has another `scope` than the first, it returns `invalid_scope`; if the access token of the response was revoked, `invalid_grant`. Neither revokes anything.',
       source: 'own',
     },
     O97: {
@@ -274,7 +274,7 @@ export const BEARER: Topic = {
       source: 'own',
     },
     O119: {
-      rule: 'Checking a token takes one statement, which reads token, grant and app by their indexes, and no write. The last use of a grant is written in the background, at most once a minute.',
+      rule: 'To check a token, the server executes one statement, which reads token, grant, app, user and quota by their indexes, and writes nothing. The last use of a grant is written in the background, at most once a minute.',
       source: 'own',
     },
   },

@@ -59,7 +59,7 @@ export interface List {
   readonly member: Member;
   /** Relative to `/dev/v1`. */
   readonly path: string;
-  /** Adds an item and advances the clock by a millisecond. Returns its id. */
+  /** Advances the clock by a millisecond and adds an item. Returns the id of the item. */
   add(): Promise<string>;
   remove(id: string): Promise<Response>;
 }
@@ -150,7 +150,7 @@ export function pathOf({ path }: Endpoint): string {
     .replace(':comment', 'cmt_01kahq5f3veqdr8bn3tdmx3q0a');
 }
 
-/** A valid request body. */
+/** A valid request body; undefined for GET and DELETE. */
 export function bodyOf({ method, path }: Endpoint): object | undefined {
   if (method !== 'POST') return undefined;
   return { [path === '/posts' ? 'content' : 'text']: 'Hi' };

@@ -16,7 +16,7 @@ const { FUZZ_SEED, FUZZ_RUNS } = process.env;
 export const SEED =
   FUZZ_SEED === 'random' ? Math.floor(Math.random() * 2 ** 31) : Number(FUZZ_SEED ?? DEFAULT_SEED);
 
-/** The number of generated requests of a kind per operation. If undefined, the test sets it. */
+/** The number of valid requests, and of invalid ones, to generate for each operation. If undefined, the test sets it. */
 export const RUNS = FUZZ_RUNS === undefined ? undefined : Number(FUZZ_RUNS);
 
 console.info(`Generating requests with FUZZ_SEED=${SEED}.`);
@@ -62,6 +62,7 @@ const BROKEN_URLS = [
   'ftp://x',
   'https://',
 ];
+/** Limits generated texts, except those of exactly the maximum length of their schema. */
 const MAX_LENGTH = 60;
 
 /** Generates valid and slightly invalid values from the schemas of a document. */
@@ -85,7 +86,7 @@ export class Arbitraries {
       .filter((value) => this.conforms(own, value));
   }
 
-  /** Generates near misses and arbitrary JSON. */
+  /** Generates values that violate the schema: near misses and arbitrary JSON. */
   invalid(schema: Schema): fc.Arbitrary<unknown> {
     const own = this.resolved(schema);
     return fc

@@ -89,7 +89,7 @@ export function inChromium(
     });
     afterAll(() => browser?.close());
     const chrome = new Chromium(app, () => {
-      if (!browser) throw new Error('Chromium starts before the tests.');
+      if (!browser) throw new Error('Chromium is not started: call this in a test or hook.');
       return browser;
     });
     beforeEach(() => {

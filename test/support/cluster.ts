@@ -38,7 +38,7 @@ export class Cluster implements Site {
   }
 }
 
-/** Starts `size` processes on a database that has its schema. */
+/** Starts `size` processes on a migrated database. */
 export async function startCluster(
   { url, version, env: overrides = {} }: Pick<ProcessSettings, 'url' | 'version' | 'env'>,
   size = 2,
@@ -65,7 +65,7 @@ export function useCluster(database: TestDatabase, env?: ProcessSettings['env'])
   });
   afterAll(() => cluster?.stop());
   return () => {
-    if (!cluster) throw new Error('The cluster starts before the tests.');
+    if (!cluster) throw new Error('The cluster is not started: call this in a test or hook.');
     return cluster;
   };
 }

@@ -14,7 +14,7 @@ import {
   startServerByCommand,
   STOP_TIMEOUT_MS,
   testAccount,
-} from './commanded-server.js';
+} from './server-by-command.js';
 import { freePort } from './free-port.js';
 import { findProgram, versionLine } from './programs.js';
 import { serverVersion } from './sql.js';
@@ -25,6 +25,7 @@ const START_TIMEOUT_MS = 60_000;
 const NO_SYNC = ['--innodb-flush-method=nosync'];
 
 export type ServerKind = 'mariadb' | 'mysql';
+/** Initializes the data directory. */
 type Prepare = (options: string[]) => Promise<unknown>;
 
 /**
@@ -56,15 +57,15 @@ export async function startPrivateServers({
 /** Starts a private server of this kind. Returns undefined if it is neither installed nor started by a command. */
 export async function startPrivateServer(
   kind: ServerKind,
-  server: PrivateServerOptions = {},
+  serverOptions: PrivateServerOptions = {},
 ): Promise<PrivateServer | undefined> {
-  const installed = await startInstalled(kind, server);
-  return installed ?? (kind === 'mysql' ? startServerByCommand(server) : undefined);
+  const installed = await startInstalled(kind, serverOptions);
+  return installed ?? (kind === 'mysql' ? startServerByCommand(serverOptions) : undefined);
 }
 
 async function startInstalled(
   kind: ServerKind,
-  server: PrivateServerOptions,
+  serverOptions: PrivateServerOptions,
 ): Promise<PrivateServer | undefined> {
   const run = promisify(execFile);
   if (kind === 'mariadb') {
@@ -72,11 +73,13 @@ async function startInstalled(
     const installer = await findProgram('mariadb-install-db');
     if (mariadbd === undefined || installer === undefined) return undefined;
     const ownOptions = ['--auth-root-authentication-method=socket', '--skip-test-db'];
-    return start(mariadbd, server, (options) => run(installer, [...options, ...ownOptions]));
+    return start(mariadbd, serverOptions, (options) => run(installer, [...options, ...ownOptions]));
   }
   const mysqld = await findProgram('mysqld');
   if (mysqld === undefined || (await isMariaDb(mysqld))) return undefined;
-  return start(mysqld, server, (options) => run(mysqld, [...options, '--initialize-insecure']));
+  return start(mysqld, serverOptions, (options) =>
+    run(mysqld, [...options, '--initialize-insecure']),
+  );
 }
 
 /** MariaDB installs its server as `mysqld`, too. */
@@ -91,7 +94,7 @@ async function start(
 ): Promise<PrivateServer> {
   const folder = await mkdtemp(join(parent, 'platform-db-'));
   const removeFolder = (): void => rmSync(folder, { recursive: true, force: true });
-  // A starting server deletes the temporary tables of other servers in the same folder.
+  // A starting server deletes the temporary tables of other servers with the same `tmpdir`.
   const options = ['--no-defaults', `--datadir=${join(folder, 'data')}`, `--tmpdir=${folder}`];
   if (process.getuid?.() === 0) options.push('--user=root');
   try {

@@ -53,6 +53,7 @@ export interface TestDatabase {
   readonly url: string;
 }
 
+/** Takes the place of a server in the title of a skipped suite. */
 const NO_SERVER: Engine = { kind: 'mysql', label: 'no MySQL or MariaDB found' };
 
 /**
@@ -181,7 +182,7 @@ async function check(url: string, rows: Record<string, unknown>[], select: Selec
     await expectConsistentCounters(url, select);
 }
 
-/** Creates a migrated database on a server, whose schema tests copy. Returns its name. */
+/** Creates a migrated database on a server. Tests copy its schema. Returns the name of the database. */
 export async function makeTemplate({ serverUrl = '' }: Engine): Promise<string> {
   const name = `platform_test_template_${randomBytes(6).toString('hex')}`;
   await runSql(serverUrl, `CREATE DATABASE ${name}`);

@@ -29,7 +29,7 @@ export class SmsInbox extends SmsSender {
   readonly messages: TextMessage[] = [];
   /** Messages that it rejected. */
   readonly refused: TextMessage[] = [];
-  private refusals = 0;
+  private refusalsLeft = 0;
   private released = Promise.resolve();
 
   /** @param files to which processes of the service write their messages (`SMS_SENDER=file`) */
@@ -39,8 +39,8 @@ export class SmsInbox extends SmsSender {
 
   override async send(message: TextMessage): Promise<void> {
     await this.released;
-    if (this.refusals > 0) {
-      this.refusals -= 1;
+    if (this.refusalsLeft > 0) {
+      this.refusalsLeft -= 1;
       this.refused.push(message);
       throw new Error('The gateway is out of order.');
     }
@@ -49,7 +49,7 @@ export class SmsInbox extends SmsSender {
 
   /** Rejects the next `times` messages; 0 accepts them again. */
   refuse(times = Infinity): void {
-    this.refusals = times;
+    this.refusalsLeft = times;
   }
 
   /** Delays every message until the returned function is called. */

@@ -14,8 +14,10 @@ import type { TestDatabase } from './database.js';
 import { json, type TokenBody } from './responses.js';
 import { type TestApp, type TestClient, flushDeferredWrites } from './test-app.js';
 
-/** The client id of an app that is not registered: the call log does not check it. */
+/** The `client_id` of recorded calls. No such app is registered; the call log does not check that. */
 export const CALLER = 'svc_app_01h455vb4pex5vsknk084sn02q';
+
+const BATCH_SIZE = 500;
 
 /** Inserts one call record for each of these times. */
 export async function recordCalls(
@@ -37,13 +39,11 @@ export async function recordCalls(
       ...call,
     };
   });
-  for (let from = 0; from < rows.length; from += 500)
-    await manager.insert(ApiCall, rows.slice(from, from + 500));
+  for (let from = 0; from < rows.length; from += BATCH_SIZE)
+    await manager.insert(ApiCall, rows.slice(from, from + BATCH_SIZE));
 }
 
-const BATCH_SIZE = 500;
-
-/** Inserts `count` rows. `row` receives the number of the row and the hash of that number. */
+/** Inserts `count` rows. `row` receives the number of the row, from 0, and the SHA-256 of that number. */
 export async function insertMany<T extends ObjectLiteral>(
   dataSource: DataSource,
   entity: EntityTarget<T>,
@@ -107,8 +107,8 @@ export async function twoMembers(app: TestApp, phone: string): Promise<TwoMember
   const anas = await obtainTokens(app, client, ana);
   const bens = await obtainTokens(app, client, ben);
   const anasPost = await publish(app, anas, ANAS_TEXTS.post);
-  const deleted = await publish(app, anas, ANAS_TEXTS.deletedPost);
-  await app.call(anas.access_token, 'DELETE', `/posts/${deleted}`);
+  const deletedPost = await publish(app, anas, ANAS_TEXTS.deletedPost);
+  await app.call(anas.access_token, 'DELETE', `/posts/${deletedPost}`);
   const bensPost = await publish(app, bens, 'Ladder to lend');
   await app.service(PostsService).like(ana.id, bensPost);
   await app.service(PostsService).like(ben.id, bensPost);
@@ -116,8 +116,8 @@ export async function twoMembers(app: TestApp, phone: string): Promise<TwoMember
   await comment(app, ana, anasPost, ben, 'May I have one?');
   await comment(app, ben, bensPost, ana, ANAS_TEXTS.comment);
   await comment(app, ben, bensPost, ana, ANAS_TEXTS.comment);
-  const gone = await comment(app, ben, bensPost, ana, ANAS_TEXTS.comment);
-  await app.service(CommentsService).delete(ana.id, gone);
+  const deletedComment = await comment(app, ben, bensPost, ana, ANAS_TEXTS.comment);
+  await app.service(CommentsService).delete(ana.id, deletedComment);
   await comment(app, ben, bensPost, ben, 'It is 3 m long.');
   // This sign-in stays pending: Ana does not decide.
   app.clock.advance(RESEND_MS);
@@ -156,6 +156,7 @@ async function comment(
   return (await app.service(CommentsService).add(owner.id, postId, draft)).id;
 }
 
+/** Requests a one-time password and enters a wrong one. */
 async function mistypeCode(app: TestApp, client: TestClient, user: User): Promise<void> {
   const visitor = new Browser(app);
   const earlier = app.sms.count(user.phone);
@@ -172,13 +173,13 @@ export interface Published {
   posts: number;
   /** The sum of `users.post_count`. */
   counted: number;
-  /** Metered calls in the call log. The replay of a publish is recorded, but not metered. */
+  /** Recorded calls that count against the quota. The replay of a publish is recorded, but does not count. */
   recorded: number;
   /** The used quota of the app, over all months. */
   used: number;
 }
 
-/** Counts the posts that one app published for `members`. They must not use another app or delete posts. */
+/** Counts the posts that one app published for `members`. The members must not use another app or delete posts. */
 export async function countPublished(
   app: Pick<TestApp, 'dataSource'>,
   ...members: readonly { user: Pick<User, 'id'>; client: Pick<TestClient, 'clientId'> }[]
@@ -197,7 +198,7 @@ export async function countPublished(
   };
 }
 
-/** The same number for all four counts. */
-export function publishedCounts(number: number): Published {
+/** The counts after this number of posts: all four are equal. */
+export function expectedCounts(number: number): Published {
   return { posts: number, counted: number, recorded: number, used: number };
 }

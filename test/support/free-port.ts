@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 
 /**
- * Above the ports that `fetch` blocks and below the ephemeral ports: an outgoing connection could take one of those before the
- * server listens.
+ * Above the ports that `fetch` blocks and below the ephemeral ports. An outgoing connection could take an ephemeral port before the
+ * server listens on it.
  */
 const FIRST_PORT = 11_000;
 const END_PORT = 32_000;

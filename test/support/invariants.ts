@@ -43,6 +43,7 @@ const POST_COUNTS = {
 /** An erasure deletes the posts of a user, but neither the call records nor the used quota. */
 const ERASURES = `SELECT COUNT(*) AS erasures FROM audit_events WHERE action = 'user.erased'`;
 
+/** Calls that count against the quota (`metered`), but published no post. */
 const METERED_WITHOUT_POST = `SELECT id, route, status FROM api_calls
   WHERE metered = 1 AND NOT (route = 'POST /dev/v1/posts' AND status = 201)`;
 
@@ -81,9 +82,12 @@ export async function expectConsistentCounters(url: string, select: Select): Pro
   const [erased] = await select(ERASURES);
   if (Number(erased?.['erasures']) === 0)
     expect(posts, 'posts and recorded calls').toEqual(recorded);
-  for (const [month, posted] of Object.entries(posts))
-    expect(posted, month).toBeLessThanOrEqual(recorded[month] ?? 0);
-  expect(await select(METERED_WITHOUT_POST), 'metered calls that published nothing').toEqual([]);
+  for (const [appAndMonth, posted] of Object.entries(posts))
+    expect(posted, appAndMonth).toBeLessThanOrEqual(recorded[appAndMonth] ?? 0);
+  expect(
+    await select(METERED_WITHOUT_POST),
+    'calls that count against the quota, but published nothing',
+  ).toEqual([]);
   for (const [counter, sql] of Object.entries(WRONG_COUNTERS))
     expect(await select(sql), counter).toEqual([]);
 }

@@ -1,13 +1,13 @@
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
-import { serverPid } from './commanded-server.js';
+import { serverPid } from './server-by-command.js';
 import { runSql } from './sql.js';
 
 const run = promisify(execFile);
 const MEMBERS = 3;
 /** The states of members that are in the group or joining it. */
-const PRESENT = new Set(['ONLINE', 'RECOVERING']);
+const PRESENT_STATES = new Set(['ONLINE', 'RECOVERING']);
 const MEMBERSHIP_CHANGES = `SELECT data FROM performance_schema.error_log WHERE data LIKE '%Group membership changed to%'`;
 
 /** A member as the group reports it. */
@@ -32,7 +32,9 @@ export class MysqlGroup {
     const running = await listMembers(command, 'status').catch(() => []);
     const members = running.length > 0 ? running : await startGroup(command);
     const group = new MysqlGroup(command, await portsOf(members));
-    const presentPorts = members.filter(({ state }) => PRESENT.has(state)).map(({ port }) => port);
+    const presentPorts = members
+      .filter(({ state }) => PRESENT_STATES.has(state))
+      .map(({ port }) => port);
     for (const port of group.ports)
       if (!presentPorts.includes(port)) await run(command, ['rejoin', String(port)]);
     await group.waitUntilOnline();
@@ -118,7 +120,7 @@ async function portsOf(members: readonly GroupMember[]): Promise<number[]> {
   return [...ports];
 }
 
-/** A killed process exists for a moment, in which its successor cannot start. */
+/** Whether the process is running or still ending. A killed process ends only after a moment. Its successor cannot start before. */
 function isProcessAlive(pid: number): boolean {
   try {
     return !/^State:\s+[ZX]/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { User } from '../../src/modules/users/user.entity.js';
 import { Browser, type Page, type Site } from './browser.js';
-import { json, type TokenBody } from './responses.js';
+import { json, STATE, type TokenBody } from './responses.js';
 import type { TestApp, TestClient } from './test-app.js';
 
 /** The code verifier of RFC 7636, Appendix B. */
@@ -18,7 +18,7 @@ export function authorizeLink(
     client_id: client.clientId,
     redirect_uri: client.redirectUris[0],
     scope: client.scopes.join(' '),
-    state: 'af0ifjsldkj',
+    state: STATE,
     ...(client.kind === 'public' && { code_challenge: CHALLENGE, code_challenge_method: 'S256' }),
     ...parameters,
   };
@@ -29,7 +29,10 @@ export function authorizeLink(
   return `/oauth/authorize?${query}`;
 }
 
-/** Signs the user in and approves `scopes` (default: all requested). Returns the parameters of the redirect. */
+/**
+ * Signs the user in and approves `scopes` (default: all requested). Other properties of the last argument are parameters of the
+ * authorization request. Returns the parameters of the redirect.
+ */
 export async function approve(
   app: Site,
   user: User,
@@ -56,7 +59,7 @@ export function redirectParameters({ location, html }: Page): URLSearchParams {
   return new URLSearchParams(location.slice(location.indexOf('?') + 1));
 }
 
-/** Sends a token request with the client's credentials in the form. */
+/** Sends a token request with the client's credentials in the form. `form` overrides them; undefined values omit a parameter. */
 export function requestToken(
   app: Site,
   client: TestClient,
@@ -70,7 +73,7 @@ export function requestToken(
   return app.fetch('/oauth/token', { method: 'POST', headers, body });
 }
 
-/** Exchanges an authorization code for tokens. */
+/** Exchanges an authorization code for tokens. `form` overrides the parameters; undefined values omit a parameter. */
 export function exchange(
   app: Site,
   client: TestClient,
@@ -96,7 +99,7 @@ export async function obtainTokens(
   return json<TokenBody>(await exchange(app, client, code));
 }
 
-/** Posts a form with the client's credentials. */
+/** Posts a form with the client's credentials, or without credentials if `client` is undefined. */
 export function sendForm(
   app: TestApp,
   path: string,

@@ -30,14 +30,16 @@ const blocks: readonly Block[] = readFileSync('docs/operate.md', 'utf8')
     ),
   );
 
-/** The programs of the backup procedures that are not installed. */
+/** The programs that the backup procedures need and that are not installed. */
 const missing = {
   server: await missingOf('mysqldump', 'mysql'),
   sqlite: await missingOf('sqlite3'),
 };
 
-export const BACKUP = 'Back up and restore';
+/** The section whose commands back up a database and restore the copy. */
+export const BACKUP_AND_RESTORE = 'Back up and restore';
 
+/** For commands that name no database, as those for SQLite. */
 export const keepNames: ReplaceNames = (line) => line;
 
 /** The commands of a section of docs/operate.md. @throws when it has no blocks of this kind */
@@ -59,15 +61,17 @@ export function canBackUp({ engine }: TestDatabase): boolean {
 }
 
 /**
- * Runs the backup and restore procedure. Returns the `DATABASE_URL` of the restored database.
+ * Backs up a database and restores the copy with the commands of the guide. Returns the `DATABASE_URL` of the restored database.
  * @param folder the working directory of the commands
+ * @param runBlocks runs the commands of all blocks of a kind
  */
-export async function restore(
+export async function runBackupAndRestore(
   { url, engine }: TestDatabase,
   folder: string,
   runBlocks: (kind: string, replaceNames: ReplaceNames) => Promise<unknown>,
 ): Promise<string> {
   if (engine.kind === 'sqlite') {
+    // The commands name the database `data/service.sqlite`.
     await symlink(dirname(url.slice('sqlite:'.length)), join(folder, 'data'));
     await runBlocks('run-sqlite', keepNames);
     return `sqlite:${join(folder, 'platform.sqlite')}`;
@@ -116,7 +120,10 @@ export class PastedCommands {
     });
   }
 
-  /** Runs a command of the service in this process, which is faster. The shell splits the line into words. */
+  /**
+   * Runs a command of the service in this process, which is faster. The shell splits the line into words. Names
+   * of files in the folder become absolute paths.
+   */
   private async command(line: string): Promise<string> {
     const [, words = '', direction, file = ''] = /^(.*?)(?: ([<>]) (\S+))?$/.exec(line) ?? [];
     const input = direction === '<' ? await readFile(join(this.folder, file), 'utf8') : '';

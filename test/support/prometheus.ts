@@ -93,7 +93,7 @@ export async function startPrometheus(
   };
 }
 
-/** JSON is valid YAML. */
+/** The configuration of Prometheus. Its JSON is valid YAML. */
 function configuration(target: string, rulesFile: string): object {
   return {
     global: { scrape_interval: '1s', scrape_timeout: '1s', evaluation_interval: '1s' },

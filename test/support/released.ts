@@ -38,10 +38,10 @@ export function dump({ engine, url }: TestDatabase): Promise<ReleasedDatabase> {
 /** The DDL of a dump without AUTO_INCREMENT values. */
 export async function schemaOf(database: TestDatabase): Promise<string[]> {
   const { statements } = await dump(database);
-  return statements.map(withoutCount);
+  return statements.map(withoutAutoIncrement);
 }
 
-function withoutCount(statement: string): string {
+function withoutAutoIncrement(statement: string): string {
   return statement.replace(/ AUTO_INCREMENT=\d+/, '');
 }
 
@@ -76,8 +76,9 @@ async function dumpFile(file: string): Promise<ReleasedDatabase> {
 function restoreFile(file: string, { statements, rows }: ReleasedDatabase): void {
   const database = new Sqlite(file);
   for (const statement of statements) database.exec(statement);
-  for (const [table, kept] of Object.entries(rows))
-    for (const row of kept) database.prepare(insertInto(table, row)).run(...Object.values(row));
+  for (const [table, rowsOfTable] of Object.entries(rows))
+    for (const row of rowsOfTable)
+      database.prepare(insertInto(table, row)).run(...Object.values(row));
   database.close();
 }
 
@@ -114,8 +115,9 @@ async function restoreOnServer(
   { statements, rows }: ReleasedDatabase,
 ): Promise<void> {
   for (const statement of statements) await connection.query(statement);
-  for (const [table, kept] of Object.entries(rows))
-    for (const row of kept) await connection.query(insertInto(table, row), Object.values(row));
+  for (const [table, rowsOfTable] of Object.entries(rows))
+    for (const row of rowsOfTable)
+      await connection.query(insertInto(table, row), Object.values(row));
 }
 
 function insertInto(table: string, row: Row): string {

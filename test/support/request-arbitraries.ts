@@ -10,6 +10,7 @@ export interface GeneratedRequest {
   body?: string;
 }
 
+/** Values by parameter name. */
 type Part = Partial<Record<string, unknown>>;
 
 /** The parts of a request before encoding. */
@@ -22,7 +23,7 @@ interface Parts {
 }
 
 const FORM = 'application/x-www-form-urlencoded';
-/** Texts that are not integers. */
+/** Texts that the API does not accept as integers. */
 const NOT_INTEGERS = [
   '',
   'abc',
@@ -41,7 +42,10 @@ const NOT_INTEGERS = [
 export class RequestArbitraries {
   private readonly values: Arbitraries;
 
-  /** @param known values by name that no schema contains @param token an access token with every scope */
+  /**
+   * @param known values by name that no schema can express, such as existing ids
+   * @param token an access token with every scope
+   */
   constructor(
     document: OpenApiDocument,
     known: Readonly<Record<string, fc.Arbitrary<unknown>>>,
@@ -54,13 +58,16 @@ export class RequestArbitraries {
     return this.parts(entry).map((parts) => encoded(entry, parts));
   }
 
-  /** Generates requests with exactly one fault. Returns null if the operation has no input. */
+  /**
+   * Generates requests in which exactly one of access token, parameters and body is invalid. Returns null if the operation has none
+   * that can be invalid.
+   */
   invalid(entry: OperationEntry): fc.Arbitrary<GeneratedRequest> | null {
     const wrong = [
       ...(isGuarded(entry) ? [{ weight: 1, arbitrary: this.withoutAccess(entry) }] : []),
       ...this.parameters(entry)
-        .filter((parameter) => isNeeded(parameter) || isBounded(parameter.schema))
-        .map((parameter) => ({ weight: 5, arbitrary: this.withWrong(entry, parameter) })),
+        .filter((parameter) => isNeeded(parameter) || isConstrained(parameter.schema))
+        .map((parameter) => ({ weight: 5, arbitrary: this.withWrongParameter(entry, parameter) })),
       ...this.wrongBodies(entry).map((arbitrary) => ({ weight: 20, arbitrary })),
     ];
     return wrong.length === 0 ? null : fc.oneof(...wrong).map((parts) => encoded(entry, parts));
@@ -103,7 +110,7 @@ export class RequestArbitraries {
       .map(([parts, authorization]) => ({ ...parts, authorization }));
   }
 
-  private withWrong(entry: OperationEntry, parameter: Parameter): fc.Arbitrary<Parts> {
+  private withWrongParameter(entry: OperationEntry, parameter: Parameter): fc.Arbitrary<Parts> {
     const { name, in: where } = parameter;
     return fc
       .tuple(this.parts(entry), fc.oneof(...this.wrongValues(entry, parameter)))
@@ -117,7 +124,7 @@ export class RequestArbitraries {
     return [
       ...(isNeeded(parameter) ? [fc.constant(undefined)] : []),
       ...(type === 'number' ? [fc.constantFrom(...NOT_INTEGERS)] : []),
-      ...(isBounded(schema)
+      ...(isConstrained(schema)
         ? [
             this.values
               .invalid(schema)
@@ -141,6 +148,7 @@ export function isForm({ operation }: OperationEntry): boolean {
   return FORM in (operation.requestBody?.content ?? {});
 }
 
+/** Whether the operation requires an access token. */
 function isGuarded({ operation }: OperationEntry): boolean {
   return (operation.security ?? []).some((requirement) => 'oauth2' in requirement);
 }
@@ -149,16 +157,17 @@ function bodyOf({ operation }: OperationEntry): Schema | undefined {
   return Object.values(operation.requestBody?.content ?? {})[0]?.schema;
 }
 
-/** Whether a request without the parameter is invalid. Path parameters are never omitted. */
+/** Whether a request without the parameter is invalid. Path parameters cannot be omitted, and no header is required. */
 function isNeeded({ in: where, required }: Parameter): boolean {
   return where === 'query' && required === true;
 }
 
-function isBounded(schema: Schema): boolean {
+/** Whether a value of the right type can violate the schema. */
+function isConstrained(schema: Schema): boolean {
   return ['pattern', 'enum', 'format', 'maxLength', 'minimum'].some((rule) => rule in schema);
 }
 
-/** Form values are texts. */
+/** Whether the body can be sent as a form, whose values are texts. */
 function isFormLike(body: unknown): boolean {
   return (
     typeof body === 'object' &&

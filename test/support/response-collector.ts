@@ -148,7 +148,7 @@ function parsed(body: string): unknown {
   }
 }
 
-/** Checks every response of this process against the published document. */
+/** Checks responses against the published document. Keeps the violations and the numbers of responses until they are taken. */
 class Collector {
   private readonly responseCheck = new ResponseCheck(publishedDocument());
   private counts: ResponseCounts = {};
@@ -176,7 +176,7 @@ class Collector {
 
 export const collector = new Collector();
 
-/** Checks every response of a server before it is sent, so that the check ends before the test. */
+/** Checks each response of a server in its call of `end`, before the client can receive all of it and the test can end. */
 export function collectFrom(server: Server): void {
   server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
     // The server rejects invalid framing itself, before the API sees the request.
@@ -213,15 +213,15 @@ export function collectFrom(server: Server): void {
 
 /** The origins of service processes. Their responses are checked in `fetch`. */
 const processes = new Set<string>();
-let isWatching = false;
+let isFetchWrapped = false;
 
 /** Checks the responses that `fetch` gets from a service process, until `ended`. */
 export function collectFromProcess(baseUrl: string, ended: Promise<unknown>): void {
   const { origin: service } = new URL(baseUrl);
   // Another program may listen on this port next.
   void ended.then(() => processes.delete(service));
-  if (!isWatching) {
-    isWatching = true;
+  if (!isFetchWrapped) {
+    isFetchWrapped = true;
     const { fetch } = globalThis;
     globalThis.fetch = async (input, init) => {
       const response = await fetch(input, init);

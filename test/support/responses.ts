@@ -23,6 +23,9 @@ export interface ErrorBody {
   doc_url: string;
 }
 
+/** The `state` of the links by `authorizeLink`, unless a test sets another. */
+export const STATE = 'af0ifjsldkj';
+
 /** The characters that `error_description` may contain (RFC 6749 §5.2). */
 const DESCRIPTION = /^[\x20-\x21\x23-\x5B\x5D-\x7E]+$/;
 
@@ -101,7 +104,7 @@ function expectErrorResponse(
   page: Page,
   client: TestClient,
   error: string,
-  { state = 'af0ifjsldkj' }: { state?: string | null } = {},
+  { state = STATE }: { state?: string | null } = {},
 ): URLSearchParams {
   expect(`${url.origin}${url.pathname}`).toBe(client.redirectUris[0]?.split('?')[0]);
   const { searchParams } = url;

@@ -30,7 +30,7 @@ export interface ServiceProcess {
   readonly baseUrl: string;
   /** The file to which the process writes its SMS messages, one JSON line each. */
   readonly smsFile: string;
-  /** The output so far of both streams. */
+  /** The output so far, on standard output and standard error. */
   output(): string;
   /**
    * Sends SIGTERM, and SIGKILL after ten seconds. Returns the exit code, or -1 after SIGKILL.

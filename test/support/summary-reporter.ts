@@ -2,7 +2,7 @@ import type { Reporter, SerializedError, TestModule, Vitest } from 'vitest/node'
 import { SUITE } from '../suite.js';
 import { addCounts, type ResponseCounts, UNDOCUMENTED } from './response-collector.js';
 
-/** Prints the checked responses, the engines and programs, the numbers of tests and the duration at the end of a run. */
+/** Prints the number of checked responses, the engines and programs, the numbers of tests and the duration at the end of a run. */
 export class SummaryReporter implements Reporter {
   private vitest: Vitest | undefined;
   private readonly startedAt = performance.now();

@@ -75,12 +75,12 @@ export class TcpProxy {
     this.delayMs = milliseconds;
   }
 
-  /** Closes a connection before it sends this statement to the server. */
+  /** Closes all connections, and each new one, when the application sends this statement. The server does not get it. */
   cutBeforeStatement(statement: string): void {
     this.cutBeforeSql = statement;
   }
 
-  /** Closes a connection when the server has responded to this statement. */
+  /** Closes all connections, and each new one, when the server has responded to this statement. */
   cutAfterStatement(statement: string): void {
     this.cutAfterSql = statement;
   }
@@ -91,7 +91,7 @@ export class TcpProxy {
   }
 
   /**
-   * Passes this statement on once and then drops all data of its connection, in both directions, including its end. Simulates a
+   * Passes this statement on once and then drops all data of its connection, in both directions, including its close. Simulates a
    * lost host or network. Resolves when the statement has passed.
    */
   blackholeAfter(statement: RegExp): Promise<void> {
@@ -123,7 +123,10 @@ export class TcpProxy {
     this.heldSql = statement;
   }
 
-  /** Passes this statement on and then holds all data from the application. Returns the next data of its connection. */
+  /**
+   * Passes this statement on and then holds all data from the application. Resolves to the next data that the application sends on
+   * the same connection.
+   */
   holdAfter(statement: string): Promise<string> {
     return new Promise((onNextData) => {
       this.holdAfterSql = { statement, onNextData };
@@ -212,7 +215,7 @@ export class TcpProxy {
     });
   }
 
-  /** Copies chunks from one socket to the other, and closes the other with the first. */
+  /** Closes `to` when `from` closes. Returns a function that writes a chunk to `to`, after the delay. */
   private pass(from: Socket, to: Socket): (chunk: Buffer) => void {
     const forward = (chunk: Buffer): void => {
       if (!to.destroyed) to.write(chunk);

@@ -209,9 +209,9 @@ export async function flushDeferredWrites(app: TestApp): Promise<void> {
 }
 
 /**
- * Whether a MySQL or MariaDB server executes a statement with this prefix in the app's database, which may wait for a lock. The
- * server may list a statement for a moment after it has finished. Reads the process list: `innodb_trx` is stale when it is read
- * more than ten times a second.
+ * Whether a MySQL or MariaDB server is executing a statement that begins with `statement` in the app's database. The statement may
+ * be waiting for a lock. The server may list it for a moment after it has finished. Reads the process list: `innodb_trx` is stale
+ * when it is read more than ten times a second.
  */
 export async function isStatementRunning(
   { dataSource }: TestApp,
@@ -227,8 +227,8 @@ export async function isStatementRunning(
 const RUNS = 3;
 
 /**
- * Runs `work` three times and returns the statements of the run with the fewest. The others may contain a statement of a
- * background write.
+ * Runs `work` three times and returns the statements of the run with the fewest statements. The other runs may contain a statement
+ * of a background write.
  */
 export async function statementsWithoutBackground(
   app: TestApp,
@@ -236,7 +236,7 @@ export async function statementsWithoutBackground(
 ): Promise<string[]> {
   let fewest: string[] | undefined;
   for (let run = 0; run < RUNS; run += 1) {
-    // A background transaction could add one of its statements to each run.
+    // Otherwise, one background transaction could add a statement to each run.
     await flushDeferredWrites(app);
     const statements = await app.statementsOf(work);
     if (!fewest || statements.length < fewest.length) fewest = statements;

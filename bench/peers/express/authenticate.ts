@@ -9,6 +9,7 @@ export interface Access {
   userId: string;
   clientId: string;
   grantId: string;
+  /** Posts per month; null is unlimited. */
   limit: number | null;
 }
 

@@ -7,7 +7,7 @@ export async function listComments(
   pool: Pool,
   userId: string,
   postId: string,
-  list: string,
+  listUrl: string,
   page: number,
   limit: number,
 ): Promise<{ data: object[]; meta: object; link: string }> {
@@ -23,6 +23,6 @@ export async function listComments(
   return {
     data: comments.map((comment) => commentResponse(comment, postId)),
     meta: { page, limit, total },
-    link: linkHeader(list, page, limit, total),
+    link: linkHeader(listUrl, page, limit, total),
   };
 }

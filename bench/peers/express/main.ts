@@ -26,8 +26,8 @@ api.get('/me', authenticate(pool, 'profile.read'), async (request, response) => 
 
 api.get('/posts', authenticate(pool, 'posts.read'), async (request, response) => {
   const { page, limit } = paging.parse(request.query);
-  const list = `${request.protocol}://${request.get('host')}${request.baseUrl}${request.path}`;
-  const { link, ...body } = await listPosts(pool, request.access.userId, list, page, limit);
+  const listUrl = `${request.protocol}://${request.get('host')}${request.baseUrl}${request.path}`;
+  const { link, ...body } = await listPosts(pool, request.access.userId, listUrl, page, limit);
   response.set('Link', link).json(body);
 });
 
@@ -38,9 +38,9 @@ api.get('/posts/:id', authenticate(pool, 'posts.read'), async (request, response
 api.get('/posts/:id/comments', authenticate(pool, 'posts.read'), async (request, response) => {
   const { page, limit } = paging.parse(request.query);
   const postId = String(request.params.id);
-  const list = `${request.protocol}://${request.get('host')}${request.baseUrl}${request.path}`;
+  const listUrl = `${request.protocol}://${request.get('host')}${request.baseUrl}${request.path}`;
   const { userId } = request.access;
-  const { link, ...body } = await listComments(pool, userId, postId, list, page, limit);
+  const { link, ...body } = await listComments(pool, userId, postId, listUrl, page, limit);
   response.set('Link', link).json(body);
 });
 

@@ -5,7 +5,7 @@ import { CallLog } from '../call-log.js';
 import { GrantUse } from '../grant-use.js';
 import { logRequest } from '../request-log.js';
 
-/** Writes a log line, a metric, a call record and the last use of the grant, as the service does for each request. */
+/** Records for each request what the service records: a log line, a metric, the call and the last use of the grant. */
 export function observe(pool: Pool): RequestHandler {
   const calls = new CallLog(pool);
   const grantUse = new GrantUse(pool);
@@ -23,6 +23,7 @@ export function observe(pool: Pool): RequestHandler {
       if (!access) return;
       const { userId, clientId, grantId } = access;
       grantUse.markUsed(grantId, at);
+      // `createPost` has recorded the call of a 201 in its transaction.
       if (status === 201) return;
       const call = { at, userId, clientId, route: `${method} ${route}`, status, requestId };
       calls.record({ ...call, durationMs: Math.round(durationMs) });

@@ -42,7 +42,7 @@ export async function readPost(pool: Pool, userId: string, postId: string): Prom
 export async function listPosts(
   pool: Pool,
   userId: string,
-  list: string,
+  listUrl: string,
   page: number,
   limit: number,
 ): Promise<{ data: object[]; meta: object; link: string }> {
@@ -60,7 +60,7 @@ export async function listPosts(
     permalink: permalink(String(id)),
     createdAt,
   }));
-  return { data, meta: { page, limit, total }, link: linkHeader(list, page, limit, total) };
+  return { data, meta: { page, limit, total }, link: linkHeader(listUrl, page, limit, total) };
 }
 
 export async function createPost(
@@ -90,8 +90,10 @@ export async function createPost(
       draft.visibility ?? 'public',
       now,
     ]);
-    const [counted] = await connection.execute<ResultSetHeader>(sql.COUNT_POST, [userId]);
-    if (counted.affectedRows !== 1) throw new HttpError(401, 'invalid_token');
+    const [increment] = await connection.execute<ResultSetHeader>(sql.INCREMENT_POST_COUNT, [
+      userId,
+    ]);
+    if (increment.affectedRows !== 1) throw new HttpError(401, 'invalid_token');
     const route = 'POST /dev/v1/posts';
     const durationMs = now.getTime() - receivedAt.getTime();
     const call = { at: now, clientId, userId, route, status: 201, durationMs, requestId };
@@ -99,13 +101,13 @@ export async function createPost(
     const spend = async (): Promise<boolean> => {
       const parameters = [clientId, period, limit];
       const [{ affectedRows }] = await connection.execute<ResultSetHeader>(
-        sql.SPEND_POST,
+        sql.COUNT_AGAINST_QUOTA,
         parameters,
       );
       return affectedRows === 1;
     };
     if (await spend()) return;
-    await connection.execute(sql.OPEN_MONTH, [clientId, period]);
+    await connection.execute(sql.INSERT_QUOTA_MONTH, [clientId, period]);
     if (!(await spend())) throw new HttpError(429, 'quota_exceeded');
   });
   const [[usage]] = await pool.execute<RowDataPacket[]>(sql.FIND_USED, [clientId, period]);

@@ -25,6 +25,7 @@ const calls = new CallLog(database.pool);
 interface Caller {
   userId: string;
   clientId: string;
+  /** Posts per month; null is unlimited. */
   limit: number | null;
   requestId: string;
   at: Date;
@@ -37,7 +38,7 @@ interface PeerResponse {
   headers?: Record<string, string | number>;
 }
 
-const DEFAULT_LIMIT = 20;
+const DEFAULT_PAGE_SIZE = 20;
 
 const server = createServer((request, response) => {
   handle(request, response).catch((error: Error) => {
@@ -64,6 +65,7 @@ async function handle(request: IncomingMessage, response: ServerResponse): Promi
   });
   response.end(text);
   const { route, status } = result;
+  // `publish` has recorded the call of a 201 in its transaction.
   if (caller && status !== 201)
     calls.record({ ...caller, route, status, durationMs: Date.now() - at.getTime() });
 }
@@ -89,10 +91,10 @@ async function dispatch(request: IncomingMessage, caller: Caller): Promise<PeerR
   if (resource !== 'posts') return { route: '', status: 404, body: { error: 'not_found' } };
   if (request.method === 'POST') return publish(caller, await readJson(request));
   const page = Number(url.searchParams.get('page') ?? 1);
-  const limit = Number(url.searchParams.get('limit') ?? DEFAULT_LIMIT);
-  const list = `http://${request.headers.host}${url.pathname}`;
-  if (id === undefined) return listPosts(caller, list, page, limit);
-  if (child === 'comments') return listComments(caller, id, list, page, limit);
+  const limit = Number(url.searchParams.get('limit') ?? DEFAULT_PAGE_SIZE);
+  const listUrl = `http://${request.headers.host}${url.pathname}`;
+  if (id === undefined) return listPosts(caller, listUrl, page, limit);
+  if (child === 'comments') return listComments(caller, id, listUrl, page, limit);
   return readPost(caller, id);
 }
 
@@ -112,7 +114,7 @@ async function readPost({ userId }: Caller, postId: string): Promise<PeerRespons
 
 async function listPosts(
   { userId }: Caller,
-  list: string,
+  listUrl: string,
   page: number,
   limit: number,
 ): Promise<PeerResponse> {
@@ -134,14 +136,14 @@ async function listPosts(
     route: 'GET /dev/v1/posts',
     status: 200,
     body: { data, meta: { page, limit, total } },
-    headers: { link: linkHeader(list, page, limit, total) },
+    headers: { link: linkHeader(listUrl, page, limit, total) },
   };
 }
 
 async function listComments(
   { userId }: Caller,
   postId: string,
-  list: string,
+  listUrl: string,
   page: number,
   limit: number,
 ): Promise<PeerResponse> {
@@ -159,7 +161,7 @@ async function listComments(
     route,
     status: 200,
     body: { data, meta: { page, limit, total: post.total } },
-    headers: { link: linkHeader(list, page, limit, post.total) },
+    headers: { link: linkHeader(listUrl, page, limit, post.total) },
   };
 }
 
@@ -186,15 +188,15 @@ async function publish(caller: Caller, draft: Record<string, unknown>): Promise<
       visibility,
       now,
     ]);
-    await run(sql.COUNT_POST, [userId]);
+    await run(sql.INCREMENT_POST_COUNT, [userId]);
     const durationMs = now.getTime() - caller.at.getTime();
     const call = { at: now, clientId, userId, route, status: 201, durationMs, requestId };
     await run(sql.INSERT_CALL, callRow(call, true));
     const spend = async (): Promise<boolean> =>
-      ((await run(sql.SPEND_POST, [clientId, period, limit])) as ResultSetHeader).affectedRows ===
-      1;
+      ((await run(sql.COUNT_AGAINST_QUOTA, [clientId, period, limit])) as ResultSetHeader)
+        .affectedRows === 1;
     if (await spend()) return true;
-    await run(sql.OPEN_MONTH, [clientId, period]);
+    await run(sql.INSERT_QUOTA_MONTH, [clientId, period]);
     return spend();
   });
   if (!spent) return { route, status: 429, body: { error: 'quota_exceeded' } };

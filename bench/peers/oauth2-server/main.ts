@@ -1,7 +1,7 @@
 import OAuth2Server from '@node-oauth/oauth2-server';
 import express from 'express';
 import { createPool } from 'mysql2/promise';
-import { LIFETIMES } from '../token-peer.js';
+import { LIFETIMES } from '../token-tables.js';
 import { peerSettings } from '../settings.js';
 import { MysqlModel } from './mysql-model.js';
 import { TokenDuties } from '../token-duties.js';

@@ -16,14 +16,14 @@ interface ClientRow extends RowDataPacket {
   grants: string;
 }
 
-interface GrantedRow extends RowDataPacket {
+interface CredentialRow extends RowDataPacket {
   client_id: string;
   user_id: string;
   scope: string | null;
   expires_at: Date;
 }
 
-interface CodeRow extends GrantedRow {
+interface CodeRow extends CredentialRow {
   redirect_uri: string;
   code_challenge: string | null;
   code_challenge_method: string | null;
@@ -33,7 +33,7 @@ type CredentialTable =
   'oauth2_authorization_codes' | 'oauth2_access_tokens' | 'oauth2_refresh_tokens';
 type NewCode = Parameters<AuthorizationCodeModel['saveAuthorizationCode']>[0];
 
-/** Stores clients, and the SHA-256 of codes and tokens. Ignores codes and tokens of users who are not active. */
+/** Reads clients, and stores the SHA-256 of codes and tokens. Finds no codes and tokens of users who are not active. */
 export class MysqlModel implements AuthorizationCodeModel, RefreshTokenModel {
   constructor(private readonly pool: Pool) {}
 
@@ -66,7 +66,7 @@ export class MysqlModel implements AuthorizationCodeModel, RefreshTokenModel {
       (hash, client_id, user_id, scope, expires_at, redirect_uri, code_challenge, code_challenge_method)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?)`;
     await this.pool.execute(sql, [
-      ...granted(code.authorizationCode, client, user, code.scope, code.expiresAt),
+      ...credentialValues(code.authorizationCode, client, user, code.scope, code.expiresAt),
       code.redirectUri,
       code.codeChallenge ?? null,
       code.codeChallengeMethod ?? null,
@@ -91,7 +91,9 @@ export class MysqlModel implements AuthorizationCodeModel, RefreshTokenModel {
   async saveToken(token: Token, client: Client, user: User): Promise<Token> {
     const { accessToken, accessTokenExpiresAt, refreshToken, refreshTokenExpiresAt, scope } = token;
     const save = (table: CredentialTable, value: string | undefined, expiresAt: Date | undefined) =>
-      value && expiresAt && this.insert(table, granted(value, client, user, scope, expiresAt));
+      value &&
+      expiresAt &&
+      this.insert(table, credentialValues(value, client, user, scope, expiresAt));
     await Promise.all([
       save('oauth2_access_tokens', accessToken, accessTokenExpiresAt),
       save('oauth2_refresh_tokens', refreshToken, refreshTokenExpiresAt),
@@ -103,22 +105,25 @@ export class MysqlModel implements AuthorizationCodeModel, RefreshTokenModel {
     return this.delete('oauth2_refresh_tokens', refreshToken);
   }
 
-  private async find<Row extends GrantedRow>(
+  private async find<Row extends CredentialRow>(
     table: CredentialTable,
     credential: string,
   ): Promise<Row | undefined> {
-    const sql = `SELECT granted.* FROM ${table} granted
-      JOIN users ON users.id = granted.user_id AND users.status = 'active' WHERE granted.hash = ?`;
+    const sql = `SELECT stored.* FROM ${table} stored
+      JOIN users ON users.id = stored.user_id AND users.status = 'active' WHERE stored.hash = ?`;
     const [[row]] = await this.pool.execute<Row[]>(sql, [hashCredential(credential)]);
     return row;
   }
 
-  private async insert(table: CredentialTable, values: ReturnType<typeof granted>): Promise<void> {
+  private async insert(
+    table: CredentialTable,
+    values: ReturnType<typeof credentialValues>,
+  ): Promise<void> {
     const sql = `INSERT INTO ${table} (hash, client_id, user_id, scope, expires_at) VALUES (?, ?, ?, ?, ?)`;
     await this.pool.execute(sql, values);
   }
 
-  /** False if the row was already deleted, so that only one of two concurrent requests succeeds. */
+  /** @returns false if the row was already deleted, so that only one of two concurrent requests succeeds. */
   private async delete(table: CredentialTable, credential: string): Promise<boolean> {
     const sql = `DELETE FROM ${table} WHERE hash = ?`;
     const [{ affectedRows }] = await this.pool.execute<ResultSetHeader>(sql, [
@@ -128,7 +133,8 @@ export class MysqlModel implements AuthorizationCodeModel, RefreshTokenModel {
   }
 }
 
-function granted(
+/** The values of the columns that all three credential tables have. */
+function credentialValues(
   credential: string,
   client: Client,
   user: User,
@@ -144,6 +150,6 @@ function granted(
   ];
 }
 
-function ownerOf({ client_id, user_id, scope }: GrantedRow) {
+function ownerOf({ client_id, user_id, scope }: CredentialRow) {
   return { client: { id: client_id, grants: [] }, user: { id: user_id }, scope: scope?.split(' ') };
 }

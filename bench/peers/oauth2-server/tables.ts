@@ -9,10 +9,10 @@ import {
   hashCredential,
 } from '../../credentials.js';
 import { bulkInsert, type SqlValue } from '../../bulk-insert.js';
-import { SEEDED_SECONDS, seeds, type TokenPeer } from '../token-peer.js';
+import { SEEDED_SECONDS, seeds, type TokenTables } from '../token-tables.js';
 
 const HASH = 'hash VARCHAR(64) NOT NULL PRIMARY KEY';
-const GRANTED = 'client_id VARCHAR(40) NOT NULL, user_id VARCHAR(40) NOT NULL, scope VARCHAR(255)';
+const OWNER = 'client_id VARCHAR(40) NOT NULL, user_id VARCHAR(40) NOT NULL, scope VARCHAR(255)';
 const EXPIRY = 'expires_at DATETIME(3) NOT NULL';
 const INDEXES = 'INDEX (user_id, client_id), INDEX (expires_at)';
 
@@ -20,16 +20,16 @@ const INDEXES = 'INDEX (user_id, client_id), INDEX (expires_at)';
 const TABLES = {
   oauth2_clients:
     'id VARCHAR(40) NOT NULL PRIMARY KEY, redirect_uris TEXT NOT NULL, grants VARCHAR(255) NOT NULL',
-  oauth2_authorization_codes: `${HASH}, ${GRANTED}, redirect_uri VARCHAR(2048) NOT NULL,
+  oauth2_authorization_codes: `${HASH}, ${OWNER}, redirect_uri VARCHAR(2048) NOT NULL,
     code_challenge VARCHAR(128), code_challenge_method VARCHAR(8), ${EXPIRY}, ${INDEXES}`,
-  oauth2_access_tokens: `${HASH}, ${GRANTED}, ${EXPIRY}, ${INDEXES}`,
-  oauth2_refresh_tokens: `${HASH}, ${GRANTED}, ${EXPIRY}, ${INDEXES}`,
+  oauth2_access_tokens: `${HASH}, ${OWNER}, ${EXPIRY}, ${INDEXES}`,
+  oauth2_refresh_tokens: `${HASH}, ${OWNER}, ${EXPIRY}, ${INDEXES}`,
 };
 
-const GRANTED_COLUMNS = ['hash', 'client_id', 'user_id', 'scope', 'expires_at'];
+const CREDENTIAL_COLUMNS = ['hash', 'client_id', 'user_id', 'scope', 'expires_at'];
 const CODE_COLUMNS = ['redirect_uri', 'code_challenge', 'code_challenge_method'];
 
-export const oauth2Server: TokenPeer = {
+export const oauth2Server: TokenTables = {
   clientOf: () => CLIENT_ID,
 
   async prepare(pool) {
@@ -42,20 +42,20 @@ export const oauth2Server: TokenPeer = {
 
   async seedCodes(pool, userIds, from, count) {
     const rows = seeds(userIds, from, count).map(({ number, userId }) => [
-      ...granted(authorizationCode(number), userId),
+      ...credentialValues(authorizationCode(number), userId),
       REDIRECT_URI,
       CODE_CHALLENGE,
       'S256',
     ]);
-    const columns = [...GRANTED_COLUMNS, ...CODE_COLUMNS];
+    const columns = [...CREDENTIAL_COLUMNS, ...CODE_COLUMNS];
     await bulkInsert(pool, 'oauth2_authorization_codes', columns, rows);
   },
 
   async seedRefreshTokens(pool, userIds, from, count) {
     const rows = seeds(userIds, from, count).map(({ number, userId }) =>
-      granted(refreshToken(number), userId),
+      credentialValues(refreshToken(number), userId),
     );
-    await bulkInsert(pool, 'oauth2_refresh_tokens', GRANTED_COLUMNS, rows);
+    await bulkInsert(pool, 'oauth2_refresh_tokens', CREDENTIAL_COLUMNS, rows);
   },
 };
 
@@ -69,8 +69,8 @@ async function registerClient(pool: Pool): Promise<void> {
   );
 }
 
-/** The values of `GRANTED_COLUMNS`. */
-function granted(credential: string, userId: string): SqlValue[] {
+/** The values of `CREDENTIAL_COLUMNS`. */
+function credentialValues(credential: string, userId: string): SqlValue[] {
   const expiresAt = new Date(Date.now() + SEEDED_SECONDS * 1000);
   return [hashCredential(credential), CLIENT_ID, userId, SCOPES, utcTimestamp(expiresAt)];
 }

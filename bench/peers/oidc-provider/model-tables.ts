@@ -1,7 +1,7 @@
 import type { AdapterPayload } from 'oidc-provider';
 import type { SqlValue } from '../../bulk-insert.js';
 
-/** The columns, besides the id, that models are looked up by. */
+/** The columns, besides the id, by which the library finds objects. */
 const LOOKUPS = {
   grant_id: (payload: AdapterPayload) => payload.grantId,
   uid: (payload: AdapterPayload) => payload.uid,
@@ -9,7 +9,7 @@ const LOOKUPS = {
 };
 type Lookup = keyof typeof LOOKUPS;
 
-/** The models of the enabled features, and DeviceCode, which the adapter interface requires. */
+/** The models of the enabled features, and DeviceCode, which the adapter interface requires, with their lookup columns. */
 const MODELS: Record<string, readonly Lookup[]> = {
   AccessToken: ['grant_id'],
   AuthorizationCode: ['grant_id'],
@@ -25,7 +25,7 @@ const MODELS: Record<string, readonly Lookup[]> = {
 export interface ModelTable {
   name: string;
   columns: readonly string[];
-  /** The values of `columns`. `expiresIn` is in seconds; undefined never expires. */
+  /** The values of `columns`. `expiresIn` is in seconds; undefined means that the object never expires. */
   row(id: string, payload: AdapterPayload, expiresIn: number | undefined): SqlValue[];
 }
 
@@ -60,17 +60,17 @@ export function epochSeconds(): number {
 function definition(model: string): string {
   const lookups = lookupsOf(model);
   return `CREATE TABLE ${nameOf(model)} (${[
-    `id ${REFERENCE} NOT NULL PRIMARY KEY`,
+    `id ${ID_TYPE} NOT NULL PRIMARY KEY`,
     'payload TEXT NOT NULL',
     'expires_at BIGINT UNSIGNED NULL',
     'consumed_at BIGINT UNSIGNED NULL',
-    ...lookups.map((lookup) => `${lookup} ${REFERENCE} NULL`),
+    ...lookups.map((lookup) => `${lookup} ${ID_TYPE} NULL`),
     ...['expires_at', ...lookups].map((column) => `INDEX (${column})`),
   ].join(', ')})`;
 }
 
 /** Ids are case-sensitive. */
-const REFERENCE = 'VARCHAR(64) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin';
+const ID_TYPE = 'VARCHAR(64) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin';
 
 function nameOf(model: string): string {
   return `oidc${model.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}`;

@@ -1,7 +1,7 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { Provider, type AdapterFactory, type FindAccount, type JWK } from 'oidc-provider';
 import { CLIENT_ID, REDIRECT_URI, SCOPES } from '../../credentials.js';
-import { LIFETIMES } from '../token-peer.js';
+import { LIFETIMES } from '../token-tables.js';
 
 /** The dependencies of the provider. */
 export interface ProviderOptions {

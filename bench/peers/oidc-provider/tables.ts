@@ -10,12 +10,12 @@ import {
   SCOPES,
 } from '../../credentials.js';
 import { bulkInsert, type SqlValue } from '../../bulk-insert.js';
-import { SEEDED_SECONDS, seeds, type Seed, type TokenPeer } from '../token-peer.js';
+import { SEEDED_SECONDS, seeds, type Seed, type TokenTables } from '../token-tables.js';
 import { epochSeconds, schema, tableOf } from './model-tables.js';
 import { createProvider } from './provider.js';
 
-/** The client is registered in the configuration of the provider. */
-export const oidcProvider: TokenPeer = {
+/** `prepare` registers no client: the configuration of the provider has it. */
+export const oidcProvider: TokenTables = {
   clientOf: () => CLIENT_ID,
 
   async prepare(pool) {
@@ -84,9 +84,9 @@ async function saveAll(
   const client = await provider.Client.find(CLIENT_ID);
   if (!client) throw new Error('The provider has no client.');
   for (const seed of all) await save(provider, client, seed);
-  for (const [model, ofModel] of rows) {
+  for (const [model, modelRows] of rows) {
     const { name, columns } = tableOf(model);
-    await bulkInsert(pool, name, columns, ofModel);
+    await bulkInsert(pool, name, columns, modelRows);
   }
 }
 
@@ -94,12 +94,12 @@ const unused = async (): Promise<undefined> => undefined;
 
 /** An adapter that collects the rows of saved objects and finds none. */
 function collector(model: string, rows: Map<string, SqlValue[][]>) {
-  const ofModel: SqlValue[][] = [];
-  rows.set(model, ofModel);
+  const modelRows: SqlValue[][] = [];
+  rows.set(model, modelRows);
   const table = tableOf(model);
   return {
     upsert: async (...[id, payload, expiresIn]: Parameters<typeof table.row>) => {
-      ofModel.push(table.row(id, payload, expiresIn));
+      modelRows.push(table.row(id, payload, expiresIn));
     },
     find: unused,
     findByUid: unused,

@@ -141,10 +141,11 @@ function addRotate(secret: CliCommand): void {
       const secrets = session.get('AppSecretsService');
       const { name } = await session.get('AppsService').show(clientId);
       const live = await liveSecrets(secrets, clientId);
-      const ending = grace === 0 ? live : live.slice(1);
-      if (ending.length > 0)
+      // The newest secret stays valid for the grace period.
+      const toRevoke = grace === 0 ? live : live.slice(1);
+      if (toRevoke.length > 0)
         await session.confirm(
-          `Revoke the ${ending.map(nameOf).join(' and the ')} of "${name}" immediately?`,
+          `Revoke the ${toRevoke.map(nameOf).join(' and the ')} of "${name}" immediately?`,
         );
       return rotationResult(clientId, grace, await secrets.rotate(clientId, grace, session.change));
     });
@@ -178,16 +179,17 @@ function addRevoke(secret: CliCommand): void {
       const secrets = session.get('AppSecretsService');
       const { name } = await session.get('AppsService').show(clientId);
       const live = await liveSecrets(secrets, clientId);
-      const ending = live.find(({ id }) => id === secretId);
-      if (ending) {
+      const toRevoke = live.find(({ id }) => id === secretId);
+      if (toRevoke) {
         const warning =
           live.length === 1 ? ' It is the last one, so the app can no longer authenticate.' : '';
-        await session.confirm(`Revoke the ${nameOf(ending)} of "${name}" immediately?${warning}`);
+        await session.confirm(`Revoke the ${nameOf(toRevoke)} of "${name}" immediately?${warning}`);
       }
       return revocationResult(clientId, await secrets.revoke(clientId, secretId, session.change));
     });
 }
 
+/** Newest first. */
 async function liveSecrets(secrets: AppSecretsService, clientId: string): Promise<SecretStatus[]> {
   return (await secrets.list(clientId)).filter(isLive);
 }

@@ -27,7 +27,10 @@ function eventJson(event: AuditEvent): object {
   };
 }
 
-/** Time and action, followed by the other fields that have a value, in at most 80 columns. */
+/**
+ * Time and action, followed by the other fields that have a value, in at most 80 columns. Omits `id`, and an app or user that is
+ * the subject or actor.
+ */
 function eventText(event: AuditEvent): string {
   const { at, action, actor, subject, clientId, userId, reason, requestId, address } = event;
   const shownIds = [subject, actor];
@@ -45,7 +48,7 @@ function eventText(event: AuditEvent): string {
   return `${at.toISOString()}  ${action}\n${wrappedTable(present)}`;
 }
 
-/** Omits the ids that have their own lines. */
+/** Omits the ids of the app and the user, which have their own lines. */
 function detailsText({ details, clientId, userId }: AuditEvent): string {
   return Object.entries(details)
     .filter(([, value]) => value === null || (value !== clientId && value !== userId))

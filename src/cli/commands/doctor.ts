@@ -18,13 +18,13 @@ export function addDoctorCommand(program: CliCommand): void {
     .allowAnySchema()
     .execute(async (session, { fix = false }: { fix?: boolean }) => {
       const onCheck = (name: string): void => session.progress(`Checking ${name} …`);
-      const settings = { onCheck, ...(fix && { repair: session.change }) };
-      return doctorResult(await findings(session, settings));
+      const options = { onCheck, ...(fix && { repair: session.change }) };
+      return doctorResult(await findings(session, options));
     });
   doctor.allowsFailedStart = true;
 }
 
-async function findings(session: Session, settings: CheckOptions): Promise<NamedFinding[]> {
+async function findings(session: Session, options: CheckOptions): Promise<NamedFinding[]> {
   const [{ ConfigError, loadConfig }, checks] = await Promise.all([
     import('../../platform/config/load-config.js'),
     import('../../modules/operations/doctor/settings.checks.js'),
@@ -36,14 +36,14 @@ async function findings(session: Session, settings: CheckOptions): Promise<Named
     if (error instanceof ConfigError) return checks.configurationFindings(error);
     throw error;
   }
-  const found = await checks.checkSettings(config, settings);
+  const found = await checks.checkSettings(config, options);
   let doctor;
   try {
     doctor = session.get('Doctor');
   } catch (error) {
     return [...found, checks.startFinding(error)];
   }
-  return [...found, ...(await doctor.run(settings))];
+  return [...found, ...(await doctor.run(options))];
 }
 
 function doctorResult(found: readonly NamedFinding[]): Result {

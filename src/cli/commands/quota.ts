@@ -168,9 +168,9 @@ function addReset(quota: CliCommand): void {
     .examples('quota reset')
     .execute(async (session) => {
       const { resetMessage } = await import('../../modules/operations/scheduled-jobs.service.js');
-      const month = await session
+      const closedMonths = await session
         .get('ScheduledJobs')
         .runNow('quota-reset', session.change, () => session.get('QuotaMonths').closeEarlier());
-      return { json: month, text: resetMessage(month) };
+      return { json: closedMonths, text: resetMessage(closedMonths) };
     });
 }

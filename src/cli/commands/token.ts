@@ -24,11 +24,11 @@ export function addTokenCommands(program: CliCommand): void {
         .get('TokensService')
         .revokeAsOperator(token, session.change);
       const { name: app } = await session.get('AppsService').show(clientId);
-      const owner = { kind, app, client_id: clientId, user_id: userId, grant_id: grantId };
+      const summary = { kind, app, client_id: clientId, user_id: userId, grant_id: grantId };
       const revoked = kind === 'access' ? 'the token' : 'the grant and all its tokens';
       return {
-        json: { ...owner, ended_now: revokedNow },
-        text: keyValues(owner),
+        json: { ...summary, ended_now: revokedNow },
+        text: keyValues(summary),
         note: revokedNow ? `Revoked ${revoked}.` : 'No change. It was already revoked.',
       };
     });

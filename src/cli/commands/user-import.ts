@@ -10,7 +10,7 @@ import {
 } from '../../modules/users/import/import-file.js';
 import type { ImportReport, Problem } from '../../modules/users/import/user-import.service.js';
 
-/** `--json` and the note list at most this many invalid lines. The field `bad` counts all of them. */
+/** At most this many invalid lines are listed in the JSON output and in the note. The field `bad` counts all of them. */
 const MAX_PROBLEMS_IN_JSON = 1000;
 const MAX_PROBLEMS_IN_NOTE = 20;
 
@@ -65,19 +65,20 @@ async function importFile(
   return importResult(report, problems, dryRun);
 }
 
-function progressOf(lines: number, part: number | undefined, milliseconds: number): string {
-  const done = part === undefined ? '' : `${Math.floor(part * 100)} %, `;
+/** @param fraction the part of the file that was read, from 0 to 1; undefined if its size is unknown */
+function progressOf(lines: number, fraction: number | undefined, milliseconds: number): string {
+  const done = fraction === undefined ? '' : `${Math.floor(fraction * 100)} %, `;
   return `${done}${lines} lines, ${Math.round((lines / milliseconds) * 1000)}/s`;
 }
 
 function importResult(report: ImportReport, problems: Problem[], dryRun: boolean): Result {
   const { lines, added, updated, unchanged, invalid } = report;
-  const verb = dryRun ? 'would be ' : '';
+  const prefix = dryRun ? 'would be ' : '';
   return {
     json: { dry_run: dryRun, lines, added, updated, unchanged, bad: invalid, errors: problems },
     text: keyValues({
-      [`${verb}added`]: added,
-      [`${verb}updated`]: updated,
+      [`${prefix}added`]: added,
+      [`${prefix}updated`]: updated,
       unchanged,
       'invalid lines': invalid,
     }),

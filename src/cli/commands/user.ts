@@ -51,11 +51,11 @@ function addAdd(user: CliCommand): void {
       `${ADD_EXAMPLE} --neighborhood Riverside --latitude 37.7749 --longitude -122.4194 --json`,
     )
     .action(
-      async ({ phone: typed, reason: _reason, ...profile }: AddOptions, command: CliCommand) => {
+      async ({ phone: input, reason: _reason, ...profile }: AddOptions, command: CliCommand) => {
         if ((profile.latitude === undefined) !== (profile.longitude === undefined))
           command.error('error: use --latitude and --longitude together');
         const { parsePhone } = await import('../../modules/users/phone-number.js');
-        const phone = parsePhone(typed);
+        const phone = parsePhone(input);
         if (phone === undefined) return command.error(`error: --phone ${PHONE_REQUIREMENT}`);
         return command.start(async (session) => {
           const added = await session
@@ -84,11 +84,11 @@ function addShow(user: CliCommand): void {
     .option('--full', 'do not mask the phone number')
     .examples(SHOW_EXAMPLE, 'user show --phone +14155550101 --json', `${SHOW_EXAMPLE} --full`)
     .action(async (id: string | undefined, options: ShowOptions, command: CliCommand) => {
-      const { phone: typed, full = false } = options;
-      if ((id === undefined) === (typed === undefined))
+      const { phone: input, full = false } = options;
+      if ((id === undefined) === (input === undefined))
         return command.error('error: use either a user id or --phone');
       const { parsePhone } = await import('../../modules/users/phone-number.js');
-      const phone = typed === undefined ? undefined : parsePhone(typed);
+      const phone = input === undefined ? undefined : parsePhone(input);
       if (id === undefined && phone === undefined)
         return command.error(`error: --phone ${PHONE_REQUIREMENT}`);
       return command.start(async (session) => {
@@ -177,7 +177,7 @@ function addUnlock(user: CliCommand): void {
         json: { id, was_locked: locked, failures },
         text: locked
           ? `Unlocked ${id}. The user can sign in again.`
-          : `${id} was not locked. Reset its count of wrong codes from ${failures} to 0.`,
+          : `${id} was not locked. Its count of wrong codes was ${failures} and is now 0.`,
       };
     });
 }

@@ -84,7 +84,7 @@ export class CommentsRepository {
     return deletableRows(this.dataSource, Comment, where, 'deletedAt');
   }
 
-  /** All other comments on these posts. */
+  /** The comments on these posts that `deletedUntil(moment)` does not return. */
   othersOnPosts(postIds: readonly string[], moment: Date): DeletableRows {
     const deletedAt = Or(IsNull(), MoreThan(moment));
     return matchingRows(this.dataSource, Comment, (query) =>
@@ -99,7 +99,7 @@ export class CommentsRepository {
         column: 'commentCount',
         counted: Comment,
         where: 'counted.postId = owner.id',
-        counts: 'counted.deletedAt IS NULL',
+        countsIf: 'counted.deletedAt IS NULL',
       }),
     ];
   }

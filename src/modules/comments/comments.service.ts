@@ -23,7 +23,7 @@ export class CommentNotFound extends NotFound {
   }
 }
 
-/** Source document, section 4.2, rule 5. */
+/** The parent comment does not exist, was deleted, or is on another post (product requirements, section 4.2, rule 5). */
 export function parentNotOnPost(): InvalidRequest {
   return InvalidRequest.field(
     'parentId',
@@ -134,7 +134,7 @@ export class CommentsService {
     return this.repository.deletedUntil(this.posts.deletionCutoff(now));
   }
 
-  /** The comments on posts past retention that `expired` does not return. */
+  /** The comments on these posts that `expired` does not return. The posts must be past retention. */
   expiredOnPosts(postIds: readonly string[], now: Date): DeletableRows {
     return this.repository.othersOnPosts(postIds, this.posts.deletionCutoff(now));
   }

@@ -108,7 +108,7 @@ export interface SeededDemo {
 
 const AUDIT_CONTEXT = { actor: 'demo' };
 
-/** Seeds example data into an empty database. */
+/** Seeds example data into an empty database, recognizes such a database, and issues access tokens for it. */
 @Injectable()
 export class DemoService {
   constructor(
@@ -174,7 +174,7 @@ export class DemoService {
       if (!(await this.isSeeded())) await this.users.add(ana, AUDIT_CONTEXT);
       await this.users.add(ben, AUDIT_CONTEXT);
     } catch (error) {
-      // Another process is seeding and continues.
+      // Another process is seeding too, and publishes the posts.
       if (isDuplicateKey(error) || error instanceof PhoneTaken) return { clientSecret };
       throw error;
     }

@@ -21,12 +21,16 @@ import { AccessToken, AuthorizationCode, Grant, RefreshToken } from './tokens/to
 
 /** Maximum difference between the clocks of two processes. */
 const CLOCK_SKEW_MS = MINUTE;
-/** Expired codes, refresh tokens and ended grants remain for support. */
+
+/** Codes and refresh tokens remain for support after they have expired. */
 const EXPIRED_CREDENTIALS_MS = DAY;
+/** Grants remain for support after they have expired or were revoked. */
 const ENDED_GRANTS_MS = 90 * DAY;
-const FAILURES_MS = 2 * DAY;
+/** After the last wrong one-time password for a phone. */
+const OTP_FAILURES_MS = 2 * DAY;
+/** After the last sign-in on the device. */
 const TRUSTED_DEVICES_MS = 400 * DAY;
-/** Twice the longest window. */
+/** Twice the longest window of a rate limit. */
 const RATE_LIMIT_HITS_MS = 2 * DAY;
 
 type Credential = AccessToken | AuthorizationCode | RefreshToken;
@@ -41,10 +45,10 @@ export class OAuthRetention {
   ) {}
 
   /**
-   * The rows to delete now, children before their parents.
+   * The rows to delete now, codes and tokens before their grants.
    *
-   * Used codes remain until their grant has ended, and used refresh tokens until they have expired. Reuse means theft, and only
-   * the row identifies the grant to revoke (RFC 6749 §4.1.2, RFC 9700 §4.14.2).
+   * Used codes remain until their grant has ended. Used refresh tokens remain until then, or until they would have expired. Reuse
+   * means theft, and only the row identifies the grant to revoke (RFC 6749 §4.1.2, RFC 9700 §4.14.2).
    */
   expired(): DeletableRows[] {
     const { dataSource } = this;
@@ -61,14 +65,14 @@ export class OAuthRetention {
       deletableRows(dataSource, AuthorizationCode, unused, 'expiresAt'),
       deletableRows(dataSource, RefreshToken, unused, 'expiresAt'),
       deletableRows(dataSource, RefreshToken, { consumedAt: before(usedMs) }, 'consumedAt'),
-      ...this.ofEndedGrants('revokedAt', now, usedMs),
-      ...this.ofEndedGrants('expiresAt', now, usedMs),
+      ...this.credentialsOfEndedGrants('revokedAt', now, usedMs),
+      ...this.credentialsOfEndedGrants('expiresAt', now, usedMs),
       deletableRows(dataSource, Grant, { revokedAt: endOfGrant }, 'revokedAt'),
       deletableRows(dataSource, Grant, { expiresAt: endOfGrant, revokedAt: IsNull() }, 'expiresAt'),
       deletableRows(
         dataSource,
         OtpFailures,
-        { lastAt: before(FAILURES_MS), lockedUntil: Or(IsNull(), LessThanOrEqual(now)) },
+        { lastAt: before(OTP_FAILURES_MS), lockedUntil: Or(IsNull(), LessThanOrEqual(now)) },
         'lastAt',
       ),
       deletableRows(
@@ -87,8 +91,8 @@ export class OAuthRetention {
     ];
   }
 
-  /** Stored responses of used refresh tokens that can no longer be repeated. Clears the columns; the rows remain. */
-  cleared(): DeletableRows {
+  /** Used refresh tokens whose replay window has ended. Clears their stored responses; the rows remain. */
+  responsesToClear(): DeletableRows {
     const ended = addMilliseconds(this.clock.now(), -CLOCK_SKEW_MS);
     return rowsToClear(
       this.dataSource,
@@ -99,8 +103,11 @@ export class OAuthRetention {
     );
   }
 
-  /** Unexpired codes and tokens of ended grants. A grant that was revoked and has expired counts as revoked. */
-  private ofEndedGrants(
+  /**
+   * Codes and tokens of ended grants, without those that the other queries of `expired` match.
+   * @param end how the grants ended. A grant that was revoked and has expired counts as revoked.
+   */
+  private credentialsOfEndedGrants(
     end: 'revokedAt' | 'expiresAt',
     now: Date,
     usedMs: number,
@@ -110,7 +117,7 @@ export class OAuthRetention {
       expiredSince: addMilliseconds(now, -EXPIRED_CREDENTIALS_MS),
       usedSince: addMilliseconds(now, -usedMs),
     };
-    const ofEndedGrant = (entity: new () => Credential, condition: string): DeletableRows =>
+    const rowsWhere = (entity: new () => Credential, condition: string): DeletableRows =>
       matchingRows(this.dataSource, entity, (query) => {
         query
           .innerJoin(Grant, 'grant', 'grant.id = expired.grantId')
@@ -120,14 +127,14 @@ export class OAuthRetention {
       });
     const unused = 'expired.consumedAt IS NULL AND expired.expiresAt > :expiredSince';
     return [
-      ofEndedGrant(AccessToken, 'expired.expiresAt > :ended'),
-      ofEndedGrant(AuthorizationCode, `(expired.consumedAt IS NOT NULL OR ${unused})`),
-      ofEndedGrant(RefreshToken, `(expired.consumedAt > :usedSince OR ${unused})`),
+      rowsWhere(AccessToken, 'expired.expiresAt > :ended'),
+      rowsWhere(AuthorizationCode, `(expired.consumedAt IS NOT NULL OR ${unused})`),
+      rowsWhere(RefreshToken, `(expired.consumedAt > :usedSince OR ${unused})`),
     ];
   }
 
   /**
-   * Lock rows of keys without hits. The counter upserts its lock row, so it is safe to delete the row while it counts.
+   * Lock rows of keys without hits. A lock row can be deleted even while the counter runs, because the counter upserts it.
    */
   private unusedLockRows(): DeletableRows {
     return matchingRows(this.dataSource, RateLimitHit, (query) =>

@@ -19,7 +19,7 @@ import {
   TrustedDevice,
 } from './sign-in/sign-in.entities.js';
 
-/** Sign-ins and pending authorization requests. Finds rows by phone only if the person has a phone. */
+/** A user's sessions, one-time passwords, trusted devices, counted attempts and authorization requests. */
 @Injectable()
 export class SignInPersonalData implements PersonalData {
   constructor(
@@ -40,15 +40,15 @@ export class SignInPersonalData implements PersonalData {
     ];
   }
 
-  /** Deletes attempts before the trusted devices, because it finds them by these. */
+  /** Lists the counted attempts before the trusted devices, because the devices are needed to find the attempts. */
   rowsToErase({ userId, phone }: Person): DeletableRows[] {
     const { dataSource } = this;
     const byPhone = <T extends { phone: string }>(entity: EntityTarget<T>): DeletableRows =>
       deletableRows<T>(dataSource, entity, { phone } as never, 'phone');
-    const rowsOfPhone = (ofNumber: string): DeletableRows[] => [
+    const rowsOfPhone = (phoneNumber: string): DeletableRows[] => [
       byPhone(OtpChallenge),
       byPhone(OtpFailures),
-      this.limits.attemptsOf(ofNumber),
+      this.limits.attemptsOf(phoneNumber),
       byPhone(TrustedDevice),
     ];
     return [

@@ -7,7 +7,7 @@ import { AppSecretsService } from './clients/app-secrets.service.js';
 import { OAuthErrorFilter } from './clients/oauth-error.filter.js';
 import { MethodNotAllowed, UnknownEndpoint } from './protocol/oauth.errors.js';
 
-/** Returns OAuth errors for all other requests under `/oauth`. Must be the last controller. */
+/** Handles the requests under `/oauth` that no other controller handles. Must be the last controller. */
 @Public()
 @ApiExcludeController()
 @UseFilters(OAuthErrorFilter)
@@ -20,10 +20,10 @@ export class UnknownEndpointController {
 
   @All('*path')
   async unknown(@Req() request: Request, @Res() response: Response): Promise<void> {
-    const exposed = await this.secrets.reportSecretInQuery(request.query);
+    const hasSecret = await this.secrets.reportSecretInQuery(request.query);
     const allow = this.allowed.of(request.path);
     if (allow === undefined) throw new UnknownEndpoint();
-    if (request.method !== 'OPTIONS') throw new MethodNotAllowed(allow, exposed);
+    if (request.method !== 'OPTIONS') throw new MethodNotAllowed(allow, hasSecret);
     response.status(204).set('Allow', allow).end();
   }
 }

@@ -13,6 +13,7 @@ export interface EndedAccess {
   sessions: number;
 }
 
+/** Ends all access to a user's account. */
 @Injectable()
 export class UserAccess {
   constructor(
@@ -24,8 +25,8 @@ export class UserAccess {
   ) {}
 
   /**
-   * Ends every grant, session, pending authorization and one-time password of a user in one transaction.
-   * @param also runs in the same transaction
+   * Ends every grant, session, authorization request and one-time password of a user in one transaction.
+   * @param also further changes in the same transaction
    * @throws UnknownUser
    */
   async end(
@@ -36,14 +37,15 @@ export class UserAccess {
     const phone = await this.users.phoneOf(userId);
     let sessions = 0;
     const apps = await this.grants.revokeForUser(userId, 'all', change, async (tx) => {
-      // Locks in the order of a sign-in. A concurrent sign-in then commits first, and its rows are deleted too.
+      // Locks rows in the same order as a sign-in. A concurrent sign-in then commits first, and its rows are deleted too.
       await this.signIn.deleteChallengesOf(tx, phone);
       sessions = await this.signIn.deleteSessionsOf(tx, userId);
-      const pending = await this.authorizations.deleteForUser(tx, userId);
-      if (sessions + pending > 0)
+      const requests = await this.authorizations.deleteForUser(tx, userId);
+      // `begun`, the number of authorization requests, keeps its name because stored events have it.
+      if (sessions + requests > 0)
         await this.audit.record(tx, 'user.signed_out', userId, change, {
           sessions,
-          begun: pending,
+          begun: requests,
         });
       await also(tx);
     });

@@ -23,7 +23,7 @@ export class AuditedMigrator {
     return applied;
   }
 
-  /** Reverts the migrations after a release. @returns their names, newest first. @throws SchemaIsNewer */
+  /** Reverts the migrations that are newer than `release`. @returns their names, newest first. @throws SchemaIsNewer */
   revert(release: Release, change: Change): Promise<string[]> {
     return this.migrator.revert(release, (tx, undone) =>
       this.audit.insertOnAnySchema(

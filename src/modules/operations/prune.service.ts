@@ -48,13 +48,14 @@ export class Prune {
   /**
    * Deletes in batches. Idempotent and safe to run concurrently.
    * @param until when to stop, even if rows are left; the next run continues
-   * @param onBatch called after every batch with the number of rows deleted from a table so far
+   * @param onBatch see `BatchSettings`
    */
   async run(until?: Date, onBatch?: BatchSettings['onBatch']): Promise<RowsByTable> {
     const settings = { shouldStop: () => this.shouldStop(until), onBatch };
     const remove = (rows: DeletableRows): Promise<number> =>
       deleteInBatches(this.transactions, rows, settings);
-    await remove(this.oauth.cleared());
+    // Clears columns of rows that remain, so the result does not list them.
+    await remove(this.oauth.responsesToClear());
     const calls = await this.usage.rollUpExpiredCalls(until);
     return { ...POSTS_TABLES, ...(await countByTable(this.expired(calls, until), remove)) };
   }
@@ -67,8 +68,8 @@ export class Prune {
     yield this.idempotency.expired();
     yield calls;
     yield this.audit.expired(now);
-    yield this.runs.before('prune', before);
-    yield this.runs.before('usage-rollup', before);
+    yield this.runs.runsBefore('prune', before);
+    yield this.runs.runsBefore('usage-rollup', before);
     yield this.comments.expired(now);
     for await (const ids of this.posts.expiredIds(now)) {
       if (this.shouldStop(until)) return;

@@ -51,8 +51,8 @@ export class ScheduledJobs {
   }
 
   /**
-   * The quota reset at the start of a calendar month (product requirements, section 8). The month is part of the counters' key, so it
-   * only closes earlier months. Scheduled every hour, in case the service was down at the start of the month.
+   * The quota reset at the start of a calendar month (product requirements, section 8). The month is part of the counters' key, so the
+   * job only closes earlier months. Scheduled every hour, in case the service was down at the start of the month.
    */
   @Cron('0 * * * *', { name: 'quota-reset', timeZone: 'UTC' })
   resetQuotas(): Promise<void> {

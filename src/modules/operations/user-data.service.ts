@@ -135,8 +135,8 @@ export class UserErasure {
   }
 
   /**
-   * Blocks the user first, so that no rows are added, then deletes in batches, the row of the user last. An interrupted erasure
-   * can be repeated, also concurrently.
+   * Blocks the user first, so that later requests add no rows. Then deletes in batches, the row of the user last. An interrupted
+   * erasure can be repeated, also concurrently.
    * @returns the number of deleted rows by table; for an erased user, those added after the erasure
    * @throws UnknownUser
    */

@@ -129,9 +129,9 @@ describe.each([
   );
 });
 
-describe('CreatePostRequest: lines', () => {
+describe('CreatePostRequest: line breaks and tabs', () => {
   it.each(['a\nb', 'a\r\nb', 'a\rb', 'a\tb', 'a\u2028b', 'a\u2029b', 'a\u0085b', 'a\n'])(
-    'C70 rejects the title %j: not on one line',
+    'C70 rejects the title %j: line break or tab',
     async (title) => {
       expect(await violationsOf(validate({ title }))).toEqual(['title control_character']);
     },

@@ -3,7 +3,7 @@ import {
   COUNTER,
   DOUBLE,
   ID,
-  LIST,
+  JSON_TEXT,
   optional,
   TEXT,
   text,
@@ -37,10 +37,10 @@ export class Post {
   @Column(text(32))
   type: string;
 
-  @Column(LIST)
+  @Column(JSON_TEXT)
   images: string[];
 
-  @Column(LIST)
+  @Column(JSON_TEXT)
   tags: string[];
 
   @Column(optional(DOUBLE))
@@ -72,7 +72,7 @@ export class Post {
   deletedAt: Date | null;
 }
 
-/** Written by the network. `posts.like_count` caches their number. */
+/** A user's like of a post. Users like posts in the network itself, not through apps. `posts.like_count` caches the number of likes. */
 @Entity('post_likes')
 @Index('ix_post_likes_user_id', ['userId', 'postId'])
 export class PostLike {

@@ -40,7 +40,7 @@ export class PostsPersonalData implements PersonalData {
     ];
   }
 
-  /** Deletes likes and decrements the like counts of their posts. */
+  /** The likes that the user gave. Deleting one decrements the like count of its post. */
   private likesBy(userId: string): DeletableRows {
     return {
       ...deletableRows(this.dataSource, PostLike, { userId }, 'userId'),

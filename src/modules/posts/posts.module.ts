@@ -3,7 +3,7 @@ import { IdempotencyModule } from '../../platform/http/idempotency/idempotency.m
 import { PagesModule } from '../../pages/pages.module.js';
 import { QuotaModule } from '../quota/quota.module.js';
 import { UsersModule } from '../users/users.module.js';
-import { PostPageController } from './public-post.controller.js';
+import { PublicPostController } from './public-post.controller.js';
 import { PostsController } from './posts.controller.js';
 import { PostsPersonalData } from './posts.data-subject.js';
 import { PostsRepository } from './posts.repository.js';
@@ -11,7 +11,7 @@ import { PostsService } from './posts.service.js';
 
 @Module({
   imports: [UsersModule, QuotaModule, IdempotencyModule, PagesModule],
-  controllers: [PostsController, PostPageController],
+  controllers: [PostsController, PublicPostController],
   providers: [PostsRepository, PostsService, PostsPersonalData],
   exports: [PostsService, PostsPersonalData],
 })

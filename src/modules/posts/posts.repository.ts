@@ -46,7 +46,7 @@ const INCREMENT_OWN_COMMENT_COUNT = `
   UPDATE posts SET comment_count = comment_count + 1
   WHERE id = ? AND user_id = ? AND deleted_at IS NULL`;
 
-/** Posts whose comments and likes are found by one statement. */
+/** Number of posts whose comments and likes one statement finds. */
 const DELETED_BATCH_SIZE = 1000;
 
 /** A row as the database drivers return it. */
@@ -179,6 +179,7 @@ export class PostsRepository {
     const deletedAt = LessThanOrEqual(moment);
     return [
       matchingRows(this.dataSource, PostLike, (query) => query.where({ postId: In(ids) })),
+      // The deletion checks `deletedAt` again, in case the post was restored in between.
       matchingRows(this.dataSource, Post, (query) => query.where({ id: In(ids), deletedAt }), {
         deletedAt,
       }),
@@ -192,7 +193,7 @@ export class PostsRepository {
         column: 'postCount',
         counted: Post,
         where: 'counted.userId = owner.id',
-        counts: 'counted.deletedAt IS NULL',
+        countsIf: 'counted.deletedAt IS NULL',
       }),
       counterCacheOf(this.dataSource, {
         entity: Post,

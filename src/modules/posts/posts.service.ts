@@ -26,7 +26,7 @@ import {
   type PublicPost,
 } from './posts.repository.js';
 
-/** More than the clock skew between processes, so that none deletes a post that another may still restore. */
+/** More than the clock skew between processes, so that no process deletes a post that another one may still restore. */
 const CLOCK_MARGIN_MS = MINUTE;
 
 const DEFAULTS = {
@@ -124,18 +124,19 @@ export class PostsService {
       });
       return published;
     });
-    this.calls.awaitPublish(caller, outcome);
+    this.calls.recordAfterPublish(caller, outcome);
     return outcome;
   }
 
   /** Writes the posts of one transaction. The app's quota row comes last, so that it is locked for one round trip only. */
   private async write(tx: Transaction, publishes: readonly Publish[]): Promise<void> {
     const posts = publishes.map(({ post }) => post);
+    // `groupOf` ensures that all have the app, limit and month of the first.
     const [first] = publishes as [Publish];
     for (const { saveResult } of publishes) await saveResult?.(tx);
     await this.repository.insertAll(tx, posts);
     const userIds = posts.map(({ userId }) => userId);
-    if (!(await this.users.incrementPostCounts(tx, userIds))) throw InvalidToken.unknown();
+    if (!(await this.users.incrementPostCountsOfActive(tx, userIds))) throw InvalidToken.unknown();
     const now = this.clock.now().getTime();
     const calls = publishes.map(({ caller: { clientId, userId, requestId, receivedAt }, post }) => {
       const durationMs = now - receivedAt.getTime();
@@ -164,14 +165,14 @@ export class PostsService {
     return post;
   }
 
-  /** Likes and comments of a post. @throws PostNotFound */
+  /** The like and comment counts of a post. @throws PostNotFound */
   async counts(userId: string, id: string): Promise<PostCounts> {
     const counts = await this.repository.findOwnCounts(userId, id);
     if (!counts) throw new PostNotFound();
     return counts;
   }
 
-  /** @throws PostNotFound also if the post is not public, or if permalinks point to another site */
+  /** @throws PostNotFound also if the post is not public, its author was erased, or permalinks point to another site */
   async readPublic(id: string): Promise<PublicPost & { author: string }> {
     if (this.config.siteUrl !== this.config.publicUrl) throw new PostNotFound();
     const post = isId('post', id) ? await this.repository.findPublic(id) : null;
@@ -192,7 +193,7 @@ export class PostsService {
 
   /**
    * Restores a deleted post, for operators. Its comments become visible again, except those that were deleted themselves.
-   * @throws NotFound if the post or its author was erased; InvalidRequest if the post was deleted too long ago
+   * @throws NotFound if the post or its author does not exist; InvalidRequest if the post was deleted too long ago
    */
   restore(id: string, change: Change): Promise<Restoration> {
     if (!isId('post', id)) throw unknownPost(id);
@@ -249,7 +250,7 @@ export class PostsService {
     return this.repository.findDeletedIds(this.deletionCutoff(now));
   }
 
-  /** These posts and their likes, in the order of deletion. */
+  /** The likes of these posts, then the posts themselves if they are past retention. */
   expired(ids: readonly string[], now: Date): DeletableRows[] {
     return this.repository.expired(ids, this.deletionCutoff(now));
   }

@@ -25,10 +25,10 @@ import { ERROR_STATUS } from '../../platform/http/errors/api-errors.js';
 import { toAppError } from '../../platform/http/errors/http-error.js';
 import { PostsService } from './posts.service.js';
 
-/** Renders errors as HTML pages. One page covers missing, deleted and private posts. */
+/** Renders errors as HTML pages. Missing and deleted posts, and posts that are not public, have the same page. */
 @Catch()
-export class PostPageErrorFilter implements ExceptionFilter {
-  private readonly logger = new Logger(PostPageErrorFilter.name);
+export class PublicPostErrorFilter implements ExceptionFilter {
+  private readonly logger = new Logger(PublicPostErrorFilter.name);
 
   constructor(
     private readonly pages: PageRenderer,
@@ -63,9 +63,9 @@ function textFor({ code }: AppError, requestId: string, { post, errors }: Catalo
 /** Serves public posts at their permalinks, if SITE_URL is this service. */
 @ApiExcludeController()
 @Public()
-@UseFilters(PostPageErrorFilter)
+@UseFilters(PublicPostErrorFilter)
 @Controller('post')
-export class PostPageController {
+export class PublicPostController {
   constructor(
     private readonly posts: PostsService,
     private readonly pages: PageRenderer,

@@ -22,8 +22,8 @@ export class QuotaRepository {
   }
 
   /**
-   * Adds posts to the period's counter in one statement, unless they exceed the limit (null means unlimited).
-   * @returns false if they exceed it, or if the period has no row
+   * Adds posts to the app's counter of the period in one statement, unless it would exceed the limit (null means unlimited).
+   * @returns false if it would, or if the counter has no row
    */
   async consume(
     tx: Transaction,
@@ -43,7 +43,7 @@ export class QuotaRepository {
     return entities(tx).existsBy(QuotaUsage, { clientId, period });
   }
 
-  /** Inserts the period's row unless it exists. */
+  /** Inserts the app's counter of the period, at 0, unless it exists. */
   async insertPeriod(tx: Transaction, clientId: string, period: Period): Promise<void> {
     await insertMissing(tx, QuotaUsage, [{ clientId, period, used: 0 }]);
   }
@@ -100,7 +100,7 @@ export class QuotaRepository {
   }
 
   /** At most `limit` ids of apps whose month is not closed. */
-  async findUnclosed(period: Period, limit: number): Promise<string[]> {
+  async findUnclosedClientIds(period: Period, limit: number): Promise<string[]> {
     const rows = await this.dataSource.manager.find(QuotaUsage, {
       select: { clientId: true, period: true },
       where: { period, closedAt: IsNull() },
@@ -135,7 +135,7 @@ export class QuotaRepository {
     return manager.findOneBy(AppQuota, { clientId });
   }
 
-  /** Locks the app's assignment, if it exists. Write first: on SQLite, a transaction that reads first may fail. */
+  /** Locks the app's assignment, if it exists. Write first: on SQLite, a transaction that reads first fails if another process writes in between. */
   async lockAssignment(tx: Transaction, clientId: string): Promise<void> {
     await entities(tx).update(AppQuota, { clientId }, { plan: unchanged('plan') });
   }

@@ -64,7 +64,7 @@ export class QuotaService {
     private readonly clock: Clock,
   ) {}
 
-  /** The configured limit of the assigned plan, or the stored limit if the plan no longer exists. The default limit without an assignment. */
+  /** The configured limit of the assigned plan, or the stored limit if no such plan is configured. The default limit without an assignment. */
   limitOf(assigned: StoredAssignment): number | null {
     const { defaultLimit, plans } = this.config.quota;
     if (!assigned) return defaultLimit;
@@ -92,6 +92,7 @@ export class QuotaService {
     const consume = (): Promise<boolean> =>
       this.repository.consume(tx, clientId, period, limit, posts);
     if (await consume()) return;
+    // The counter may have had no row. If the second attempt fails too, the limit is reached.
     if (!(await this.repository.hasPeriod(tx, clientId, period)))
       await this.repository.insertPeriod(tx, clientId, period);
     if (await consume()) return;

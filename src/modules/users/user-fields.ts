@@ -1,4 +1,4 @@
-import { numberBetween, textUpTo, webUrl } from '../../platform/typed-values.js';
+import { numberBetween, textUpTo, webUrl } from '../../platform/operator-input.js';
 
 /** Parsers for the fields of a user, by column. @throws InvalidValue */
 export const fieldParsers = {
@@ -9,6 +9,6 @@ export const fieldParsers = {
   longitude: numberBetween(-180, 180),
 };
 
-/** Error message for an invalid phone number, without its subject. */
+/** Error message for an invalid phone number, without the name of the field that starts it. */
 export const PHONE_REQUIREMENT =
   'must be a phone number with its country code, such as +14155550101';

@@ -79,14 +79,14 @@ export class UsersRepository {
     return insertRow(tx, User, user);
   }
 
-  /** Returns false if a user is not active, or is listed twice. */
-  async incrementPostCounts(tx: Transaction, ids: readonly string[]): Promise<boolean> {
+  /** Returns false if a user is blocked, does not exist, or is listed twice. */
+  async incrementPostCountsOfActive(tx: Transaction, ids: readonly string[]): Promise<boolean> {
     return (
       (await writeRows(tx, `${INCREMENT_POST_COUNT} ${placeholdersFor(ids)}`, ids)) === ids.length
     );
   }
 
-  /** Also for users who are not active. Returns false if the user does not exist. */
+  /** Also for a blocked user. Returns false if the user does not exist. */
   async incrementPostCount(tx: Transaction, id: string): Promise<boolean> {
     const { affected } = await entities(tx).increment(User, { id }, 'postCount', 1);
     return affected === 1;

@@ -60,7 +60,7 @@ export class UsersService {
     return profile;
   }
 
-  /** The location of a post that the app sends without one (product requirements, section 4.2, rule 1). */
+  /** The user's saved location, which a post gets if the app sends none (product requirements, section 4.2, rule 1). */
   async savedLocation(id: string): Promise<Location> {
     const profile = await this.repository.findProfile(id);
     const { latitude = null, longitude = null, neighborhood = null } = profile ?? {};
@@ -138,10 +138,10 @@ export class UsersService {
 
   /**
    * Increments the post count of each user, and locks the rows until the transaction ends.
-   * @returns false if a user was blocked or erased in the meantime; the posts must not be published then
+   * @returns false if a user was blocked or erased in the meantime, or is listed twice; the posts must not be published then
    */
-  incrementPostCounts(tx: Transaction, ids: readonly string[]): Promise<boolean> {
-    return this.repository.incrementPostCounts(tx, ids);
+  incrementPostCountsOfActive(tx: Transaction, ids: readonly string[]): Promise<boolean> {
+    return this.repository.incrementPostCountsOfActive(tx, ids);
   }
 
   /** Also for a blocked user. Returns false if the user was erased. */

@@ -13,7 +13,7 @@ const scopes: Readonly<Record<Scope, string>> = {
   'analytics.read': 'See how many likes and comments your posts have',
 };
 
-/** English. Its type is the type of every catalogue. Each section is a page; functions take the values of a text. */
+/** English. Its type is the type of every catalogue. A text that contains values is a function of them. */
 export const en = {
   scopes,
   layout: {

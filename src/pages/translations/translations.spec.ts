@@ -40,12 +40,14 @@ describe('Translations', () => {
   });
 
   it('use the same values in English and Spanish', () => {
+    // `ARGUMENT` as a number or a text, or as a duration: 2 hours.
     const values = (text = ''): number => text.match(/\b(7[.,]?200|2)\b/g)?.length ?? 0;
     for (const [path, text] of english)
       expect([path, values(spanish.get(path))]).toEqual([path, values(text)]);
   });
 
   it('have the same elements in English and Spanish', () => {
+    // Spanish texts mark their English passages with <span lang="en">.
     const elements = (text = ''): string[] =>
       (text.match(/<[^>]+>/g) ?? []).filter((tag) => !/<span lang="en">|<\/span>/.test(tag));
     for (const [path, text] of english)

@@ -1,9 +1,9 @@
 import { AppError, InvalidRequest } from '../errors.js';
 import type { Scope } from './scopes.js';
 
-const REALM = 'Bearer realm="dev"';
+const CHALLENGE = 'Bearer realm="dev"';
 
-/** The request has credentials in more than one place (RFC 6750 §2). */
+/** The request sends credentials more than once (RFC 6750 §2). */
 export class SeveralCredentials extends InvalidRequest {
   constructor(description = 'Send one Authorization header, not several.') {
     super(description);
@@ -18,7 +18,7 @@ export class Unauthorized extends AppError {
     super(
       Unauthorized.code,
       'This endpoint needs an access token. Send it in the header: Authorization: Bearer <access token>.',
-      { headers: { 'WWW-Authenticate': REALM } },
+      { headers: { 'WWW-Authenticate': CHALLENGE } },
     );
   }
 }
@@ -48,7 +48,7 @@ export class InvalidToken extends AppError {
   private constructor(reason: string, remedy: string) {
     super(InvalidToken.code, `${reason}. ${remedy}`, {
       headers: {
-        'WWW-Authenticate': `${REALM}, error="invalid_token", error_description="${reason}"`,
+        'WWW-Authenticate': `${CHALLENGE}, error="invalid_token", error_description="${reason}"`,
       },
     });
   }

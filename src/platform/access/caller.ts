@@ -2,6 +2,7 @@ import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
 import type { Scope } from './scopes.js';
 
+/** What an access token permits, and for whom. */
 export interface Access {
   userId: string;
   clientId: string;
@@ -32,6 +33,6 @@ export const CallerOf = createParamDecorator((_: unknown, context: ExecutionCont
 
 /** Port of the API modules, implemented by the authorization server. */
 export abstract class AccessTokenVerifier {
-  /** @throws InvalidToken if the token is malformed, unknown, expired or revoked, or its app or user is disabled */
+  /** @throws InvalidToken if the token is malformed, unknown, expired or revoked, its app is disabled, or its user is blocked */
   abstract verify(token: string): Promise<Access>;
 }

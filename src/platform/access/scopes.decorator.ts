@@ -12,12 +12,12 @@ import type { Scope } from './scopes.js';
 /** Security scheme of the API in the OpenAPI document. */
 export const SECURITY_SCHEME = 'oauth2';
 
-/** Security scheme of the client-authenticated OAuth endpoints. */
+/** Security scheme of the OAuth endpoints that authenticate the client. */
 export const CLIENT_SECURITY_SCHEME = 'client';
 
 export const PUBLIC = 'access:public';
 
-/** The route needs no access token. All other routes must declare a scope. */
+/** The route needs no access token. All other routes must declare `@Scopes` or `@AnyScope`. */
 export const Public = (): MethodDecorator & ClassDecorator => SetMetadata(PUBLIC, true);
 
 export const REQUIRED_SCOPE = 'access:scope';

@@ -5,7 +5,7 @@ import type { Scope } from './scopes.js';
 import { InsufficientScope } from './access.errors.js';
 import { ANY_SCOPE, PUBLIC, REQUIRED_SCOPE } from './scopes.decorator.js';
 
-/** Requires the scope of the route. Throws for a route that declares neither a scope nor `@Public`. */
+/** Requires the scope of the route. Throws for a route that declares none of `@Scopes`, `@AnyScope` and `@Public`. */
 @Injectable()
 export class ScopesGuard implements CanActivate {
   constructor(private readonly reflector: Reflector) {}

@@ -25,7 +25,7 @@ export class AuditEventReader {
     private readonly config: AppConfig,
   ) {}
 
-  /** Events older than AUDIT_LOG_DAYS. */
+  /** Events older than AUDIT_LOG_DAYS days. */
   expired(now: Date): DeletableRows {
     const before = addMilliseconds(now, -this.config.retention.auditLog * DAY);
     return expiredLogRows(this.dataSource, AuditEvent, before);

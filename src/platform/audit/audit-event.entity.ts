@@ -1,7 +1,7 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
-import { ID, LIST, optional, text, TIME } from '../database/columns.js';
+import { ID, JSON_TEXT, optional, text, TIME } from '../database/columns.js';
 
-/** A change of access rights. Never contains secrets. */
+/** A security-relevant event, such as a consent, a rejected request or a change by an operator. Never contains secrets. */
 @Entity('audit_events')
 @Index('ix_audit_events_client_id', ['clientId', 'at'])
 @Index('ix_audit_events_user_id', ['userId', 'at'])
@@ -19,11 +19,11 @@ export class AuditEvent {
   @Column(text(100))
   actor: string;
 
-  /** The id of the changed object. */
+  /** The id of the object that the event is about, or a name such as `database`. */
   @Column(text(100))
   subject: string;
 
-  /** Indexed, to find the events of an app or a user. */
+  /** The app of the event. This column and `userId` are indexed, to find the events of an app or a user. */
   @Column(optional(ID))
   clientId: string | null;
 
@@ -40,6 +40,6 @@ export class AuditEvent {
   @Column(optional(text(45)))
   address: string | null;
 
-  @Column(LIST)
+  @Column(JSON_TEXT)
   details: Record<string, unknown>;
 }

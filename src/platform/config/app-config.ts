@@ -48,7 +48,7 @@ export type SmsConfig = ReturnType<typeof smsConfig>;
 /** Named plans: posts per month, or null for unlimited. */
 export type Plans = Readonly<Record<string, number | null>>;
 
-/** The app of the documentation in a demo database. */
+/** The demo app that the documentation's "Authorize" button uses. */
 export const DEMO_DOCS_CLIENT_ID = 'svc_app_00000000000000000000000003';
 
 /** Fixed, so that all processes can verify one-time passwords. Production requires OTP_PEPPER instead. */

@@ -35,7 +35,7 @@ function wholeNumber(min: number, max = MAX_INT) {
     .pipe(z.number().min(min, `must be at least ${min}`).max(max, `must be at most ${max}`));
 }
 
-/** Invalid URLs pass here and below, because `address` reports them. */
+/** Invalid URLs pass this check and `hasNoQuery`, because `address` reports them. */
 function isOrigin(value: string): boolean {
   return !URL.canParse(value) || (new URL(value).pathname === '/' && hasNoQuery(value));
 }
@@ -75,7 +75,7 @@ function parsedBy(parse: (text: string) => unknown) {
   };
 }
 
-/** Documents a variable: what it does, and who changes it. */
+/** Documents a variable: what it does, and who changes it or where. */
 function documented<T extends z.ZodType>(schema: T, description: string, changedBy: string): T {
   return schema.meta({ description, changedBy });
 }
@@ -183,12 +183,12 @@ const database = {
   ),
   DB_TIMEOUT_MS: documented(
     wholeNumber(100).default(5000),
-    'Timeout, in milliseconds, of a statement, of the wait for a connection and, rounded up to seconds, of a lock. On a server it is also the deadline of a request once it has a permit. A write that is retried after a failed group commit gets a second timeout. If a server hangs, or a MySQL statement writes, the service closes the connection after this time, rounded up to seconds, plus 2 s. Migrations have no statement timeout.',
+    'Timeout, in milliseconds, of a statement, of the wait for a connection and, rounded up to seconds, of a lock. On a server it is also the time limit of a request, from when it leaves the queue (`DB_QUEUE_LIMIT`). A write that is retried after a failed group commit gets a second timeout. If a server hangs, or a MySQL statement writes, the service closes the connection after this time, rounded up to seconds, plus 2 s. Migrations have no statement timeout.',
     'An operator with a slow or distant database.',
   ),
   DB_QUEUE_LIMIT: documented(
     wholeNumber(1).default(1000),
-    'Maximum number of requests in the queue of one process. Further requests get 503 at once.',
+    'Maximum number of requests in the queue of one process, which holds requests while too many others run. Further requests get 503 at once.',
     'An operator who tunes load shedding.',
   ),
   DB_QUEUE_TIMEOUT_MS: documented(

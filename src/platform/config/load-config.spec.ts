@@ -83,7 +83,7 @@ describe('loadConfig', () => {
       LOG_LEVEL: 'loud',
       MIGRATE: 'yes',
       OAUTH_TOKEN_CALLS: '5',
-      DATABASE_SSL_KEY: 'x',
+      DATABASE_SSL: 'verify-full',
     });
     expect(problems).toEqual([
       'OAUTH_TOKEN_CALLS: is no longer a setting; set RATE_LIMITS=token-calls=…',
@@ -93,7 +93,6 @@ describe('loadConfig', () => {
       'OTP_PEPPER: must have at least 32 characters',
       'SMS_SENDER: console prints one-time passwords; choose webhook, twilio or file',
       'PUBLIC_URL: must be an https URL in production',
-      'DATABASE_SSL_KEY: only applies with TLS; set DATABASE_SSL=verify-full',
     ]);
   });
 
@@ -267,7 +266,7 @@ describe('loadConfig', () => {
     expect(line.replace('RATE_LIMITS: ', '')).toEqual(problem);
   });
 
-  it('rejects a variable that was removed, and names its successor', () => {
+  it('rejects a variable that was removed, and says what to do instead', () => {
     expect(problemsOf({ OTP_PHONE_HOURLY: '3', OAUTH_CODE_SECONDS: '60' })).toEqual([
       'OTP_PHONE_HOURLY: is no longer a setting; set RATE_LIMITS=phone-messages-per-hour=…',
       'OAUTH_CODE_SECONDS: is no longer a setting; unset it; a code lives for 300 seconds',

@@ -13,7 +13,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** Removed variables, each with its replacement. Setting one is an error, so that operators notice that it no longer applies. */
+/** Removed variables, each with what to do instead. Setting one is an error, so that operators notice that it no longer applies. */
 const REMOVED_VARIABLES: Readonly<Record<string, string>> = {
   OAUTH_TOKEN_CALLS: 'set RATE_LIMITS=token-calls=…',
   OAUTH_TOKEN_FAILURES: 'set RATE_LIMITS=token-failures=…',
@@ -45,7 +45,7 @@ const SECRETS = [
 
 /**
  * Treats empty variables as unset.
- * @throws ConfigError with all invalid values, and in production all unsafe ones
+ * @throws ConfigError with all invalid, missing and removed variables, and in production with all unsafe values
  */
 export function loadConfig(environment: NodeJS.ProcessEnv = process.env): AppConfig {
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
@@ -60,7 +60,8 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): AppCon
   const further = [
     ...missingVariableProblems(env),
     ...productionProblems(env),
-    ...databaseTlsProblems(env),
+    // They depend on the kind of database.
+    ...(invalid.has('DATABASE_URL') ? [] : databaseTlsProblems(env)),
   ];
   problems.push(
     ...further.filter((problem) => !namesOf(problem).some((name) => invalid.has(name))),

@@ -17,7 +17,7 @@ export abstract class BackgroundWriter implements OnModuleInit, OnApplicationShu
     await this.flush();
   }
 
-  /** Writes the waiting records once the current write is done. Keeps records that cannot be written. Never rejects. */
+  /** Writes the waiting records once the current write is done. Never rejects. */
   flush(): Promise<void> {
     this.next ??= this.writing.then(() => {
       this.next = undefined;
@@ -27,6 +27,6 @@ export abstract class BackgroundWriter implements OnModuleInit, OnApplicationShu
     return this.next;
   }
 
-  /** Must not reject. */
+  /** Must not reject, and must keep records that cannot be written for the next call. */
   protected abstract writeWaiting(): Promise<void>;
 }

@@ -5,7 +5,7 @@ import { isPastDeadline, withDeadline } from '../request-context.js';
 import { timeoutOf, deadlineExceededError } from './mysql/timeouts.js';
 import { padToPowerOfTwo, placeholdersFor, readRows } from './sql.js';
 
-const MAX_ITEMS = 64;
+const MAX_BATCH_SIZE = 64;
 
 /**
  * Batches the calls of one turn of the event loop.
@@ -14,12 +14,12 @@ const MAX_ITEMS = 64;
 export function batched<I, O>(
   work: (items: readonly I[]) => Promise<readonly O[]>,
 ): (item: I) => Promise<O> {
-  // A batch belongs to no single request, so its log lines have no request id.
-  const outside = new AsyncResource('Batch');
+  // Captures the context of startup: a batch belongs to no single request, so its log lines have no request id.
+  const outsideOfRequests = new AsyncResource('Batch');
   const loader = new DataLoader<I, O>((items) => withDeadline(() => work(items)), {
     cache: false,
-    maxBatchSize: MAX_ITEMS,
-    batchScheduleFn: (run) => outside.runInAsyncScope(() => setImmediate(run)),
+    maxBatchSize: MAX_BATCH_SIZE,
+    batchScheduleFn: (run) => outsideOfRequests.runInAsyncScope(() => setImmediate(run)),
   });
   return (item) => loader.load(item);
 }
@@ -73,7 +73,7 @@ export class BatchLoader<R extends object> {
   }
 }
 
-/** Unique as long as only the last part contains spaces. */
+/** Unique as long as only the last part can contain spaces. */
 function mapKeyOf(key: Key): string {
   return key.join(' ');
 }

@@ -23,7 +23,7 @@ export const DOUBLE = { type: 'double' } as const satisfies ColumnOptions;
 export const TEXT = { type: 'text' } as const satisfies ColumnOptions;
 
 /** JSON text, read and written as a whole. */
-export const LIST = { type: 'simple-json' } as const satisfies ColumnOptions;
+export const JSON_TEXT = { type: 'simple-json' } as const satisfies ColumnOptions;
 
 /** A space-separated list of scopes in canonical order. */
 export const SCOPE = { type: 'varchar', length: 255 } as const satisfies ColumnOptions;

@@ -27,11 +27,12 @@ interface Owner {
 const BATCH_SIZE = 200;
 
 /**
- * @param options.column the counter property of `entity`, whose primary key is `id`
+ * @param options.entity the entity with the counter, with the alias `owner`; its primary key is `id`
+ * @param options.column the counter property of `entity`
  * @param options.counted the entity whose rows are counted, with the alias `counted`
  * @param options.where SQL that joins `counted` to `owner`, on the first columns of an index
- * @param options.counts SQL condition for rows that count; all rows by default. Not a part of `where`, because a server would choose
- * another index and scan it for each owner.
+ * @param options.countsIf SQL condition for the rows of `counted` that count; all by default. Not a part of `where`, because a
+ * server would choose another index and scan it for each owner.
  */
 export function counterCacheOf<T extends Owner>(
   dataSource: DataSource,
@@ -40,11 +41,11 @@ export function counterCacheOf<T extends Owner>(
     column: keyof T & string;
     counted: EntityTarget<object>;
     where: string;
-    counts?: string;
+    countsIf?: string;
   },
 ): CounterCache {
-  const { entity, column, counted, where, counts } = options;
-  const countSql = counts === undefined ? 'COUNT(*)' : `COUNT(CASE WHEN ${counts} THEN 1 END)`;
+  const { entity, column, counted, where, countsIf } = options;
+  const countSql = countsIf === undefined ? 'COUNT(*)' : `COUNT(CASE WHEN ${countsIf} THEN 1 END)`;
   const metadata = dataSource.getMetadata(entity);
   const columnName = metadata.findColumnWithPropertyName(column)?.databaseName ?? column;
 

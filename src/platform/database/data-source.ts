@@ -42,7 +42,7 @@ export async function dataSourceOptions(
       type: 'better-sqlite3',
       database: address.file,
       enableWAL: true,
-      prepareDatabase: prepare,
+      prepareDatabase: setPragmas,
       timeout: config.timeoutMs,
     };
   }
@@ -58,7 +58,7 @@ export async function dataSourceOptions(
     ssl: config.tls && { ...config.tls },
     charset: 'utf8mb4',
     timezone: 'Z',
-    // Would create a stack trace for every statement. TypeORM's errors have one anyway.
+    // Otherwise, mysql2 would create a stack trace for every statement. TypeORM's errors have one anyway.
     trace: false,
     connectTimeout: config.timeoutMs,
     poolSize: config.poolSize,
@@ -74,8 +74,9 @@ export async function dataSourceOptions(
 }
 
 /**
- * Options for migrations: without a statement timeout, because a step may take long and would continue on the server. The lock
- * timeout stays. Two connections: one changes the schema while the other holds the lock. Returns SQLite options unchanged.
+ * Options for migrations: without a statement timeout, because a step may take long and could continue on the server after the
+ * timeout. The lock timeout stays. Two connections: one changes the schema while the other holds the lock. Returns SQLite options
+ * unchanged.
  */
 export function withoutStatementTimeout(options: DataSourceOptions): DataSourceOptions {
   if (options.type !== 'mysql' && options.type !== 'mariadb') return options;
@@ -83,7 +84,7 @@ export function withoutStatementTimeout(options: DataSourceOptions): DataSourceO
   return { ...options, poolSize: 2, driver: driverWithTimeouts(options.type, timeouts) };
 }
 
-function prepare(database: Sqlite.Database): void {
+function setPragmas(database: Sqlite.Database): void {
   // Overwrites deleted data.
   database.pragma('secure_delete = ON');
   // Commits survive a power failure. Otherwise, a used authorization code could be used again.

@@ -73,9 +73,9 @@ export interface DatabaseSettings {
   otherTables: string[];
 }
 
-/** Facts about the database for operators. */
+/** Engine, latency, settings and privileges of the database, for the command `doctor`. */
 @Injectable()
-export class DatabaseFacts {
+export class DatabaseDiagnostics {
   constructor(private readonly dataSource: DataSource) {}
 
   get isServer(): boolean {
@@ -150,7 +150,7 @@ export interface PoolLoad {
   waiting: number;
 }
 
-/** Load of the pool, or of SQLite's queue. */
+/** Load of the connection pool of a server, or of SQLite's queue of transactions. */
 @Injectable()
 export class DatabaseLoad {
   constructor(

@@ -2,12 +2,12 @@ import { Global, Module, type DynamicModule } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import type { DataSourceOptions } from 'typeorm';
 import { AppConfig } from '../config/app-config.js';
-import { DatabaseClock, DatabaseFacts, DatabaseLoad } from './database-status.js';
+import { DatabaseClock, DatabaseDiagnostics, DatabaseLoad } from './database-status.js';
 import { dataSourceOptions } from './data-source.js';
 import { Migrator } from './migrations/migrator.js';
 import { TransactionRunner, TypeormTransactionRunner } from './transaction.js';
 
-/** The data source, the transaction runner and the migrator. */
+/** The data source, the transaction runner, the migrator, and the clock, diagnostics and load of the database. */
 @Global()
 @Module({})
 export class DatabaseModule {
@@ -26,11 +26,11 @@ export class DatabaseModule {
       providers: [
         Migrator,
         DatabaseClock,
-        DatabaseFacts,
+        DatabaseDiagnostics,
         DatabaseLoad,
         { provide: TransactionRunner, useClass: TypeormTransactionRunner },
       ],
-      exports: [Migrator, DatabaseClock, DatabaseFacts, DatabaseLoad, TransactionRunner],
+      exports: [Migrator, DatabaseClock, DatabaseDiagnostics, DatabaseLoad, TransactionRunner],
     };
   }
 }

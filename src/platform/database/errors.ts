@@ -84,9 +84,21 @@ const UNAVAILABLE_MESSAGES = new Set([
   "Can't add new command when connection is in closed state",
 ]);
 
-const LOCK_WAIT = 1205;
-/** Deadlock, lock wait, snapshot conflict, and their equivalents of Galera, TiDB and Vitess. */
-const CONFLICTS = new Set([1213, LOCK_WAIT, 1020, 1047, 8002, 8005, 9007]);
+const LOCK_WAIT_TIMEOUT = 1205;
+/** Error numbers after which a transaction can be retried. */
+const CONFLICTS = new Set([
+  LOCK_WAIT_TIMEOUT,
+  // Deadlock.
+  1213,
+  // Snapshot conflict of MariaDB.
+  1020,
+  // Not a conflict: the Galera node is not ready, so it rejected the statement.
+  1047,
+  // Write conflicts of TiDB.
+  8002,
+  8005,
+  9007,
+]);
 
 interface DriverError {
   code?: unknown;
@@ -122,8 +134,8 @@ export function isReadOnly(error: unknown): boolean {
 }
 
 /**
- * Whether the transaction lost a conflict with a concurrent one and can be retried. On SQLite, a conflict occurs at the first write
- * after a read if another process wrote in between.
+ * Whether the transaction can be retried, usually because it lost a conflict with a concurrent one. On SQLite, a conflict occurs at
+ * the first write after a read if another process wrote in between.
  */
 export function isConflict(error: unknown): boolean {
   const { code, errno } = fieldsOf(error);
@@ -132,7 +144,7 @@ export function isConflict(error: unknown): boolean {
 
 /** Whether the transaction timed out waiting for a lock. */
 export function isLockTimeout(error: unknown): boolean {
-  return fieldsOf(error).errno === LOCK_WAIT;
+  return fieldsOf(error).errno === LOCK_WAIT_TIMEOUT;
 }
 
 /** Whether another process locked SQLite's file for longer than the timeout. */

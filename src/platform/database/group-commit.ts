@@ -16,7 +16,7 @@ import type { Transaction, TransactionRunner } from './transaction.js';
  * Remove group commit when it no longer improves throughput.
  */
 
-const MAX_ITEMS = 16;
+const MAX_ITEMS_PER_TRANSACTION = 16;
 
 /** How to write items of one kind, in a batch and individually. */
 export interface WriteOperation<I, O> {
@@ -30,7 +30,7 @@ export interface WriteOperation<I, O> {
   keyOf: (item: I) => string;
 }
 
-/** The results of an item's batch, and the index of the item in it; undefined if the item is in no batch. */
+/** The results of the batch that an item joined, and the index of the item in the batch; undefined if it joined none. */
 type BatchEntry<O> = { results: Promise<readonly O[]>; index: number } | undefined;
 
 export class GroupCommit<I, O> {
@@ -94,8 +94,8 @@ function batchesOf<T>(group: ReadonlyMap<string, T>): T[][] {
   const sorted = [...group]
     .toSorted(([one], [other]) => (one < other ? -1 : 1))
     .map(([, item]) => item);
-  const count = Math.ceil(sorted.length / MAX_ITEMS);
+  const count = Math.ceil(sorted.length / MAX_ITEMS_PER_TRANSACTION);
   return Array.from({ length: count }, (_, index) =>
-    sorted.slice(index * MAX_ITEMS, (index + 1) * MAX_ITEMS),
+    sorted.slice(index * MAX_ITEMS_PER_TRANSACTION, (index + 1) * MAX_ITEMS_PER_TRANSACTION),
   );
 }

@@ -40,8 +40,8 @@ export interface List {
   /** The column with the id of the parent, such as the author of posts. */
   parentColumn: string;
   /**
-   * An index on `parentColumn`, `deleted_at` and the id. A page after an id starts there; a numbered page skips index entries only. Named
-   * explicitly because MySQL and MariaDB sometimes choose the primary key.
+   * An index on `parentColumn`, `deleted_at` and the id. A page with `before` starts at this id in the index; a page by number
+   * skips entries of the index only, not rows. Named explicitly because MySQL and MariaDB sometimes choose the primary key.
    */
   index: string;
   /** The selected columns of the row (`item`) and of `join`. */
@@ -67,7 +67,7 @@ export class PageStatements {
 
   /**
    * The statement and its values for a page of the list of a parent.
-   * @param total the length of the list, if known: then the statement skips at most half of the rows
+   * @param total the length of the list, if known: then the statement of a deep page reads from the nearer end of the list
    */
   of(parentId: string, paging: Paging, total = Infinity): [statement: string, values: Value[]] {
     const { page, limit, before } = paging;

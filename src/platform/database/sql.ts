@@ -229,6 +229,7 @@ export async function insertMissing<T extends ObjectLiteral>(
   rows: QueryDeepPartialEntity<T>[],
 ): Promise<void> {
   const { primaryColumns } = entities(tx).dataSource.getMetadata(entity);
+  // Sets the key of an existing row to its own value.
   await insertOrUpdate(tx, entity, rows, names(primaryColumns));
 }
 
@@ -259,7 +260,10 @@ export function unchanged(column: string): () => string {
   return () => column;
 }
 
-/** Deletes rows and returns them, for counters. Locks them first, so that concurrent callers never get the same row. */
+/**
+ * Deletes rows and returns them, so that the caller can update counters. Locks them first, so that concurrent callers never get the
+ * same row.
+ */
 export async function deleteReturning<T extends { createdAt: Date }>(
   tx: Transaction,
   entity: ObjectType<T>,

@@ -47,7 +47,7 @@ export class FileLockTimeout {
     return this.connection.prepare<[], number>('SELECT total_changes()').pluck().get() ?? 0;
   }
 
-  /** TypeORM's `query` caches prepared statements, but a PRAGMA runs when it is prepared. */
+  /** The driver's connection. TypeORM's `query` caches prepared statements, but a PRAGMA runs when it is prepared. */
   private get connection(): Sqlite.Database {
     const { driver } = this.dataSource;
     return (driver as typeof driver & { databaseConnection: Sqlite.Database }).databaseConnection;

@@ -24,7 +24,8 @@ export class Transaction {
  * Runs transactions.
  * Retries a transaction that loses a conflict, so `work` must have no side effects outside of its transaction.
  * Transactions do not nest: pass `tx` on instead of opening another.
- * All methods throw the errors of `work` and of the driver, and UnknownCommitOutcome.
+ * `run` and `runOnce` throw the errors of `work` and of the driver, UnknownCommitOutcome, and ETIMEDOUT after the deadline of the
+ * request.
  */
 export abstract class TransactionRunner {
   /** Transactions in the queue. Only SQLite has one. */
@@ -44,8 +45,9 @@ export function entities(tx: Transaction): EntityManager {
   return Transaction.entitiesOf(tx);
 }
 
-const RETRIES = 3;
-const MAX_PAUSE_MS = 40;
+const MAX_RETRIES = 3;
+/** Maximum pause before the first retry. The maximum before the second is twice as long, and so on. */
+const MAX_FIRST_PAUSE_MS = 40;
 
 /** The transaction of the current code. One store per process, because each store slows down every promise. */
 const current = new AsyncLocalStorage<{ dataSource: DataSource; open: boolean }>();
@@ -76,7 +78,7 @@ export class TypeormTransactionRunner extends TransactionRunner {
   }
 
   override run<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
-    return this.serialize(() => this.attempt(work, RETRIES));
+    return this.serialize(() => this.attempt(work, MAX_RETRIES));
   }
 
   override runOnce<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
@@ -87,7 +89,7 @@ export class TypeormTransactionRunner extends TransactionRunner {
     return this.serialize(read);
   }
 
-  /** Queues transactions on SQLite. */
+  /** Rejects work inside an open transaction. On SQLite, queues it after all earlier work. */
   private async serialize<T>(work: () => Promise<T>): Promise<T> {
     // On SQLite, the inner transaction would deadlock with the outer one.
     const outer = current.getStore();
@@ -103,7 +105,7 @@ export class TypeormTransactionRunner extends TransactionRunner {
     return result;
   }
 
-  private async attempt<T>(work: (tx: Transaction) => Promise<T>, retries: number): Promise<T> {
+  private async attempt<T>(work: (tx: Transaction) => Promise<T>, maxRetries: number): Promise<T> {
     const deadline = performance.now() + this.timeoutMs;
     for (let retry = 0; ; retry += 1) {
       if (isPastDeadline(this.timeoutMs)) throw deadlineExceededError();
@@ -124,9 +126,9 @@ export class TypeormTransactionRunner extends TransactionRunner {
         if (this.fileLockTimeout) discardFailedTransaction(this.dataSource);
         else if (isCommitting && !isConflict(error)) throw new UnknownCommitOutcome(error);
         if (isFileLocked(error)) this.fileLockTimeout?.onTimeout();
-        if (!isConflict(error) || retry === retries) throw error;
+        if (!isConflict(error) || retry === maxRetries) throw error;
         if (isLockTimeout(error) && performance.now() > deadline) throw error;
-        await sleep(Math.random() * MAX_PAUSE_MS * (retry + 1));
+        await sleep(Math.random() * MAX_FIRST_PAUSE_MS * (retry + 1));
       } finally {
         context.open = false;
       }

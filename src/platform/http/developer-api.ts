@@ -95,11 +95,12 @@ export class DeletedResponse {
   }
 }
 
-/** A number of calls per window, and its state. */
+/** A number of calls per period, such as posts per month, and the rest of it. */
 export interface RateLimit {
   /** Name of the policy, in visible ASCII without quotes. */
   policy: string;
   quota: number;
+  /** Length of the period. */
   windowSeconds: number;
   remaining: number;
   /** Seconds until `remaining` is `quota` again. */

@@ -21,7 +21,7 @@ import * as rules from './validation/rules.js';
 
 /** Maximum page number. */
 export const MAX_PAGE = 1_000_000;
-const DEFAULT_LIMIT = 20;
+const DEFAULT_PAGE_SIZE = 20;
 
 /**
  * The query class of a list endpoint (product requirements, section 8).
@@ -46,11 +46,11 @@ export function pagingQuery(prefix: IdPrefix, maxLimit: number): Type<Paging> {
       type: 'integer',
       minimum: 1,
       maximum: maxLimit,
-      default: DEFAULT_LIMIT,
+      default: DEFAULT_PAGE_SIZE,
       description: 'Items per page.',
     })
     @WholeNumber(maxLimit)
-    limit = DEFAULT_LIMIT;
+    limit = DEFAULT_PAGE_SIZE;
 
     @ApiPropertyOptional({
       pattern: idPattern(prefix).source,
@@ -71,7 +71,7 @@ export class PageMeta {
 
   @ApiProperty({
     type: 'integer',
-    example: DEFAULT_LIMIT,
+    example: DEFAULT_PAGE_SIZE,
     minimum: 1,
     description: 'Maximum number of items per page.',
   })
@@ -165,16 +165,16 @@ export function ReturnsPage(type: Type<PageResponse<Item>>): MethodDecorator {
 /** The links of a page by relation. `next` continues after the last item; the others use page numbers. */
 function linksOf(
   { items, paging: { page, limit }, total, hasMore }: Page<Item>,
-  list: string,
+  listUrl: string,
 ): Record<string, string> {
   const pages = Math.max(1, Math.ceil(total / limit));
   const oldest = items.at(-1);
-  const numbered = (number: number) => `${list}?page=${number}&limit=${limit}`;
+  const pageUrl = (number: number) => `${listUrl}?page=${number}&limit=${limit}`;
   return {
-    first: `${list}?limit=${limit}`,
-    ...(page > 1 && { prev: numbered(Math.min(page - 1, pages)) }),
+    first: `${listUrl}?limit=${limit}`,
+    ...(page > 1 && { prev: pageUrl(Math.min(page - 1, pages)) }),
     ...(hasMore &&
-      oldest && { next: `${numbered(Math.min(page + 1, MAX_PAGE))}&before=${oldest.id}` }),
-    ...(pages <= MAX_PAGE && { last: numbered(pages) }),
+      oldest && { next: `${pageUrl(Math.min(page + 1, MAX_PAGE))}&before=${oldest.id}` }),
+    ...(pages <= MAX_PAGE && { last: pageUrl(pages) }),
   };
 }

@@ -7,7 +7,7 @@ import { duringRequest, type RequestContext } from '../request-context.js';
 
 const BRACKETED = /^\[([^\]]*)\](?::\d+)?$/;
 const IPV4_WITH_PORT = /^([\d.]+):\d+$/;
-const MAPPED = /^::ffff:([\d.]+)$/;
+const IPV4_MAPPED = /^::ffff:([\d.]+)$/;
 
 /**
  * Parses the IP address of a node as sockets and proxies write it: `192.0.2.1`, `192.0.2.1:4711`, `2001:db8::1`,
@@ -20,7 +20,7 @@ export function parseIpAddress(node = ''): string | null {
   const [address = ''] = bare.split('%');
   if (isIP(address) !== 6) return isIP(address) === 4 ? address : null;
   const canonical = new SocketAddress({ address, family: 'ipv6' }).address;
-  return MAPPED.exec(canonical)?.[1] ?? canonical;
+  return IPV4_MAPPED.exec(canonical)?.[1] ?? canonical;
 }
 
 /** Valid values of `X-Request-Id`. Generated ids match, too. */
@@ -65,7 +65,7 @@ function cacheRemoteAddress({ socket }: Request): void {
 /** Status in logs for a request whose client disconnected before the response was sent. */
 export const CLIENT_CLOSED_REQUEST = 499;
 
-/** For unknown paths, unsupported methods and static files. */
+/** The route of unknown paths, unsupported methods and static files in logs and metrics. */
 export const UNROUTED = 'unrouted';
 
 /** The pattern of the route, such as `/dev/v1/posts/:id`. The path itself may contain secrets. */

@@ -43,7 +43,7 @@ export class Readiness {
     private readonly shutdown: Shutdown,
   ) {}
 
-  /** The reason for operators; undefined if ready. Concurrent requests share one check of the database. */
+  /** Why this process is not ready, for operators; undefined if it is ready. Concurrent requests share one check of the database. */
   async problem(): Promise<string | undefined> {
     if (!this.shutdown.isShuttingDown) {
       this.pending ??= this.checkDatabase().finally(() => {

@@ -8,7 +8,7 @@ export const JOBS = ['prune', 'quota-reset', 'usage-rollup'] as const;
 
 export type JobName = (typeof JOBS)[number];
 
-/** A job runs once in each period. */
+/** A period for which one process runs the job. */
 interface JobPeriod {
   /** Such as `2026-11-21T09` or `2026-11-21T09:30`, in UTC. */
   name: string;
@@ -82,7 +82,7 @@ export class JobRunner {
     try {
       const startedAt = this.clock.now();
       if (!(await this.runs.claim(name, job.period, startedAt))) return;
-      const message = job.report(await this.finish(job, startedAt));
+      const message = job.report(await this.runClaimed(job, startedAt));
       this.runsTotal.inc({ task: name, outcome: 'done' });
       if (message !== undefined) logger.log(message);
     } catch (error) {
@@ -91,13 +91,13 @@ export class JobRunner {
     }
   }
 
-  private async finish<T>({ name, period, work }: Job<T>, startedAt: Date): Promise<T> {
+  private async runClaimed<T>({ name, period, work }: Job<T>, startedAt: Date): Promise<T> {
     try {
       const result = await work();
       await this.runs.finish(name, period, startedAt, this.clock.now());
       return result;
     } catch (error) {
-      // Fails as well if the database is unavailable. Report the first error.
+      // If the database is unavailable, `release` fails as well. Throw the error of `work`.
       await this.runs.release(name, period, startedAt).catch(() => undefined);
       throw error;
     }

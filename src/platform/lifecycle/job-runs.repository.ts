@@ -45,7 +45,7 @@ export class JobRunsRepository {
     );
   }
 
-  /** Records a run without a claim, such as of a command. Replaces the run of its period. */
+  /** Records a run without a claim, such as one by a command. Replaces the run of its period. */
   async record(tx: Transaction, run: JobRun): Promise<void> {
     await upsert(tx, JobRun, run);
   }
@@ -59,7 +59,8 @@ export class JobRunsRepository {
     return run?.finishedAt ?? null;
   }
 
-  before(job: string, period: string): DeletableRows {
+  /** The runs of periods before `period`. */
+  runsBefore(job: string, period: string): DeletableRows {
     return deletableRows(this.dataSource, JobRun, { job, period: LessThan(period) }, 'period');
   }
 

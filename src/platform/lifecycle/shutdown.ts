@@ -19,16 +19,19 @@ import { isAlwaysServed } from '../http/server/always-served.decorator.js';
 /** `draining`: not ready, but still serves, until load balancers notice. `stopping`: rejects new requests. */
 type Phase = 'serving' | 'draining' | 'stopping';
 
-/** How long new requests are rejected before the port closes. */
-const REJECTING_MS = SECOND;
+/** Maximum time for which new requests are rejected before the port closes. */
+const MAX_REJECTING_MS = SECOND;
 
 /** Graceful shutdown: every accepted request gets its response. */
 @Injectable()
 export class Shutdown implements BeforeApplicationShutdown {
   private phase: Phase = 'serving';
   private openResponses = 0;
-  /** The open response of each connection. A set of responses would promote them to the old generation (decision 0019). */
-  private readonly latest = new Map<Socket, Response | undefined>();
+  /**
+   * The latest response of each connection; undefined once it is closed. A set of responses would promote them to the old generation
+   * (decision 0019).
+   */
+  private readonly latestResponses = new Map<Socket, Response | undefined>();
 
   constructor(
     private readonly host: HttpAdapterHost,
@@ -43,19 +46,19 @@ export class Shutdown implements BeforeApplicationShutdown {
     return this.phase === 'stopping';
   }
 
-  /** Reports "not ready", keeps serving for SHUTDOWN_DELAY_MS, then rejects new requests. */
+  /** Reports "not ready", keeps serving for SHUTDOWN_DELAY_MS, then rejects new requests for up to a second. */
   async drain(): Promise<void> {
     const { shutdownDelayMs } = this.config.server;
     this.phase = 'draining';
     await sleep(shutdownDelayMs);
     this.phase = 'stopping';
-    await sleep(Math.min(shutdownDelayMs, REJECTING_MS));
+    await sleep(Math.min(shutdownDelayMs, MAX_REJECTING_MS));
   }
 
   /** Nest then waits until the server has no connections. */
   beforeApplicationShutdown(): void {
     this.phase = 'stopping';
-    for (const response of this.latest.values()) if (response) closeAfter(response);
+    for (const response of this.latestResponses.values()) if (response) closeAfter(response);
     this.server?.close();
     this.closeIdleConnections();
   }
@@ -63,19 +66,21 @@ export class Shutdown implements BeforeApplicationShutdown {
   /** Middleware that counts open responses, and closes their connections during shutdown. */
   readonly track = ({ socket }: Request, response: Response, next: NextFunction): void => {
     if (this.isShuttingDown) closeAfter(response);
-    if (!this.latest.has(socket)) socket.once('close', () => this.latest.delete(socket));
-    this.latest.set(socket, response);
+    if (!this.latestResponses.has(socket))
+      socket.once('close', () => this.latestResponses.delete(socket));
+    this.latestResponses.set(socket, response);
     this.openResponses += 1;
     response.once('close', () => {
-      if (socket.destroyed) this.latest.delete(socket);
-      else if (this.latest.get(socket) === response) this.latest.set(socket, undefined);
+      if (socket.destroyed) this.latestResponses.delete(socket);
+      else if (this.latestResponses.get(socket) === response)
+        this.latestResponses.set(socket, undefined);
       this.openResponses -= 1;
       this.closeIdleConnections();
     });
     next();
   };
 
-  /** Otherwise, Node would wait for connections that never sent a request. */
+  /** Closes all connections once no response is open, because Node would wait for connections that never sent a request. */
   private closeIdleConnections(): void {
     if (this.openResponses === 0 && this.server?.listening === false)
       this.server.closeAllConnections();
@@ -94,7 +99,7 @@ function closeAfter(response: Response): void {
 /** The first SIGTERM, SIGINT or SIGHUP shuts down gracefully, with exit code 0; the second exits at once, with 1. */
 export function shutDownOnSignals(app: INestApplication): void {
   const logger = new Logger(Shutdown.name);
-  let isStopping = false;
+  let wasSignaled = false;
   const stop = async (): Promise<void> => {
     try {
       await app.get(Shutdown).drain();
@@ -106,8 +111,8 @@ export function shutDownOnSignals(app: INestApplication): void {
     }
   };
   const onSignal = (signal: NodeJS.Signals): void => {
-    if (isStopping) process.exit(1);
-    isStopping = true;
+    if (wasSignaled) process.exit(1);
+    wasSignaled = true;
     logger.log(
       `Received ${signal}: finishing open requests. A second signal ends the process at once.`,
     );

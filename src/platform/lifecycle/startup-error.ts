@@ -12,7 +12,7 @@ export async function wrapListenErrors(listen: () => Promise<unknown>): Promise<
   }
 }
 
-/** Why the service or a command failed to start. Unexpected errors include the stack trace. */
+/** Why the service or a command failed to start; with a stack trace for unexpected errors. */
 export function startupErrorMessage(error: unknown): string {
   if (error instanceof ConfigError) return error.message;
   if (error instanceof ListenError) return listenProblem(error.cause as ListenFailure);
@@ -56,7 +56,7 @@ type ListenFailure = NodeJS.ErrnoException & { port?: number };
 function listenProblem({ code, message, port }: ListenFailure): string {
   return code === 'EADDRINUSE'
     ? `Port ${port} is in use. Stop the process that listens on it, or set PORT or METRICS_PORT to another port.`
-    : `The service cannot listen: ${message}. Set HOST to an address of this machine, and PORT and METRICS_PORT to ports that its user may open.`;
+    : `The service cannot listen: ${message}. Set HOST to an address of this machine, and PORT and METRICS_PORT to ports that the user of this process may open.`;
 }
 
 /** Database servers use positive error numbers, the operating system negative ones. */

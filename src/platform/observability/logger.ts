@@ -38,7 +38,7 @@ export function pinoFor(config: AppConfig, output = standardOutput(config)): Log
   );
 }
 
-/** Beyond it, log lines are dropped. */
+/** If the buffer would exceed this size, log lines are dropped. */
 const MAX_BUFFERED_BYTES = 16 * 1024 * 1024;
 
 /**

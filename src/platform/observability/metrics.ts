@@ -1,7 +1,7 @@
 import { Global, Injectable, Module } from '@nestjs/common';
 import { Counter, Gauge, Registry } from 'prom-client';
 
-/** The metrics registry of this process. Clients must not control the value of a label. */
+/** The metrics registry of the application. Clients must not control the value of a label. */
 @Injectable()
 export class Metrics {
   readonly registry = new Registry();

@@ -12,8 +12,8 @@ export interface ReadResponse {
 
 /** Parts of the hostile texts that are code if unescaped. */
 const CODE = /<script>|<img src=x|<svg\/onload|onfocus='alert|(?:href|src|action)="\s*javascript:/i;
-/** Allowed targets of redirects. */
-const OWN_ORIGINS = ['https://garden.example'];
+/** The origin of the redirect URIs of the test apps. */
+const APP_ORIGIN = 'https://garden.example';
 
 /**
  * Asserts that a text had no effect: no fault, no injected header or cookie, no foreign redirect, no code on a page, and valid
@@ -27,6 +27,7 @@ export function expectHarmless(
 ): void {
   const label = `${what} ← ${text}`;
   expect(status, `${label}\n${body}`).toBeLessThan(500);
+  // Some hostile texts try to set a cookie with this name.
   expect(headers.getSetCookie().join(), label).not.toContain('stolen');
   // Node itself rejects malformed HTTP, with a status line only.
   if (status !== 400 || body !== '')
@@ -34,7 +35,7 @@ export function expectHarmless(
   const location = headers.get('location');
   if (location !== null) {
     expect(location, label).toMatch(/^[!-~]+$/);
-    expect([baseUrl, ...OWN_ORIGINS], label).toContain(new URL(location, baseUrl).origin);
+    expect([baseUrl, APP_ORIGIN], label).toContain(new URL(location, baseUrl).origin);
   }
   const type = headers.get('content-type') ?? '';
   if (body !== '') expect(headers.get('x-content-type-options'), label).toBe('nosniff');
@@ -47,7 +48,7 @@ export function expectHarmless(
   }
 }
 
-/** Reads a response to its end. */
+/** Reads the whole body of a response. */
 export async function readResponse(response: Response): Promise<ReadResponse> {
   return { status: response.status, headers: response.headers, body: await response.text() };
 }
@@ -77,10 +78,10 @@ export class Bystander {
 }
 
 async function rowsOf({ app, user, client }: Member): Promise<Record<string, unknown[]>> {
-  const names = [user.id, client.clientId];
+  const ids = [user.id, client.clientId];
   const tables = [...(await dumpTables(app.dataSource))].map(([table, text]) => {
     const rows = JSON.parse(text) as unknown[];
-    const own = rows.filter((row) => names.some((name) => JSON.stringify(row).includes(name)));
+    const own = rows.filter((row) => ids.some((id) => JSON.stringify(row).includes(id)));
     return [table, own] as const;
   });
   return Object.fromEntries(tables.filter(([table]) => table !== RECOUNTED_TABLE));

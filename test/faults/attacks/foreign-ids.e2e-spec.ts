@@ -25,15 +25,16 @@ const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 const BODIES: Readonly<Record<string, object>> = {
   '/dev/v1/posts/:id/comments': { text: 'Mine now' },
 };
-const API = [
-  '/dev/v1/comments/:id',
+const COMMENT_PATH = '/dev/v1/comments/:id';
+const POST_PATHS = [
   '/dev/v1/posts/:id',
   '/dev/v1/posts/:id/analytics',
   '/dev/v1/posts/:id/comments',
 ];
-const PAGES = ['/account/apps/:client_id', '/post/:id'];
+const API_PATHS = [COMMENT_PATH, ...POST_PATHS];
+const PAGE_PATHS = ['/account/apps/:client_id', '/post/:id'];
 /** Paths whose parameter is not an id. */
-const OTHERS = [
+const PATHS_WITHOUT_ID = [
   '/account/{*path}',
   '/oauth/*path',
   '/oauth/authorize/:step',
@@ -64,14 +65,14 @@ onSqlite('Foreign ids', (database) => {
   let owner: Member;
   let thief: Member;
   /** Ids of the thief's items, all older than the owner's. */
-  let own: { post: string; comment: string };
+  let thiefItems: { post: string; comment: string };
   /** Ids of the owner's posts and comment. */
-  let theirs: { public: string; hidden: string[]; comment: string };
+  let ownerItems: { public: string; hidden: string[]; comment: string };
 
   beforeAll(async () => {
     thief = await Member.join(app());
     const post = await thief.publish();
-    own = { post: post.id, comment: (await thief.comment(post.id)).id };
+    thiefItems = { post: post.id, comment: (await thief.comment(post.id)).id };
     app().clock.advance(1000);
     owner = await Member.join(app(), { client: thief.client });
     const { id } = await owner.publish();
@@ -81,7 +82,7 @@ onSqlite('Foreign ids', (database) => {
     const { id: deleted } = await owner.publish();
     await owner.delete(`/posts/${deleted}`);
     hidden.push(deleted);
-    theirs = { public: id, hidden, comment: (await owner.comment(id)).id };
+    ownerItems = { public: id, hidden, comment: (await owner.comment(id)).id };
   });
 
   /** A phone gets one message a minute, and the same users sign in repeatedly. */
@@ -104,7 +105,9 @@ onSqlite('Foreign ids', (database) => {
     const paths = routesOf(app().nest)
       .map(({ path }) => path)
       .filter((path) => /[:*]/.test(path));
-    expect([...new Set(paths)].toSorted()).toEqual([...API, ...PAGES, ...OTHERS].toSorted());
+    expect([...new Set(paths)].toSorted()).toEqual(
+      [...API_PATHS, ...PAGE_PATHS, ...PATHS_WITHOUT_ID].toSorted(),
+    );
   });
 
   it('get the same API response as unknown ids, for every method', async ({ task }) => {
@@ -120,9 +123,9 @@ onSqlite('Foreign ids', (database) => {
         ...(method === 'POST' && { body: JSON.stringify(BODIES[path] ?? {}) }),
       });
     let pairs = 0;
-    for (const path of API) {
-      const isComment = path.includes('comments/:id');
-      const foreign = isComment ? [theirs.comment] : [theirs.public, ...theirs.hidden];
+    for (const path of API_PATHS) {
+      const isComment = path === COMMENT_PATH;
+      const foreign = isComment ? [ownerItems.comment] : [ownerItems.public, ...ownerItems.hidden];
       const absent = unknownId(isComment ? 'cmt' : 'post');
       for (const method of METHODS)
         for (const id of foreign) {
@@ -134,9 +137,9 @@ onSqlite('Foreign ids', (database) => {
           pairs += 1;
         }
     }
-    for (const path of API.slice(1))
-      expect((await send(owner, path, theirs.public, 'GET')).status).toBe(200);
-    const { id } = await owner.comment(theirs.public);
+    for (const path of POST_PATHS)
+      expect((await send(owner, path, ownerItems.public, 'GET')).status).toBe(200);
+    const { id } = await owner.comment(ownerItems.public);
     expect((await send(owner, '/dev/v1/comments/:id', id, 'DELETE')).status).toBe(200);
     reportFigure(
       task,
@@ -145,7 +148,7 @@ onSqlite('Foreign ids', (database) => {
   });
 
   it('execute the same statements as unknown ids, so that timing reveals nothing', async () => {
-    const costOf = (method: string, path: string, body?: object): Promise<string[]> =>
+    const statementsOf = (method: string, path: string, body?: object): Promise<string[]> =>
       statementsWithoutBackground(app(), () => app().call(thief.token, method, path, body));
     const calls: [method: string, path: (id: string) => string, body?: object][] = [
       ['GET', (id) => `/posts/${id}`],
@@ -155,23 +158,23 @@ onSqlite('Foreign ids', (database) => {
       ['DELETE', (id) => `/posts/${id}`],
     ];
     for (const [method, path, body] of calls)
-      expect(await costOf(method, path(theirs.public), body)).toEqual(
-        await costOf(method, path(unknownId('post')), body),
+      expect(await statementsOf(method, path(ownerItems.public), body)).toEqual(
+        await statementsOf(method, path(unknownId('post')), body),
       );
-    expect(await costOf('DELETE', `/comments/${theirs.comment}`)).toEqual(
-      await costOf('DELETE', `/comments/${unknownId('cmt')}`),
+    expect(await statementsOf('DELETE', `/comments/${ownerItems.comment}`)).toEqual(
+      await statementsOf('DELETE', `/comments/${unknownId('cmt')}`),
     );
   });
 
-  it('return no page of a post that is not public, for any method', async () => {
+  it('return no page of a post that is deleted or not public, for any method', async () => {
     const open = (id: string, method: string): Promise<Response> =>
       app().fetch(`/post/${id}`, { method, headers: FIXED_REQUEST_ID });
     for (const method of METHODS)
-      for (const id of theirs.hidden) {
+      for (const id of ownerItems.hidden) {
         const { status } = await expectSame(open(id, method), open(unknownId('post'), method));
         expect(status).toBeOneOf([404, 405, 204]);
       }
-    expect((await open(theirs.public, 'GET')).status).toBe(200);
+    expect((await open(ownerItems.public, 'GET')).status).toBe(200);
   });
 
   it('reveal no app that another user has connected', async () => {
@@ -198,12 +201,12 @@ onSqlite('Foreign ids', (database) => {
   });
 
   it('give no access to an authorization request of another browser', async () => {
-    const visitor = new Browser(app());
-    const { html } = await visitor.signIn(authorizeLink(owner.client), owner.user);
+    const ownerBrowser = new Browser(app());
+    const { html } = await ownerBrowser.signIn(authorizeLink(owner.client), owner.user);
     const [, transaction = ''] = /name="transaction" value="([^"]*)"/.exec(html) ?? [];
-    const thiefs = new Browser(app(), FIXED_REQUEST_ID);
-    await thiefs.signIn(authorizeLink(owner.client), thief.user);
-    const cookie = [...thiefs.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+    const thiefBrowser = new Browser(app(), FIXED_REQUEST_ID);
+    await thiefBrowser.signIn(authorizeLink(owner.client), thief.user);
+    const cookie = [...thiefBrowser.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
     const headers = { ...FIXED_REQUEST_ID, cookie, origin: app().baseUrl };
     const decide = (id: string): Promise<Response> => {
       const body = new URLSearchParams({ transaction: id, token: 'x', decision: 'approve' });
@@ -217,17 +220,17 @@ onSqlite('Foreign ids', (database) => {
     const headers = { ...FIXED_REQUEST_ID, authorization: `Bearer ${thief.token}` };
     const list = (before: string): Promise<Response> =>
       app().fetch(`/dev/v1/posts?limit=1&before=${before}`, { headers });
-    const { body } = await expectSame(list(theirs.public), list(unknownId('post')));
-    expect(body).toContain(own.post);
+    const { body } = await expectSame(list(ownerItems.public), list(unknownId('post')));
+    expect(body).toContain(thiefItems.post);
     const reply = (parentId: string): Promise<Response> =>
-      app().fetch(`/dev/v1/posts/${own.post}/comments`, {
+      app().fetch(`/dev/v1/posts/${thiefItems.post}/comments`, {
         method: 'POST',
         headers: { ...headers, 'content-type': 'application/json' },
         body: JSON.stringify({ text: 'Mine now', parentId }),
       });
-    const { status } = await expectSame(reply(theirs.comment), reply(unknownId('cmt')));
+    const { status } = await expectSame(reply(ownerItems.comment), reply(unknownId('cmt')));
     expect(status).toBe(400);
-    expect((await reply(own.comment)).status).toBe(201);
+    expect((await reply(thiefItems.comment)).status).toBe(201);
   });
 
   describe('at the client endpoints', () => {

@@ -3,6 +3,7 @@ import type { User } from '../../../src/modules/users/user.entity.js';
 import type { TokenBody } from '../../support/responses.js';
 import type { TestClient } from '../../support/test-app.js';
 
+/** The values that an attacker may know. */
 interface Known {
   user: User;
   client: TestClient;
@@ -11,7 +12,7 @@ interface Known {
   cookie: string;
 }
 
-/** Headers with other values in place of an access token, and with an access token in other places. */
+/** Headers that must not authenticate: another value in place of the access token, or a credential in another header. */
 export function forgedCredentials({
   user,
   client,
@@ -24,7 +25,7 @@ export function forgedCredentials({
   const basic = Buffer.from(`${client.clientId}:${client.secret}`).toString('base64');
   const credentials = [
     `Bearer eyJhbGciOiJub25lIn0.${claims}.`,
-    // Attempts with a dump of the database.
+    // The stored hash of the token, in two encodings, as an attacker finds it in a dump of the database.
     `Bearer ${stored.toString('hex')}`,
     `Bearer svcat_${stored.toString('base64url')}`,
     `Bearer ${token.slice(0, -1)}`,

@@ -45,7 +45,7 @@ const FORGED_HEADERS = [
 ];
 const COMMON_HEADERS = ['X-Request-Id: one-and-the-same', 'Connection: close'];
 
-/** A response without its date and its random values. */
+/** A response without its random values and the values that depend on the time. */
 function withoutRandomValues(text: string): string {
   return text
     .replace(/^Date: .*$/m, '')
@@ -102,7 +102,8 @@ onSqlite('Forged headers (RFC 9700 §4.13, TLS terminating reverse proxies)', (d
         const honest = await send();
         expect(honest).toMatch(/^HTTP\/1\.1 [2-5]\d\d /);
         expect(await send(...FORGED_HEADERS)).toBe(honest);
-        const named = [
+        // `Host` is the other forged header.
+        const withForgedHost = [
           `${line} HTTP/1.1`,
           'Host: evil.example',
           ...headers,
@@ -110,7 +111,9 @@ onSqlite('Forged headers (RFC 9700 §4.13, TLS terminating reverse proxies)', (d
           '',
           '',
         ];
-        expect(withoutRandomValues((await sendRaw(baseUrl, named.join('\r\n'))).text)).toBe(honest);
+        expect(
+          withoutRandomValues((await sendRaw(baseUrl, withForgedHost.join('\r\n'))).text),
+        ).toBe(honest);
       }
       reportFigure(
         task,
@@ -132,8 +135,8 @@ onSqlite('Forged headers (RFC 9700 §4.13, TLS terminating reverse proxies)', (d
       visitor.post('/account/sign-in', body, headers);
     const { host, port } = new URL(app().baseUrl);
     const origins = ['https://evil.example', `https://${host}`, `http://localhost:${port}`, 'null'];
-    const prefixed = [`http://${host}.evil.example`, `http://evil.example/${host}`, ''];
-    for (const origin of [...origins, ...prefixed]) {
+    const lookalikes = [`http://${host}.evil.example`, `http://evil.example/${host}`, ''];
+    for (const origin of [...origins, ...lookalikes]) {
       const claims = {
         'x-forwarded-host': origin.replace(/^.*\/\//, ''),
         referer: app().baseUrl,
@@ -221,10 +224,10 @@ onSqlite('Forged headers (RFC 9700 §4.13, TLS terminating reverse proxies)', (d
       ['POST /oauth/token', ['Content-Type: application/x-www-form-urlencoded'], large, [413, 200]],
     ];
     for (const [line, headers, body, expected] of rejected) {
-      const named = [...headers, 'X-Request-Id: first'];
+      const allHeaders = [...headers, 'X-Request-Id: first'];
       const first = headers.some((header) => header.startsWith('Transfer-Encoding:'))
-        ? requestOf(line, named, inOneChunk(body))
-        : requestOf(line, [...named, `Content-Length: ${body.length}`], body);
+        ? requestOf(line, allHeaders, inOneChunk(body))
+        : requestOf(line, [...allHeaders, `Content-Length: ${body.length}`], body);
       const { text, statuses, isClosed } = await sendRaw(app().baseUrl, first + next);
       const ids = [...text.matchAll(/^x-request-id: (.*)\r$/gim)].map(([, id]) => id);
       // The service may close the connection instead of reading a large body.
@@ -244,11 +247,11 @@ onSqlite('Forged headers behind HTTPS (RFC 9700 §4.13)', (database) => {
 
   it('keep cookies secure and URLs unchanged', async () => {
     const client = await app().addClient();
-    const behind = `http://127.0.0.1:${app().config.server.port}`;
-    const plain = ['X-Forwarded-Proto: http', 'X-Forwarded-Ssl: off', 'Forwarded: proto=http'];
+    const listenUrl = `http://127.0.0.1:${app().config.server.port}`;
+    const downgrades = ['X-Forwarded-Proto: http', 'X-Forwarded-Ssl: off', 'Forwarded: proto=http'];
     const line = `GET ${authorizeLink(client)}`;
-    for (const forged of [plain, ['Upgrade-Insecure-Requests: 0'], FORGED_HEADERS]) {
-      const { text } = await sendRaw(behind, requestOf(line, [...COMMON_HEADERS, ...forged]));
+    for (const forged of [downgrades, ['Upgrade-Insecure-Requests: 0'], FORGED_HEADERS]) {
+      const { text } = await sendRaw(listenUrl, requestOf(line, [...COMMON_HEADERS, ...forged]));
       expect(text).toMatch(
         /^Set-Cookie: __Host-browser=[^;]+;.* Path=\/;.* HttpOnly; Secure; SameSite=Lax\r$/m,
       );
@@ -258,7 +261,7 @@ onSqlite('Forged headers behind HTTPS (RFC 9700 §4.13)', (database) => {
   });
 });
 
-/** A wrong secret of the app, sent with these headers. */
+/** Sends a wrong client secret with these headers. Returns the status. */
 async function guess(app: TestApp, client: TestClient, headers: Record<string, string>) {
   const form = { grant_type: 'refresh_token', refresh_token: 'x', client_secret: 'wrong' };
   return (await requestToken(app, client, form, headers)).status;
@@ -291,7 +294,7 @@ onSqlite('Forged client address (RFC 9700 §4.13)', (database) => {
   });
 });
 
-onSqlite('Forged client address in front of a proxy (RFC 9700 §4.13)', (database) => {
+onSqlite('Forged client address behind a trusted proxy (RFC 9700 §4.13)', (database) => {
   const app = useTestApp(database, { TRUST_PROXY: '1', ...rateLimits({ 'token-failures': 3 }) });
 
   it('does not bypass the rate limit, and does not count against the forged address', async () => {

@@ -8,7 +8,7 @@ const MAX_MEGABYTES = 64;
 
 type Misbehaviour = (socket: Socket, response: ServerResponse) => void;
 
-/** Responses of a compromised gateway. */
+/** Responses of a compromised SMS gateway. */
 export const MISBEHAVIOURS: Readonly<Record<string, Misbehaviour>> = {
   'not HTTP': (socket) => socket.end('\0\u0001\u0002 220 smtp.example ESMTP\r\n'),
   'a header of one megabyte': (socket) =>
@@ -16,6 +16,7 @@ export const MISBEHAVIOURS: Readonly<Record<string, Misbehaviour>> = {
   'endless interim responses': (socket) => flood(socket, 'HTTP/1.1 100 Continue\r\n\r\n'),
   'an endless body': (socket) => {
     socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n');
+    // The size of a chunk is hexadecimal.
     flood(socket, `100000\r\n${MEGABYTE}\r\n`);
   },
   'one byte at a time': (socket) => {

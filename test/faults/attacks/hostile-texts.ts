@@ -1,6 +1,6 @@
 import { IS_QUICK } from '../../suite.js';
 
-/** Single-line texts by their interpreter. */
+/** Single-line texts by the interpreter that they attack. */
 const LINES = {
   page: [
     '<script>alert(1)</script>',
@@ -39,7 +39,7 @@ const LINES = {
   ],
 } satisfies Record<string, readonly string[]>;
 
-/** The same with multi-line texts. */
+/** These texts and multi-line ones, in the same groups. */
 const PARAGRAPHS: readonly (readonly string[])[] = [
   LINES.page,
   LINES.statement,
@@ -53,8 +53,8 @@ export const HOSTILE_LINES: readonly string[] = Object.values(LINES).flat();
 export const HOSTILE_PARAGRAPHS: readonly string[] = PARAGRAPHS.flat();
 
 /**
- * The texts for a field, by the index of the field: of each kind every `oneIn`-th, and at least one. In quick runs, each field
- * gets one text, and the next field the next text.
+ * The texts for the field with this index: every `oneIn`-th text of each group, at least one. The selection shifts from field to
+ * field. A quick run selects a single text.
  */
 export function textsFor(field: number, oneIn = 1): string[] {
   if (IS_QUICK)
@@ -75,7 +75,7 @@ export function escaped(text: string): string {
     .replaceAll("'", '&#39;');
 }
 
-/** The characters that a header allows. */
+/** The text without the characters that a header does not allow. */
 export function printable(text: string): string {
   return text.replaceAll(/[^\t -~]/g, '');
 }

@@ -8,9 +8,9 @@ import { reportFigure } from '../figures.js';
 import { Bystander, expectHarmless, readResponse, type ReadResponse } from './expect-harmless.js';
 import { type Field, fieldsOf, fullRequestsOf, withText } from './request-fields.js';
 import { HOSTILE_PARAGRAPHS, textsFor } from './hostile-texts.js';
-import { useBoth } from './logging-service.js';
+import { useAppAndService } from './logging-service.js';
 
-const LONG_MS = 120_000;
+const TEST_TIMEOUT_MS = 120_000;
 const document = publishedDocument();
 const checkOf = schemaChecks(document, { closed: false });
 
@@ -24,17 +24,18 @@ function expectAsDeclared(
   text: string,
   response: ReadResponse,
 ): void {
-  const { place, where, name = '' } = field;
-  if (!place.path.startsWith('/dev/')) return;
-  const label = `${place.operation.operationId} ${where} ${name} ← ${text}\n${response.body}`;
+  const { entry, where, name = '' } = field;
+  if (!entry.path.startsWith('/dev/')) return;
+  const label = `${entry.operation.operationId} ${where} ${name} ← ${text}\n${response.body}`;
+  // A hostile text is never the id of an item.
   if (where === 'path') return expect(response.status, label).toBe(404);
   const isValid = (): boolean => {
-    const parameter = place.operation.parameters?.find((one) => one.name === name);
+    const parameter = entry.operation.parameters?.find((one) => one.name === name);
     const value = where === 'header' ? sent.headers[name]?.trim() : text;
     return parameter === undefined || checkOf(parameter.schema)(value).length === 0;
   };
   if (where !== 'body') return expect(response.status === 400, label).toBe(!isValid());
-  const schema = place.operation.requestBody?.content['application/json']?.schema ?? {};
+  const schema = entry.operation.requestBody?.content['application/json']?.schema ?? {};
   const body = JSON.parse(sent.body ?? '') as Record<string, unknown>;
   const isAllowed = checkOf(schema)(body).length === 0 && !UNDECLARED_RULES.test(response.body);
   expect(response.status, label).toBe(isAllowed ? 201 : 400);
@@ -43,17 +44,17 @@ function expectAsDeclared(
 }
 
 onSqliteAndOneServer('Injection through each field of the published document', (database) => {
-  const { app, service } = useBoth(database);
+  const { app, service } = useAppAndService(database);
 
   /** Asserts that the field of the created item is stored without change. */
   async function expectStored(
-    { place, name = '' }: Field,
+    { entry, name = '' }: Field,
     { body = '' }: GeneratedRequest,
     response: ReadResponse,
   ): Promise<void> {
     const { id } = JSON.parse(response.body) as { id: string };
     const { manager } = app().dataSource;
-    const stored = await (place.path.endsWith('/posts')
+    const stored = await (entry.path.endsWith('/posts')
       ? manager.findOneByOrFail(Post, { id })
       : manager.findOneByOrFail(Comment, { id }));
     const sent = JSON.parse(body) as Record<string, unknown>;
@@ -62,7 +63,7 @@ onSqliteAndOneServer('Injection through each field of the published document', (
 
   it(
     'rejects hostile texts or stores them without change, and executes none',
-    { timeout: LONG_MS },
+    { timeout: TEST_TIMEOUT_MS },
     async ({ task }) => {
       const bystander = await Bystander.join(app());
       const requests = await fullRequestsOf(await Member.join(app()));
@@ -71,7 +72,7 @@ onSqliteAndOneServer('Injection through each field of the published document', (
       let sent = 0;
       for (const [at, field] of fields.entries())
         for (const text of textsFor(at)) {
-          const { operationId } = field.place.operation;
+          const { operationId } = field.entry.operation;
           const plain = requests.get(operationId);
           if (plain === undefined) throw new Error(`No request of ${operationId}.`);
           const { path, ...init } = withText(plain, field, text);

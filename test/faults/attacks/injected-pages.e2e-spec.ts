@@ -10,16 +10,16 @@ import { reportFigure } from '../figures.js';
 import { Bystander, expectHarmless, readResponse, type ReadResponse } from './expect-harmless.js';
 import { fullRequestsOf } from './request-fields.js';
 import { printable, textsFor } from './hostile-texts.js';
-import { useBoth } from './logging-service.js';
+import { useAppAndService } from './logging-service.js';
 import { routesOf } from './undocumented-paths.js';
 import type { IncomingMessage, Server } from 'node:http';
 
 const ACCOUNT = '/account/apps';
 const SIGN_IN = '/account/sign-in';
-const LONG_MS = 120_000;
-/** Every nth text of each kind per field of a form, because each needs its own page. */
+const TEST_TIMEOUT_MS = 120_000;
+/** A form field gets every second text of a group only, because each text needs a page of its own. */
 const ONE_IN_FORMS = 2;
-/** The same per header, because most requests read the same headers. */
+/** A header gets every fourth text of a group only, because the service reads most headers in several requests. */
 const ONE_IN_HEADERS = 4;
 /** Belongs to no user, so every code is wrong and no late message reaches a user. */
 const UNKNOWN_PHONE = '+14155559999';
@@ -34,10 +34,10 @@ interface Shown {
 }
 
 onSqlite('Injection through pages', (database) => {
-  const { app, service } = useBoth(database);
+  const { app, service } = useAppAndService(database);
   let bystander: Bystander;
   let member: Member;
-  let other: TestClient;
+  let otherApp: TestClient;
   let link: string;
   let signedIn: Browser;
   let sent = 0;
@@ -45,7 +45,7 @@ onSqlite('Injection through pages', (database) => {
   beforeAll(async () => {
     bystander = await Bystander.join(app());
     member = await Member.join(app());
-    other = await app().addClient();
+    otherApp = await app().addClient();
     link = authorizeLink(member.client, { ui_locales: 'es' });
     signedIn = new Browser(service());
   });
@@ -59,7 +59,7 @@ onSqlite('Injection through pages', (database) => {
   /** Opens a page as the user. Restores the session and the access of apps, which an earlier text may have ended. */
   async function ownPage(path: string): Promise<Shown> {
     const { user, client } = member;
-    if (path !== link) for (const each of [client, other]) await app().accessToken(user, each);
+    if (path !== link) for (const each of [client, otherApp]) await app().accessToken(user, each);
     const page = await signedIn.open(path);
     if (!page.html.includes('name="phone"')) return { visitor: signedIn, page };
     const signIn =
@@ -67,7 +67,7 @@ onSqlite('Injection through pages', (database) => {
     return { visitor: signedIn, page: await signIn };
   }
 
-  /** The page before or after its first form with a phone was sent. */
+  /** Opens a page as a stranger. With an `action`, submits the phone form of the page and returns the next page. */
   async function strangerPage(path: string, action?: string): Promise<Shown> {
     const visitor = new Browser(service());
     const page = await visitor.open(path);
@@ -103,7 +103,7 @@ onSqlite('Injection through pages', (database) => {
       .filter((route) => route.method === method && !declared.includes(`${method} ${route.path}`))
       .map(({ path }) => path);
 
-  it('executes no hostile text in a form field', { timeout: LONG_MS }, async ({ task }) => {
+  it('executes no hostile text in a form field', { timeout: TEST_TIMEOUT_MS }, async ({ task }) => {
     const actions = new Set<string>();
     const accepted = new Set<string>();
     let fields = 0;
@@ -124,16 +124,16 @@ onSqlite('Injection through pages', (database) => {
       }
     const known = pathsOf('POST').filter((path) => !PARAMETER.test(path));
     expect([...actions].toSorted()).toEqual(known.toSorted());
-    // Codes are always wrong.
-    const right = known.filter((path) => !path.endsWith('/verify'));
-    expect([...accepted].toSorted()).toEqual(right.toSorted());
+    // The codes are always wrong, so `/verify` accepts no form.
+    const acceptable = known.filter((path) => !path.endsWith('/verify'));
+    expect([...accepted].toSorted()).toEqual(acceptable.toSorted());
     reportFigure(
       task,
       `${fields} fields of ${actions.size} kinds of forms, half of the hostile texts of each kind in each`,
     );
   });
 
-  it('executes no hostile text in a URL', { timeout: LONG_MS }, async ({ task }) => {
+  it('executes no hostile text in a URL', { timeout: TEST_TIMEOUT_MS }, async ({ task }) => {
     const paths = [...pathsOf('GET'), ...pathsOf('ALL')].filter((path) => PARAMETER.test(path));
     expect(paths).not.toEqual([]);
     const { visitor } = await ownPage(ACCOUNT);
@@ -149,7 +149,7 @@ onSqlite('Injection through pages', (database) => {
     reportFigure(task, `hostile texts in ${paths.length} kinds of URLs`);
   });
 
-  it('executes no hostile text in a cookie', { timeout: LONG_MS }, async ({ task }) => {
+  it('executes no hostile text in a cookie', { timeout: TEST_TIMEOUT_MS }, async ({ task }) => {
     const { visitor } = await ownPage(link);
     const cookies = [...visitor.cookies];
     expect(cookies).not.toEqual([]);
@@ -169,7 +169,7 @@ onSqlite('Injection through pages', (database) => {
 
   it(
     'executes no hostile text in a header that the service reads',
-    { timeout: LONG_MS },
+    { timeout: TEST_TIMEOUT_MS },
     async ({ task }) => {
       const page = { method: 'GET', headers: {} };
       const form = { 'content-type': 'application/x-www-form-urlencoded' };
@@ -181,19 +181,19 @@ onSqlite('Injection through pages', (database) => {
         { method: 'OPTIONS', path: '/dev/v1/me', headers: PREFLIGHT },
         { method: 'POST', path: SIGN_IN, headers: form, body: 'phone=x' },
       ];
-      const places: { name: string; request: GeneratedRequest }[] = [];
+      const headerFields: { name: string; request: GeneratedRequest }[] = [];
       for (const request of requests) {
         const names = await headersReadDuring(app().nest.getHttpServer(), async () => {
           const { status } = await sendOver(app().baseUrl, request);
           if (request.path !== SIGN_IN) expect(status, request.path).toBeLessThan(400);
         });
-        places.push(...names.map((name) => ({ name, request })));
+        headerFields.push(...names.map((name) => ({ name, request })));
       }
-      const names = new Set(places.map(({ name }) => name));
+      const names = new Set(headerFields.map(({ name }) => name));
       expect([...names]).toEqual(
         expect.arrayContaining(['authorization', 'cookie', 'origin', 'x-request-id']),
       );
-      for (const [at, { name, request }] of places.entries())
+      for (const [at, { name, request }] of headerFields.entries())
         for (const text of textsFor(at, ONE_IN_HEADERS)) {
           const more = { [name]: printable(text) };
           const response = await sendOver(service().baseUrl, request, more);
@@ -214,7 +214,7 @@ function readPage({ status, headers, html }: Page): ReadResponse {
   return { status, headers, body: html };
 }
 
-/** Sends a request over an own connection with raw `more` headers, even those that HTTP clients reject. */
+/** Sends a request over a connection of its own. The values of the `more` headers may be ones that HTTP clients reject. */
 async function sendOver(
   url: string,
   { method, path, headers, body = '' }: GeneratedRequest,

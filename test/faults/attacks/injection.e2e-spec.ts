@@ -5,7 +5,7 @@ import { User } from '../../../src/modules/users/user.entity.js';
 import { Browser } from '../../support/browser.js';
 import { authorizeLink, redirectParameters } from '../../support/oauth-flow.js';
 import { CommandLine } from '../../support/command-line.js';
-import type { PrivateServer } from '../../support/commanded-server.js';
+import type { PrivateServer } from '../../support/server-by-command.js';
 import { startPrivateServer } from '../../support/database-server.js';
 import {
   onEachServer,
@@ -36,7 +36,8 @@ import { CONTROL, escaped, HOSTILE_LINES, HOSTILE_PARAGRAPHS, printable } from '
 import { sendRaw, requestOf } from './send-raw.js';
 
 const PLAIN = 'Plain words';
-const TAG_LENGTH = 50;
+const MAX_TAG_LENGTH = 50;
+/** Every nth hostile line is tested as a name. */
 const NAME_STEP = byExtent(1, 6);
 const CALLBACK = 'https://garden.example/callback';
 /** Headers with free-form values. */
@@ -51,7 +52,7 @@ const HEADERS = [
   'X-Request-Id',
 ];
 
-/** A page without its random values. */
+/** A page without its random values and the last digits of phones. */
 function withoutRandomValues(html: string): string {
   return html
     .replaceAll(/(name="(?:transaction|token|user|client_id|next)"[^>]* value=")[^"]*/g, '$1')
@@ -81,7 +82,7 @@ onSqliteAndOneServer('Injection through posts and comments', (database) => {
     const images = [`https://images.example/?a='"><svg/onload=x()>&b=%0d%0a`];
     for (const text of HOSTILE_PARAGRAPHS) {
       const isLine = HOSTILE_LINES.includes(text);
-      const isTag = isLine && text.length <= TAG_LENGTH;
+      const isTag = isLine && text.length <= MAX_TAG_LENGTH;
       const fieldsWith = (words: string): object => ({
         content: words,
         ...(isLine && { title: words }),
@@ -177,8 +178,8 @@ onSqlite('Injection through names', (database) => {
   beforeAll(async () => {
     for (const name of names) {
       const words = ['app', 'create', `--name=${name}`, '--redirect-uri', CALLBACK];
-      const made = await cli.json<{ client_id: string }>(...words, '--scope', 'profile.read');
-      clients.push(await app().service(AppsService).show(made.client_id));
+      const created = await cli.json<{ client_id: string }>(...words, '--scope', 'profile.read');
+      clients.push(await app().service(AppsService).show(created.client_id));
     }
     const quoted = names.map((name, at) => `+1415555${3000 + at},"${name.replaceAll('"', '""')}"`);
     const file = ['phone,name', ...quoted].join('\n');
@@ -214,6 +215,7 @@ onSqlite('Injection through names', (database) => {
     const rows: Record<string, string>[] = parse(stdout, { columns: true });
     const cells = rows.flatMap((row) => Object.values(row));
     expect(cells.filter((cell) => /^[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]/.test(cell))).toEqual([]);
+    // The report prefixes a formula with a character, which makes it a text.
     const entries = rows.map(({ name = '' }) => (names.includes(name) ? name : name.slice(1)));
     expect(entries.toSorted()).toEqual(names.toSorted());
   });
@@ -262,10 +264,10 @@ onSqlite('Injection through authorization requests', (database) => {
     await visitor.signIn(authorizeLink(client), await app().addUser());
     for (const state of HOSTILE_PARAGRAPHS) {
       const link = authorizeLink(client, { state, scope: 'nothing' });
-      const back = await visitor.open(link);
-      expect(back.location).toMatch(/^https:\/\/garden\.example\/callback\?[!-~]+$/);
-      expect(redirectParameters(back).get('state')).toBe(state);
-      expect(back.headers.getSetCookie().join()).not.toContain('stolen');
+      const redirected = await visitor.open(link);
+      expect(redirected.location).toMatch(/^https:\/\/garden\.example\/callback\?[!-~]+$/);
+      expect(redirectParameters(redirected).get('state')).toBe(state);
+      expect(redirected.headers.getSetCookie().join()).not.toContain('stolen');
       const { html } = await stranger.open(link);
       const href =
         /href="(https:[^"]*)"/.exec(html)?.[1]?.replaceAll('&#39;', "'").replaceAll('&amp;', '&') ??
@@ -283,10 +285,10 @@ onSqlite('Injection through authorization requests', (database) => {
   it('escapes hostile texts in the phone field', async () => {
     const visitor = new Browser(app());
     const phonePage = await visitor.open('/account/apps');
-    const type = async (phone: string): Promise<string> =>
+    const submitPhone = async (phone: string): Promise<string> =>
       (await visitor.submit(phonePage, '/account/sign-in', { phone })).html;
-    const plain = await type(PLAIN);
-    for (const text of HOSTILE_PARAGRAPHS) expectText(await type(text), text, plain);
+    const plain = await submitPhone(PLAIN);
+    for (const text of HOSTILE_PARAGRAPHS) expectText(await submitPhone(text), text, plain);
   });
 });
 
@@ -302,7 +304,7 @@ describe('Injection through raw requests', () => {
     SMS_SENDER: 'webhook',
     SMS_WEBHOOK_URL: 'https://127.0.0.1:9/',
     SMS_WEBHOOK_SECRET: 'a secret of 16 bytes or more',
-    // All texts fail at both forms and come from one address. Over these limits, the service would read no form.
+    // All token requests and sign-ins fail and come from one address. Above these limits, the service would reject them unread.
     ...rateLimits({ 'token-failures': UNLIMITED, 'sign-in-failures': UNLIMITED }),
   };
 
@@ -315,6 +317,7 @@ describe('Injection through raw requests', () => {
       const length = `Content-Length: ${Buffer.byteLength(body)}`;
       const request = requestOf(line, [...headers, length, 'Connection: close'], body);
       const { text } = await sendRaw(service.baseUrl, request);
+      // The ids in the requests are not valid, so the service generates others.
       expect(text).toMatch(/^x-request-id: req_[0-9a-z]{26}\r$/im);
       expect(text).not.toMatch(/^set-cookie: stolen/im);
       return text;

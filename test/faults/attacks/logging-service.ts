@@ -7,7 +7,7 @@ import { CONTROL } from './hostile-texts.js';
 
 /**
  * Thousands of hostile forms come from one address, many for the same app, browser or phone. With limits, the service would
- * reject nearly all of them unread.
+ * reject nearly all forms unread.
  */
 const NO_LIMITS = rateLimits({
   'token-failures': UNLIMITED,
@@ -69,7 +69,7 @@ export class LoggingService extends Cluster {
  * For a `describe`: an application for setup and assertions, and the service under test on the same database. Both are available
  * once the tests run.
  */
-export function useBoth(database: TestDatabase): {
+export function useAppAndService(database: TestDatabase): {
   app: () => TestApp;
   service: () => LoggingService;
 } {

@@ -9,17 +9,17 @@ import type { TestClient } from '../../support/test-app.js';
 import { byExtent } from '../../suite.js';
 import { PUBLIC_URL, type Unprivileged } from './unprivileged-service.js';
 
-/** Users in a file: enough to exceed the page cache of SQLite. */
-export const MEMBERS = byExtent(4000, 2000);
-/** Two primes: consecutive numbers are far apart, and all differ. */
+/** Number of users in a file, enough to exceed the page cache of SQLite. */
+export const USERS_PER_FILE = byExtent(4000, 2000);
+/** Two primes: the phones of consecutive users are far apart, and all differ. */
 const STEP = 48_271;
 const PHONE_NUMBERS = 7_999_993;
 const REDIRECT_URI = 'https://garden.example/callback';
 
-/** Imports the users of a file, with unordered phones. Returns the phones. */
-export async function importMembers(service: Unprivileged, file: number): Promise<string[]> {
-  const phones = Array.from({ length: MEMBERS }, (_, number) => {
-    const place = (file * MEMBERS + number) * STEP;
+/** Imports the file with this number, whose phones are unordered. Returns the phones. */
+export async function importUsers(service: Unprivileged, file: number): Promise<string[]> {
+  const phones = Array.from({ length: USERS_PER_FILE }, (_, number) => {
+    const place = (file * USERS_PER_FILE + number) * STEP;
     return `+1415${2_000_000 + (place % PHONE_NUMBERS)}`;
   });
   const lines = phones.map((phone, number) => `${phone},Person ${number}`);
@@ -27,12 +27,12 @@ export async function importMembers(service: Unprivileged, file: number): Promis
     ['user', 'import', '-', '--format', 'csv', '--json'],
     ['phone,name', ...lines, ''].join('\n'),
   );
-  expect(JSON.parse(printed)).toMatchObject({ added: MEMBERS, bad: 0 });
+  expect(JSON.parse(printed)).toMatchObject({ added: USERS_PER_FILE, bad: 0 });
   return phones;
 }
 
 /** Registers an app. */
-export async function appOf(service: Unprivileged): Promise<TestClient> {
+export async function registerApp(service: Unprivileged): Promise<TestClient> {
   const words = ['--name', 'Garden Share', '--redirect-uri', REDIRECT_URI];
   const printed = await service.command([
     ...['app', 'create', ...words, '--scope', SCOPES.join(' '), '--json'],

@@ -22,6 +22,7 @@ export interface Repetition {
   units: string[];
 }
 
+/** A quantifier with at least this bound counts as unbounded. */
 const MANY = 10;
 /** Number of matching characters to repeat, and to try in prefixes. */
 const MAX_SAMPLES = 5;
@@ -31,13 +32,13 @@ const MAX_TEXTS = 500;
 const MAX_WAYS = 4;
 /** Number of texts of a group that are combined in pairs. */
 const MAX_PAIRED = 6;
-const BEYOND_CODE_UNITS = 0x10000;
+const CODE_UNITS = 0x10000;
 const COMMON = [...'aA1 -./"\\,:;=&%@_[](){}<>\t\n\u00e9'];
 const TOKEN =
   /\\(?:[pPu]\{[^}]*\}|u[\da-f]{4}|x[\da-f]{2}|k<[^>]*>|.)|\[(?:\\.|[^\]\\])*\]|\(\?<?[=!]|\(\?:|\(\?<\w+>|[()|^$]|[*+?]\??|\{\d+(?:,\d*)?\}\??|./gsu;
 const QUANTIFIER = /^(?:[*+?]|\{\d)/;
-const LOOK = /^\(\?<?[=!]/;
-const EDGE = /^(?:[\^$]|\\[bB])$/;
+const LOOKAROUND = /^\(\?<?[=!]/;
+const ANCHOR = /^(?:[\^$]|\\[bB])$/;
 
 /** The literal characters of a pattern. */
 export function charactersOf({ source }: Pick<RegExp, 'source'>): string[] {
@@ -124,6 +125,7 @@ class Walk {
     return part.min === 0 ? ['', ...repeated] : repeated;
   }
 
+  /** Short texts that match the part without its quantifier. */
   private onceOf({ alternatives, body }: Part): string[] {
     if (alternatives.length === 0) return this.samplesOf(body).slice(0, MAX_SAMPLES_PER_STEP);
     return alternatives.flatMap((parts) => concatenations(parts.map((part) => this.textsOf(part))));
@@ -139,7 +141,7 @@ class Walk {
   private search(body: string): string[] {
     const atom = this.whole(body);
     const fitting = this.characters.filter((character) => atom.test(character));
-    for (let code = 0; fitting.length === 0 && code < BEYOND_CODE_UNITS; code += 1) {
+    for (let code = 0; fitting.length === 0 && code < CODE_UNITS; code += 1) {
       const character = String.fromCharCode(code);
       if (atom.test(character)) fitting.push(character);
     }
@@ -152,7 +154,10 @@ class Walk {
   }
 }
 
-/** Concatenations of one choice each: all first choices, all second choices, and each other choice once, the last parts first. */
+/**
+ * Concatenations of one text for each part: the first texts, the second texts, and each text once among first texts. Of the latter,
+ * those with a text of the last part come first.
+ */
 function concatenations(choices: readonly (readonly string[])[]): string[] {
   const first = choices.map(([text = '']) => text);
   const second = choices.map(([text = '', other = text]) => other);
@@ -180,7 +185,7 @@ function partOf(token: string, following: string[]): Part {
   const inside = alternatives.map(sourceOf);
   const body = alternatives.length === 0 ? token : `${token}${inside.join('|')})`;
   const quantifier = QUANTIFIER.test(following[0] ?? '') ? (following.shift() ?? '') : '';
-  const kind = LOOK.test(token) ? 'lookaround' : EDGE.test(token) ? 'anchor' : 'consumed';
+  const kind = LOOKAROUND.test(token) ? 'lookaround' : ANCHOR.test(token) ? 'anchor' : 'consumed';
   return { source: body + quantifier, body, alternatives, kind, ...timesOf(quantifier) };
 }
 

@@ -10,9 +10,9 @@ import {
 import { isForm, type GeneratedRequest } from '../../support/request-arbitraries.js';
 import { printable } from './hostile-texts.js';
 
-/** A field of the request of an operation. */
+/** A field in the request of a documented operation. */
 export interface Field {
-  place: OperationEntry;
+  entry: OperationEntry;
   where: Parameter['in'] | 'body';
   /** Undefined where the text is the name of an unknown parameter or member. */
   name?: string;
@@ -20,20 +20,20 @@ export interface Field {
 
 /** All fields of all documented operations, and an unknown name for each query and body. */
 export function fieldsOf(document: OpenApiDocument): Field[] {
-  return operationEntries(document).flatMap((place) => [
-    ...(place.operation.parameters ?? []).map(({ name, in: where }): Field => ({
-      place,
+  return operationEntries(document).flatMap((entry) => [
+    ...(entry.operation.parameters ?? []).map(({ name, in: where }): Field => ({
+      entry,
       where,
       name,
     })),
-    { place, where: 'query' },
-    ...bodyNames(document, place).map((name): Field => ({ place, where: 'body', name })),
+    { entry, where: 'query' },
+    ...bodyNames(document, entry).map((name): Field => ({ entry, where: 'body', name })),
   ]);
 }
 
 /**
- * A request of each operation by its id, which succeeds once: of the member and their app, with all body members and the
- * required parameters.
+ * Requests by operation id, sent by this author and their app. Each succeeds once, and has all body members and the required
+ * parameters.
  */
 export async function fullRequestsOf(author: Member): Promise<Map<string, GeneratedRequest>> {
   const { client, app, token } = author;
@@ -73,11 +73,11 @@ export async function fullRequestsOf(author: Member): Promise<Map<string, Genera
   };
   const document = publishedDocument();
   return new Map(
-    operationEntries(document).map((place) => {
-      const { operationId } = place.operation;
+    operationEntries(document).map((entry) => {
+      const { operationId } = entry.operation;
       return [
         operationId,
-        requestWith({ ...known, ...deletable[operationId] }, document, place, token),
+        requestWith({ ...known, ...deletable[operationId] }, document, entry, token),
       ];
     }),
   );
@@ -86,16 +86,16 @@ export async function fullRequestsOf(author: Member): Promise<Map<string, Genera
 /** The request with the text in this field only. */
 export function withText(
   request: GeneratedRequest,
-  { place, where, name }: Field,
+  { entry, where, name }: Field,
   text: string,
 ): GeneratedRequest {
   const [key, value] = name === undefined ? [text, 'x'] : [name, text];
   switch (where) {
     case 'path':
-      return { ...request, path: place.path.replace(`{${key}}`, () => encodeURIComponent(value)) };
+      return { ...request, path: entry.path.replace(`{${key}}`, () => encodeURIComponent(value)) };
     case 'query': {
       const [path, query] = request.path.split('?');
-      return { ...request, path: `${path}?${changed(query ?? '', key, value)}` };
+      return { ...request, path: `${path}?${withParameter(query ?? '', key, value)}` };
     }
     case 'header':
       return { ...request, headers: { ...request.headers, [key]: printable(value) } };
@@ -103,7 +103,7 @@ export function withText(
       const body = request.body ?? '';
       return {
         ...request,
-        body: isForm(place) ? changed(body, key, value) : withMember(body, key, value),
+        body: isForm(entry) ? withParameter(body, key, value) : withMember(body, key, value),
       };
     }
   }
@@ -113,10 +113,10 @@ export function withText(
 function requestWith(
   values: Record<string, unknown>,
   document: OpenApiDocument,
-  place: OperationEntry,
+  entry: OperationEntry,
   token: string,
 ): GeneratedRequest {
-  const { method, path, operation } = place;
+  const { method, path, operation } = entry;
   const withValues = (names: readonly string[]): [string, unknown][] =>
     names.map((name) => {
       if (values[name] === undefined) throw new Error(`${operation.operationId} needs a ${name}.`);
@@ -125,8 +125,8 @@ function requestWith(
   const query = (operation.parameters ?? []).filter(
     ({ in: where, required }) => where === 'query' && required,
   );
-  const search = form(withValues(query.map(({ name }) => name)));
-  const members = withValues(bodyNames(document, place).filter((name) => name !== undefined));
+  const search = formOf(withValues(query.map(({ name }) => name)));
+  const members = withValues(bodyNames(document, entry).filter((name) => name !== undefined));
   const isGuarded = operation.security?.some((requirement) => 'oauth2' in requirement) ?? false;
   const [type] = Object.keys(operation.requestBody?.content ?? {});
   return {
@@ -137,7 +137,7 @@ function requestWith(
       ...(type !== undefined && { 'content-type': type }),
     },
     ...(type !== undefined && {
-      body: isForm(place) ? form(members) : JSON.stringify(Object.fromEntries(members)),
+      body: isForm(entry) ? formOf(members) : JSON.stringify(Object.fromEntries(members)),
     }),
   };
 }
@@ -153,11 +153,11 @@ function bodyNames(
   return [...Object.keys(resolved.properties ?? {}), undefined];
 }
 
-function form(members: readonly [string, unknown][]): string {
+function formOf(members: readonly [string, unknown][]): string {
   return new URLSearchParams(members.map(([name, value]) => [name, String(value)])).toString();
 }
 
-function changed(query: string, name: string, value: string): string {
+function withParameter(query: string, name: string, value: string): string {
   const parameters = new URLSearchParams(query);
   parameters.set(name, value);
   return parameters.toString();

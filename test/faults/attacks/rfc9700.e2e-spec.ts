@@ -31,7 +31,7 @@ const DECISION = '/oauth/authorize/decision';
 const ALLOW = { scope: [...SCOPES], decision: 'approve' };
 const EVIL = 'https://evil.example';
 const MINUTE = 60_000;
-const CODE_MS = 5 * MINUTE;
+const CODE_LIFETIME_MS = 5 * MINUTE;
 /** Redirect URIs that look like the registered one. */
 const WRONG_REDIRECTS = [
   `${EVIL}/callback`,
@@ -58,24 +58,24 @@ const WRONG_REDIRECTS = [
 onSqlite('RFC 9700, section 4: attacks and mitigations', (database) => {
   const app = useTestApp(database);
   let client: TestClient;
-  let phoneApp: TestClient;
+  let publicApp: TestClient;
   beforeAll(async () => {
     client = await app().addClient();
-    phoneApp = await app().addClient({ kind: 'public' });
+    publicApp = await app().addClient({ kind: 'public' });
   });
 
   /** The pages of a whole sign-in, and the final redirect. */
-  async function journey(): Promise<{ pages: Page[]; done: Page }> {
+  async function journey(): Promise<{ pages: Page[]; redirect: Page }> {
     const visitor = new Browser(app());
     const user = await app().addUser();
     const phone = await visitor.open(authorizeLink(client));
     const code = await visitor.submit(phone, '/oauth/authorize/sign-in', { phone: user.phone });
     const password = await app().sms.password(user.phone);
     const consent = await visitor.submit(code, '/oauth/authorize/verify', { code: password });
-    const done = await visitor.submit(consent, DECISION, ALLOW);
+    const redirect = await visitor.submit(consent, DECISION, ALLOW);
     const account = await visitor.open('/account/apps');
     const failed = await visitor.open(authorizeLink(client, { redirect_uri: EVIL }));
-    return { pages: [phone, code, consent, account, failed], done };
+    return { pages: [phone, code, consent, account, failed], redirect };
   }
 
   it('4.1 Insufficient redirection URI validation: rejects similar URIs, and ignores URIs in the form', async ({
@@ -91,14 +91,14 @@ onSqlite('RFC 9700, section 4: attacks and mitigations', (database) => {
     }
     const twice = `${authorizeLink(client)}&redirect_uri=${encodeURIComponent(EVIL)}`;
     expectPage(await visitor.open(twice), 400);
-    const form = { ...ALLOW, redirect_uri: EVIL, redirectUri: EVIL, client_id: phoneApp.clientId };
+    const form = { ...ALLOW, redirect_uri: EVIL, redirectUri: EVIL, client_id: publicApp.clientId };
     const { location } = await visitor.submit(consent, DECISION, form);
     expect(location).toMatch(/^https:\/\/garden\.example\/callback\?code=svcac_/);
     reportFigure(task, `${WRONG_REDIRECTS.length + 1} wrong redirect URIs, all rejected`);
   });
 
   it('4.2 and 4.3 Credential leakage by Referer and history: links to no other site and disables caching', async () => {
-    const { pages, done } = await journey();
+    const { pages, redirect } = await journey();
     for (const { headers, html } of pages) {
       expect(headers.get('referrer-policy')).toBe('same-origin');
       expect(headers.get('cache-control')).toBe('no-store');
@@ -108,12 +108,12 @@ onSqlite('RFC 9700, section 4: attacks and mitigations', (database) => {
       expect(targets).toEqual([]);
       expect(html).not.toMatch(/svc(ac|at|rt)_/);
     }
-    expect([done.status, done.html, done.headers.get('cache-control')]).toEqual([
+    expect([redirect.status, redirect.html, redirect.headers.get('cache-control')]).toEqual([
       303,
       '',
       'no-store',
     ]);
-    const code = redirectParameters(done).get('code') ?? '';
+    const code = redirectParameters(redirect).get('code') ?? '';
     const tokens = await json<TokenBody>(await exchange(app(), client, code));
     await expectTokenError(await exchange(app(), client, code), 'invalid_grant');
     const inQuery = `/dev/v1/me?access_token=${tokens.access_token}`;
@@ -139,8 +139,8 @@ onSqlite('RFC 9700, section 4: attacks and mitigations', (database) => {
       const own = await app().addClient({ kind });
       const pkce = { code_challenge: CHALLENGE, code_challenge_method: 'S256' };
       const stolen = (await approve(app(), await app().addUser(), own, pkce)).get('code') ?? '';
-      const thiefs = 'thiefs-own-verifier-thiefs-own-verifier-1234';
-      const injected = await exchange(app(), own, stolen, { code_verifier: thiefs });
+      const thiefsVerifier = 'thiefs-own-verifier-thiefs-own-verifier-1234';
+      const injected = await exchange(app(), own, stolen, { code_verifier: thiefsVerifier });
       await expectTokenError(injected, 'invalid_grant');
       const late = await exchange(app(), own, stolen, { code_verifier: VERIFIER });
       await expectTokenError(late, 'invalid_grant');
@@ -160,11 +160,11 @@ onSqlite('RFC 9700, section 4: attacks and mitigations', (database) => {
     await expectTokenError(elsewhere, 'invalid_grant');
     for (const secret of [otherApp.secret, undefined])
       await expectTokenError(await exchange(app(), { ...client, secret }, code), 'invalid_client');
-    // The app sends the same request for every browser. Only the app can detect the injection, by its state.
+    // The app's request is the same in every session. Only the app can detect the injection, by `state`.
     expect((await exchange(app(), client, code)).status).toBe(200);
     await expectTokenError(await exchange(app(), client, code), 'invalid_grant');
     const [young, old] = [await steal(), await steal()];
-    app().clock.advance(CODE_MS - 1);
+    app().clock.advance(CODE_LIFETIME_MS - 1);
     expect((await exchange(app(), client, young)).status).toBe(200);
     app().clock.advance(1);
     await expectTokenError(await exchange(app(), client, old), 'invalid_grant');
@@ -196,9 +196,9 @@ onSqlite('RFC 9700, section 4: attacks and mitigations', (database) => {
     const victim = new Browser(app());
     const consent = await victim.signIn(authorizeLink(own), await app().addUser());
     const thief = new Browser(app());
-    const thiefs = await thief.signIn(authorizeLink(own), await app().addUser());
+    const thiefsConsent = await thief.signIn(authorizeLink(own), await app().addUser());
     // The victim's browser posts the thief's request.
-    expectPage(await victim.submit(thiefs, DECISION, ALLOW), 403);
+    expectPage(await victim.submit(thiefsConsent, DECISION, ALLOW), 403);
     expectPage(await thief.submit(consent, DECISION, ALLOW), 403);
     const form = new URLSearchParams({ ...ALLOW, scope: 'profile.read' });
     for (const name of ['transaction', 'token', 'user'])
@@ -226,8 +226,8 @@ onSqlite('RFC 9700, section 4: attacks and mitigations', (database) => {
     ];
     for (const challenge of weak)
       expectErrorPageWithReturnLink(
-        await visitor.open(authorizeLink(phoneApp, challenge)),
-        phoneApp,
+        await visitor.open(authorizeLink(publicApp, challenge)),
+        publicApp,
         'invalid_request',
       );
     const stripped = (await approve(app(), await app().addUser(), client)).get('code') ?? '';
@@ -270,13 +270,18 @@ onSqlite('RFC 9700, section 4: attacks and mitigations', (database) => {
       '/oauth/authorize?redirect_uri=https://evil.example',
     ];
     for (const link of links) expectPage(await visitor.open(link), 400);
-    const ours = ['//evil.example', '/\\evil.example', '/docs//evil.example', '/.//evil.example'];
-    const account = [
+    const publicPaths = [
+      '//evil.example',
+      '/\\evil.example',
+      '/docs//evil.example',
+      '/.//evil.example',
+    ];
+    const accountPaths = [
       '/account//evil.example',
       '/account/..//evil.example',
       '/account?next=//evil.example',
     ];
-    for (const path of [...ours, ...account]) {
+    for (const path of [...publicPaths, ...accountPaths]) {
       const { text } = await sendRaw(
         app().baseUrl,
         requestOf(`GET ${path}`, ['Connection: close']),
@@ -291,8 +296,8 @@ onSqlite('RFC 9700, section 4: attacks and mitigations', (database) => {
   });
 
   it('4.12 307 redirect: redirects forms with 303', async () => {
-    const { done } = await journey();
-    expect(done.status).toBe(303);
+    const { redirect } = await journey();
+    expect(redirect.status).toBe(303);
     const visitor = new Browser(app());
     const consent = await visitor.signIn(authorizeLink(client), await app().addUser());
     expect((await visitor.submit(consent, DECISION, { decision: 'deny' })).status).toBe(303);
@@ -302,14 +307,14 @@ onSqlite('RFC 9700, section 4: attacks and mitigations', (database) => {
   });
 
   it.each(['the thief', 'the app'])(
-    '4.14 Refresh token theft: revokes the grant when a token is used twice, also when %s is first',
+    '4.14 Refresh token theft: revokes the grant when a token is used twice, %s first',
     async (first) => {
-      const { refresh_token } = await obtainTokens(app(), phoneApp);
-      const refresh = (token: string, as = phoneApp): Promise<Response> =>
+      const { refresh_token } = await obtainTokens(app(), publicApp);
+      const refresh = (token: string, as = publicApp): Promise<Response> =>
         requestToken(app(), as, { grant_type: 'refresh_token', refresh_token: token });
       await expectTokenError(await refresh(refresh_token, client), 'invalid_grant');
       const wider = { grant_type: 'refresh_token', refresh_token, scope: 'admin' };
-      await expectTokenError(await requestToken(app(), phoneApp, wider), 'invalid_scope');
+      await expectTokenError(await requestToken(app(), publicApp, wider), 'invalid_scope');
       const won = await json<TokenBody>(await refresh(refresh_token));
       if (first === 'the app') {
         const next = await json<TokenBody>(await refresh(won.refresh_token));

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 
 /** Longer than a response takes on a slow machine, and shorter than the timeouts of the service for requests. */
-const SILENT_MS = 2000;
+const SILENCE_TIMEOUT_MS = 2000;
 
 /** The response bytes of one connection. */
 export interface RawResult {
@@ -24,21 +24,24 @@ export function sendRaw(url: string, ...parts: readonly string[]): Promise<RawRe
       for (const part of parts) socket.write(part, 'latin1');
     });
     const end = (isClosed: boolean) => (): void => {
-      clearTimeout(quiet);
+      clearTimeout(silenceTimer);
       socket.destroy();
       resolve({ text, statuses: statusesIn(text), isClosed });
     };
-    let quiet = setTimeout(end(false), SILENT_MS);
+    let silenceTimer = setTimeout(end(false), SILENCE_TIMEOUT_MS);
     socket.setEncoding('latin1').on('data', (chunk: string) => {
       text += chunk;
-      clearTimeout(quiet);
-      quiet = setTimeout(end(false), SILENT_MS);
+      clearTimeout(silenceTimer);
+      silenceTimer = setTimeout(end(false), SILENCE_TIMEOUT_MS);
     });
     socket.on('error', () => undefined).on('close', end(true));
   });
 }
 
-/** The bytes of a request. */
+/**
+ * The bytes of a request.
+ * @param line method and target
+ */
 export function requestOf(line: string, headers: readonly string[] = [], body = ''): string {
   return [`${line} HTTP/1.1`, 'Host: x', ...headers, '', body].join('\r\n');
 }

@@ -3,11 +3,11 @@ import { readFile } from 'node:fs/promises';
 import { parse } from 'yaml';
 import { LICENCES_PAGE, shippedPackages } from '../../support/shipped-packages.js';
 import { reportFigure, REGISTRY_UNAVAILABLE } from '../figures.js';
-import { appOf, importMembers, MEMBERS, publishFor } from './operator-commands.js';
+import { registerApp, importUsers, USERS_PER_FILE, publishFor } from './operator-commands.js';
 import { filesBelow, startUnprivileged } from './unprivileged-service.js';
 
-const AUDIT_MS = 25_000;
-const MAX_BYTES = 20_000_000;
+const AUDIT_TIMEOUT_MS = 25_000;
+const MAX_OUTPUT_BYTES = 20_000_000;
 /** The error of `npm` when the registry does not respond. */
 const NETWORK_ERROR = /^request to \S+ failed/;
 /** The registry rejected the request of `npm`. Any other error status means that the registry is unavailable. */
@@ -53,8 +53,12 @@ interface Failure {
 async function audit(): Promise<Audit | undefined> {
   const args = ['audit', '--omit=dev', '--json', '--fetch-retries=0', '--offline=false'];
   const output = await new Promise<{ text: string; isTimedOut: boolean }>((resolve) =>
-    execFile('npm', args, { timeout: AUDIT_MS, maxBuffer: MAX_BYTES }, (error, stdout, stderr) =>
-      resolve({ text: stdout || stderr, isTimedOut: error?.killed === true }),
+    execFile(
+      'npm',
+      args,
+      { timeout: AUDIT_TIMEOUT_MS, maxBuffer: MAX_OUTPUT_BYTES },
+      (error, stdout, stderr) =>
+        resolve({ text: stdout || stderr, isTimedOut: error?.killed === true }),
     ),
   );
   if (output.isTimedOut) return undefined;
@@ -92,7 +96,7 @@ async function finalStage(): Promise<string[]> {
 }
 
 describe('Shipped packages', () => {
-  it('have no known vulnerability', { timeout: 2 * AUDIT_MS }, async ({ skip, task }) => {
+  it('have no known vulnerability', { timeout: 2 * AUDIT_TIMEOUT_MS }, async ({ skip, task }) => {
     const report = await audit();
     if (report === undefined) return skip(REGISTRY_UNAVAILABLE);
     const { prod } = report.metadata.dependencies;
@@ -183,11 +187,11 @@ describe('Service whose user can write only to its volume', () => {
         for (const path of ['/', '/docs', '/openapi.json', '/account/apps', '/assets/style.css'])
           expect((await fetch(`${service.baseUrl}${path}`)).status).toBe(200);
         expect((await fetch(`${service.baseUrl}/dev/v1/me`)).status).toBe(401);
-        const app = await appOf(service);
+        const app = await registerApp(service);
         // The phones are unordered, so the second import changes more pages than the page cache of SQLite holds. SQLite then spills
         // pages to files before the commit.
-        const [phone] = await importMembers(service, 0);
-        await importMembers(service, 1);
+        const [phone] = await importUsers(service, 0);
+        await importUsers(service, 1);
         await publishFor(service, app, phone);
         const written = await filesBelow(service.folder);
         expect(
@@ -206,7 +210,7 @@ describe('Service whose user can write only to its volume', () => {
           return skip('only root on Linux can make the file system read-only for one process');
         reportFigure(
           task,
-          `the service ran as user ${service.uid} on a read-only file system, wrote to its volume only, and imported ${(2 * MEMBERS).toLocaleString('en')} users from two files`,
+          `the service ran as user ${service.uid} on a read-only file system, wrote to its volume only, and imported ${(2 * USERS_PER_FILE).toLocaleString('en')} users from two files`,
         );
       } finally {
         await service.remove();

@@ -4,8 +4,8 @@ import ts from 'typescript';
 import { charactersOf, repetitionsOf, wordsOf, type Repetition } from './pattern-parts.js';
 
 /** A regular expression with its location. */
-export interface Literal {
-  /** File and line. */
+export interface LocatedPattern {
+  /** The file, with the line or the source. */
   place: string;
   pattern: RegExp;
 }
@@ -28,6 +28,7 @@ export interface Attack extends Run {
   spoiler: string;
 }
 
+/** A pattern that takes longer is slow. */
 export const LIMIT_MS = 20;
 export const MAX_LENGTH = 30_000;
 /** First number of repetitions. Small steps follow, because exponential patterns would never end after a large one. */
@@ -38,8 +39,9 @@ const MIDDLE_FACTOR = 1.5;
 const MIDDLE_STEPS_END = 200;
 const LARGE_FACTOR = 4;
 const ATTEMPTS = 4;
+/** An attempt that takes longer is repeated, because other load may have delayed it. */
 const NOTABLE_MS = 2;
-/** Not caused by other load. */
+/** A repetition that takes longer is not repeated: other load cannot be the only cause. */
 const CERTAIN_MS = 4 * LIMIT_MS;
 /** Number of prefixes of a part in a quick run. */
 const FEW_WAYS = 2;
@@ -90,8 +92,8 @@ function nextCount(times: number): number {
 }
 
 /**
- * The shortest of several attempts if the first is slow. The others count the smaller of wall time and CPU time, to exclude other
- * processes and threads.
+ * The shortest time of several attempts if the first takes long. The repetitions count the smaller of wall time and CPU time, to
+ * exclude other processes and threads.
  */
 function minTime(pattern: RegExp, text: string): number {
   const startedAt = performance.now();
@@ -107,9 +109,9 @@ function minTime(pattern: RegExp, text: string): number {
 
 function processorTime(pattern: RegExp, text: string): number {
   const startedAt = performance.now();
-  const begun = process.cpuUsage();
+  const cpuAtStart = process.cpuUsage();
   text.search(pattern);
-  const { user, system } = process.cpuUsage(begun);
+  const { user, system } = process.cpuUsage(cpuAtStart);
   return Math.min((user + system) / 1000, performance.now() - startedAt);
 }
 
@@ -130,7 +132,7 @@ export function sourceOf(file: string, text: string): ts.SourceFile {
 }
 
 /** All regular expression literals. */
-export function literalsOf(source: ts.SourceFile): Literal[] {
+export function literalsOf(source: ts.SourceFile): LocatedPattern[] {
   return nodesOf(source)
     .filter(ts.isRegularExpressionLiteral)
     .map((node) => {
@@ -162,7 +164,7 @@ function createsPattern(node: ts.Node, names: ReadonlySet<string>): boolean {
   return ts.isCallExpression(node) && compilesText(node);
 }
 
-/** In an import, as a type, or in `instanceof`. */
+/** Whether the name stands in an import, as a type or in `instanceof`. */
 function isOnlyNamed({ parent }: ts.Identifier): boolean {
   return (
     ts.isImportSpecifier(parent) ||
@@ -181,7 +183,7 @@ function isImportOfPaths(node: ts.Node): node is ts.ImportDeclaration {
   );
 }
 
-/** These string methods compile other arguments to a pattern. Calls with an object literal belong to other classes. */
+/** The string methods compile an argument that is not a pattern. Methods of other classes get an object literal. */
 function compilesText({ expression, arguments: [given] }: ts.CallExpression): boolean {
   return (
     ts.isPropertyAccessExpression(expression) &&
@@ -192,7 +194,7 @@ function compilesText({ expression, arguments: [given] }: ts.CallExpression): bo
   );
 }
 
-/** The call that contains a name. */
+/** The call that contains a node; else the statement or declaration. */
 function expressionOf(node: ts.Node): ts.Node {
   if (ts.isCallExpression(node) || ts.isNewExpression(node)) return node;
   return ts.isExpression(node.parent) ? expressionOf(node.parent) : node.parent;

@@ -47,7 +47,7 @@ export const SCANNER_PATHS = [
   '/assets/../../package.json',
 ];
 
-/** The files of `swagger-ui-dist` that the page does not load, except their licences and the OAuth redirect page. */
+/** The files of `swagger-ui-dist`, except those that `/docs` loads, their licences, and the OAuth redirect page. */
 export async function unloadedSwaggerUiFiles(
   loaded: readonly (string | undefined)[],
 ): Promise<string[]> {

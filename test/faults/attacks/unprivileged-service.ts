@@ -9,10 +9,10 @@ import { freePort } from '../../support/free-port.js';
 
 const NOBODY_UID = 65_534;
 const isRoot = process.getuid?.() === 0;
-const START_MS = 30_000;
+const START_TIMEOUT_MS = 30_000;
 export const PUBLIC_URL = 'https://api.example';
 
-/** As in the image: another user owns the program, and only `data` is writable. */
+/** The environment variables of the programs. */
 const SETTINGS = {
   NODE_ENV: 'production',
   HOST: '127.0.0.1',
@@ -31,14 +31,14 @@ const MAKE_READ_ONLY = [
 ].join(' && ');
 
 /** Makes the file system read-only except the volume, in a separate namespace, and continues as `nobody`. */
-const CONTAINED = [
+const RUN_CONTAINED = [
   'mount --bind data data',
   MAKE_READ_ONLY,
   `exec setpriv --reuid=${NOBODY_UID} --regid=${NOBODY_UID} --clear-groups "$@"`,
 ].join(' && ');
 
-/** The environment of programs that can write to the volume only. */
-interface Place {
+/** Where programs run that can write to the volume only. */
+interface Sandbox {
   /** The working directory, with the volume `data` in it. */
   folder: string;
   /** Whether everything else is read-only. */
@@ -46,7 +46,7 @@ interface Place {
 }
 
 /** A service whose user owns only its volume. */
-export interface Unprivileged extends Place {
+export interface Unprivileged extends Sandbox {
   baseUrl: string;
   /** The owner of the database file. */
   uid: number;
@@ -61,7 +61,10 @@ export interface Unprivileged extends Place {
   remove(): Promise<void>;
 }
 
-/** Starts the built service as `nobody` if this process is root; else as the current user, in folders without write access. */
+/**
+ * Starts the built service as `nobody` if this process is root; else as the current user, in folders without write access. As in
+ * the image, another user owns the program, and only `data` is writable.
+ */
 export async function startUnprivileged(): Promise<Unprivileged> {
   const buildFailure = inject('buildFailure');
   if (buildFailure !== null) throw new Error(buildFailure);
@@ -70,15 +73,15 @@ export async function startUnprivileged(): Promise<Unprivileged> {
   if (isRoot) await chown(join(folder, 'data'), NOBODY_UID, NOBODY_UID);
   await chmod(folder, 0o555);
   const port = String(await freePort());
-  const place = { folder, isContained: canContain() };
-  const { child, ended, output } = begin(place, ['main.js'], { PORT: port });
+  const sandbox = { folder, isContained: canContain() };
+  const { child, ended, output } = begin(sandbox, ['main.js'], { PORT: port });
   const remove = async (): Promise<void> => {
     child.kill('SIGKILL');
     await chmod(folder, 0o755);
     await rm(folder, { recursive: true });
   };
   const baseUrl = `http://127.0.0.1:${port}`;
-  const deadline = Date.now() + START_MS;
+  const deadline = Date.now() + START_TIMEOUT_MS;
   while (!(await isReady(baseUrl))) {
     if (Date.now() > deadline || child.exitCode !== null) {
       await remove();
@@ -88,12 +91,12 @@ export async function startUnprivileged(): Promise<Unprivileged> {
   }
   const { uid } = await stat(join(folder, 'data', 'service.sqlite'));
   return {
-    ...place,
+    ...sandbox,
     baseUrl,
     uid,
     output,
     command: async (args, input = '') => {
-      const command = begin(place, ['cli.js', ...args]);
+      const command = begin(sandbox, ['cli.js', ...args]);
       command.child.stdin.on('error', () => undefined).end(input);
       const code = await command.ended;
       if (code !== 0)
@@ -108,15 +111,15 @@ export async function startUnprivileged(): Promise<Unprivileged> {
   };
 }
 
-/** Runs one of the built programs there. */
+/** Starts one of the built programs in the sandbox. */
 function begin(
-  { folder, isContained }: Place,
+  { folder, isContained }: Sandbox,
   [program = '', ...args]: readonly string[],
   env: Record<string, string> = {},
 ) {
   const words = [process.execPath, resolve('dist/src/bundle', program), ...args];
   const [command = '', ...parameters] = isContained
-    ? ['unshare', '--mount', 'sh', '-c', CONTAINED, 'sh', ...words]
+    ? ['unshare', '--mount', 'sh', '-c', RUN_CONTAINED, 'sh', ...words]
     : words;
   const child = spawn(command, parameters, {
     cwd: folder,
@@ -133,6 +136,7 @@ function begin(
   return { child, ended, output: () => printed.join(''), stdout: () => stdout.join('') };
 }
 
+/** Whether this process may start programs with a file system that is read-only for them alone. */
 function canContain(): boolean {
   const tried = spawnSync('unshare', [
     '--mount',
@@ -143,14 +147,14 @@ function canContain(): boolean {
   return tried.status === 0;
 }
 
-/** All files below a folder. */
+/** The names, without paths, of all files below a folder. */
 export async function filesBelow(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   return entries.filter((entry) => entry.isFile()).map(({ name }) => name);
 }
 
 async function isReady(baseUrl: string): Promise<boolean> {
-  const stdout = await fetch(`${baseUrl}/readyz`).catch(() => undefined);
-  await stdout?.body?.cancel();
-  return stdout?.status === 200;
+  const response = await fetch(`${baseUrl}/readyz`).catch(() => undefined);
+  await response?.body?.cancel();
+  return response?.status === 200;
 }

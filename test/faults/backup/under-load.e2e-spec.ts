@@ -16,7 +16,12 @@ import { connect, onEachEngine, type TestDatabase } from '../../support/database
 import { expectConsistentCounters } from '../../support/invariants.js';
 import { Member } from '../../support/member.js';
 import { obtainTokens } from '../../support/oauth-flow.js';
-import { BACKUP, canBackUp, commandsOf, restore } from '../../support/operate-guide.js';
+import {
+  BACKUP_AND_RESTORE,
+  canBackUp,
+  commandsOf,
+  runBackupAndRestore,
+} from '../../support/operate-guide.js';
 import { runSql } from '../../support/sql.js';
 import { useTestApp } from '../../support/test-app.js';
 import { IdempotentPublishLoad } from '../idempotency/idempotent-publish-load.js';
@@ -26,7 +31,8 @@ import { storedGrants, violationsIn } from '../model/token-rows.js';
 import { byExtent } from '../../suite.js';
 
 const BACKUPS = byExtent(3, 1);
-const BACKUP_MS = 60_000;
+/** Timeout for the load to make progress, a backup, a restore and the checks. */
+const ROUND_TIMEOUT_MS = 60_000;
 const PUBLISHERS = 4;
 /** Timeout for the load to make progress. */
 const WAIT = { timeout: 10_000 };
@@ -80,7 +86,7 @@ async function expectTokenChains(dataSource: DataSource): Promise<void> {
   expect(stored.flatMap(violationsIn)).toEqual([]);
 }
 
-/** The entries of `expected` that `actual` does not have, by name. */
+/** The ids and hashes of `expected` that `actual` does not have, by name. */
 function missingFrom(expected: Snapshot, actual: Snapshot): Record<string, string[]> {
   const names = Object.keys(expected) as (keyof Snapshot)[];
   const missing = names.map((name) => [
@@ -105,18 +111,19 @@ function backUpAndRestore(
   cwd: string,
   whenBackedUp: () => void = () => undefined,
 ): Promise<string> {
-  return restore(database, cwd, async (kind, replaceNames) => {
-    for (const [index, line] of commandsOf(BACKUP, kind).entries()) {
+  return runBackupAndRestore(database, cwd, async (kind, replaceNames) => {
+    for (const [index, line] of commandsOf(BACKUP_AND_RESTORE, kind).entries()) {
       await promisify(execFile)('bash', ['-c', `set -euo pipefail\n${replaceNames(line)}`], {
         cwd,
       });
+      // The first command is the backup.
       if (index === 0) whenBackedUp();
     }
   });
 }
 
 /** Drops a restored database of a server. A SQLite file is deleted with its folder. */
-async function remove(url: string): Promise<void> {
+async function dropRestored(url: string): Promise<void> {
   if (!url.startsWith('sqlite:'))
     await runSql(url, `DROP DATABASE ${new URL(url).pathname.slice(1)}`);
 }
@@ -144,7 +151,7 @@ onEachEngine('Backup under load', (database) => {
 
   it.skipIf(!canBackUp(database))(
     `restores to a consistent database, ${BACKUPS} times`,
-    { timeout: 30_000 + BACKUPS * BACKUP_MS },
+    { timeout: 30_000 + BACKUPS * ROUND_TIMEOUT_MS },
     async ({ task }) => {
       const { baseUrl, dataSource } = app();
       const load = new IdempotentPublishLoad(await Member.join(app()), () => baseUrl, PUBLISHERS);
@@ -155,10 +162,10 @@ onEachEngine('Backup under load', (database) => {
       const client = await app().addClient();
       mixed.refresh(app(), client, await obtainTokens(app(), client));
       const rowCounts: number[] = [];
-      for (let number = 1; number <= BACKUPS; number += 1) {
-        const [published, others] = [load.posts.size, mixed.all];
+      for (let round = 1; round <= BACKUPS; round += 1) {
+        const [published, others] = [load.posts.size, mixed.total];
         await expect.poll(() => load.posts.size, WAIT).toBeGreaterThan(published + PUBLISHERS);
-        await expect.poll(() => mixed.all, WAIT).toBeGreaterThan(others + 2 * PUBLISHERS);
+        await expect.poll(() => mixed.total, WAIT).toBeGreaterThan(others + 2 * PUBLISHERS);
         const acknowledged = [...load.posts.values()];
         const before = await snapshotOf(dataSource);
         const url = await backUpAndRestore(database, await newFolder());
@@ -168,7 +175,7 @@ onEachEngine('Backup under load', (database) => {
         expect(missingFrom(before, restored)).toEqual({});
         expect(missingFrom(restored, after)).toEqual({});
         rowCounts.push(Object.values(restored).reduce((sum, { size }) => sum + size, 0));
-        await remove(url);
+        await dropRestored(url);
       }
       await load.stop();
       await mixed.stop();
@@ -209,7 +216,7 @@ onEachEngine('Backup of a large database under load', (database) => {
         meanwhile = load.posts.size - published;
       });
       await load.stop();
-      await remove(url);
+      await dropRestored(url);
       expect(took).toBeLessThan(MAX_BACKUP_MS);
       // More than were in flight when the backup began.
       expect(meanwhile).toBeGreaterThan(2 * PUBLISHERS);

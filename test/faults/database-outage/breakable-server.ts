@@ -1,13 +1,13 @@
 import mysql, { type Connection } from 'mysql2/promise';
-import { DURABLE_SETTINGS, type PrivateServer } from '../../support/commanded-server.js';
+import { DURABLE_SETTINGS, type PrivateServer } from '../../support/server-by-command.js';
 import { startPrivateServer } from '../../support/database-server.js';
 import type { EngineKind } from '../../support/database.js';
 import { runSql } from '../../support/sql.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
 
-const SERVICE = `service@'127.0.0.1'`;
+const SERVICE_ACCOUNT = `service@'127.0.0.1'`;
 const PASSWORD = 'of-the-service';
-/** The minimum of MariaDB. */
+/** The smallest `max_connections` of MariaDB. */
 const CONNECTION_LIMIT = 10;
 const MAX_ATTEMPTS = 2 * CONNECTION_LIMIT;
 
@@ -25,9 +25,9 @@ export class BreakableServer {
     const server = await startPrivateServer(kind, { settings: DURABLE_SETTINGS });
     if (server === undefined) return undefined;
     await runSql(server.url, 'CREATE DATABASE service');
-    await runSql(server.url, `CREATE USER ${SERVICE} IDENTIFIED BY '${PASSWORD}'`);
-    // An administrator may write to a read-only server, and has a reserved connection.
-    await runSql(server.url, `GRANT ALL ON service.* TO ${SERVICE}`);
+    await runSql(server.url, `CREATE USER ${SERVICE_ACCOUNT} IDENTIFIED BY '${PASSWORD}'`);
+    // The service has no account of an administrator, who may write to a read-only server and has a reserved connection.
+    await runSql(server.url, `GRANT ALL ON service.* TO ${SERVICE_ACCOUNT}`);
     return new BreakableServer(server, await TcpProxy.start(server.url));
   }
 
@@ -37,8 +37,8 @@ export class BreakableServer {
     return `mysql://service:${PASSWORD}@${url.host}/service`;
   }
 
-  /** The administrator's `DATABASE_URL`, without the proxy: for setup and assertions. */
-  get besideUrl(): string {
+  /** The administrator's URL of the database of the service, without the proxy: for setup and assertions. */
+  get adminUrl(): string {
     return `${this.server.url}/service`;
   }
 
@@ -46,7 +46,7 @@ export class BreakableServer {
     await runSql(this.server.url, `SET GLOBAL read_only = ${isReadOnly ? 'ON' : 'OFF'}`);
   }
 
-  /** Affects new connections only, so it closes those that are open. */
+  /** Closes the open connections, because the setting affects new ones only. */
   async setReadOnlyTransactions(isReadOnly: boolean): Promise<void> {
     const value = isReadOnly ? 'ON' : 'OFF';
     await runSql(this.server.url, `SET GLOBAL transaction_read_only = ${value}`);
@@ -54,13 +54,13 @@ export class BreakableServer {
     await this.network.repair();
   }
 
-  /** Closes the connections of the service and uses up all others. */
+  /** Closes the connections of the service and opens others up to the limit. */
   async exhaustConnections(limited: 'of the server' | 'of the user'): Promise<void> {
     await runSql(
       this.server.url,
       limited === 'of the server'
         ? `SET GLOBAL max_connections = ${CONNECTION_LIMIT}`
-        : `ALTER USER ${SERVICE} WITH MAX_USER_CONNECTIONS ${CONNECTION_LIMIT}`,
+        : `ALTER USER ${SERVICE_ACCOUNT} WITH MAX_USER_CONNECTIONS ${CONNECTION_LIMIT}`,
     );
     await this.network.cut('closed');
     while (this.connections.length < MAX_ATTEMPTS) {
@@ -83,7 +83,7 @@ export class BreakableServer {
     await expect
       .poll(() => runSql(this.server.url, 'SET GLOBAL max_connections = 500').then(() => true))
       .toBe(true);
-    await runSql(this.server.url, `ALTER USER ${SERVICE} WITH MAX_USER_CONNECTIONS 0`);
+    await runSql(this.server.url, `ALTER USER ${SERVICE_ACCOUNT} WITH MAX_USER_CONNECTIONS 0`);
   }
 
   async stop(): Promise<void> {

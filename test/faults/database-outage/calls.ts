@@ -19,7 +19,7 @@ export interface ReadResponse {
 /** A request of an app or a browser, sent again after each 503. */
 export interface Call {
   name: string;
-  /** Whether it is read-only. */
+  /** Whether it only reads. */
   isRead: boolean;
   /** The status of success. */
   expected: number;
@@ -35,16 +35,18 @@ export async function callsOf(app: TestApp, member: Member): Promise<Call[]> {
   const { id: deletable } = await member.publish();
   const code = (await approve(app, await app.addUser(), client)).get('code') ?? '';
   const { refresh_token } = await obtainTokens(app, client);
-  const { refresh_token: token } = await obtainTokens(app, client);
-  const [visitor, newcomer] = [new Browser(app), new Browser(app)];
-  const consent = await visitor.signIn(authorizeLink(client), await app.addUser());
+  const { refresh_token: revocable } = await obtainTokens(app, client);
+  const [decisionBrowser, signInBrowser] = [new Browser(app), new Browser(app)];
+  const consent = await decisionBrowser.signIn(authorizeLink(client), await app.addUser());
   const link = authorizeLink(client);
-  const signIn = await newcomer.open(link);
+  const phonePage = await signInBrowser.open(link);
   const { phone } = await app.addUser();
-  const reader = new Browser(app);
-  const { phone: own } = await app.addUser();
-  const sent = await reader.submit(await reader.open(link), SIGN_IN, { phone: own });
-  const password = { code: await app.sms.password(own) };
+  const passwordBrowser = new Browser(app);
+  const { phone: passwordPhone } = await app.addUser();
+  const codePage = await passwordBrowser.submit(await passwordBrowser.open(link), SIGN_IN, {
+    phone: passwordPhone,
+  });
+  const password = { code: await app.sms.password(passwordPhone) };
   const form = (path: string, fields: Record<string, string>) => () =>
     readResponse(sendForm(app, path, client, fields));
   const refresh = { grant_type: 'refresh_token', refresh_token };
@@ -59,14 +61,16 @@ export async function callsOf(app: TestApp, member: Member): Promise<Call[]> {
     write('DELETE /posts', 200, () => readResponse(member.delete(`/posts/${deletable}`))),
     write('exchange', 200, () => readResponse(exchange(app, client, code))),
     write('refresh', 200, form('/oauth/token', refresh)),
-    write('revocation', 200, form('/oauth/revoke', { token })),
+    write('revocation', 200, form('/oauth/revoke', { token: revocable })),
     write('authorization', 200, async () => readPage(await new Browser(app).open(link))),
-    write('sign-in', 200, async () => readPage(await newcomer.submit(signIn, SIGN_IN, { phone }))),
+    write('sign-in', 200, async () =>
+      readPage(await signInBrowser.submit(phonePage, SIGN_IN, { phone })),
+    ),
     write('one-time password', 200, async () =>
-      readPage(await reader.submit(sent, '/oauth/authorize/verify', password)),
+      readPage(await passwordBrowser.submit(codePage, '/oauth/authorize/verify', password)),
     ),
     write('decision', 303, async () =>
-      readPage(await visitor.submit(consent, '/oauth/authorize/decision', decision)),
+      readPage(await decisionBrowser.submit(consent, '/oauth/authorize/decision', decision)),
     ),
   ];
 }

@@ -3,7 +3,7 @@ import { In } from 'typeorm';
 import { Post } from '../../../src/modules/posts/post.entities.js';
 import { startPrivateServer } from '../../support/database-server.js';
 import { onEachServer, type TestDatabase } from '../../support/database.js';
-import { publishedCounts, countPublished } from '../../support/fixtures.js';
+import { expectedCounts, countPublished } from '../../support/fixtures.js';
 import { Member } from '../../support/member.js';
 import { runSql } from '../../support/sql.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
@@ -16,7 +16,7 @@ const FROZEN_MS = byExtent(10_000, 4000);
 /** Connect timeout, statement timeout, two seconds for an unresponsive server, and slack. */
 const MAX_RESPONSE_MS = 2 * DB_TIMEOUT_MS + 2000 + 1500;
 const PUBLISHERS = 8;
-const POOL = 4;
+const POOL_SIZE = 4;
 
 /** A database server that a test can break. */
 interface Breakable {
@@ -63,7 +63,7 @@ onEachServer('Publishing during a database failure', (database) => {
       { ...database, url: server.url },
       {
         DB_TIMEOUT_MS: String(DB_TIMEOUT_MS),
-        DB_POOL_SIZE: String(POOL),
+        DB_POOL_SIZE: String(POOL_SIZE),
         QUOTA_DEFAULT_LIMIT: '1000000',
       },
     );
@@ -84,7 +84,7 @@ onEachServer('Publishing during a database failure', (database) => {
       .poll(() => load.count(201), { timeout: 10_000 })
       .toBeGreaterThan(before + 2 * PUBLISHERS);
     await expectStoredOrRejected(member, await load.stop());
-    const many = Array.from({ length: 5 * POOL }, () => member.get('/me'));
+    const many = Array.from({ length: 5 * POOL_SIZE }, () => member.get('/me'));
     expect((await Promise.all(many)).map(({ status }) => status)).toEqual(many.map(() => 200));
   }
 
@@ -102,7 +102,7 @@ onEachServer('Publishing during a database failure', (database) => {
     const { manager } = app.dataSource;
     expect(await manager.countBy(Post, { id: In(ids) })).toBe(ids.length);
     const published = await countPublished(app, member);
-    expect(published).toEqual(publishedCounts(published.posts));
+    expect(published).toEqual(expectedCounts(published.posts));
     const unknown = outcomes.length - ids.length;
     expect(published.posts).toBeGreaterThanOrEqual(ids.length);
     expect(published.posts).toBeLessThanOrEqual(ids.length + unknown);

@@ -16,35 +16,35 @@ const MAX_PAUSE_MS = 5;
 /** Locking statements with the values of their placeholders. */
 type Locks = readonly (readonly [statement: string, values: (string | string[])[]])[];
 
-/** The locks of the service's transactions, each in the opposite order. */
+/** The locks of the service's transactions in the opposite order. Each comment gives the order of the service. */
 export const OPPOSITE_LOCKS = {
-  /** Key, post, user, quota. */
+  /** The service locks key, post, user, quota. */
   publish: ({ user, client }: Pick<Member, 'user' | 'client'>): Locks => [
     ['SELECT used FROM quota_usage WHERE client_id = ? FOR UPDATE', [client.clientId]],
     ['SELECT id FROM users WHERE id = ? FOR UPDATE', [user.id]],
     ['SELECT hash FROM idempotency_keys WHERE user_id = ? FOR UPDATE', [user.id]],
   ],
-  /** Post, user. */
+  /** The service locks post, user. */
   deletion: ({ user: { id } }: Pick<Member, 'user'>): Locks => [
     ['SELECT id FROM users WHERE id = ? FOR UPDATE', [id]],
     ['SELECT id FROM posts WHERE user_id = ? ORDER BY id DESC LIMIT 20 FOR UPDATE', [id]],
   ],
-  /** Post, comment. */
+  /** The service locks post, comment. */
   comment: (postId: string): Locks => [
     ['SELECT id FROM comments WHERE post_id = ? FOR UPDATE', [postId]],
     ['SELECT id FROM posts WHERE id = ? FOR UPDATE', [postId]],
   ],
-  /** Comment, post. */
+  /** The service locks comment, post. */
   commentDeletion: (postId: string): Locks => [
     ['SELECT id FROM posts WHERE id = ? FOR UPDATE', [postId]],
     ['SELECT id FROM comments WHERE post_id = ? ORDER BY id DESC LIMIT 20 FOR UPDATE', [postId]],
   ],
-  /** Grant, code. */
+  /** The service locks grant, code. */
   exchange: (grantIds: string[]): Locks => [
     ['SELECT hash FROM authorization_codes WHERE grant_id IN (?) FOR UPDATE', [grantIds]],
     ['SELECT id FROM grants WHERE id IN (?) FOR UPDATE', [grantIds]],
   ],
-  /** Grant, used token, new tokens. */
+  /** The service locks grant, used token, new tokens. */
   refresh: (grantId: string): Locks => [
     ['SELECT hash FROM access_tokens WHERE grant_id = ? FOR UPDATE', [grantId]],
     ['SELECT hash FROM refresh_tokens WHERE grant_id = ? FOR UPDATE', [grantId]],
@@ -54,7 +54,7 @@ export const OPPOSITE_LOCKS = {
 
 /** Database clients that repeatedly take the locks of the service's transactions in the opposite order. */
 export class DeadlockStorm {
-  /** Deadlocks in which a client was rolled back. */
+  /** Deadlocks in which the server rolled back one of these clients. */
   deadlocks = 0;
   private readonly clients = new RepeatedWork();
 
@@ -116,7 +116,7 @@ export class DeadlockStorm {
   }
 }
 
-/** Deadlocks detected by the server since it started. */
+/** Number of deadlocks that the server has detected since it started. */
 export async function deadlocksOn(url: string, kind: EngineKind): Promise<number> {
   const [row] = await runSql(
     url,

@@ -4,7 +4,7 @@ import { Comment } from '../../../src/modules/comments/comment.entity.js';
 import { Grant } from '../../../src/modules/oauth/tokens/token.entities.js';
 import { Post } from '../../../src/modules/posts/post.entities.js';
 import { onEachServer } from '../../support/database.js';
-import { publishedCounts, countPublished } from '../../support/fixtures.js';
+import { expectedCounts, countPublished } from '../../support/fixtures.js';
 import { Member } from '../../support/member.js';
 import { obtainTokens, isTokenAccepted } from '../../support/oauth-flow.js';
 import type { TokenBody } from '../../support/responses.js';
@@ -17,15 +17,15 @@ import { deadlocksOn, DeadlockStorm, OPPOSITE_LOCKS } from './deadlock-storm.js'
 import { MixedLoad } from './mixed-load.js';
 
 const STORM_MS = byExtent(10_000, 3000);
-const TEST_MS = 120_000;
+const TEST_TIMEOUT_MS = 120_000;
 const STORM_CLIENTS = 8;
 const PUBLISHERS = 4;
 const CODES = byExtent(25, 6);
 /** Four attempts, since deadlocks are detected at once, and slack. */
 const MAX_RESPONSE_MS = 5000;
 /** Time for the requests in flight when the storm ends. */
-const IN_FLIGHT_MS = 2000;
-const OBSERVED_MS = 1000;
+const SETTLE_MS = 2000;
+const OBSERVATION_MS = 1000;
 const SETTINGS = { DB_TIMEOUT_MS: '1000', QUOTA_DEFAULT_LIMIT: '1000000' };
 
 /** A grant and its newest tokens. */
@@ -50,12 +50,12 @@ onEachServer('Database with constant deadlocks', (database) => {
 
   it(
     'executes each acknowledged request once, returns 503 for the rest, and recovers as soon as the deadlocks end',
-    { timeout: TEST_MS },
+    { timeout: TEST_TIMEOUT_MS },
     async ({ task }) => {
       const { manager } = app().dataSource;
       const client = await app().addClient();
       const plain = [await Member.join(app(), { client }), await Member.join(app(), { client })];
-      const [brief, keyed, commenter] = [
+      const [deleter, keyed, commenter] = [
         await Member.join(app()),
         await Member.join(app()),
         await Member.join(app()),
@@ -68,18 +68,18 @@ onEachServer('Database with constant deadlocks', (database) => {
       const load = new MixedLoad();
       for (const member of plain) load.publish(member);
       for (const { client: holder, tokens } of chains) load.refresh(app(), holder, tokens);
-      for (let both = 0; both < 2; both += 1) {
-        load.publishAndDelete(brief);
+      for (let caller = 0; caller < 2; caller += 1) {
+        load.publishAndDelete(deleter);
         load.comment(commenter, postId);
       }
       const keys = new IdempotentPublishLoad(keyed, () => app().baseUrl, PUBLISHERS);
 
       const earlier = await deadlocks();
       const storm = await DeadlockStorm.begin(database.url, STORM_CLIENTS, [
-        ...[...plain, brief, keyed].map(OPPOSITE_LOCKS.publish),
+        ...[...plain, deleter, keyed].map(OPPOSITE_LOCKS.publish),
         ...chains.map(({ grantId }) => OPPOSITE_LOCKS.refresh(grantId)),
         OPPOSITE_LOCKS.exchange(grantIds),
-        OPPOSITE_LOCKS.deletion(brief),
+        OPPOSITE_LOCKS.deletion(deleter),
         OPPOSITE_LOCKS.comment(postId),
         OPPOSITE_LOCKS.commentDeletion(postId),
       ]);
@@ -91,12 +91,12 @@ onEachServer('Database with constant deadlocks', (database) => {
       expect(serviceDeadlocks).toBeGreaterThan(0);
       expect(storm.deadlocks).toBeGreaterThan(0);
 
-      await sleep(IN_FLIGHT_MS);
+      await sleep(SETTLE_MS);
       const rejections = (): number[] => [load.rejected, keys.retries];
-      const before = { rejections: rejections(), done: load.all, keys: keys.posts.size };
-      await sleep(OBSERVED_MS);
+      const before = { rejections: rejections(), done: load.total, keys: keys.posts.size };
+      await sleep(OBSERVATION_MS);
       expect(rejections()).toEqual(before.rejections);
-      expect(load.all).toBeGreaterThan(before.done);
+      expect(load.total).toBeGreaterThan(before.done);
       expect(keys.posts.size).toBeGreaterThan(before.keys);
 
       await Promise.all([load.stop(), keys.stop(), exchanged]);
@@ -105,10 +105,10 @@ onEachServer('Database with constant deadlocks', (database) => {
       const unavailable = load.rejected + keys.retries;
       expect(unavailable).toBeLessThan(serviceDeadlocks / 2);
       expect(load.slowest).toBeLessThan(MAX_RESPONSE_MS);
-      expect(await countPublished(app(), ...plain)).toEqual(publishedCounts(load.count('publish')));
-      const posts = load.count('brief publish');
-      expect(await countPublished(app(), brief)).toEqual({
-        ...publishedCounts(posts),
+      expect(await countPublished(app(), ...plain)).toEqual(expectedCounts(load.count('publish')));
+      const posts = load.count('publish before deletion');
+      expect(await countPublished(app(), deleter)).toEqual({
+        ...expectedCounts(posts),
         counted: posts - load.count('deletion'),
       });
       expect(await manager.countBy(Comment, { postId })).toBe(load.count('comment'));

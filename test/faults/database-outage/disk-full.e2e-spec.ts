@@ -3,7 +3,7 @@ import { newId } from '../../../src/platform/ids.js';
 import { approve, exchange } from '../../support/oauth-flow.js';
 import { type ServerKind, startPrivateServer } from '../../support/database-server.js';
 import { connect, onEachServer, onSqlite } from '../../support/database.js';
-import { publishedCounts, countPublished } from '../../support/fixtures.js';
+import { expectedCounts, countPublished } from '../../support/fixtures.js';
 import {
   type Fillable,
   SMALL_TABLESPACE,
@@ -17,6 +17,11 @@ import { TestApp } from '../../support/test-app.js';
 import { reportFigure } from '../figures.js';
 
 const LONG = 'x'.repeat(10_000);
+/** Size of the disk with the SQLite file. */
+const DISK_MB = 8;
+/** Size of the disk with all files of a database server. */
+const SERVER_DISK_MB = 400;
+/** More than the free space holds. */
 const MAX_POSTS = 400;
 const DB_TIMEOUT_MS = 1000;
 /** The timeout, two seconds for an unresponsive server, and slack for a slow machine. */
@@ -61,7 +66,7 @@ async function fillAndFree(url: string, disk: Fillable, hooks: Hooks): Promise<s
     expect(rejected.status).toBe(503);
     expect(rejected.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
     expect((await json<ErrorBody>(rejected)).error).toBe('service_unavailable');
-    for (let time = 0; time < ATTEMPTS_WHEN_FULL; time += 1)
+    for (let attempt = 0; attempt < ATTEMPTS_WHEN_FULL; attempt += 1)
       expect([201, 503]).toContain((await publish()).status);
     const exchanged = await timed(exchange(app, member.client, code));
     expect([200, 503]).toContain(exchanged.status);
@@ -69,19 +74,19 @@ async function fillAndFree(url: string, disk: Fillable, hooks: Hooks): Promise<s
 
     await disk.free();
     await hooks.whenFreed?.();
-    const freed = performance.now();
+    const freedAt = performance.now();
     await expect
       .poll(async () => (await member.post('/posts', { content: 'Space again' })).status, {
         timeout: MAX_RECOVERY_MS,
       })
       .toBe(201);
-    const recoveryMs = performance.now() - freed;
+    const recoveryMs = performance.now() - freedAt;
     expect(recoveryMs).toBeLessThan(MAX_RECOVERY_MS);
     if (exchanged.status === 503)
       expect((await exchange(app, member.client, code)).status).toBe(200);
     const dataSource = await connect(url);
     try {
-      expect(await countPublished({ dataSource }, member)).toEqual(publishedCounts(published + 1));
+      expect(await countPublished({ dataSource }, member)).toEqual(expectedCounts(published + 1));
     } finally {
       await dataSource.destroy();
     }
@@ -91,14 +96,14 @@ async function fillAndFree(url: string, disk: Fillable, hooks: Hooks): Promise<s
   }
 }
 
-const expectOthersServed = async (member: Member): Promise<void> => {
+const expectOtherRequestsServed = async (member: Member): Promise<void> => {
   expect((await member.delete(`/posts/${newId('post', new Date())}`)).status).toBe(404);
   expect((await member.get('/me')).status).toBe(200);
   expect((await member.get('/posts?limit=1')).status).toBe(200);
 };
 
 onSqlite('Full disk', () => {
-  const disk = SmallDisk.mount(8);
+  const disk = SmallDisk.mount(DISK_MB);
   afterAll(() => disk?.unmount());
 
   it.skipIf(!disk)(
@@ -106,7 +111,7 @@ onSqlite('Full disk', () => {
     async ({ task }) => {
       if (!disk) return;
       const measured = await fillAndFree(`sqlite:${join(disk.folder, 'service.sqlite')}`, disk, {
-        whenFull: expectOthersServed,
+        whenFull: expectOtherRequestsServed,
       });
       reportFigure(task, `SQLite has a full disk: ${measured}`);
     },
@@ -115,7 +120,7 @@ onSqlite('Full disk', () => {
 
 /** Fills a disk that also has the other files of the server, so MariaDB may exit. */
 async function fillDisk(kind: ServerKind): Promise<string | undefined> {
-  const disk = SmallDisk.mount(400);
+  const disk = SmallDisk.mount(SERVER_DISK_MB);
   const server = disk && (await startPrivateServer(kind, { parent: disk.folder }));
   try {
     if (!server) return undefined;
@@ -137,7 +142,7 @@ async function fillTables(kind: ServerKind): Promise<string | undefined> {
     await runSql(server.url, 'CREATE DATABASE service');
     const url = `${server.url}/service`;
     const measured = await fillAndFree(url, new SmallTablespace(server.url), {
-      whenFull: expectOthersServed,
+      whenFull: expectOtherRequestsServed,
     });
     return `has a full tablespace: ${measured}`;
   } finally {

@@ -15,9 +15,9 @@ const MAX_RESPONSE_MS = 2 * DB_TIMEOUT_MS + 2000 + 1000;
 const MAX_RECOVERY_MS = 5000;
 const PAUSE_MS = 20;
 const FAULT_MS = byExtent(2000, 500);
-/** Open connections fail in the first round, new ones in the second. */
+/** Open connections fail in the first round, new connections in the second. */
 const MIN_ROUNDS = byExtent(2, 1);
-const TEST_MS = 90_000;
+const TEST_TIMEOUT_MS = 90_000;
 
 onEachServer('Database that', ({ engine }) => {
   let database: BreakableServer | undefined;
@@ -26,13 +26,13 @@ onEachServer('Database that', ({ engine }) => {
   beforeAll(async () => {
     if (engine.kind !== 'sqlite') database = await BreakableServer.start(engine.kind);
     if (database === undefined) return;
-    const { url, besideUrl } = database;
+    const { url, adminUrl } = database;
     const env = {
       DB_TIMEOUT_MS: String(DB_TIMEOUT_MS),
       DB_POOL_SIZE: '4',
       QUOTA_DEFAULT_LIMIT: '1000000',
     };
-    served = await startService({ url, directUrl: besideUrl, env });
+    served = await startService({ url, directUrl: adminUrl, env });
     member = await Member.join(served.app);
   }, 180_000);
   afterAll(() =>
@@ -54,7 +54,7 @@ onEachServer('Database that', ({ engine }) => {
 
   it.for(FAULTS.filter(({ only = engine.kind }) => only === engine.kind))(
     '$title: the service returns 503 in time, never invalid_grant, and recovers by itself',
-    { timeout: TEST_MS },
+    { timeout: TEST_TIMEOUT_MS },
     async (fault, { task, skip }) => {
       if (database === undefined) return skip();
       const calls = await callsOf(served.app, member);
@@ -71,7 +71,7 @@ onEachServer('Database that', ({ engine }) => {
               const { status, retryAfter, text } = await send();
               const ms = performance.now() - startedAt;
               slowest = Math.max(slowest, ms);
-              expect([name, Math.floor(ms / MAX_RESPONSE_MS)]).toEqual([name, 0]);
+              expect(ms, name).toBeLessThan(MAX_RESPONSE_MS);
               if (fault.someReadsSucceed && isRead && status === 200) return;
               if (fault.readsSucceed && isRead) return expect([name, status]).toEqual([name, 200]);
               expect({ name, status, text }).toMatchObject({ name, status: 503 });

@@ -11,6 +11,7 @@ export interface Fault {
   title: string;
   begin(database: BreakableServer): void | Promise<void>;
   end(database: BreakableServer): void | Promise<void>;
+  /** Whether all reads succeed during the fault. */
   readsSucceed?: true;
   /** Whether reads with few statements may succeed during the fault. */
   someReadsSucceed?: true;
@@ -18,7 +19,7 @@ export interface Fault {
   only?: EngineKind;
 }
 
-const restore = ({ network }: BreakableServer): Promise<void> => network.repair();
+const repairNetwork = ({ network }: BreakableServer): Promise<void> => network.repair();
 
 /** The failures of a database and of the network to it. */
 export const FAULTS: readonly Fault[] = [
@@ -35,33 +36,33 @@ export const FAULTS: readonly Fault[] = [
   {
     title: 'refuses connections',
     begin: ({ network }) => network.cut(),
-    end: restore,
+    end: repairNetwork,
   },
   {
     title: 'closes each new connection',
     begin: ({ network }) => network.cut('closed'),
-    end: restore,
+    end: repairNetwork,
   },
   {
     title: 'is behind a network that drops all packets',
     begin: ({ network }) => network.hold(),
-    end: restore,
+    end: repairNetwork,
   },
   {
     title: 'is slower than the timeout',
     begin: ({ network }) => network.slow(SLOW_MS),
-    end: restore,
+    end: repairNetwork,
   },
   {
     title: 'is slow with each statement',
     begin: ({ network }) => network.slow(SLOW_ROUND_TRIP_MS),
-    end: restore,
+    end: repairNetwork,
     someReadsSucceed: true,
   },
   {
     title: 'loses connections in the middle of responses',
     begin: ({ network }) => network.cutAfterBytes(() => 100),
-    end: restore,
+    end: repairNetwork,
   },
   {
     title: 'has no free connection',

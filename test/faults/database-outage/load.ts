@@ -11,16 +11,18 @@ export interface Outcome {
   durationMs: number;
 }
 
-/** Publishes as a member, several posts at a time, until it is stopped. */
+/** Publishes as a member, several posts at a time, until `stop` is called. */
 export class Load {
   private readonly outcomes: Outcome[] = [];
   private readonly publishers = new RepeatedWork();
 
+  /** @param size number of posts that are published at the same time */
   constructor(
     private readonly member: Member,
     size: number,
   ) {
-    for (let begun = 0; begun < size; begun += 1) this.publishers.begin(() => this.publish());
+    for (let publisher = 0; publisher < size; publisher += 1)
+      this.publishers.begin(() => this.publish());
   }
 
   /** Number of responses with this status so far. */

@@ -6,14 +6,14 @@ import { useTestApp } from '../../support/test-app.js';
 import { reportFigure } from '../figures.js';
 
 const TIMEOUT_MS = 1000;
-/** The requests wait at the same time. */
+/** Far less than the sum of the timeouts: the requests wait at the same time. */
 const MAX_MS = 3 * TIMEOUT_MS;
 const PUBLISHERS = 20;
 
 onSqlite('Database file locked by another process', (database) => {
   const app = useTestApp(database, { DB_TIMEOUT_MS: String(TIMEOUT_MS) });
 
-  it('causes 503 after one timeout, then immediately, and recovers as soon as the file is free', async ({
+  it('causes 503 after one timeout, then 503 at once, and recovers as soon as the file is free', async ({
     task,
   }) => {
     const member = await Member.join(app());
@@ -42,7 +42,7 @@ onSqlite('Database file locked by another process', (database) => {
       expect(performance.now() - retriedAt).toBeLessThan(TIMEOUT_MS);
       directConnection.exec('ROLLBACK');
       expect((await publish()).status).toBe(201);
-      // The service waits for the next lock again.
+      // At the next lock, the service waits for the timeout again.
       const [wait] = await app().dataSource.query('PRAGMA busy_timeout');
       expect(wait).toEqual({ timeout: TIMEOUT_MS });
     }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DatabaseLoad } from '../../../src/platform/database/database-status.js';
 import { onEachServer } from '../../support/database.js';
-import { publishedCounts, countPublished } from '../../support/fixtures.js';
+import { expectedCounts, countPublished } from '../../support/fixtures.js';
 import { Member } from '../../support/member.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
 import { TestApp, useTestApp } from '../../support/test-app.js';
@@ -11,9 +11,9 @@ import { reportFigure } from '../figures.js';
 const SILENCE_MS = 3000;
 /** Time in which a request reaches its first locking statement. */
 const FIRST_LOCK_MS = 300;
-/** Requests that begin this long before the close wait for it and succeed. */
+/** Requests that begin this long before that close wait for it and succeed. */
 const LATE_MS = 600;
-/** Time after which the pool closes idle connections; the server closes them after ten seconds. */
+/** The pool closes idle connections within this time. The server would close them after ten seconds. */
 const IDLE_MS = 9500;
 /** Time after which a server drops a lost client, and slack for a slow machine. */
 const MAX_LOCK_MS = 15_000;
@@ -62,9 +62,9 @@ onEachServer('Connection lost without notice to the server', (database) => {
   it('releases its row locks within seconds', { timeout: 2 * MAX_LOCK_MS }, async ({ task }) => {
     const member = await Member.join(app());
     const publish = (): Promise<Response> => member.post('/posts', { content: 'Hi' });
-    const stranded = proxy.blackholeAfter(/UPDATE quota_usage/);
+    const blackholed = proxy.blackholeAfter(/UPDATE quota_usage/);
     const lost = cutOff.call(member.token, 'POST', '/posts', { content: 'Hi' });
-    await stranded;
+    await blackholed;
     const lostAt = performance.now();
     await sleep(FIRST_LOCK_MS);
     expect((await publish()).status).toBe(503);
@@ -73,7 +73,7 @@ onEachServer('Connection lost without notice to the server', (database) => {
       .toBe(201);
     const seconds = (performance.now() - lostAt) / 1000;
     expect((await lost).status).toBe(503);
-    expect(await countPublished(app(), member)).toEqual(publishedCounts(1));
+    expect(await countPublished(app(), member)).toEqual(expectedCounts(1));
     reportFigure(
       task,
       `${database.engine.label}: row locks of a lost connection released after ${seconds.toFixed(1)} s`,
@@ -83,12 +83,12 @@ onEachServer('Connection lost without notice to the server', (database) => {
   it('is closed by the pool when idle, before the server closes it', async () => {
     const member = await Member.join(app());
     await Promise.all([member.get('/me'), member.get('/quota'), member.get('/posts')]);
-    const all = (): number => {
+    const openConnections = (): number => {
       const { used, free } = app().service(DatabaseLoad).pool();
       return used + free;
     };
-    expect(all()).toBeGreaterThan(0);
-    await expect.poll(all, { timeout: IDLE_MS }).toBe(0);
+    expect(openConnections()).toBeGreaterThan(0);
+    await expect.poll(openConnections, { timeout: IDLE_MS }).toBe(0);
     expect((await member.get('/me')).status).toBe(200);
   });
 });

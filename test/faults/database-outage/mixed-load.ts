@@ -6,25 +6,25 @@ import { json, type TokenBody } from '../../support/responses.js';
 import type { TestApp, TestClient } from '../../support/test-app.js';
 
 const MAX_PAUSE_MS = 20;
-const MAX_TASK_MS = 60_000;
+const RETRY_TIMEOUT_MS = 60_000;
 
-/** Callers that each do one task after the other, and retry a request after each 503. */
+/** Callers that each repeat one task, and retry a request after each 503. */
 export class MixedLoad {
-  /** Number of 503 with Retry-After. */
+  /** Number of responses with 503 and Retry-After. */
   rejected = 0;
   /** Longest response time in milliseconds. */
   slowest = 0;
-  private readonly done = new Map<string, number>();
+  private readonly successes = new Map<string, number>();
   private readonly callers = new RepeatedWork();
 
   /** Number of successful requests of this kind. */
   count(name: string): number {
-    return this.done.get(name) ?? 0;
+    return this.successes.get(name) ?? 0;
   }
 
   /** Number of successful requests. */
-  get all(): number {
-    return [...this.done.values()].reduce((sum, count) => sum + count, 0);
+  get total(): number {
+    return [...this.successes.values()].reduce((sum, count) => sum + count, 0);
   }
 
   publish(member: Member): void {
@@ -35,7 +35,7 @@ export class MixedLoad {
 
   publishAndDelete(member: Member): void {
     this.begin(async () => {
-      const response = await this.sendUntilSuccess('brief publish', 201, () =>
+      const response = await this.sendUntilSuccess('publish before deletion', 201, () =>
         member.post('/posts', { content: 'Hi' }),
       );
       const { id } = await json<PostBody>(response);
@@ -43,7 +43,7 @@ export class MixedLoad {
     });
   }
 
-  /** Adds two comments to a post of the member's and deletes the first of them. */
+  /** Repeatedly adds two comments to a post of the member and deletes the first of them. */
   comment(member: Member, postId: string): void {
     const add = async (): Promise<CommentBody> => {
       const body = { text: 'Hi', parentId: null };
@@ -85,13 +85,13 @@ export class MixedLoad {
     status: number,
     send: () => Promise<Response>,
   ): Promise<Response> {
-    const deadline = performance.now() + MAX_TASK_MS;
+    const deadline = performance.now() + RETRY_TIMEOUT_MS;
     while (performance.now() < deadline && !this.callers.hasTestEnded) {
       const startedAt = performance.now();
       const response = await send();
       this.slowest = Math.max(this.slowest, performance.now() - startedAt);
       if (response.status === status) {
-        this.done.set(name, this.count(name) + 1);
+        this.successes.set(name, this.count(name) + 1);
         return response;
       }
       const text = await response.text();
@@ -100,6 +100,6 @@ export class MixedLoad {
       this.rejected += 1;
       await sleep(MAX_PAUSE_MS * Math.random());
     }
-    throw new Error(`${name}: no success within ${MAX_TASK_MS} ms.`);
+    throw new Error(`${name}: no success within ${RETRY_TIMEOUT_MS} ms.`);
   }
 }

@@ -12,7 +12,7 @@ const GRACE_MS = 10_000 - 4000;
 
 /** Codes of an app, each sent twice at once with retries after 503, and then once more. */
 export class CodeExchanges {
-  /** Number of codes with a response so far. */
+  /** Number of codes whose first two requests have got their responses. */
   done = 0;
   /** Time of the first exchange by code. */
   private readonly exchangedAt = new Map<string, number>();
@@ -42,12 +42,12 @@ export class CodeExchanges {
 
   /**
    * Sends a new code every `everyMs` milliseconds. Asserts that no code yields two access tokens. A code whose commit was not
-   * confirmed may be used up without a response.
+   * confirmed may be used up without a token.
    */
   async exchangeAll(everyMs: number): Promise<void> {
     const tokens = await Promise.all(
-      this.codes.map(async (code, place) => {
-        await sleep(place * everyMs);
+      this.codes.map(async (code, index) => {
+        await sleep(index * everyMs);
         const responses = await Promise.all([this.exchangeCode(code), this.exchangeCode(code)]);
         this.done += 1;
         return new Set([...responses, await this.exchangeCode(code)].flat());
@@ -72,8 +72,8 @@ export class CodeExchanges {
   }
 
   /**
-   * Sends a code until the response is not 503, or as long as a repetition is not theft. Returns the access token, if there is
-   * one.
+   * Sends a code until the response is not 503, or until another repetition would count as theft. Returns the access token in a
+   * list, which is empty without one.
    */
   private async exchangeCode(code: string): Promise<string[]> {
     const send = (): Promise<Response> => exchange(this.app, this.client, code);

@@ -15,12 +15,12 @@ import { CodeExchanges } from './code-exchanges.js';
 
 const COMMAND = process.env.TEST_GROUP_COMMAND ?? '';
 const KILLS = byExtent(3, 1);
-const KILL_MS = 150_000;
+const KILL_TIMEOUT_MS = 150_000;
 const PUBLISHERS = 8;
 const CODES = 20;
 const CODE_INTERVAL_MS = 100;
 const CODES_BEFORE_KILL = 4;
-const ROTATED = 4;
+const ROTATING_APPS = 4;
 /** Monthly quota of an app, low enough to be used up a few seconds after the kill. */
 const LIMIT = 100;
 const LIMITED_LOAD = { size: 4, maxPauseMs: 300 };
@@ -60,7 +60,7 @@ describe.skipIf(COMMAND === '')('Database group with a killed primary', () => {
   /** Runs before the first kill, because browsers do not retry sign-ins. */
   async function prepare(): Promise<Clients> {
     const exchanges = await CodeExchanges.prepare(app, CODES);
-    const rotations = await Rotations.prepare(app, ROTATED);
+    const rotations = await Rotations.prepare(app, ROTATING_APPS);
     const member = await Member.join(app);
     const { clientId } = member.client;
     await app.service(QuotaService).set(clientId, { limit: LIMIT }, { actor: 'test' });
@@ -84,11 +84,11 @@ describe.skipIf(COMMAND === '')('Database group with a killed primary', () => {
 
   it(
     `loses no acknowledged post, counts each once, exchanges no code twice and rotates no refresh token twice, ${KILLS} times`,
-    { timeout: 60_000 + KILLS * KILL_MS },
+    { timeout: 60_000 + KILLS * KILL_TIMEOUT_MS },
     async ({ task }) => {
       const allClients: Clients[] = [];
       while (allClients.length < KILLS) allClients.push(await prepare());
-      // The codes of the last kill are issued before the first.
+      // The codes of the last kill are issued before the first kill, so they must stay valid for longer.
       const expiresAt = new Date(Date.now() + 3_600_000);
       await app.dataSource.manager.update(
         AuthorizationCode,
@@ -112,6 +112,7 @@ describe.skipIf(COMMAND === '')('Database group with a killed primary', () => {
         const killedAt = performance.now();
         expect(limited.posts.size).toBeLessThan(LIMIT);
         expect(exchanges.done).toBeLessThan(CODES);
+        // More than were in flight at the kill.
         const published = load.posts.size + PUBLISHERS;
         await expect
           .poll(() => load.posts.size, { timeout: MAX_OUTAGE_MS, interval: 20 })

@@ -10,7 +10,7 @@ interface RetryOptions {
   shouldStop?: () => boolean;
 }
 
-/** Repeats a request until the response is not 503. */
+/** Repeats a request until the response is not 503, or until `shouldStop` returns true. */
 export async function retryWhileUnavailable(
   send: () => Promise<Response>,
   { onUnavailable, shouldStop }: RetryOptions = {},
@@ -33,10 +33,10 @@ export async function expectTokensAccepted(
   app: TestApp,
   accessTokens: readonly string[],
 ): Promise<void> {
-  const begunAt = performance.now();
+  const startedAt = performance.now();
   const responses = await Promise.all(
     accessTokens.map((token) => retryWhileUnavailable(() => app.call(token, 'GET', '/me'))),
   );
   expect(responses.map(({ status }) => status)).toEqual(accessTokens.map(() => 200));
-  expect(performance.now() - begunAt).toBeLessThan(MAX_RECOVERY_MS);
+  expect(performance.now() - startedAt).toBeLessThan(MAX_RECOVERY_MS);
 }

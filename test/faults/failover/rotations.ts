@@ -24,7 +24,7 @@ interface Chain {
 export class Rotations {
   /** Number of rotated refresh tokens. */
   done = 0;
-  /** Number of 503. */
+  /** Number of responses with 503. */
   unavailable = 0;
   private readonly chains: Chain[] = [];
   private readonly apps = new RepeatedWork();
@@ -61,7 +61,7 @@ export class Rotations {
   private async rotate(chain: Chain): Promise<void> {
     const refresh = (): Promise<TokenBody> => this.refresh(chain);
     const [first, second] = await Promise.all([refresh(), refresh()]);
-    // `expires_in` differs by less than a minute: a later reuse of the token would revoke the grant.
+    // `expires_in` decreases with time, but by less than a minute: a later repetition would revoke the grant.
     const same = { ...first, expires_in: expect.closeTo(first.expires_in, -2) as number };
     expect(second).toEqual(same);
     expect(await refresh()).toEqual(same);

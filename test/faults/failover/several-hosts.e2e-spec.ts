@@ -23,7 +23,7 @@ async function silentServer(): Promise<Server> {
   return server;
 }
 
-/** The tests start their own application each, on the same database. */
+/** The phone must be unique: each test starts another application, which counts its users from one, on the same database. */
 const join = async (app: TestApp, phone: string): Promise<Member> =>
   Member.join(app, { user: await app.addUser({ phone }) });
 
@@ -50,10 +50,7 @@ onEachServer('Several hosts in DATABASE_URL', ({ engine }) => {
       app = await TestApp.start({ url }, { DB_TIMEOUT_MS });
       const member = await join(app, '+14155552001');
       expect((await member.post('/posts', { content: 'Hi' })).status).toBe(201);
-      const [row] = await runSql(
-        database.server.url,
-        'SELECT COUNT(*) AS posts FROM service.posts',
-      );
+      const [row] = await runSql(database.adminUrl, 'SELECT COUNT(*) AS posts FROM posts');
       expect(Number(row?.posts)).toBe(1);
     } finally {
       await replica?.stop();
@@ -114,9 +111,9 @@ onEachServer('Several hosts in DATABASE_URL', ({ engine }) => {
       const reads = ['/me', '/posts', '/quota'].map((path) => member.get(path));
       expect(await Promise.all([publish(), publish(), publish()])).toEqual([201, 201, 201]);
       await Promise.all(reads);
-      // Only one of these connections gets the COMMIT that is dropped.
+      // Several connections are open. Only one of them gets the COMMIT that is dropped, but the service must close all.
       const [row] = await runSql(
-        database.server.url,
+        database.adminUrl,
         `SELECT COUNT(*) AS connections FROM information_schema.processlist WHERE user = 'service'`,
       );
       expect(Number(row?.connections)).toBeGreaterThan(1);

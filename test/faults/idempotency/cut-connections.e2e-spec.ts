@@ -11,7 +11,7 @@ import { byExtent } from '../../suite.js';
 import { IdempotentPublishLoad } from './idempotent-publish-load.js';
 
 const BROKEN_MS = byExtent(6000, 1500);
-/** Timeout for the first post and for the first repetition. */
+/** Timeout for the first post and for the first retry. */
 const WAIT = { timeout: 20_000 };
 const PUBLISHERS = 8;
 const CODES = 16;

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { cleanUp } from '../../support/background.js';
-import { DURABLE_SETTINGS, type PrivateServer } from '../../support/commanded-server.js';
+import { DURABLE_SETTINGS, type PrivateServer } from '../../support/server-by-command.js';
 import { startPrivateServer } from '../../support/database-server.js';
 import { onEachServer } from '../../support/database.js';
 import { Member } from '../../support/member.js';
@@ -12,8 +12,9 @@ import { IS_QUICK, byExtent } from '../../suite.js';
 import { IdempotentPublishLoad } from './idempotent-publish-load.js';
 
 const KILLS = byExtent(20, 2);
-const KILL_MS = 20_000;
+const KILL_TIMEOUT_MS = 20_000;
 const PUBLISHERS = 8;
+/** Longest time from a publish to the next kill. */
 const MAX_LIFE_MS = 1000;
 /** Long enough for one of the publishers to commit. */
 const COMMIT_MS = 200;
@@ -28,9 +29,9 @@ onEachServer('Database server killed repeatedly', ({ engine }) => {
     if (server === undefined) return;
     await runSql(server.url, 'CREATE DATABASE service');
     const env = { DB_TIMEOUT_MS: '1000', QUOTA_DEFAULT_LIMIT: '1000000' };
-    const besideUrl = `${server.url}/service`;
-    proxy = await TcpProxy.start(besideUrl);
-    served = await startService({ url: proxy.url, directUrl: besideUrl, env });
+    const directUrl = `${server.url}/service`;
+    proxy = await TcpProxy.start(directUrl);
+    served = await startService({ url: proxy.url, directUrl, env });
   }, 180_000);
   afterAll(() =>
     cleanUp(
@@ -42,7 +43,7 @@ onEachServer('Database server killed repeatedly', ({ engine }) => {
 
   it(
     `stores each post once when clients retry with the same key, ${KILLS} times`,
-    { timeout: 60_000 + KILLS * KILL_MS },
+    { timeout: 60_000 + KILLS * KILL_TIMEOUT_MS },
     async ({ task, skip }) => {
       if (served === undefined || server === undefined || proxy === undefined) return skip();
       const { app } = served;
@@ -62,7 +63,7 @@ onEachServer('Database server killed repeatedly', ({ engine }) => {
       }
       await load.stop();
       expect(load.retries).toBeGreaterThanOrEqual(KILLS);
-      // A single lost COMMIT may belong to another transaction.
+      // The single lost COMMIT of a quick run may belong to another transaction.
       if (!IS_QUICK) expect(load.replays).toBeGreaterThan(0);
       reportFigure(
         task,

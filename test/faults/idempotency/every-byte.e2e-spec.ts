@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { onEachEngine } from '../../support/database.js';
-import { publishedCounts, countPublished } from '../../support/fixtures.js';
+import { expectedCounts, countPublished } from '../../support/fixtures.js';
 import { Member } from '../../support/member.js';
 import { requestsInFlight, useTestApp } from '../../support/test-app.js';
 import { reportFigure } from '../figures.js';
@@ -71,14 +71,14 @@ onEachEngine('Client that disconnects at each byte of a publish request', (datab
       // The server may still be reading the bytes of the last clients.
       await member.get('/me');
       await expect.poll(() => requestsInFlight(app())).toBe(0);
-      expect(await countPublished(app(), member)).toEqual(publishedCounts(0));
+      expect(await countPublished(app(), member)).toEqual(expectedCounts(0));
       await disconnectAt(length);
       await expect.poll(() => requestsInFlight(app())).toBe(0);
       for (const key of keys) {
         const headers = { 'content-type': 'application/json', 'idempotency-key': key };
         expect((await member.postRaw('/posts', BODY, headers)).status).toBe(201);
       }
-      expect(await countPublished(app(), member)).toEqual(publishedCounts(keys.length));
+      expect(await countPublished(app(), member)).toEqual(expectedCounts(keys.length));
       const { engine } = database;
       reportFigure(
         task,

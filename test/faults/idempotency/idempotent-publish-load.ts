@@ -4,14 +4,14 @@ import { inspect } from 'node:util';
 import { IdempotencyKey } from '../../../src/platform/http/idempotency/idempotency-key.entity.js';
 import { Post } from '../../../src/modules/posts/post.entities.js';
 import { RepeatedWork } from '../../support/background.js';
-import { publishedCounts, countPublished } from '../../support/fixtures.js';
+import { expectedCounts, countPublished } from '../../support/fixtures.js';
 import type { Member, PostBody } from '../../support/member.js';
 import { json } from '../../support/responses.js';
 import type { TestApp } from '../../support/test-app.js';
 
 const RESPONSE_TIMEOUT_MS = 15_000;
-const PAUSE_MS = 50;
-/** Leaves processor time for the service and for the fault. */
+const MAX_RETRY_PAUSE_MS = 50;
+/** The default for `maxPauseMs`. Leaves processor time for the service and for the fault. */
 const MAX_PAUSE_MS = 50;
 /** Statuses that ask a client to retry: the first request with the key still runs, or the database is unavailable. */
 const RETRYABLE = new Set([409, 503]);
@@ -45,14 +45,18 @@ export class IdempotentPublishLoad {
   private readonly unexpected: string[] = [];
   private readonly publishers = new RepeatedWork();
 
-  /** @param baseUrl of the process that gets the next request */
+  /**
+   * @param baseUrl of the process that gets the next request
+   * @param size number of publishers
+   */
   constructor(
     private readonly member: Publisher,
     private readonly baseUrl: () => string,
     size: number,
     private readonly options: IdempotentPublishLoadOptions = {},
   ) {
-    for (let begun = 0; begun < size; begun += 1) this.publishers.begin(() => this.publish());
+    for (let publisher = 0; publisher < size; publisher += 1)
+      this.publishers.begin(() => this.publish());
   }
 
   /**
@@ -71,21 +75,21 @@ export class IdempotentPublishLoad {
     const stored = posts.map(({ content, id }) => [content, id]);
     expect(stored.toSorted()).toEqual([...this.posts].toSorted());
     expect(await manager.countBy(IdempotencyKey, { clientId })).toBe(this.posts.size);
-    expect(await countPublished(app, this.member)).toEqual(publishedCounts(this.posts.size));
+    expect(await countPublished(app, this.member)).toEqual(expectedCounts(this.posts.size));
   }
 
   private async publish(): Promise<void> {
     const key = randomUUID();
     const { maxPauseMs = MAX_PAUSE_MS } = this.options;
     await sleep(maxPauseMs * Math.random());
-    while (!(await this.hasFinalResponse(key)) && !this.publishers.hasTestEnded) {
+    while (!(await this.trySend(key)) && !this.publishers.hasTestEnded) {
       this.retries += 1;
-      await sleep(PAUSE_MS * Math.random());
+      await sleep(MAX_RETRY_PAUSE_MS * Math.random());
     }
   }
 
-  /** Whether the post was acknowledged or permanently rejected. */
-  private async hasFinalResponse(key: string): Promise<boolean> {
+  /** Sends the post once. Returns whether the response is final: the post was acknowledged or rejected for good. */
+  private async trySend(key: string): Promise<boolean> {
     try {
       const response = await fetch(`${this.baseUrl()}/dev/v1/posts`, {
         method: 'POST',

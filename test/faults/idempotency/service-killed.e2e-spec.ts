@@ -8,11 +8,12 @@ import { reportFigure } from '../figures.js';
 import { IS_QUICK, byExtent } from '../../suite.js';
 import { IdempotentPublishLoad } from './idempotent-publish-load.js';
 
-/** 200 in all. SQLite serves one process only, so calls get no response while it starts. */
+/** 200 in all. SQLite allows one process only, so calls get no response while that process starts. */
 const [KILLS, KILLS_SQLITE] = [byExtent(180, 2), byExtent(20, 1)];
-const KILL_MS = 10_000;
+const KILL_TIMEOUT_MS = 10_000;
 /** Few, to leave processor time for starting processes. */
 const PUBLISHERS = 3;
+/** Longest time from a start to the next kill. */
 const MAX_LIFE_MS = 300;
 
 /** A process of the service that keeps its port across restarts. */
@@ -57,7 +58,7 @@ onSqliteAndOneServer('Processes killed repeatedly', (database) => {
 
   it(
     `publish each post once when clients retry with the same key, ${kills} times`,
-    { timeout: 60_000 + kills * KILL_MS },
+    { timeout: 60_000 + kills * KILL_TIMEOUT_MS },
     async ({ task }) => {
       let requests = 0;
       const next = (): string => services[(requests += 1) % services.length]?.baseUrl ?? '';
@@ -67,7 +68,7 @@ onSqliteAndOneServer('Processes killed repeatedly', (database) => {
       let killed = 0;
       for (let round = 0; killed < kills; round += 1) {
         await sleep(Math.random() * MAX_LIFE_MS);
-        // Sometimes both at once, so that no process responds.
+        // Every fifth round kills all processes at once, so that none responds.
         const first = round % services.length;
         const dying = round % 5 === 4 ? services : services.slice(first, first + 1);
         await Promise.all(dying.map((service) => service.killAndRestart()));

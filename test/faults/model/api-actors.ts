@@ -4,16 +4,16 @@ import type { User } from '../../../src/modules/users/user.entity.js';
 import { Member } from '../../support/member.js';
 import type { TestApp, TestClient } from '../../support/test-app.js';
 import { type Actor, type AppName, APPS, PEOPLE } from './api-call.js';
-import type { Facts, Profile } from './platform-model.js';
+import type { ModelSetup, Profile } from './platform-model.js';
 
-/** Monthly quotas: one low enough to be used up in most sequences, and none. */
+/** Monthly quotas. That of Garden is low enough to be used up in most sequences. */
 export const LIMITS: Readonly<Record<AppName, number | null>> = { Garden: 2, Street: null };
 
-const REGISTERED: Readonly<Record<AppName, readonly Scope[]>> = {
+const REGISTERED_SCOPES: Readonly<Record<AppName, readonly Scope[]>> = {
   Garden: SCOPES,
   Street: ['posts.read', 'posts.write', 'analytics.read'],
 };
-/** Cleo grants this app read access only. */
+/** This person grants this app read access only. */
 const READER: Actor = { person: 'Cleo', app: 'Garden' };
 
 const PROFILES = {
@@ -25,7 +25,7 @@ const PROFILES = {
 /** The people and apps of one sequence. */
 export class Actors {
   private constructor(
-    readonly people: Facts['people'],
+    readonly people: ModelSetup['people'],
     private readonly members: ReadonlyMap<string, Member>,
   ) {}
 
@@ -45,7 +45,7 @@ export class Actors {
     );
     const people = users.map(([name, user]) => [name, profileOf(user)] as const);
     return new Actors(
-      Object.fromEntries(people) as Facts['people'],
+      Object.fromEntries(people) as ModelSetup['people'],
       new Map(await Promise.all(members)),
     );
   }
@@ -61,7 +61,7 @@ export class Actors {
 }
 
 async function clientOf(app: TestApp, name: AppName): Promise<TestClient> {
-  const client = await app.addClient({ name, scope: REGISTERED[name].join(' ') });
+  const client = await app.addClient({ name, scope: REGISTERED_SCOPES[name].join(' ') });
   const limit = LIMITS[name];
   await app.service(QuotaService).set(client.clientId, { limit }, { actor: 'test' });
   return client;
@@ -73,7 +73,7 @@ function profileOf({ id, name, photoUrl, karma, neighborhood }: User): Profile {
 
 function scopesOf({ person, app }: Actor): readonly Scope[] {
   const isReader = person === READER.person && app === READER.app;
-  return isReader ? ['profile.read', 'posts.read'] : REGISTERED[app];
+  return isReader ? ['profile.read', 'posts.read'] : REGISTERED_SCOPES[app];
 }
 
 function keyOf({ person, app }: Actor): string {

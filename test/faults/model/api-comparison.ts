@@ -52,11 +52,12 @@ export class ApiComparison {
     const isNew = !this.names.has(id);
     if (call.method === 'POST' && id !== '') this.name(id, call.path === '/posts' ? 'P' : 'C');
     this.log(call, result);
-    const wanted = this.model.predict(call, now, id);
-    if (!isDeepStrictEqual(result, wanted)) this.fail(differences(result, wanted));
+    const predicted = this.model.predict(call, now, id);
+    if (!isDeepStrictEqual(result, predicted)) this.fail(differences(result, predicted));
     const isReplay = result.headers?.['idempotency-replayed'] !== undefined;
     if (isReplay) this.tally.replays += 1;
-    if (result.status === 201 && isReplay === isNew) this.fail(['the id is not new']);
+    if (result.status === 201 && isReplay === isNew)
+      this.fail([isReplay ? 'the id of the replay is new' : 'the id is not new']);
     return result;
   }
 
@@ -75,7 +76,7 @@ export class ApiComparison {
     this.lines.push(`${milliseconds} ms pass`);
   }
 
-  /** Adds a comment in the network itself, on any post. */
+  /** Adds a comment on any post, as on the site of the network, without the API. */
   async comment(author: PersonName, postId: string, text: string): Promise<void> {
     this.app.clock.advance(1);
     const owner = this.model.posts.find(({ id }) => id === postId)?.owner ?? author;
@@ -87,14 +88,14 @@ export class ApiComparison {
     this.lines.push(this.named(`${author} comments on ${postId} in the network: ${id}`));
   }
 
-  /** Likes a post in the network itself. */
+  /** Likes a post, as on the site of the network, without the API. */
   async like(person: PersonName, postId: string): Promise<void> {
     await this.app.service(PostsService).like(this.userOf(person).id, postId);
     this.model.posts.find(({ id }) => id === postId)?.likedBy.add(person);
     this.lines.push(this.named(`${person} likes ${postId} in the network`));
   }
 
-  /** Reads everything, including deleted items. */
+  /** Makes all read calls except `GET /me`, also for deleted posts. */
   async readAll(): Promise<void> {
     for (const person of PEOPLE) {
       const by: Actor = { person, app: 'Street' };
@@ -151,12 +152,14 @@ export class ApiComparison {
   }
 }
 
-function differences(result: Result, wanted: Result): string[] {
-  const names = [...new Set([...Object.keys(wanted), ...Object.keys(result)])] as (keyof Result)[];
+function differences(result: Result, predicted: Result): string[] {
+  const names = [
+    ...new Set([...Object.keys(predicted), ...Object.keys(result)]),
+  ] as (keyof Result)[];
   return names
-    .filter((name) => !isDeepStrictEqual(result[name], wanted[name]))
+    .filter((name) => !isDeepStrictEqual(result[name], predicted[name]))
     .flatMap((name) => [
-      `${name} is     ${JSON.stringify(result[name])}`,
-      `${name} should ${JSON.stringify(wanted[name])}`,
+      `${name} is        ${JSON.stringify(result[name])}`,
+      `${name} should be ${JSON.stringify(predicted[name])}`,
     ]);
 }

@@ -9,9 +9,13 @@ import type { PlatformModel } from './platform-model.js';
 type Operation = fc.AsyncCommand<PlatformModel, ApiComparison>;
 
 const person = fc.constantFrom(...PEOPLE);
-/** The app with the low quota is used more. */
-const by: fc.Arbitrary<Actor> = fc.record({ person, app: mostly('Garden', 2, 'Street') });
-const key = mostly(undefined, 1, 'k1', 'k1', 'k2', 'k2', 'no key');
+/** The caller. The app with the low quota is used more. */
+const by: fc.Arbitrary<Actor> = fc.record({
+  person,
+  app: mostly({ usual: 'Garden', weight: 2, rare: ['Street'] }),
+});
+/** Half of the calls have no key, and few have an invalid one. */
+const key = mostly({ usual: undefined, weight: 1, rare: ['k1', 'k1', 'k2', 'k2', 'not valid'] });
 const anyQuery = fc
   .record(
     {
@@ -29,7 +33,7 @@ const publish = callOf(
   fc.record({ by, body: postBodies, key }),
   (_, { key: sentKey, ...rest }) => ({
     ...rest,
-    ...under(sentKey),
+    ...withKey(sentKey),
     method: 'POST',
     path: '/posts',
   }),
@@ -42,7 +46,7 @@ const comment = callOf(
     post: target,
     body: commentTexts,
     parent: fc.option(target, { freq: 1 }),
-    isOnSamePost: mostly(true, 3, false),
+    isOnSamePost: mostly({ usual: true, weight: 3, rare: [false] }),
     key,
   }),
   (model, { by: caller, post, body, parent, isOnSamePost, key: sentKey }) => {
@@ -55,7 +59,7 @@ const comment = callOf(
       method: 'POST',
       path: `/posts/${id}/comments`,
       body: { ...body, ...(parentId !== null && { parentId }) },
-      ...under(sentKey),
+      ...withKey(sentKey),
     };
   },
 );
@@ -113,11 +117,13 @@ const likeInNetwork = inNetwork(
   (comparison, fan, postId) => comparison.like(fan, postId),
 );
 
-const pass = fc.constantFrom(SECOND, 6 * HOUR, 13 * HOUR, DAY).map((milliseconds): Operation => ({
-  check: () => true,
-  run: async (_, comparison) => comparison.advanceClock(milliseconds),
-  toString: () => `${milliseconds} ms pass`,
-}));
+const passTime = fc
+  .constantFrom(SECOND, 6 * HOUR, 13 * HOUR, DAY)
+  .map((milliseconds): Operation => ({
+    check: () => true,
+    run: async (_, comparison) => comparison.advanceClock(milliseconds),
+    toString: () => `${milliseconds} ms pass`,
+  }));
 
 /** The weighted operations of a sequence. */
 export const operations: fc.Arbitrary<Operation> = fc.oneof(
@@ -135,10 +141,10 @@ export const operations: fc.Arbitrary<Operation> = fc.oneof(
   { weight: 1, arbitrary: likeInNetwork },
   { weight: 1, arbitrary: readProfile },
   { weight: 1, arbitrary: readQuota },
-  { weight: 1, arbitrary: pass },
+  { weight: 1, arbitrary: passTime },
 );
 
-/** A call that is skipped where `make` returns undefined. */
+/** A call that `make` builds for the state of the model. It is skipped where `make` returns undefined. */
 function callOf<T>(
   name: string,
   arbitrary: fc.Arbitrary<T>,
@@ -161,7 +167,7 @@ function onPost(method: 'GET' | 'DELETE', part: string): fc.Arbitrary<Operation>
   });
 }
 
-/** An action of a person in the network itself, on an existing post. */
+/** An action of a person on the site of the network, without the API, on an existing post. */
 function inNetwork(
   what: string,
   isAllowed: (post: Known['posts'][number], actor: Actor['person']) => boolean,
@@ -181,7 +187,7 @@ function inNetwork(
   });
 }
 
-function under(sent: string | undefined): Pick<Call, 'key'> {
+function withKey(sent: string | undefined): Pick<Call, 'key'> {
   return sent === undefined ? {} : { key: sent };
 }
 

@@ -7,7 +7,8 @@ export type Known = Readonly<PlatformModel>;
 
 /** Selects the target of a call among the items that exist when the call is made. */
 export interface Target {
-  of: 'live' | 'deleted' | 'unknown';
+  state: 'live' | 'deleted' | 'unknown';
+  /** Index among the items in this state, modulo their number. */
   which: number;
   /** True if a random person makes the call, false for the owner. */
   isForeign: boolean;
@@ -19,15 +20,17 @@ interface ResolvedTarget {
   id: string;
 }
 
+/** Ids that no item has. */
 const UNKNOWN_POSTS = ['post_01kahq5f3veqdr8bn3tdmx3q0a', 'x'];
 const UNKNOWN_COMMENTS = ['cmt_01kahq5f3veqdr8bn3tdmx3q0a', 'x'];
 
+/** The index of an item, modulo the number of items. */
 export const which = fc.nat(30);
 
 export const target: fc.Arbitrary<Target> = fc.record({
-  of: mostly('live', 5, 'deleted', 'unknown'),
+  state: mostly({ usual: 'live', weight: 5, rare: ['deleted', 'unknown'] }),
   which,
-  isForeign: mostly(false, 4, true),
+  isForeign: mostly({ usual: false, weight: 4, rare: [true] }),
 });
 
 export function postAt(posts: Known['posts'], by: Actor, wanted: Target): ResolvedTarget {
@@ -52,11 +55,11 @@ export function pick<T>(some: readonly T[], place: number): T | undefined {
 
 function findTarget<T extends { isDeleted: boolean }>(
   some: readonly T[],
-  { of, which: place }: Target,
+  { state, which: place }: Target,
 ): T | undefined {
-  if (of === 'unknown') return undefined;
+  if (state === 'unknown') return undefined;
   return pick(
-    some.filter(({ isDeleted }) => isDeleted === (of === 'deleted')),
+    some.filter(({ isDeleted }) => isDeleted === (state === 'deleted')),
     place,
   );
 }

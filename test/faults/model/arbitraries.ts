@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import type { Body } from './api-call.js';
 
 const TEXTS = ['Hi', 'Bring a chair\nand something to share', '<b>👩‍👩‍👧‍👦 e\u0301'];
-const RIGHT = {
+const VALID_VALUES = {
   title: ['Party', '🎈'],
   type: ['event', 'lost-and-found2'],
   images: [[], ['https://example.com/a.jpg']],
@@ -11,7 +11,7 @@ const RIGHT = {
   visibility: ['public', 'neighborhood', 'private'],
 };
 const PLACE = { latitude: 37.7749, longitude: -122.4194 };
-const WRONG = {
+const INVALID_VALUES = {
   title: ['', 'x'.repeat(301), 7],
   content: [' \n', 'x'.repeat(10_001), ['Hi']],
   type: ['Event', 1],
@@ -29,27 +29,27 @@ const values = (named: Readonly<Record<string, readonly unknown[]>>, ...others: 
     Object.entries(named).map(([name, each]) => [name, fc.constantFrom(...each, ...others)]),
   );
 
-const right: fc.Arbitrary<Body> = fc
+const validPosts: fc.Arbitrary<Body> = fc
   .tuple(
     fc.record(
-      { content: fc.constantFrom(...TEXTS), ...values(RIGHT, null) },
+      { content: fc.constantFrom(...TEXTS), ...values(VALID_VALUES, null) },
       { requiredKeys: ['content'] },
     ),
     fc.constantFrom({}, PLACE),
   )
   .map(([fields, place]) => ({ ...fields, ...place }));
 
-const anything: fc.Arbitrary<Body> = fc
+const possiblyInvalidPosts: fc.Arbitrary<Body> = fc
   .tuple(
-    fc.record(values(RIGHT, null), { requiredKeys: [] }),
-    fc.record(values(WRONG, null), { requiredKeys: [] }),
+    fc.record(values(VALID_VALUES, null), { requiredKeys: [] }),
+    fc.record(values(INVALID_VALUES, null), { requiredKeys: [] }),
   )
   .map(([fields, wrong]) => ({ ...fields, ...wrong }));
 
 /** Bodies of posts, one in six possibly invalid. */
 export const postBodies: fc.Arbitrary<Body> = fc.oneof(
-  { weight: 5, arbitrary: right },
-  { weight: 1, arbitrary: anything },
+  { weight: 5, arbitrary: validPosts },
+  { weight: 1, arbitrary: possiblyInvalidPosts },
 );
 
 /** Bodies of comments without `parentId`, one in six possibly invalid. */
@@ -68,12 +68,16 @@ export const commentTexts: fc.Arbitrary<Body> = fc.oneof(
   },
 );
 
-/** The usual value with this weight, or a rare one with weight 1. Shrinks to the usual value. */
-export function mostly<const T, const R>(
-  usual: T,
-  weight: number,
-  ...rare: readonly R[]
-): fc.Arbitrary<T | R> {
+/** The usual value with this weight, or one of the rare values, which together have weight 1. Shrinks to the usual value. */
+export function mostly<const T, const R>({
+  usual,
+  weight,
+  rare,
+}: {
+  usual: T;
+  weight: number;
+  rare: readonly R[];
+}): fc.Arbitrary<T | R> {
   return fc.oneof(
     { weight, arbitrary: fc.constant(usual) },
     { weight: 1, arbitrary: fc.constantFrom(...rare) },

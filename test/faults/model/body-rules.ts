@@ -28,7 +28,7 @@ const list =
     return value.map(item).find((code) => code !== null) ?? null;
   };
 
-const form =
+const format =
   (pattern: RegExp, code: string): Rule =>
   (value) => {
     if (typeof value !== 'string') return 'wrong_type';
@@ -38,13 +38,13 @@ const form =
 const POST: Readonly<Record<string, Rule>> = {
   title: text(300),
   content: text(10_000),
-  type: form(/^[a-z][a-z0-9_-]{0,31}$/, 'invalid_format'),
-  images: list(10, form(/^https?:\/\/[^\s@]+$/, 'invalid_format')),
+  type: format(/^[a-z][a-z0-9_-]{0,31}$/, 'invalid_format'),
+  images: list(10, format(/^https?:\/\/[^\s@]+$/, 'invalid_format')),
   tags: list(20, text(50)),
   latitude: number(-90, 90),
   longitude: number(-180, 180),
   reachKm: number(0.001, 100),
-  visibility: form(/^(public|neighborhood|private)$/, 'not_allowed_value'),
+  visibility: format(/^(public|neighborhood|private)$/, 'not_allowed_value'),
 };
 
 const COMMENT: Readonly<Record<string, Rule>> = {

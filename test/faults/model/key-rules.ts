@@ -23,7 +23,10 @@ export class KeyRules {
   /** By app, person and key. */
   private readonly stored = new Map<string, Stored>();
 
-  /** Returns the stored response when the same person and app sent the same request with this key within a day. */
+  /**
+   * Returns the stored response if the same person and app sent the same request with this key within a day, and 422 if they sent
+   * another request. Otherwise makes a response, and stores a 201.
+   */
   once({ app, person, key, path, body, now }: Repeatable, make: () => Result): Result {
     if (key === undefined) return make();
     const slot = `${app} ${person} ${key}`;

@@ -18,8 +18,8 @@ import { KeyRules } from './key-rules.js';
 import { pageOf, queryProblems, type List } from './list-rules.js';
 import { QuotaRules, secondsLeft } from './quota-rules.js';
 
-/** The initial data. */
-export interface Facts {
+/** The users, apps and settings of the service when a sequence begins. */
+export interface ModelSetup {
   /** The base URL of the service. */
   baseUrl: string;
   people: Readonly<Record<PersonName, Profile>>;
@@ -70,8 +70,9 @@ const MAX_COMMENTS = 100;
 export class PlatformModel {
   /** All posts including deleted ones, oldest first. */
   readonly posts: Post[] = [];
+  /** All comments including deleted ones, oldest first. */
   readonly comments: Comment[] = [];
-  /** Calls with a key that created an item. */
+  /** Successful calls with a key, including replays. */
   readonly keyed: Call[] = [];
   /** Calls to the `next` links of earlier responses. */
   readonly nextPages: Call[] = [];
@@ -79,14 +80,14 @@ export class PlatformModel {
   private readonly quota: QuotaRules;
   private readonly root: string;
 
-  constructor(private readonly facts: Facts) {
-    this.quota = new QuotaRules(facts.limits);
-    this.root = `${facts.baseUrl}/dev/v1`;
+  constructor(private readonly setup: ModelSetup) {
+    this.quota = new QuotaRules(setup.limits);
+    this.root = `${setup.baseUrl}/dev/v1`;
   }
 
   /** The routes with their required scope, if any. */
   private readonly routes: Record<string, [Scope | null, (request: Request) => Result]> = {
-    'GET me': ['profile.read', ({ person }) => ok({ ...this.facts.people[person] })],
+    'GET me': ['profile.read', ({ person }) => ok({ ...this.setup.people[person] })],
     'GET quota': [null, ({ app, now }) => ok(this.quota.status(app, now))],
     'POST posts': ['posts.write', (request) => this.publish(request)],
     'GET posts': ['posts.read', (request) => this.listPosts(request)],
@@ -107,7 +108,7 @@ export class PlatformModel {
     if (!route) throw new Error(`The model has no route for ${call.method} ${path}.`);
     const [scope, handle] = route;
     const { by, key, body = {} } = call;
-    if (scope !== null && !this.facts.scopesOf(by).includes(scope)) return missingScope(scope);
+    if (scope !== null && !this.setup.scopesOf(by).includes(scope)) return missingScope(scope);
     const parsed = { query: new URLSearchParams(query), path, id, body, key, now, createdId };
     const result = handle({ ...by, ...parsed });
     if (key !== undefined && result.status === 201) this.keyed.push(call);
@@ -116,7 +117,7 @@ export class PlatformModel {
     return result;
   }
 
-  /** Adds a comment by the network itself. */
+  /** Adds a comment that was written on the site of the network, without the API. */
   addComment(comment: Omit<Comment, 'parentId' | 'isDeleted'>): void {
     this.comments.push({ ...comment, parentId: null, isDeleted: false });
   }
@@ -230,7 +231,7 @@ export class PlatformModel {
   }
 
   private commentBody({ id, postId, author, text, parentId, createdAt }: Comment) {
-    const { id: userId, name, photoUrl: avatar } = this.facts.people[author];
+    const { id: userId, name, photoUrl: avatar } = this.setup.people[author];
     const authorBody = { id: userId, name, avatar };
     return {
       id,
@@ -249,6 +250,6 @@ export class PlatformModel {
   }
 
   private permalink(id: string): string {
-    return `${this.facts.baseUrl}/post/${id}`;
+    return `${this.setup.baseUrl}/post/${id}`;
   }
 }

@@ -47,7 +47,7 @@ export class TokenComparison {
     this.requests = new Requests(app, clients);
   }
 
-  /** Starts with a code for each client. */
+  /** Creates the clients and users. User 0 allows each client, which leaves an unused code. */
   static async begin(app: TestApp, tally: Tally): Promise<TokenComparison> {
     const clients = {
       Server: await app.addClient({ name: 'Server', scope: GRANTED }),
@@ -79,14 +79,14 @@ export class TokenComparison {
       }),
     ];
     for (const request of requests) await this.explain([await this.send(request, 0)]);
-    for (const place of this.grantIds.keys()) {
-      const [ending, ...others] = new Set(this.states.map((state) => state[place]?.endedBy));
+    for (const index of this.grantIds.keys()) {
+      const [ending, ...others] = new Set(this.states.map((state) => state[index]?.endedBy));
       if (ending && others.length === 0) this.tally.ended(ending);
     }
   }
 
-  private async consent(client: ClientName, place: number): Promise<void> {
-    const user = this.users[place] as User;
+  private async consent(client: ClientName, userIndex: number): Promise<void> {
+    const user = this.users[userIndex] as User;
     const { clientId, redirectUris } = this.clients[client];
     const now = this.app.clock.now();
     const code = newSecret('svcac');
@@ -111,7 +111,7 @@ export class TokenComparison {
       newGrant(client, user.id, code, now.getTime()),
     ]);
     this.remember('code', code, client);
-    this.lines.push(`user ${place} allows ${client}: ${this.nameOf(code)}`);
+    this.lines.push(`user ${userIndex} allows ${client}: ${this.nameOf(code)}`);
   }
 
   private wait(milliseconds: number): void {
@@ -129,12 +129,12 @@ export class TokenComparison {
     const done = await Promise.all(
       requests.map(([request, afterMs]) => this.send(request, afterMs - earliest)),
     );
-    const overlap = done.some((one) =>
+    const haveOverlapped = done.some((one) =>
       done.some(
         (other) => one !== other && one.startedAt < other.endedAt && other.startedAt < one.endedAt,
       ),
     );
-    if (overlap) this.tally.races += 1;
+    if (haveOverlapped) this.tally.races += 1;
     await this.explain(done);
   }
 
@@ -147,6 +147,7 @@ export class TokenComparison {
     return { request, result, startedAt, endedAt };
   }
 
+  /** Asserts that some order of these requests explains their responses and the rows. Keeps the possible states. */
   private async explain(done: readonly Exchanged[]): Promise<void> {
     for (const { request, result } of done) this.rememberTokens(request, result);
     this.log(done);
@@ -168,7 +169,7 @@ export class TokenComparison {
 
   private requestOf(drawn: Drawn): Request | undefined {
     const { kind, fromNewest } = drawn;
-    if (kind === 'remove') {
+    if (kind === 'disconnect') {
       const user = this.users[fromNewest % USERS] as User;
       return { kind, client: drawn.client, userId: user.id };
     }
@@ -231,7 +232,7 @@ export class TokenComparison {
   }
 }
 
-function credentialOf(drawn: Exclude<Drawn, { kind: 'remove' }>): Credential {
+function credentialOf(drawn: Exclude<Drawn, { kind: 'disconnect' }>): Credential {
   switch (drawn.kind) {
     case 'exchange':
       return 'code';
@@ -240,7 +241,7 @@ function credentialOf(drawn: Exclude<Drawn, { kind: 'remove' }>): Credential {
     case 'use':
       return 'access';
     default:
-      return drawn.of;
+      return drawn.tokenKind;
   }
 }
 

@@ -24,10 +24,10 @@ const OUTCOMES =
         'use 401 invalid_token',
         'introspect 200',
         'introspect 200 active',
-        'remove 200',
+        'disconnect 200',
         'grant ended by theft',
         'grant ended by revocation',
-        'grant ended by removal',
+        'grant ended by disconnection',
       ];
 
 onEachEngine('Codes and tokens compared with a model', (database) => {
@@ -59,7 +59,7 @@ onEachEngine('Codes and tokens compared with a model', (database) => {
       expect([...tally.outcomes.keys()]).toEqual(expect.arrayContaining(OUTCOMES));
       expect(tally.races).toBeGreaterThan(0);
       const count = (outcome: string): number => tally.outcomes.get(outcome) ?? 0;
-      const ended = `${count('grant ended by theft')} grants ended by theft, ${count('grant ended by revocation')} by revocation and ${count('grant ended by removal')} by removal`;
+      const ended = `${count('grant ended by theft')} grants ended by theft, ${count('grant ended by revocation')} by revocation and ${count('grant ended by disconnection')} by disconnection`;
       reportFigure(
         task,
         `${database.engine.label}: ${SEQUENCES} sequences, ${tally.responses.toLocaleString('en')} responses about codes and tokens as predicted, ${tally.races.toLocaleString('en')} times concurrent ones, ${ended}, seed ${SEED}`,

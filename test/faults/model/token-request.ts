@@ -7,10 +7,10 @@ import type { TestApp, TestClient } from '../../support/test-app.js';
 export const CLIENTS = ['Server', 'Phone'] as const;
 export type ClientName = (typeof CLIENTS)[number];
 
-/** The mistake in a request, at most one. */
+/** The parameter that has a wrong value, if any. */
 export type Mistake = 'secret' | 'redirect_uri' | 'verifier' | null;
 
-/** A request of a client, or an action of a user. */
+/** A request of the client `by`, an API call (`use`), or a user who disconnects an app on the account page. */
 export type Request =
   | { kind: 'exchange'; by: ClientName; value: string; mistake: Mistake }
   | {
@@ -23,7 +23,7 @@ export type Request =
   | { kind: 'revoke'; by: ClientName; token: string; mistake: 'secret' | null }
   | { kind: 'use'; token: string }
   | { kind: 'introspect'; token: string }
-  | { kind: 'remove'; client: ClientName; userId: string };
+  | { kind: 'disconnect'; client: ClientName; userId: string };
 
 /** The parts of a response that the model predicts. */
 export interface Result {
@@ -38,7 +38,7 @@ const WRONG_SECRET = `svc_sec_${'x'.repeat(43)}`;
 const OTHER_URI = 'https://garden.example/other';
 const OTHER_VERIFIER = 'x'.repeat(43);
 
-/** Sends requests. */
+/** Sends requests, and reads the predicted parts of their responses. */
 export class Requests {
   constructor(
     private readonly app: TestApp,
@@ -69,7 +69,7 @@ export class Requests {
         });
         return resultOf(response, ['active', 'scope', 'sub']);
       }
-      case 'remove': {
+      case 'disconnect': {
         const { clientId } = this.clients[request.client];
         await this.app.service(ConnectedAppsService).revoke(request.userId, [clientId]);
         return { status: 200, body: {} };

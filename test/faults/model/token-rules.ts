@@ -2,8 +2,8 @@ import { DAY, HOUR, MINUTE, SECOND } from '../../../src/platform/clock.js';
 import type { TokenBody } from '../../support/responses.js';
 import type { ClientName, Request, Result } from './token-request.js';
 
-/** Why a grant ended early: a repeated code or refresh token, a revocation by the app, or a removal of the app by the user. */
-export type Ending = 'theft' | 'revocation' | 'removal';
+/** Why a grant ended early: a repeated code or refresh token, a revocation by the app, or a user who disconnected the app. */
+export type Ending = 'theft' | 'revocation' | 'disconnection';
 
 /** A grant with its code and tokens. Times are milliseconds since 1970. */
 export interface Grant {
@@ -79,8 +79,8 @@ export class TokenRules {
         return this.use(request.token);
       case 'introspect':
         return this.introspect(request.token);
-      case 'remove':
-        return this.remove(request);
+      case 'disconnect':
+        return this.disconnect(request);
     }
   }
 
@@ -161,9 +161,9 @@ export class TokenRules {
     return { status: 200, body: { active: true, scope, sub: grant.userId } };
   }
 
-  private remove({ client, userId }: Request & { kind: 'remove' }): Result {
+  private disconnect({ client, userId }: Request & { kind: 'disconnect' }): Result {
     for (const grant of this.grants)
-      if (grant.client === client && grant.userId === userId) grant.endedBy ??= 'removal';
+      if (grant.client === client && grant.userId === userId) grant.endedBy ??= 'disconnection';
     return { status: 200, body: {} };
   }
 

@@ -6,7 +6,10 @@ import { CLIENTS, type ClientName, type Mistake } from './token-request.js';
 
 export type TokenKind = 'access' | 'refresh';
 
-/** A request about one of the codes or tokens that exist when it is sent: `fromNewest` 0 is the newest. */
+/**
+ * A request about one of the codes or tokens that exist when it is sent: `fromNewest` 0 is the newest. For `disconnect`, it selects
+ * the user.
+ */
 export type Drawn = { fromNewest: number; afterMs: number } & (
   | { kind: 'exchange'; isForeign: boolean; mistake: Mistake }
   | {
@@ -15,10 +18,10 @@ export type Drawn = { fromNewest: number; afterMs: number } & (
       mistake: 'secret' | null;
       scope: string | undefined;
     }
-  | { kind: 'revoke'; of: TokenKind; isForeign: boolean; mistake: 'secret' | null }
-  | { kind: 'introspect'; of: TokenKind }
+  | { kind: 'revoke'; tokenKind: TokenKind; isForeign: boolean; mistake: 'secret' | null }
+  | { kind: 'introspect'; tokenKind: TokenKind }
   | { kind: 'use' }
-  | { kind: 'remove'; client: ClientName }
+  | { kind: 'disconnect'; client: ClientName }
 );
 
 /** A consent, a wait, or concurrent requests. */
@@ -32,37 +35,47 @@ const LATEST_START_MS = 6;
 const MAX_STEPS = 30;
 
 const shared = {
-  fromNewest: mostly(0, 1, 0, 1, 2, 3),
-  afterMs: mostly(0, 1, ...Array.from({ length: LATEST_START_MS }, (_, index) => index + 1)),
+  fromNewest: mostly({ usual: 0, weight: 1, rare: [0, 1, 2, 3] }),
+  afterMs: mostly({
+    usual: 0,
+    weight: 1,
+    rare: Array.from({ length: LATEST_START_MS }, (_, index) => index + 1),
+  }),
 };
-const isForeign = mostly(false, 9, true);
-const secret = mostly(null, 19, 'secret');
-const mistake = mostly(null, 4, 'secret', 'redirect_uri', 'verifier');
-const scope = mostly(undefined, 3, GRANTED, NARROWER, 'posts.write');
+const isForeign = mostly({ usual: false, weight: 9, rare: [true] });
+const wrongSecret = mostly({ usual: null, weight: 19, rare: ['secret'] });
+const mistake = mostly({ usual: null, weight: 4, rare: ['secret', 'redirect_uri', 'verifier'] });
+const scope = mostly({ usual: undefined, weight: 3, rare: [GRANTED, NARROWER, 'posts.write'] });
 
 const drawn: fc.Arbitrary<Drawn> = fc.oneof(
-  of(20, fc.record({ kind: fc.constant('refresh'), ...shared, isForeign, mistake: secret, scope })),
-  of(10, fc.record({ kind: fc.constant('exchange'), ...shared, isForeign, mistake })),
-  of(10, fc.record({ kind: fc.constant('use'), ...shared })),
-  of(
+  weighted(
+    20,
+    fc.record({ kind: fc.constant('refresh'), ...shared, isForeign, mistake: wrongSecret, scope }),
+  ),
+  weighted(10, fc.record({ kind: fc.constant('exchange'), ...shared, isForeign, mistake })),
+  weighted(10, fc.record({ kind: fc.constant('use'), ...shared })),
+  weighted(
     4,
     fc.record({
       kind: fc.constant('revoke'),
-      of: mostly('access', 2, 'refresh'),
+      tokenKind: mostly({ usual: 'access', weight: 2, rare: ['refresh'] }),
       ...shared,
       isForeign,
-      mistake: secret,
+      mistake: wrongSecret,
     }),
   ),
-  of(
+  weighted(
     3,
     fc.record({
       kind: fc.constant('introspect'),
-      of: fc.constantFrom('access', 'refresh'),
+      tokenKind: fc.constantFrom('access', 'refresh'),
       ...shared,
     }),
   ),
-  of(1, fc.record({ kind: fc.constant('remove'), ...shared, client: fc.constantFrom(...CLIENTS) })),
+  weighted(
+    1,
+    fc.record({ kind: fc.constant('disconnect'), ...shared, client: fc.constantFrom(...CLIENTS) }),
+  ),
 );
 
 /** Around the ends of lifetimes and grace periods. */
@@ -95,36 +108,39 @@ export const steps: fc.Arbitrary<Step[]> = fc.array(step, {
   size: 'max',
 });
 
-function of(weight: number, arbitrary: fc.Arbitrary<Drawn>) {
+function weighted(weight: number, arbitrary: fc.Arbitrary<Drawn>) {
   return { weight, arbitrary };
 }
 
 const newest = { fromNewest: 0, afterMs: 0 };
-const before = { fromNewest: 1, afterMs: 0 };
+const secondNewest = { fromNewest: 1, afterMs: 0 };
 const honest = { isForeign: false, mistake: null };
 const refresh = { kind: 'refresh', ...honest, scope: undefined } as const;
-const introspect: Drawn = { kind: 'introspect', of: 'access', ...newest };
+const introspect: Drawn = { kind: 'introspect', tokenKind: 'access', ...newest };
 const use: Drawn = { kind: 'use', ...newest };
 
-/** A sequence with all required outcomes, for quick runs, where random sequences may lack some. It begins with a code for each client. */
+/**
+ * A sequence with all required outcomes, for quick runs, where random sequences may lack some. It assumes one unused code for each
+ * client, which `TokenComparison.begin` creates.
+ */
 export const SCENARIO: readonly Step[] = [
-  one({ kind: 'exchange', ...before, ...honest }),
+  one({ kind: 'exchange', ...secondNewest, ...honest }),
   { atOnce: [use, introspect] },
   one({ ...refresh, ...newest }),
   // The response was lost.
-  one({ ...refresh, ...before }),
+  one({ ...refresh, ...secondNewest }),
   { waitMs: 30 * SECOND + 1 },
   // The token was stolen.
-  one({ ...refresh, ...before }),
+  one({ ...refresh, ...secondNewest }),
   one(use),
   one(introspect),
   one({ kind: 'exchange', ...newest, ...honest }),
   one({ kind: 'exchange', ...newest, ...honest }),
-  one({ kind: 'revoke', of: 'access', ...newest, ...honest }),
-  one({ kind: 'remove', ...newest, client: 'Phone' }),
+  one({ kind: 'revoke', tokenKind: 'access', ...newest, ...honest }),
+  one({ kind: 'disconnect', ...newest, client: 'Phone' }),
   { consent: 'Server', user: 1 },
   one({ kind: 'exchange', ...newest, ...honest }),
-  one({ kind: 'revoke', of: 'refresh', ...newest, ...honest }),
+  one({ kind: 'revoke', tokenKind: 'refresh', ...newest, ...honest }),
 ];
 
 function one(request: Drawn): Step {

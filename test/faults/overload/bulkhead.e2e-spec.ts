@@ -9,7 +9,7 @@ import { byExtent } from '../../suite.js';
 import { RawConnection, type RawResponse } from './raw-connection.js';
 import { exchangeBegun, publish, publishBegun, readPosts } from './requests.js';
 
-/** Permits per database connection. */
+/** Permits of the bulkhead, each for one running request: five for the only database connection. */
 const PERMITS = 5;
 const QUEUE_LIMIT = 50;
 /** Longer than the default, because a slow machine needs time to fill the queue. */
@@ -20,10 +20,10 @@ const MAX_RESPONSE_MS = QUEUE_TIMEOUT_MS + 1500;
 /** On a stalled machine, queued requests may time out before the queue is full. */
 const ATTEMPTS = 3;
 const MANY_REQUESTS = 20;
-/** Number of disconnects while no permit is free, and again while permits are free. */
+/** Number of disconnects during a table lock, and again without one. */
 const DISCONNECTS = byExtent(2, 1);
 const DISCONNECT_MS = 100;
-/** Requests of disconnected callers continue, but do not count as in flight. */
+/** Time for the requests of disconnected callers to end: they continue, but do not count as in flight. */
 const COOLDOWN_MS = 1100;
 const WAIT = { timeout: 3000 };
 
@@ -34,35 +34,38 @@ onOneServer('Bulkhead', (database) => {
     DB_QUEUE_TIMEOUT_MS: String(QUEUE_TIMEOUT_MS),
     DB_TIMEOUT_MS: '10000',
   });
-  let other: Connection;
+  let directConnection: Connection;
   let member: Member;
   beforeAll(async () => {
-    other = await mysql.createConnection(database.url);
+    directConnection = await mysql.createConnection(database.url);
     member = await Member.join(app());
   });
-  afterAll(() => other?.end());
+  afterAll(() => directConnection?.end());
 
-  /** Runs `work` while admitted requests hold all permits. Asserts that they succeed. @param beside number of other requests in flight */
-  async function whileBusy<T>(work: () => Promise<T>, beside = 0): Promise<T> {
-    await other.query('LOCK TABLES access_tokens WRITE');
+  /**
+   * Runs `work` while requests hold all permits. Asserts that these requests succeed afterwards.
+   * @param othersInFlight number of other requests in flight
+   */
+  async function whileBusy<T>(work: () => Promise<T>, othersInFlight = 0): Promise<T> {
+    await directConnection.query('LOCK TABLES access_tokens WRITE');
     try {
       const busy = Array.from({ length: PERMITS }, () => member.get('/me'));
-      await expect.poll(() => requestsInFlight(app()), WAIT).toBe(PERMITS + beside);
+      await expect.poll(() => requestsInFlight(app()), WAIT).toBe(PERMITS + othersInFlight);
       const outcome = await work();
-      await other.query('UNLOCK TABLES');
+      await directConnection.query('UNLOCK TABLES');
       for (const { status } of await Promise.all(busy)) expect(status).toBe(200);
       return outcome;
     } finally {
-      await other.query('UNLOCK TABLES');
+      await directConnection.query('UNLOCK TABLES');
     }
   }
 
   const inQueue = (): number => app().service(Bulkhead).waiting;
 
   async function timeTo503(): Promise<number> {
-    const begun = performance.now();
+    const startedAt = performance.now();
     await expectApiError(await member.get('/me'), 503, 'service_unavailable');
-    return performance.now() - begun;
+    return performance.now() - startedAt;
   }
 
   /** Repeats an attempt until it ends before the queue timeout. */
@@ -73,7 +76,7 @@ onOneServer('Bulkhead', (database) => {
     }
   }
 
-  it('serves a burst', async () => {
+  it('serves a burst as large as the queue', async () => {
     await retryUntilInTime(async () => {
       const burst = await Promise.all(Array.from({ length: QUEUE_LIMIT }, () => member.get('/me')));
       const rejected = burst.filter(({ status }) => status !== 200);
@@ -109,12 +112,12 @@ onOneServer('Bulkhead', (database) => {
       },
     ];
     for (const disconnect of disconnects.slice(0, DISCONNECTS)) {
-      await other.query('LOCK TABLES access_tokens WRITE');
+      await directConnection.query('LOCK TABLES access_tokens WRITE');
       try {
         await disconnect();
         await sleep(DISCONNECT_MS);
       } finally {
-        await other.query('UNLOCK TABLES');
+        await directConnection.query('UNLOCK TABLES');
       }
       await expectPermits();
     }
@@ -134,19 +137,19 @@ onOneServer('Bulkhead', (database) => {
   it('queues a request again once its body has arrived', async () => {
     const { baseUrl } = app();
     const body = JSON.stringify({ content: 'Hi' });
-    const begun = publishBegun(baseUrl, member.token, body.length) + body.slice(0, -1);
+    const withoutLastByte = publishBegun(baseUrl, member.token, body.length) + body.slice(0, -1);
     const callers = await Promise.all(
       Array.from({ length: MANY_REQUESTS }, () => RawConnection.connect(baseUrl)),
     );
-    const responses = callers.map((caller) => caller.send(begun));
+    const responses = callers.map((caller) => caller.send(withoutLastByte));
     await expect.poll(() => requestsInFlight(app())).toBe(MANY_REQUESTS);
     await expect.poll(inQueue).toBe(0);
-    await other.query('LOCK TABLES posts WRITE');
+    await directConnection.query('LOCK TABLES posts WRITE');
     try {
       for (const caller of callers) caller.sendMore(body.slice(-1));
       await expect.poll(inQueue).toBe(MANY_REQUESTS - PERMITS);
     } finally {
-      await other.query('UNLOCK TABLES');
+      await directConnection.query('UNLOCK TABLES');
     }
     for (const { status } of await Promise.all(responses)) expect(status).toBe(201);
     for (const caller of callers) caller.close();
@@ -175,14 +178,14 @@ onOneServer('Bulkhead', (database) => {
 
   it('returns 503 with Retry-After after the queue timeout, in the format of each endpoint', async () => {
     await whileBusy(async () => {
-      const begun = performance.now();
+      const startedAt = performance.now();
       const [api, token, page, alive] = await Promise.all([
         member.get('/me'),
         app().fetch('/oauth/token', { method: 'POST', body: new URLSearchParams() }),
         app().fetch('/oauth/authorize'),
         app().fetch('/livez'),
       ]);
-      const durationMs = performance.now() - begun;
+      const durationMs = performance.now() - startedAt;
       await expectApiError(api, 503, 'service_unavailable');
       expect([token.status, page.status, alive.status]).toEqual([503, 503, 200]);
       for (const { headers } of [api, token, page])

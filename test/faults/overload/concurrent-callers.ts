@@ -19,7 +19,7 @@ export class ConcurrentCallers {
 
   /**
    * Calls for `forMs` milliseconds and returns the responses. All callers begin at the same moment, unless they have intervals.
-   * @param request builds the request of a caller for a turn
+   * @param request builds a request; `turn` counts the requests of the caller from 0
    * @throws when a request gets no response
    */
   async call(

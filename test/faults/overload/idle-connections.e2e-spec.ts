@@ -10,7 +10,7 @@ const BATCH = 500;
 const TOLERANCE = 10;
 const MAX_MEMORY_MB = 300;
 const SETTLE_TIMEOUT_MS = 5000;
-const TEST_MS = 60_000;
+const TEST_TIMEOUT_MS = 60_000;
 
 onSqlite('More connections than the limit of a process', (database) => {
   let service: ServiceProcess;
@@ -24,7 +24,7 @@ onSqlite('More connections than the limit of a process', (database) => {
     await service?.stop();
   });
 
-  async function call(): Promise<void> {
+  async function connectCaller(): Promise<void> {
     const { hostname, port } = new URL(service.baseUrl);
     const caller = connect(Number(port), hostname);
     callers.push(caller.on('error', () => caller.destroy()).resume());
@@ -35,11 +35,11 @@ onSqlite('More connections than the limit of a process', (database) => {
 
   it(
     'closes excess connections and uses bounded memory',
-    { timeout: TEST_MS },
+    { timeout: TEST_TIMEOUT_MS },
     async ({ task }) => {
       while (callers.length < CONNECTIONS) {
         const some = Math.min(BATCH, CONNECTIONS - callers.length);
-        await Promise.all(Array.from({ length: some }, call));
+        await Promise.all(Array.from({ length: some }, connectCaller));
       }
       await expect.poll(open, { timeout: SETTLE_TIMEOUT_MS }).toBeLessThanOrEqual(MAX_CONNECTIONS);
       // A readiness check may hold a connection, too.

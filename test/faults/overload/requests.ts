@@ -5,6 +5,7 @@ export function readPosts(baseUrl: string, token: string): string {
   return requestOf('GET', '/dev/v1/posts?limit=10', headers(baseUrl, token));
 }
 
+/** The bytes of a publish request. */
 export function publish(baseUrl: string, token: string, content: string): string {
   const body = JSON.stringify({ content });
   return publishBegun(baseUrl, token, body.length) + body;

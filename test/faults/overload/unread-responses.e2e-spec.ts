@@ -6,7 +6,7 @@ import { requestsInFlight, useTestApp } from '../../support/test-app.js';
 import { readPosts } from './requests.js';
 
 const TIMEOUT_MS = 500;
-/** Twice the timeout, and two seconds. */
+/** The service drops a response that is unread for this time: twice the request timeout, and two seconds. */
 const UNREAD_MS = 2 * TIMEOUT_MS + 2000;
 /** Node checks the timeout once more after it has passed. */
 const MAX_UNREAD_MS = 2 * UNREAD_MS + 3000;
@@ -29,11 +29,11 @@ onSqlite('Unread responses', (database) => {
       reader.on('error', () => undefined);
       reader.write(readPosts(app().baseUrl, member.token).repeat(REQUESTS));
       await expect.poll(() => requestsInFlight(app())).toBeGreaterThan(0);
-      const begun = performance.now();
+      const startedAt = performance.now();
       await expect
         .poll(() => requestsInFlight(app()), { timeout: MAX_UNREAD_MS, interval: POLL_MS })
         .toBe(0);
-      expect(performance.now() - begun).toBeGreaterThan(UNREAD_MS - POLL_MS);
+      expect(performance.now() - startedAt).toBeGreaterThan(UNREAD_MS - POLL_MS);
     } finally {
       reader.destroy();
     }
@@ -52,9 +52,9 @@ onEachServer('Response that takes longer than the timeout of unread responses', 
     const directConnection = await mysql.createConnection(database.url);
     try {
       await directConnection.query('LOCK TABLES posts WRITE');
-      const begun = performance.now();
+      const startedAt = performance.now();
       expect((await member.get('/posts')).status).toBe(503);
-      expect(performance.now() - begun).toBeGreaterThan(UNREAD_MS);
+      expect(performance.now() - startedAt).toBeGreaterThan(UNREAD_MS);
     } finally {
       await directConnection.end();
     }

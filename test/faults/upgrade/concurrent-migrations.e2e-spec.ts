@@ -22,6 +22,7 @@ onEachServer('Two processes that migrate', (database) => {
       await dataSource.destroy();
     });
     const migrator = new Migrator(dataSource);
+    // Stands for the first process, which migrates.
     await first.query(`SELECT GET_LOCK(CONCAT('migrate.', DATABASE()), 0)`);
     let isDone = false;
     const second = migrator.migrate().then((applied) => {

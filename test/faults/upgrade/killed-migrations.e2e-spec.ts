@@ -11,16 +11,16 @@ import { TcpProxy } from '../../support/tcp-proxy.js';
 import { reportFigure } from '../figures.js';
 import { IS_QUICK, byExtent } from '../../suite.js';
 import { expectPreserved } from './preserved-rows.js';
-import { usedDatabase } from './used-release.js';
+import { usedDatabase } from './used-database.js';
 
 const RELEASE = '1.0.0';
 /** One for each of the steps below. */
 const KILLS = byExtent(6, 1);
 /** SQLite migrates in one transaction. */
 const KILLS_SQLITE = byExtent(2, 1);
-const KILL_MS = 20_000;
+const KILL_TIMEOUT_MS = 20_000;
 /** Timeout for the command to reach its step. */
-const STEP_MS = 15_000;
+const STEP_TIMEOUT_MS = 15_000;
 /** Short enough to see the file locked during a migration. */
 const POLL_MS = 2;
 
@@ -33,6 +33,7 @@ const FORWARD = [
   'CREATE INDEX `ix_idempotency_keys_user_id`',
   'CREATE INDEX `ix_comments_deleted_at`',
 ];
+/** The same for the revert. */
 const BACK = [
   'DROP INDEX `ix_audit_events_client_id`',
   'DROP COLUMN `user_id`',
@@ -60,7 +61,7 @@ function onServer({ url }: TestDatabase): Kill {
     const proxy = await TcpProxy.start(url);
     const child = spawned(proxy.url, args);
     const ended = once(child, 'exit');
-    const isLate = sleep(STEP_MS, 'late', { ref: false });
+    const isLate = sleep(STEP_TIMEOUT_MS, 'late', { ref: false });
     expect(await Promise.race([proxy.holdAfter(step), isLate]), step).not.toBe('late');
     child.kill('SIGKILL');
     expect(await ended, step).toEqual([null, 'SIGKILL']);
@@ -100,7 +101,7 @@ function isLocked(file: Sqlite.Database): boolean {
 
   it(
     `completes in the next run, forward and back, ${kills} times, and loses no row`,
-    { timeout: 120_000 + 2 * kills * KILL_MS },
+    { timeout: 120_000 + 2 * kills * KILL_TIMEOUT_MS },
     async ({ task }) => {
       const used = await usedDatabase(database);
       dataSource = await connect(database.url);
@@ -115,12 +116,12 @@ function isLocked(file: Sqlite.Database): boolean {
         if (![released, current].some((whole) => JSON.stringify(whole) === schema)) partial += 1;
       };
       for (let number = 0; number < kills; number += 1) {
-        const place = Math.floor((FORWARD.length * (number + Math.random())) / kills);
-        if (await kill(['db', 'revert', RELEASE], BACK[place] ?? '')) killed += 1;
+        const stepIndex = Math.floor((FORWARD.length * (number + Math.random())) / kills);
+        if (await kill(['db', 'revert', RELEASE], BACK[stepIndex] ?? '')) killed += 1;
         await countPartial();
         await migrator.revert(RELEASE, async () => undefined);
         expect(await schemaOf(database)).toEqual(released);
-        if (await kill(['db', 'migrate'], FORWARD[place] ?? '')) killed += 1;
+        if (await kill(['db', 'migrate'], FORWARD[stepIndex] ?? '')) killed += 1;
         await countPartial();
         await migrator.migrate();
         expect(await schemaOf(database)).toEqual(current);

@@ -29,7 +29,7 @@ import { expectPreserved, publisherIn } from './preserved-rows.js';
 import { expectVisited, UNLIMITED_SIGN_INS, UNLIMITED_SIGN_INS_1_0_0, Visits } from './visits.js';
 
 const RELEASE = '1.0.0';
-const TEST_MS = 120_000;
+const TEST_TIMEOUT_MS = 120_000;
 const PUBLISHERS = 4;
 /** Pause before the next step. */
 const BETWEEN_MS = byExtent(1000, 0);
@@ -52,7 +52,7 @@ const NO_HISTORY =
   let release: ReleasedVersion | undefined;
   let original: ReleasedDatabase;
   let dataSource: DataSource;
-  /** The processes that serve, in turn. */
+  /** The processes that serve the requests, alternating. */
   let serving: ServiceProcess[] = [];
   let site: Cluster;
   beforeAll(async () => {
@@ -113,7 +113,7 @@ const NO_HISTORY =
 
   it(
     'serves requests while the schema is migrated, reverted and migrated again',
-    { timeout: TEST_MS },
+    { timeout: TEST_TIMEOUT_MS },
     async ({ task, skip }) => {
       if (release === undefined) return skip(NO_HISTORY);
       const released = await schemaOf(database);

@@ -21,7 +21,7 @@ const CLIENT: TestClient = {
 };
 const USER_ID = 'usr_00000000000000000000000002';
 
-/** Signs this user in through this app. */
+/** Signs `USER_ID` in through `CLIENT`. */
 export async function publisherIn(dataSource: DataSource, site: () => Site): Promise<Publisher> {
   const user = await dataSource.manager.findOneByOrFail(User, { id: USER_ID });
   const code = (await approve(site(), user, CLIENT)).get('code') ?? '';

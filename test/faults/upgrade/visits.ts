@@ -43,6 +43,7 @@ export class Visits {
   unavailable = 0;
   /** Ids of the acknowledged comments. */
   readonly comments: string[] = [];
+  /** Number of visits that have begun. */
   private begun = 0;
   /** Number of the newest successful visit. */
   private newest = 0;

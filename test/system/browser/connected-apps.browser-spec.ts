@@ -12,6 +12,9 @@ import {
   PREFERENCES,
 } from '../../support/chromium.js';
 
+/** The app that has used its access. The page shows the others as not used yet. */
+const USED_APP = 'Garden Share';
+
 inChromium('Connected apps page', {}, (chrome) => {
   const { app } = chrome;
   let user: User;
@@ -20,12 +23,13 @@ inChromium('Connected apps page', {}, (chrome) => {
     user = await app().addUser({ name: 'Ana Lee' });
   });
 
+  /** Gives new apps with these names access. Returns their client ids. */
   async function connect(...names: string[]): Promise<string[]> {
     const clientIds = [];
     for (const name of names) {
       const client = await app().addClient({ name });
       const token = await app().accessToken(user, client);
-      if (name.startsWith('G')) await app().call(token, 'GET', '/me');
+      if (name === USED_APP) await app().call(token, 'GET', '/me');
       clientIds.push(client.clientId);
     }
     await app().service(GrantUsageRecorder).flush();
@@ -47,7 +51,7 @@ inChromium('Connected apps page', {}, (chrome) => {
   }
 
   it('O146 C143 removes the access of the selected app only, without JavaScript', async () => {
-    await connect('Garden Share', 'Corner Store');
+    await connect(USED_APP, 'Corner Store');
     const page = await newPage();
     await signIn(page);
     await page.getByLabel('Garden Share').check();
@@ -57,8 +61,8 @@ inChromium('Connected apps page', {}, (chrome) => {
     await page.getByLabel('Corner Store').waitFor();
   });
 
-  it('O146 returns to the app of the link after the sign-in', async () => {
-    const [clientId = ''] = await connect('Garden Share', 'Corner Store');
+  it("O146 shows the linked app's page after the sign-in", async () => {
+    const [clientId = ''] = await connect(USED_APP, 'Corner Store');
     const page = await newPage();
     await signIn(page, `/account/apps/${clientId}`);
     expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Garden Share');
@@ -71,7 +75,7 @@ inChromium('Connected apps page', {}, (chrome) => {
   });
 
   it('O146 C143 removes an app with the keyboard only', async () => {
-    await connect('Garden Share', 'Corner Store');
+    await connect(USED_APP, 'Corner Store');
     const page = await newPage({ javaScriptEnabled: true });
     await signIn(page);
     await tabTo(page, 'input[name=client_id]');
@@ -84,7 +88,7 @@ inChromium('Connected apps page', {}, (chrome) => {
   });
 
   it('O146 focuses the error message if no app is selected, and links to the list', async () => {
-    await connect('Garden Share');
+    await connect(USED_APP);
     const page = await newPage({ javaScriptEnabled: true });
     await signIn(page);
     await page.getByRole('button', { name: 'Remove access' }).click();
@@ -98,13 +102,13 @@ inChromium('Connected apps page', {}, (chrome) => {
 
   it.each(PREFERENCES)(
     'C143 is accessible on every account page, in $colours colours and in $language',
-    async (wishes) => {
-      const words = CATALOGUES[wishes.language];
-      const page = await newPage({ javaScriptEnabled: true, ...contextOptions(wishes) });
-      const inspect = (name: string): Promise<void> => expectAccessible(page, name, wishes);
+    async (preferences) => {
+      const words = CATALOGUES[preferences.language];
+      const page = await newPage({ javaScriptEnabled: true, ...contextOptions(preferences) });
+      const inspect = (name: string): Promise<void> => expectAccessible(page, name, preferences);
       const long =
         'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft';
-      const [clientId = ''] = await connect('Garden Share', 'Corner Store', long);
+      const [clientId = ''] = await connect(USED_APP, 'Corner Store', long);
       await page.goto(urlOf('/account/apps'));
       await inspect('apps-phone');
       await page.getByLabel(words.phone.label).fill(user.phone);

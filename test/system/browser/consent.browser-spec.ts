@@ -21,7 +21,7 @@ import type { TestClient } from '../../support/test-app.js';
 const SIGN_IN_BUTTON = 'form[action="/oauth/authorize/sign-in"] button';
 const VERIFY_BUTTON = 'form[action="/oauth/authorize/verify"] button';
 
-/** Starts the redirect URI of the app. */
+/** Starts the app's server, which responds at its redirect URI. */
 async function startCallback(): Promise<{ server: Server; url: string }> {
   const port = await freePort();
   const server = createServer((_request, response) => {
@@ -138,10 +138,10 @@ inChromium('Consent page', {}, (chrome) => {
 
   it.each(PREFERENCES)(
     'C143 is accessible on every page of the flow, in $colours colours and in $language',
-    async (wishes) => {
-      const words = CATALOGUES[wishes.language];
-      const page = await newPage({ javaScriptEnabled: true, ...contextOptions(wishes) });
-      const inspect = (name: string): Promise<void> => expectAccessible(page, name, wishes);
+    async (preferences) => {
+      const words = CATALOGUES[preferences.language];
+      const page = await newPage({ javaScriptEnabled: true, ...contextOptions(preferences) });
+      const inspect = (name: string): Promise<void> => expectAccessible(page, name, preferences);
       await open(page, await addClient('confidential'));
       await inspect('phone');
       await page.fill('[name=phone]', 'nobody');

@@ -10,10 +10,10 @@ import {
 } from '../../support/chromium.js';
 import { rateLimits, type TestClient } from '../../support/test-app.js';
 
-/** More authorization requests than the other pages of a test need. */
-const CALLS = 20;
+/** The limit of authorization requests, which the pages before the last one do not reach. */
+const MAX_CALLS = 20;
 
-const settings = { env: rateLimits({ 'authorize-calls': CALLS }) };
+const settings = { env: rateLimits({ 'authorize-calls': MAX_CALLS }) };
 
 inChromium('Error pages', settings, (chrome) => {
   const { app } = chrome;
@@ -28,7 +28,7 @@ inChromium('Error pages', settings, (chrome) => {
     await page.goto(new URL(path, app().baseUrl).href);
   }
 
-  /** Submits the form of the consent page like another tab with the same page. */
+  /** Denies with the form of the open consent page, as a second tab with the same page would. */
   async function denyInAnotherTab(page: Page): Promise<void> {
     await page.waitForSelector('[value=deny]');
     const form: Record<string, string> = { decision: 'deny' };
@@ -41,14 +41,14 @@ inChromium('Error pages', settings, (chrome) => {
 
   it.each(PREFERENCES)(
     'C143 are accessible, like the landing page, in $colours colours and in $language',
-    async (wishes) => {
-      const words = CATALOGUES[wishes.language];
+    async (preferences) => {
+      const words = CATALOGUES[preferences.language];
       const errors = words.errors('');
-      const context = await chrome.newContext(contextOptions(wishes));
+      const context = await chrome.newContext(contextOptions(preferences));
       const page = await context.newPage();
       const inspect = async (name: string, { title }: { title: string }): Promise<void> => {
         expect(await page.title()).toContain(title);
-        await expectAccessible(page, name, wishes);
+        await expectAccessible(page, name, preferences);
       };
       await open(page, '/');
       await inspect('landing', words.landing);
@@ -78,7 +78,7 @@ inChromium('Error pages', settings, (chrome) => {
       await page.getByRole('button', { name: words.consent.deny }).click();
       await inspect('answered', errors.alreadyDecided);
 
-      for (let call = 0; call < CALLS; call += 1) await app().fetch(authorizeLink(client));
+      for (let call = 0; call < MAX_CALLS; call += 1) await app().fetch(authorizeLink(client));
       await open(page);
       await inspect('too-many-attempts', errors.tooManyAttempts(0));
     },

@@ -41,8 +41,8 @@ inChromium('Post page', {}, (chrome) => {
 
   it.each(PREFERENCES)(
     'C143 is accessible, in $colours colours and in $language',
-    async (wishes) => {
-      const page = await (await chrome.newContext(contextOptions(wishes))).newPage();
+    async (preferences) => {
+      const page = await (await chrome.newContext(contextOptions(preferences))).newPage();
       const content =
         'Bring a chair and something to share. We start at noon, rain or shine.\n\nWhat we still need:\n- a grill\n- 20 m of cable\n- Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft\n\nאין צורך להירשם.';
       await open(page, {
@@ -51,11 +51,11 @@ inChromium('Post page', {}, (chrome) => {
         tags: ['party', 'Saturday', 'lost and found', 'x'.repeat(50)],
         images: ['https://images.example/party.jpg', 'https://images.example/map.png'],
       });
-      await expectAccessible(page, 'post', wishes);
+      await expectAccessible(page, 'post', preferences);
       await open(page, { images: ['https://images.example/party.jpg'] });
-      await expectAccessible(page, 'post-untitled', wishes);
+      await expectAccessible(page, 'post-untitled', preferences);
       await page.goto(`${app().baseUrl}/post/x`);
-      await expectAccessible(page, 'post-absent', wishes);
+      await expectAccessible(page, 'post-absent', preferences);
     },
   );
 });

@@ -13,7 +13,7 @@ inChromium('Swagger UI', { env: { DEMO: '1' } }, (chrome) => {
     await app().service(DemoService).seedIfEmpty();
   });
 
-  /** Opens the documentation in a new browser. Ana signs in once a test, which takes a message a minute. */
+  /** Opens the documentation in a new browser. Advances the clock: each test sends Ana a message, and a phone gets one a minute. */
   beforeEach(async () => {
     app().clock.advance(MINUTE + SECOND);
     const context = await chrome.newContext({ viewport: { width: 1280, height: 900 } });

@@ -3,14 +3,15 @@ import { getToken, type JWT } from '@auth/core/jwt';
 import { onOneEngine } from '../../support/database.js';
 import { json } from '../../support/responses.js';
 import { type TestClient, useTestApp } from '../../support/test-app.js';
-import { decide, forged, statusOfMe } from './decide.js';
+import { decide, forged } from './decide.js';
+import { statusOfMe } from './me.js';
 import { storeTokens } from './recipes/auth-core-tokens.js';
 import { neighbourhood } from './recipes/auth-core.js';
 import type { Settings } from './recipes/settings.js';
 
 const PARTNER = 'https://garden.example';
 const CALLBACK = `${PARTNER}/auth/callback/neighbourhood`;
-const SECRET = 'the key of the site under its own sessions';
+const SECRET = 'the key that encrypts the sessions of the site';
 const NO_SESSION = null;
 
 /** A user's browser on a partner site that uses Auth.js. */
@@ -41,8 +42,8 @@ class PartnerSite {
   }
 
   /** Follows our redirect to the partner. Returns the address that the partner redirects to. */
-  async callBack(back: URL): Promise<URL> {
-    return new URL((await this.open(back)).headers.get('location') ?? '');
+  async callBack(callbackUrl: URL): Promise<URL> {
+    return new URL((await this.open(callbackUrl)).headers.get('location') ?? '');
   }
 
   async session(): Promise<{ user: { name: string } } | null> {
@@ -161,17 +162,17 @@ onOneEngine('Auth.js (@auth/core)', (database) => {
   it('O68 keeps the session during an outage of the service, and refreshes afterwards', async () => {
     const site = await signedIn();
     const first = await tokenOf(site, 'refresh_token');
-    const away = new PartnerSite({ ...settings(), issuer: 'http://127.0.0.1:1' });
-    for (const [name, value] of site.cookies) away.cookies.set(name, value);
+    const duringOutage = new PartnerSite({ ...settings(), issuer: 'http://127.0.0.1:1' });
+    for (const [name, value] of site.cookies) duringOutage.cookies.set(name, value);
     anHourLater();
-    expect(await away.session()).toMatchObject({ user: { name: 'Ana Lee' } });
-    expect(await tokenOf(away, 'refresh_token')).toBe(first);
-    for (const [name, value] of away.cookies) site.cookies.set(name, value);
+    expect(await duringOutage.session()).toMatchObject({ user: { name: 'Ana Lee' } });
+    expect(await tokenOf(duringOutage, 'refresh_token')).toBe(first);
+    for (const [name, value] of duringOutage.cookies) site.cookies.set(name, value);
     expect(await site.session()).toMatchObject({ user: { name: 'Ana Lee' } });
     expect(await tokenOf(site, 'refresh_token')).not.toBe(first);
   });
 
-  it('O105 revokes at sign-out, which makes the previous cookie useless', async () => {
+  it('O105 revokes the tokens at sign-out, so that a copy of the session cookie cannot be refreshed', async () => {
     const site = await signedIn();
     const cookies = new Map(site.cookies);
     const access = await tokenOf(site, 'access_token');
@@ -190,16 +191,16 @@ onOneEngine('Auth.js (@auth/core)', (database) => {
     ['the iss of another server', 'iss', 'https://evil.example'],
   ])('O15 O16 rejects a redirect with %s', async (_what, name, value) => {
     const site = new PartnerSite(settings());
-    const back = await decide(app(), await site.signIn());
-    const shown = await site.callBack(forged(back, name, value));
-    expect(shown.pathname).toBe('/auth/error');
+    const callbackUrl = await decide(app(), await site.signIn());
+    const errorPage = await site.callBack(forged(callbackUrl, name, value));
+    expect(errorPage.pathname).toBe('/auth/error');
     expect(await site.session()).toBe(NO_SESSION);
     expect(site.errors).toContainEqual(
       expect.objectContaining({ message: expect.stringContaining(`"${name}"`) }),
     );
   });
 
-  it('O16 requires the issuer in its configuration, since every redirect contains iss', async () => {
+  it('O16 cannot sign in without the issuer in its configuration, since every redirect contains iss', async () => {
     const site = new PartnerSite(settings(), { ...neighbourhood(settings()), issuer: undefined });
     await site.callBack(await decide(app(), await site.signIn()));
     expect(await site.session()).toBe(NO_SESSION);
@@ -217,11 +218,11 @@ onOneEngine('Auth.js (@auth/core)', (database) => {
 
   it('O77 rejects a code that was already exchanged', async () => {
     const site = new PartnerSite(settings());
-    const back = await decide(app(), await site.signIn());
+    const callbackUrl = await decide(app(), await site.signIn());
     const thief = new PartnerSite(settings());
     for (const [name, value] of site.cookies) thief.cookies.set(name, value);
-    await site.callBack(back);
-    await thief.callBack(back);
+    await site.callBack(callbackUrl);
+    await thief.callBack(callbackUrl);
     expect(await thief.session()).toBe(NO_SESSION);
     expect(thief.errors).toContainEqual(expect.objectContaining({ error: 'invalid_grant' }));
     expect(await statusOfMe(app(), await tokenOf(site, 'access_token'))).toBe(200);

@@ -19,13 +19,8 @@ export async function decide(
 }
 
 /** The redirect with one parameter changed, as by an attacker. */
-export function forged(back: URL, name: string, value: string): URL {
-  const url = new URL(back);
+export function forged(callbackUrl: URL, name: string, value: string): URL {
+  const url = new URL(callbackUrl);
   url.searchParams.set(name, value);
   return url;
-}
-
-/** The status of `GET /dev/v1/me` with this token. */
-export async function statusOfMe(app: TestApp, token: string): Promise<number> {
-  return (await app.call(token, 'GET', '/me')).status;
 }

@@ -1,13 +1,14 @@
 import * as oauth from 'oauth4webapi';
 import { onOneEngine } from '../../support/database.js';
 import { type TestClient, useTestApp } from '../../support/test-app.js';
-import { decide, forged, statusOfMe } from './decide.js';
+import { decide, forged } from './decide.js';
+import { statusOfMe } from './me.js';
 import { connect } from './recipes/oauth4webapi.js';
 import { returnUrl } from '../../support/responses.js';
 
 const SCOPE = 'profile.read posts.write';
 
-const kinds = [
+const appKinds = [
   { how: 'a confidential app with client_secret_basic', clientAuth: oauth.ClientSecretBasic },
   { how: 'a confidential app with client_secret_post', clientAuth: oauth.ClientSecretPost },
   { how: 'a public app with PKCE alone', clientAuth: undefined },
@@ -23,7 +24,7 @@ onOneEngine('oauth4webapi', (database) => {
     redirectUri,
   });
 
-  describe.each(kinds)('as $how', ({ clientAuth }) => {
+  describe.each(appKinds)('as $how', ({ clientAuth }) => {
     let client: TestClient;
     let partner: Awaited<ReturnType<typeof connect>>;
 
@@ -90,24 +91,24 @@ onOneEngine('oauth4webapi', (database) => {
 
     it('O15 O16 O120 rejects a redirect with another state, another iss or no iss', async () => {
       const stored = await partner.begin(SCOPE);
-      const back = await decide(app(), stored.link);
-      const withoutIss = new URL(back);
+      const callbackUrl = await decide(app(), stored.link);
+      const withoutIss = new URL(callbackUrl);
       withoutIss.searchParams.delete('iss');
       const rejected = { code: oauth.INVALID_RESPONSE };
-      await expect(partner.finish(forged(back, 'state', 'x'), stored)).rejects.toMatchObject(
+      await expect(partner.finish(forged(callbackUrl, 'state', 'x'), stored)).rejects.toMatchObject(
         rejected,
       );
       await expect(
-        partner.finish(forged(back, 'iss', 'https://evil.example'), stored),
+        partner.finish(forged(callbackUrl, 'iss', 'https://evil.example'), stored),
       ).rejects.toMatchObject(rejected);
       await expect(partner.finish(withoutIss, stored)).rejects.toMatchObject(rejected);
-      expect(await partner.finish(back, stored)).toHaveProperty('access_token');
+      expect(await partner.finish(callbackUrl, stored)).toHaveProperty('access_token');
     });
 
     it('O36 reports access_denied', async () => {
       const stored = await partner.begin(SCOPE);
-      const back = await decide(app(), stored.link, { decision: 'deny' });
-      await expect(partner.finish(back, stored)).rejects.toMatchObject({
+      const callbackUrl = await decide(app(), stored.link, { decision: 'deny' });
+      await expect(partner.finish(callbackUrl, stored)).rejects.toMatchObject({
         code: oauth.AUTHORIZATION_RESPONSE_ERROR,
         error: 'access_denied',
       });
@@ -116,16 +117,18 @@ onOneEngine('oauth4webapi', (database) => {
     it('O12 reports invalid_scope for an unknown scope', async () => {
       const { link } = await partner.begin('profile.write');
       const response = await app().fetch(link);
-      const back = returnUrl(await response.text());
+      const callbackUrl = returnUrl(await response.text());
       const stored = { state: new URL(link).searchParams.get('state') ?? '', verifier: 'x' };
-      await expect(partner.finish(back, stored)).rejects.toMatchObject({ error: 'invalid_scope' });
+      await expect(partner.finish(callbackUrl, stored)).rejects.toMatchObject({
+        error: 'invalid_scope',
+      });
     });
 
     it('O77 rejects a code that was already exchanged', async () => {
       const stored = await partner.begin(SCOPE);
-      const back = await decide(app(), stored.link);
-      const first = await partner.finish(back, stored);
-      await expect(partner.finish(back, stored)).rejects.toMatchObject({
+      const callbackUrl = await decide(app(), stored.link);
+      const first = await partner.finish(callbackUrl, stored);
+      await expect(partner.finish(callbackUrl, stored)).rejects.toMatchObject({
         code: oauth.RESPONSE_BODY_ERROR,
         error: 'invalid_grant',
         status: 400,
@@ -133,11 +136,11 @@ onOneEngine('oauth4webapi', (database) => {
       expect(await statusOfMe(app(), first.access_token)).toBe(200);
     });
 
-    it('O75 rejects the verifier of another request', async () => {
+    it('O75 rejects the verifier of another authorization request', async () => {
       const stored = await partner.begin(SCOPE);
-      const back = await decide(app(), stored.link);
+      const callbackUrl = await decide(app(), stored.link);
       const { verifier } = await partner.begin(SCOPE);
-      await expect(partner.finish(back, { ...stored, verifier })).rejects.toMatchObject({
+      await expect(partner.finish(callbackUrl, { ...stored, verifier })).rejects.toMatchObject({
         error: 'invalid_grant',
       });
     });
@@ -148,14 +151,14 @@ onOneEngine('oauth4webapi', (database) => {
         clientAuth ?? oauth.ClientSecretPost,
       );
       const stored = await wrong.begin(SCOPE);
-      const back = await decide(app(), stored.link);
+      const callbackUrl = await decide(app(), stored.link);
       const expected =
         clientAuth === oauth.ClientSecretBasic
           ? { code: oauth.WWW_AUTHENTICATE_CHALLENGE, status: 401 }
           : { code: oauth.RESPONSE_BODY_ERROR, status: 401, error: 'invalid_client' };
-      await expect(wrong.finish(back, stored)).rejects.toMatchObject(expected);
+      await expect(wrong.finish(callbackUrl, stored)).rejects.toMatchObject(expected);
       await expect(wrong.revoke('svcrt_anything')).rejects.toMatchObject(expected);
-      expect(await partner.finish(back, stored)).toHaveProperty('access_token');
+      expect(await partner.finish(callbackUrl, stored)).toHaveProperty('access_token');
     });
   });
 
@@ -187,8 +190,8 @@ onOneEngine('oauth4webapi', (database) => {
       const partner = await connect(settingsOf(registered));
       const user = await app().addUser();
       const stored = await partner.begin(SCOPE);
-      const back = await decide(app(), stored.link, { user });
-      const { access_token } = await partner.finish(back, stored);
+      const callbackUrl = await decide(app(), stored.link, { user });
+      const { access_token } = await partner.finish(callbackUrl, stored);
       const server = await discovered();
       const client = { client_id: registered.clientId };
       const introspected = async () =>

@@ -1,7 +1,8 @@
 import { AuthorizationCode } from 'simple-oauth2';
 import { onOneEngine } from '../../support/database.js';
 import { type TestClient, useTestApp } from '../../support/test-app.js';
-import { decide, forged, statusOfMe } from './decide.js';
+import { decide, forged } from './decide.js';
+import { statusOfMe } from './me.js';
 import { connect } from './recipes/simple-oauth2.js';
 
 const SCOPE = 'profile.read posts.read';
@@ -67,28 +68,28 @@ onOneEngine('simple-oauth2', (database) => {
 
     it('O15 O16 rejects a redirect with another state or iss', async () => {
       const stored = partner.begin(SCOPE);
-      const back = await decide(app(), stored.link);
-      await expect(partner.finish(forged(back, 'state', 'x'), stored)).rejects.toThrow(
+      const callbackUrl = await decide(app(), stored.link);
+      await expect(partner.finish(forged(callbackUrl, 'state', 'x'), stored)).rejects.toThrow(
         'state differs',
       );
-      const elsewhere = forged(back, 'iss', 'https://evil.example');
+      const elsewhere = forged(callbackUrl, 'iss', 'https://evil.example');
       await expect(partner.finish(elsewhere, stored)).rejects.toThrow('iss differs');
-      expect(await partner.finish(back, stored)).toHaveProperty('token');
+      expect(await partner.finish(callbackUrl, stored)).toHaveProperty('token');
     });
 
     it('O36 reports access_denied', async () => {
       const stored = partner.begin(SCOPE);
-      const back = await decide(app(), stored.link, { decision: 'deny' });
-      await expect(partner.finish(back, stored)).rejects.toThrow(
+      const callbackUrl = await decide(app(), stored.link, { decision: 'deny' });
+      await expect(partner.finish(callbackUrl, stored)).rejects.toThrow(
         'Authorization failed: access_denied',
       );
     });
 
     it('O77 rejects a code that was already exchanged', async () => {
       const stored = partner.begin(SCOPE);
-      const back = await decide(app(), stored.link);
-      const { token } = await partner.finish(back, stored);
-      await expect(partner.finish(back, stored)).rejects.toMatchObject(
+      const callbackUrl = await decide(app(), stored.link);
+      const { token } = await partner.finish(callbackUrl, stored);
+      await expect(partner.finish(callbackUrl, stored)).rejects.toMatchObject(
         errorResponse(400, 'invalid_grant'),
       );
       expect(await statusOfMe(app(), String(token.access_token))).toBe(200);
@@ -97,43 +98,48 @@ onOneEngine('simple-oauth2', (database) => {
     it('O84 O89 rejects a wrong secret', async () => {
       const wrong = connect({ ...settingsOf(client), clientSecret: 'svc_sec_wrong' });
       const stored = wrong.begin(SCOPE);
-      const back = await decide(app(), stored.link);
-      await expect(wrong.finish(back, stored)).rejects.toMatchObject(
+      const callbackUrl = await decide(app(), stored.link);
+      await expect(wrong.finish(callbackUrl, stored)).rejects.toMatchObject(
         errorResponse(401, 'invalid_client'),
       );
-      expect(await partner.finish(back, stored)).toHaveProperty('token');
+      expect(await partner.finish(callbackUrl, stored)).toHaveProperty('token');
     });
   });
 
-  describe('without PKCE, as in its documentation', () => {
+  describe("without PKCE, as in the library's documentation", () => {
     const redirect_uri = 'https://garden.example/callback';
     const state = 'xyzABC123';
 
-    const ways = [
+    const authenticationOptions = [
       { authorizationMethod: 'header', credentialsEncodingMode: 'strict' },
       { authorizationMethod: 'header', credentialsEncodingMode: 'loose' },
       { authorizationMethod: 'body' },
     ] as const;
 
-    it.each(ways)('O81 O82 exchanges, refreshes and revokes with %o', async (options) => {
-      const { clientId: id, secret = '' } = await app().addClient({ redirectUris: [redirect_uri] });
-      const auth = { tokenHost: app().baseUrl };
-      const partner = new AuthorizationCode({ client: { id, secret }, auth, options });
-      const link = partner.authorizeURL({ redirect_uri, scope: SCOPE.split(' '), state });
-      const back = await decide(app(), link);
-      expect(back.searchParams.get('state')).toBe(state);
-      const code = back.searchParams.get('code') ?? '';
-      const token = await partner.getToken({ code, redirect_uri });
-      const narrower = await token.refresh({ scope: ['posts.read'] });
-      expect(narrower.token.scope).toBe('posts.read');
-      expect(await statusOfMe(app(), String(narrower.token.access_token))).toBe(403);
-      await narrower.revokeAll();
-      await expect(narrower.refresh()).rejects.toMatchObject(errorResponse(400, 'invalid_grant'));
+    it.each(authenticationOptions)(
+      'O81 O82 exchanges, refreshes and revokes with %o',
+      async (options) => {
+        const { clientId: id, secret = '' } = await app().addClient({
+          redirectUris: [redirect_uri],
+        });
+        const auth = { tokenHost: app().baseUrl };
+        const partner = new AuthorizationCode({ client: { id, secret }, auth, options });
+        const link = partner.authorizeURL({ redirect_uri, scope: SCOPE.split(' '), state });
+        const callbackUrl = await decide(app(), link);
+        expect(callbackUrl.searchParams.get('state')).toBe(state);
+        const code = callbackUrl.searchParams.get('code') ?? '';
+        const token = await partner.getToken({ code, redirect_uri });
+        const narrower = await token.refresh({ scope: ['posts.read'] });
+        expect(narrower.token.scope).toBe('posts.read');
+        expect(await statusOfMe(app(), String(narrower.token.access_token))).toBe(403);
+        await narrower.revokeAll();
+        await expect(narrower.refresh()).rejects.toMatchObject(errorResponse(400, 'invalid_grant'));
 
-      const wrong = new AuthorizationCode({ client: { id, secret: 'x' }, auth, options });
-      await expect(wrong.getToken({ code, redirect_uri })).rejects.toMatchObject(
-        errorResponse(401, 'invalid_client'),
-      );
-    });
+        const wrong = new AuthorizationCode({ client: { id, secret: 'x' }, auth, options });
+        await expect(wrong.getToken({ code, redirect_uri })).rejects.toMatchObject(
+          errorResponse(401, 'invalid_client'),
+        );
+      },
+    );
   });
 });

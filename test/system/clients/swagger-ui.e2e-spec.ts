@@ -5,7 +5,7 @@ import { inChromium } from '../../support/chromium.js';
 import { freePort } from '../../support/free-port.js';
 import { SwaggerUi } from '../../support/swagger-ui.js';
 import type { TestClient } from '../../support/test-app.js';
-import { statusOfMe } from './decide.js';
+import { statusOfMe } from './me.js';
 import { showApi } from './recipes/swagger-ui.js';
 
 const PAGE = `<!doctype html><title>API</title><link rel="icon" href="data:,">
@@ -65,7 +65,7 @@ inChromium('Swagger UI on a partner site', {}, (chrome) => {
     expect(chrome.consoleErrors).toEqual([]);
   });
 
-  it('O105 O123 keeps the token at Logout; scripts of its page can refresh and revoke', async () => {
+  it("O105 O123 does not revoke the token at Logout; scripts of the partner's page can refresh and revoke", async () => {
     const { body: first } = await partner.tokens(user);
     await partner.dialog.getByRole('button', { name: 'Remove authorization' }).click();
     expect(await statusOfMe(app(), first.access_token ?? '')).toBe(200);

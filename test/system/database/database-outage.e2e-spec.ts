@@ -194,7 +194,7 @@ onEachServer('Locks of another transaction', (database) => {
   }
 
   it.each(['authorization_codes', 'grants'])(
-    'O68 returns temporarily_unavailable for an exchange that waits for %s, and consumes nothing',
+    'O68 returns temporarily_unavailable for an exchange that waits for a locked row of %s, and consumes nothing',
     async (table) => {
       await lock(table);
       await expectUnavailable(await exchange(app(), state.client, state.code));
@@ -204,7 +204,7 @@ onEachServer('Locks of another transaction', (database) => {
   );
 
   it.each(['refresh_tokens', 'grants'])(
-    'O68 returns temporarily_unavailable for a refresh that waits for %s, and consumes nothing',
+    'O68 returns temporarily_unavailable for a refresh that waits for a locked row of %s, and consumes nothing',
     async (table) => {
       await lock(table);
       await expectUnavailable(await refresh(app(), state));
@@ -213,7 +213,7 @@ onEachServer('Locks of another transaction', (database) => {
     },
   );
 
-  it('O118 returns 503 for a post that waits for its author, and does not publish it', async () => {
+  it("O118 returns 503 for a post that waits for its author's locked row, and does not publish it", async () => {
     const { access_token } = state.tokens;
     await lock('users');
     await expectApiUnavailable(await app().call(access_token, 'POST', '/posts', { content: 'Hi' }));
@@ -231,7 +231,7 @@ onEachServer('Locks of another transaction', (database) => {
     await expectAllUsable(app(), state);
   });
 
-  it('O68 shows a 503 page for a decision that waits, and accepts it again afterwards', async () => {
+  it('O68 shows a 503 page for a decision that waits for a locked row, and accepts it again afterwards', async () => {
     await lock('authorizations');
     expectUnavailablePage(await decide(state));
     await other.rollback();

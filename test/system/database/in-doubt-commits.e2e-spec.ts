@@ -80,7 +80,7 @@ onEachServer('In-doubt commits of token requests', (database) => {
     expect(await isTokenAccepted(app, access_token)).toBe(true);
   });
 
-  it('O68 rejects a retry while a slow commit is confirmed, and revokes nothing', async () => {
+  it('O68 rejects a retry while the confirmation of the first commit is delayed, and revokes nothing', async () => {
     const held = proxy.holdAfter('INSERT INTO `audit_events`');
     const first = exchangeCode();
     await held;

@@ -73,7 +73,10 @@ onEachServer('Loss of the database during a sign-in', (database) => {
     expect(page.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
   }
 
-  /** Asserts an authorization code. Does not exchange it, because the background writes of an exchange would send another COMMIT. */
+  /**
+   * Allows access and expects an authorization code. Does not exchange the code, because the background writes of an exchange
+   * would send another COMMIT.
+   */
   async function expectConsent(page: Page): Promise<void> {
     expect((await allow(page)).location).toMatch(/[?&]code=svcac_/);
   }
@@ -180,7 +183,7 @@ onEachServer('Loss of the database during a sign-in', (database) => {
     expectPage(await enterPassword(page, password), 429);
   });
 
-  it('O68 returns 409 for a retry after an in-doubt commit of a decision, and allows a new request', async () => {
+  it('O68 returns 409 for a retry after an in-doubt commit of a decision, and accepts a new authorization request', async () => {
     const { page, password } = await openPasswordPage();
     const consent = await enterPassword(page, password);
     proxy.cutAfterStatement('COMMIT');

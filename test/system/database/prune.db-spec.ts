@@ -36,6 +36,7 @@ const ROWS = 3000;
 const onEngines = IS_QUICK ? onSqliteAndOneServer : onEachEngine;
 
 onEngines('Pruning: search statements', (database) => {
+  // The inserted rows do not match the counters.
   skipCounterCheck(database);
   const app = useTestApp(database);
 
@@ -52,6 +53,7 @@ onEngines('Pruning: search statements', (database) => {
     const dayAgo = addMilliseconds(now, -DAY);
     const live = { createdAt: dayAgo, expiresAt: addMilliseconds(now, DAY) };
     const common = { clientId: 'svc_app_x', scope: 'posts.read', redirectUri: 'x:/', state: 's' };
+    // Of each hundred grants, one was revoked and one has expired.
     const ends = [{ revokedAt: dayAgo }, { expiresAt: dayAgo }];
     await fill(Grant, (number) => ({
       ...live,
@@ -122,7 +124,7 @@ onEngines('Pruning: search statements', (database) => {
     }));
   }
 
-  /** Inserts posts, one in a hundred of them deleted long ago. */
+  /** Inserts posts, likes and comments. One post in a hundred and one comment in seventy were deleted long ago. */
   async function fillPosts(now: Date): Promise<void> {
     const deleted = (number: number, every: number) =>
       number % every === 0 ? addMilliseconds(now, -(40 + number / every) * DAY) : null;

@@ -3,10 +3,10 @@ import type { DataSource } from 'typeorm';
 import { readRows, type Value } from '../../../src/platform/database/sql.js';
 import { connect, onOneServer } from '../../support/database.js';
 
-/** A connection without a response is closed two seconds after the statement timeout. */
-const PAST_TIMEOUT_MS = 3300;
 const TIMEOUT_MS = '1000';
-/** Shorter than the interval of the search for idle connections. */
+/** Longer than the statement timeout plus two seconds, after which a connection without a response is closed. */
+const PAST_TIMEOUT_MS = 3300;
+/** Shorter than the time after which the pool closes an idle connection. */
 const INTERVAL_MS = 100;
 
 onOneServer('A statement with values that the driver rejects', ({ url }) => {

@@ -15,7 +15,7 @@ import { releasedDatabase, restore, schemaOf } from '../../support/released.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
 import { byExtent } from '../../suite.js';
 
-const FIRST = '1.0.0';
+const FIRST_RELEASE = '1.0.0';
 const LATER_MIGRATIONS = migrations.slice(1).map(({ name }) => name);
 /** Long enough for the other processes to revert and migrate, if nothing stops them. */
 const OTHER_PROCESSES_MS = 1500;
@@ -48,7 +48,7 @@ function useUpgraded(database: TestDatabase): Upgraded {
     },
   };
   beforeAll(async () => {
-    await restore(database, await releasedDatabase(FIRST, database));
+    await restore(database, await releasedDatabase(FIRST_RELEASE, database));
     upgraded.released = await schemaOf(database);
   });
   beforeEach(async () => {
@@ -60,7 +60,7 @@ function useUpgraded(database: TestDatabase): Upgraded {
   return upgraded;
 }
 
-it('names the newest migration of each release, in order', () => {
+it('RELEASES names an existing migration for each release, in the order of the migrations', () => {
   const names = migrations.map(({ name }) => name);
   const positions = Object.values(RELEASES).map((name) => names.indexOf(name));
   expect(positions).not.toContain(-1);
@@ -75,11 +75,14 @@ onEachEngine('Migrator: revert to a release', (database) => {
     const { migrator } = await upgraded.open();
     const before = await schema();
     const reverted: string[] = [];
-    const names = await migrator.revert(FIRST, async (_tx, name) => void reverted.push(name));
+    const names = await migrator.revert(
+      FIRST_RELEASE,
+      async (_tx, name) => void reverted.push(name),
+    );
     expect(names).toEqual(LATER_MIGRATIONS.toReversed());
     expect(reverted).toEqual(names);
     expect(await schema()).toEqual(upgraded.released);
-    expect(await migrator.revert(FIRST, doNothing)).toEqual([]);
+    expect(await migrator.revert(FIRST_RELEASE, doNothing)).toEqual([]);
     expect(await migrator.migrate()).toEqual(LATER_MIGRATIONS);
     expect(await schema()).toEqual(before);
   });
@@ -89,7 +92,7 @@ onEachEngine('Migrator: revert to a release', (database) => {
     const reverted: string[] = [];
     await Promise.all(
       processes.map(({ migrator }) =>
-        migrator.revert(FIRST, async (_tx, name) => void reverted.push(name)),
+        migrator.revert(FIRST_RELEASE, async (_tx, name) => void reverted.push(name)),
       ),
     );
     expect(reverted).toEqual(LATER_MIGRATIONS.toReversed());
@@ -103,7 +106,7 @@ onEachEngine('Migrator: revert to a release', (database) => {
       const [reverting, migrating] = await Promise.all([upgraded.open(), upgraded.open()]);
       for (let round = 0; round < ROUNDS; round += 1) {
         await Promise.all([
-          reverting.migrator.revert(FIRST, doNothing),
+          reverting.migrator.revert(FIRST_RELEASE, doNothing),
           sleep(round * 15).then(() => migrating.migrator.migrate()),
         ]);
         const { pending, ...rest } = await migrating.migrator.difference();
@@ -117,7 +120,7 @@ onEachEngine('Migrator: revert to a release', (database) => {
     const { migrator, dataSource } = await upgraded.open();
     const later = 'Later1999999999999';
     await dataSource.query(`INSERT INTO migrations (timestamp, name) VALUES (1, '${later}')`);
-    await expect(migrator.revert(FIRST, doNothing)).rejects.toThrow(
+    await expect(migrator.revert(FIRST_RELEASE, doNothing)).rejects.toThrow(
       `A newer version migrated this database: ${later}. Run "db revert" of that version.`,
     );
     await dataSource.query(`DELETE FROM migrations WHERE name = '${later}'`);
@@ -130,7 +133,7 @@ onSqlite('Migrator: failed revert', (database) => {
 
   it('throws the original error if the rollback fails as well', async () => {
     const { migrator } = await upgraded.open();
-    const revert = migrator.revert(FIRST, async (tx) => {
+    const revert = migrator.revert(FIRST_RELEASE, async (tx) => {
       await entities(tx).query('ROLLBACK');
       throw new Error('The audit trail is full.');
     });
@@ -140,7 +143,7 @@ onSqlite('Migrator: failed revert', (database) => {
   it('reverts migrations that have only a class name', async () => {
     const { migrator, dataSource } = await upgraded.open();
     for (const migration of dataSource.migrations) Reflect.deleteProperty(migration, 'name');
-    await migrator.revert(FIRST, doNothing);
+    await migrator.revert(FIRST_RELEASE, doNothing);
     expect(await schemaOf(database)).toEqual(upgraded.released);
   });
 });
@@ -158,7 +161,7 @@ onEachServer('Migrator: interrupted revert', (database) => {
   ])('continues after a run that has dropped %s', async (_what, statements) => {
     const { migrator, dataSource } = await upgraded.open();
     for (const statement of statements.split('; ')) await dataSource.query(statement);
-    await migrator.revert(FIRST, doNothing);
+    await migrator.revert(FIRST_RELEASE, doNothing);
     expect(await schemaOf(database)).toEqual(upgraded.released);
   });
 
@@ -168,10 +171,10 @@ onEachServer('Migrator: interrupted revert', (database) => {
     const proxy = await TcpProxy.start(database.url);
     const slow = await connect(proxy.url);
     const held = proxy.holdAfter('DROP INDEX `ix_audit_events_client_id`');
-    const interruptedRevert = new Migrator(slow).revert(FIRST, doNothing);
+    const interruptedRevert = new Migrator(slow).revert(FIRST_RELEASE, doNothing);
     await held;
     const otherProcesses = fast.migrator
-      .revert(FIRST, doNothing)
+      .revert(FIRST_RELEASE, doNothing)
       .then(() => migrating.migrator.migrate());
     await Promise.race([otherProcesses, sleep(OTHER_PROCESSES_MS)]);
     await proxy.repair();

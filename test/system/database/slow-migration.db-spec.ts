@@ -5,7 +5,7 @@ import { dataSourceOptions } from '../../../src/platform/database/data-source.js
 import { Migrator } from '../../../src/platform/database/migrations/migrator.js';
 import { onEachServer } from '../../support/database.js';
 
-/** A connection without a response is closed two seconds after the statement timeout. */
+/** Longer than the statement timeout plus two seconds, after which a connection without a response is closed. */
 const SLOW_SECONDS = 2.5;
 const SHORTEST_TIMEOUT_MS = '100';
 

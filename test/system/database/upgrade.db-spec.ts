@@ -70,7 +70,7 @@ function defineTests(): void {
       });
 
       it('serves its data', async () => {
-        if (!app) throw new Error('The app has started.');
+        if (!app) throw new Error('The app has not started.');
         const token = await app.service(DemoService).accessToken();
         const { data, meta } = await json<PageBody<PostBody>>(
           await app.call(token, 'GET', '/posts'),
@@ -101,9 +101,11 @@ function defineTests(): void {
         for (const migration of released) await migration.up(runner);
         await runner.release();
         await dataSource.destroy();
-        const withoutLog = (statements: string[]) =>
+        const withoutMigrationsTable = (statements: string[]) =>
           statements.filter((statement) => !/"migrations"/.test(statement));
-        expect((await dump(database)).statements).toEqual(withoutLog(stored.statements));
+        expect((await dump(database)).statements).toEqual(
+          withoutMigrationsTable(stored.statements),
+        );
       });
     });
   });

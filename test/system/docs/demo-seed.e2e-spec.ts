@@ -18,7 +18,7 @@ async function contents(app: TestApp) {
 onOneEngine('Demo: interrupted seeding', (database) => {
   const app = useTestApp(database, { DEMO: '1' });
 
-  it('continues, prints the secret that it creates, and seeds only once', async () => {
+  it('continues, returns the secret that it creates, and seeds only once', async () => {
     const [first] = demoApps(app().baseUrl);
     if (first) await app().service(AppsService).register(first, change);
     const landing = async () => (await app().fetch('/')).text();
@@ -45,7 +45,7 @@ onOneEngine('Demo: seeding', (database) => {
 });
 
 onOneEngine('Demo: two processes on an empty database', (database) => {
-  it('start both and seed once', async () => {
+  it('start and seed once, without a warning', async () => {
     const env = { DEMO: '1' };
     const processes = await Promise.all([1, 2].map(() => startProcess({ ...database, env })));
     const app = await TestApp.start(database);

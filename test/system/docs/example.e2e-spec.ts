@@ -68,7 +68,7 @@ class Example {
   }
 }
 
-/** Runs the flow as Ana, from the example's link to its result page. Reads the code from the messages. */
+/** Runs the flow as Ana, from the example's link to its result page. Returns the HTML of that page. */
 async function runFlow(
   example: Example,
   service: ServiceProcess,
@@ -85,8 +85,8 @@ async function runFlow(
   const code = /\b\d{6}\b/.exec((await messages(service)).at(-1) ?? '')?.[0] ?? '';
   const consent = await browser.submit(codePage, '/oauth/authorize/verify', [['code', code]]);
   const decided = await browser.submit(consent, '/oauth/authorize/decision', decision);
-  const back = await browser.open(decided.headers.get('location') ?? '');
-  return back.text();
+  const resultPage = await browser.open(decided.headers.get('location') ?? '');
+  return resultPage.text();
 }
 
 async function messages({ smsFile }: ServiceProcess): Promise<string[]> {

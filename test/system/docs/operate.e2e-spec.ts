@@ -6,12 +6,12 @@ import { onEachEngine, onSqliteAndOneServer } from '../../support/database.js';
 import { Member } from '../../support/member.js';
 import {
   keepNames,
-  BACKUP,
+  BACKUP_AND_RESTORE,
   canBackUp,
   CLI,
   commandsOf,
   PastedCommands,
-  restore,
+  runBackupAndRestore,
 } from '../../support/operate-guide.js';
 import { runSql } from '../../support/sql.js';
 import { TestApp } from '../../support/test-app.js';
@@ -26,10 +26,10 @@ onEngines('docs/operate.md', (database) => {
   let operator: PastedCommands;
   const variables: Record<string, string> = { DATABASE_URL: database.url };
 
-  /** Runs all blocks of a section in order and returns their output. */
-  async function section(name: string, kind = 'run', named = keepNames): Promise<string> {
+  /** Runs all blocks of this kind in a section, in order, and returns their output. */
+  async function section(name: string, kind = 'run', replaceNames = keepNames): Promise<string> {
     let printed = '';
-    for (const line of commandsOf(name, kind)) printed += await operator.run(named(line));
+    for (const line of commandsOf(name, kind)) printed += await operator.run(replaceNames(line));
     return printed;
   }
 
@@ -91,10 +91,12 @@ onEngines('docs/operate.md', (database) => {
   it.skipIf(!canBackUp(database))(
     'Back up and restore: restores a complete copy, and the doctor reports what the dump lacks',
     async () => {
-      const url = await restore(database, folder, (...block) => section(BACKUP, ...block));
+      const url = await runBackupAndRestore(database, folder, (...block) =>
+        section(BACKUP_AND_RESTORE, ...block),
+      );
       try {
         variables.DATABASE_URL = url;
-        const printed = await section(BACKUP, 'run-restored');
+        const printed = await section(BACKUP_AND_RESTORE, 'run-restored');
         expect(printed).toContain('The schema matches this version.');
         expect(printed).not.toContain('failed');
         const [statement] = /ALTER DATABASE .*;/.exec(printed) ?? [];

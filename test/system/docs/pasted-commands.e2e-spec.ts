@@ -4,7 +4,8 @@ import { readFile } from 'node:fs/promises';
 import { sqliteFile } from '../../support/database.js';
 import { type ServiceProcess, startProcess } from '../../support/service-process.js';
 
-const HERE = 'http://localhost:3000';
+/** The URL of the service in the walkthrough. */
+const DOCUMENTED_URL = 'http://localhost:3000';
 
 /** The code blocks of a page with this label, in order. */
 async function blocks(page: string, label: string): Promise<string[]> {
@@ -51,7 +52,7 @@ describe('Commands of the README', () => {
   const { url } = sqliteFile();
   const service = useDemo(url);
 
-  it('print what it shows', async () => {
+  it('print the responses that the README shows', async () => {
     const calls = await blocks('README.md', 'sh walk');
     const shown = await blocks('README.md', 'json');
     expect(calls).toHaveLength(3);
@@ -70,9 +71,9 @@ describe('Commands of the walkthrough', () => {
     const walk = await blocks('docs/walkthrough.md', 'sh walk');
     expect(walk.length).toBeGreaterThan(8);
     const script = walk.map((block, number) => `echo "# block ${number}"\n${block}`).join('\n');
-    expect(script).toContain(HERE);
+    expect(script).toContain(DOCUMENTED_URL);
     const printed = await runInShell(
-      `set -euo pipefail\n${script.replaceAll(HERE, service().baseUrl)}`,
+      `set -euo pipefail\n${script.replaceAll(DOCUMENTED_URL, service().baseUrl)}`,
       {
         DATABASE_URL: url,
       },

@@ -11,7 +11,7 @@ const DAY = 86_400_000;
 const ROWS = 20_000;
 
 onEachServer('Pruning under load', (database) => {
-  // A statement that takes longer fails the run.
+  // A statement that takes longer than this fails, and the test with it.
   const app = useTestApp(database, { DB_TIMEOUT_MS: '1000' });
 
   it('keeps requests fast and statements small', { timeout: 120_000 }, async () => {

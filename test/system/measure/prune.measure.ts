@@ -19,7 +19,8 @@ import { requestsDuring } from './request-load.js';
  * (default five million). The figures depend on the machine: they are printed, not asserted.
  */
 const ROWS = Number(process.env.MEASURE_ROWS ?? 5_000_000);
-const DOUBLINGS = [...'ABCDEFGH'];
+/** One id suffix for each doubling of the rows. */
+const ID_SUFFIXES = [...'ABCDEFGH'];
 const TIMEOUT_MS = 2 * HOUR;
 
 onEachEngine(`Pruning ${ROWS} calls`, (database) => {
@@ -35,15 +36,15 @@ onEachEngine(`Pruning ${ROWS} calls`, (database) => {
     const exit = once(command, 'exit');
     let printed = '';
     command.stdout.on('data', (chunk: Buffer) => (printed += chunk.toString()));
-    let memory = 0;
+    let peakMegabytes = 0;
     while (command.exitCode === null) {
-      memory = residentMegabytes(command.pid) ?? memory;
+      peakMegabytes = peakResidentMegabytes(command.pid) ?? peakMegabytes;
       await sleep(250);
     }
     await exit;
     print(database, 'command', {
       seconds: secondsSince(startedAt),
-      largestResidentMegabytes: memory,
+      peakResidentMegabytes: peakMegabytes,
       deleted: (JSON.parse(printed) as { total: number }).total,
     });
     expect(await app().dataSource.manager.count(ApiCall)).toBe(0);
@@ -54,21 +55,28 @@ onEachEngine(`Pruning ${ROWS} calls`, (database) => {
     app().clock.set(new Date().toISOString());
     const { token } = await Member.join(app());
     const url = `${app().baseUrl}/dev/v1/me`;
-    print(database, 'before', await requestsDuring(url, token, () => sleep(15_000)));
+    print(
+      database,
+      'before the usage roll-up',
+      await requestsDuring(url, token, () => sleep(15_000)),
+    );
     const startedAt = performance.now();
     const during = await requestsDuring(url, token, async () => {
       await app().service(UsageRollup).run();
     });
-    print(database, 'while it adds up', { seconds: secondsSince(startedAt), ...during });
+    print(database, 'during the usage roll-up', { seconds: secondsSince(startedAt), ...during });
     const pruneStartedAt = performance.now();
     const pruning = await requestsDuring(url, token, () => app().service(Prune).run());
-    print(database, 'while it prunes', { seconds: secondsSince(pruneStartedAt), ...pruning });
+    print(database, 'while the rows are pruned', {
+      seconds: secondsSince(pruneStartedAt),
+      ...pruning,
+    });
   });
 });
 
-/** Inserts a hundred days of calls, 600 days ago, and doubles the rows without a statement timeout. */
+/** Inserts the calls of a hundred days, the first 600 days ago. Doubles the rows on a connection without a statement timeout. */
 async function fill({ url, engine }: TestDatabase, dataSource: DataSource): Promise<void> {
-  const initialRows = Math.round(ROWS / 2 ** DOUBLINGS.length);
+  const initialRows = Math.round(ROWS / 2 ** ID_SUFFIXES.length);
   const start = addMilliseconds(new Date(), -600 * DAY);
   const times = Array.from({ length: initialRows }, (_, number) =>
     addMilliseconds(start, (number * 100 * DAY) / initialRows),
@@ -76,14 +84,15 @@ async function fill({ url, engine }: TestDatabase, dataSource: DataSource): Prom
   await recordCalls(dataSource, times);
   const isSqlite = engine.kind === 'sqlite';
   const others = 'client_id, user_id, route, status, duration_ms, request_id, metered';
-  for (const suffix of DOUBLINGS) {
+  for (const suffix of ID_SUFFIXES) {
     const id = isSqlite ? `id || '${suffix}'` : `CONCAT(id, '${suffix}')`;
     const double = `INSERT INTO api_calls (at, id, ${others}) SELECT at, ${id}, ${others} FROM api_calls`;
     await (isSqlite ? dataSource.query(double) : runSql(url, double));
   }
 }
 
-function residentMegabytes(pid: number | undefined): number | undefined {
+/** The largest resident memory of a process until now. Undefined if the process has ended. */
+function peakResidentMegabytes(pid: number | undefined): number | undefined {
   try {
     const [, kilobytes] =
       /^VmHWM:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];

@@ -9,13 +9,13 @@ export interface Latencies {
   worst: number;
 }
 
-/** Four callers that send requests continuously in their own thread, so that they wait only for the service. */
+/** Four callers that send requests, 20 ms apart. They run in their own thread, so that other work of the test delays none of them. */
 const CALLERS = `
-  const { workerData: { url, token, over }, parentPort } = require('node:worker_threads');
+  const { workerData: { url, token, isDone }, parentPort } = require('node:worker_threads');
   async function call() {
     const times = [];
     let failed = 0;
-    while (Atomics.load(over, 0) === 0) {
+    while (Atomics.load(isDone, 0) === 0) {
       const startedAt = performance.now();
       const response = await fetch(url, { headers: { authorization: 'Bearer ' + token } });
       await response.text();
@@ -34,22 +34,22 @@ export async function requestsDuring(
   token: string,
   work: () => Promise<unknown>,
 ): Promise<Latencies> {
-  const over = new Int32Array(new SharedArrayBuffer(4));
-  const worker = new Worker(CALLERS, { eval: true, workerData: { url, token, over } });
+  const isDone = new Int32Array(new SharedArrayBuffer(4));
+  const worker = new Worker(CALLERS, { eval: true, workerData: { url, token, isDone } });
   const ended = new Promise<{ times: number[]; failed: number }[]>((resolve, reject) => {
     worker.once('message', resolve).once('error', reject);
   });
   await work();
-  Atomics.store(over, 0, 1);
+  Atomics.store(isDone, 0, 1);
   const calls = await ended;
   const times = calls.flatMap((call) => call.times).toSorted((one, other) => one - other);
-  const at = (part: number): number =>
-    Math.round((times[Math.floor(times.length * part)] ?? 0) * 10) / 10;
+  const quantile = (fraction: number): number =>
+    Math.round((times[Math.floor(times.length * fraction)] ?? 0) * 10) / 10;
   return {
     requests: times.length,
     failed: calls.reduce((sum, { failed }) => sum + failed, 0),
-    p50: at(0.5),
-    p99: at(0.99),
-    worst: at(1 - 1e-9),
+    p50: quantile(0.5),
+    p99: quantile(0.99),
+    worst: quantile(1 - 1e-9),
   };
 }

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type BreakingChange, breakingChanges } from '../../../tools/breaking-changes.js';
-import { ADDITIVE, BREAKING, type Change } from './breaking-changes.js';
+import { ADDITIVE, BREAKING, type Change } from './sample-changes.js';
 
 describe('Breaking changes between two OpenAPI documents', () => {
   let folder: string;
@@ -30,8 +30,8 @@ describe('Breaking changes between two OpenAPI documents', () => {
       found = await changesAfter(...BREAKING.map(([, , , change]) => change));
     });
 
-    it.each(BREAKING)('%s', (_, rule, place) => {
-      const matches = found.filter((change) => change.rule === rule && place.test(change.path));
+    it.each(BREAKING)('%s', (_, rule, path) => {
+      const matches = found.filter((change) => change.rule === rule && path.test(change.path));
       expect(matches.length, JSON.stringify(found, null, 1)).toBeGreaterThan(0);
       expect(matches[0]?.message).toMatch(/\S{2,}/);
     });

@@ -1,6 +1,6 @@
 import type { Difference, Outcome } from './outcome.js';
 
-/** An intended difference, with the section that requires or allows it. */
+/** An intended difference between our server and the reference (`oidc-provider`), with the section that requires or allows it. */
 export interface KnownDifference extends Difference {
   why: string;
 }
@@ -192,12 +192,12 @@ const token: Record<string, KnownDifference> = {
       why: 'RFC 7636 §4.6 requires invalid_grant for verifiers that do not match; a missing or superfluous verifier is a malformed request (RFC 6749 §5.2), which does not consume the code.',
     },
   ),
-  'token: code after another verifier': {
+  'token: code after an exchange with another verifier': {
     ours: failed('invalid_grant'),
     theirs: granted('profile.read posts.read'),
     why: 'The holder of a stolen code gets one guess at its verifier (RFC 6749 §10.10); the reference allows more.',
   },
-  'token: refresh after the code came twice': {
+  'token: refresh after the code was sent twice': {
     ours: granted(),
     theirs: failed('invalid_grant'),
     why: 'Our server treats a repetition within 10 seconds as a retry: it rejects the code and keeps the tokens. Later repetitions revoke them, which RFC 6749 §4.1.2 recommends (SHOULD).',
@@ -215,11 +215,14 @@ const refresh: Record<string, KnownDifference> = {
     theirs: { scope: 'posts.delete', members: [...JSON_ERROR, 'scope'] },
     why: 'The reference repeats the rejected scope; RFC 6749 §5.2 has no such member.',
   },
-  ...inRows(['refresh: a used token at once', 'refresh: the successor after a token came twice'], {
-    ours: granted(),
-    theirs: failed('invalid_grant'),
-    why: 'Our server repeats its response for 30 seconds while the successor is unused, for lost responses and parallel workers. The family does not fork, so the next refresh still detects reuse (RFC 9700 §4.14.2).',
-  }),
+  ...inRows(
+    ['refresh: a used token at once', 'refresh: the successor of a token that was sent twice'],
+    {
+      ours: granted(),
+      theirs: failed('invalid_grant'),
+      why: 'Our server repeats its response for 30 seconds while the successor is unused, for lost responses and parallel workers. The family does not fork, so the next refresh still detects reuse (RFC 9700 §4.14.2).',
+    },
+  ),
 };
 
 const UNCACHED =
@@ -254,7 +257,7 @@ const revocation: Record<string, KnownDifference> = {
     ],
     { ours: { noStore: true }, theirs: { noStore: false }, why: UNCACHED },
   ),
-  'revoke: refresh after the access token': {
+  'revoke: a refresh after the revocation of the access token': {
     ours: granted(),
     theirs: failed('invalid_grant'),
     why: 'A server may revoke the refresh token together with the access token (RFC 7009 §2.1); our server does not.',

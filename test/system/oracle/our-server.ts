@@ -23,8 +23,8 @@ export async function registerApps(app: TestApp): Promise<Apps> {
   };
 }
 
-/** Our server, with a member that signs in by phone and stays signed in during the session. */
-export function ourServer(app: TestApp, apps: Apps, member: User): TestedServer {
+/** Our server. `decide` uses one browser, whose user signs in by phone once and stays signed in. */
+export function ourServer(app: TestApp, apps: Apps, user: User): TestedServer {
   const visitor = new Browser(app);
   return {
     baseUrl: app.baseUrl,
@@ -32,7 +32,7 @@ export function ourServer(app: TestApp, apps: Apps, member: User): TestedServer 
     fetch: (path, init) => app.fetch(path, init),
     async decide(link, decision) {
       const page = await visitor.open(link);
-      const consent = page.html.includes(DECISION) ? page : await visitor.signIn(link, member);
+      const consent = page.html.includes(DECISION) ? page : await visitor.signIn(link, user);
       const scope = new URL(link, app.baseUrl).searchParams.get('scope')?.split(' ') ?? [];
       return responseOf(await visitor.submit(consent, DECISION, { scope, decision }));
     },

@@ -39,6 +39,7 @@ function asksUser({ baseUrl }: TestedServer, location: string | null, body: stri
   return body.includes('<form');
 }
 
+/** The target of a redirect (`to`), the place of its parameters (`in`), their values, and the names of all other parameters (`others`). */
 function redirectOf(location: string, { baseUrl }: TestedServer): Outcome {
   const { protocol, host, pathname, search, hash } = new URL(location);
   const parameters = new URLSearchParams(hash === '' ? search : hash.slice(1));

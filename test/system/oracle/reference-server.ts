@@ -11,7 +11,7 @@ import { responseOf } from './our-server.js';
 import type { Apps, TestedServer } from './tested-server.js';
 import { MemoryStore } from './memory-store.js';
 
-const MEMBER = 'usr_reference';
+const USER_ID = 'usr_reference';
 
 /** `oidc-provider`, configured to behave like our server as far as possible. */
 export interface ReferenceServer extends TestedServer {
@@ -71,11 +71,11 @@ async function interact(
     await provider.interactionFinished(request, response, { error: 'access_denied' });
     return;
   }
-  const grant = new provider.Grant({ accountId: MEMBER, clientId: String(params.client_id) });
+  const grant = new provider.Grant({ accountId: USER_ID, clientId: String(params.client_id) });
   grant.addOIDCScope(String(params.scope));
   const grantId = await grant.save();
   await provider.interactionFinished(request, response, {
-    login: { accountId: MEMBER },
+    login: { accountId: USER_ID },
     consent: { grantId },
   });
 }
@@ -150,7 +150,7 @@ function metadataOf({ clientId, secret, kind, redirectUris, scopes }: TestClient
   };
 }
 
-/** Applies the default of the reference for confidential apps to all apps, like our server. */
+/** Rejects tokens of other apps with an error, as our server does. By default, `oidc-provider` does so only for confidential apps. */
 function mayRevoke(
   _: unknown,
   { clientId }: { clientId: string },

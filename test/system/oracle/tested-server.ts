@@ -4,7 +4,7 @@ import type { TestClient } from '../../support/test-app.js';
 
 /** The apps that both servers have registered, with the same ids and secrets. */
 export interface Apps {
-  /** Confidential, with HTTP Basic and the secret in the body. */
+  /** Confidential. It sends its secret with HTTP Basic or in the body. */
   readonly garden: TestClient;
   /** Another confidential app. */
   readonly library: TestClient;
@@ -12,8 +12,8 @@ export interface Apps {
   readonly pocket: TestClient;
 }
 
-/** Parameters by name. Undefined values are omitted; a list is a repeated parameter. */
-export type Parameters = Record<string, string | string[] | undefined>;
+/** Form parameters by name. Undefined values are omitted; a list is a repeated parameter. */
+export type FormParameters = Record<string, string | string[] | undefined>;
 
 /** One of the two compared servers. */
 export interface TestedServer {
@@ -47,17 +47,17 @@ export function post(
   server: TestedServer,
   path: string,
   app: TestClient,
-  form: Parameters,
+  form: FormParameters,
 ): Promise<Response> {
   const credentials = { client_id: app.clientId, client_secret: app.secret };
-  return postAs(server, path, { ...credentials, ...form });
+  return postForm(server, path, { ...credentials, ...form });
 }
 
-/** Posts a form with only these parameters. */
-export function postAs(
+/** Posts a form with only these parameters, without the credentials of an app. */
+export function postForm(
   server: TestedServer,
   path: string,
-  form: Parameters,
+  form: FormParameters,
   authorization?: string,
 ): Promise<Response> {
   const body = new URLSearchParams();
@@ -80,7 +80,7 @@ export async function code(
 }
 
 /** The form of a code exchange, without credentials. */
-export function exchangeForm(app: TestClient, value: string): Parameters {
+export function exchangeForm(app: TestClient, value: string): FormParameters {
   return {
     grant_type: 'authorization_code',
     code: value,
@@ -89,7 +89,7 @@ export function exchangeForm(app: TestClient, value: string): Parameters {
   };
 }
 
-export function refreshForm(value: string): Parameters {
+export function refreshForm(value: string): FormParameters {
   return { grant_type: 'refresh_token', refresh_token: value };
 }
 

@@ -13,7 +13,7 @@ import { freePort } from '../../support/free-port.js';
 import { runSql } from '../../support/sql.js';
 import { rateLimits, UNLIMITED, useTestApp } from '../../support/test-app.js';
 
-const AWAY = { DATABASE_URL: 'mysql://nobody@127.0.0.1:1/none' };
+const UNREACHABLE = { DATABASE_URL: 'mysql://nobody@127.0.0.1:1/none' };
 const SECRET = 'whsec_c2VjcmV0LXNlY3JldC1zZWNyZXQ=';
 
 async function findings(env: Record<string, string>): Promise<Finding[]> {
@@ -35,7 +35,7 @@ describe('Command "doctor" without a database', () => {
 
   it('runs the other checks during a database outage and prints no stack', async () => {
     const { code, stdout, stderr } = await runCommandProcess(['doctor'], {
-      ...AWAY,
+      ...UNREACHABLE,
       METRICS_PORT: 'off',
     });
     expect({ code, stderr }).toEqual({ code: 1, stderr: '1 check failed.\n' });
@@ -48,20 +48,24 @@ describe('Command "doctor" without a database', () => {
   });
 
   it.each([
-    ['no production', {}, 'NODE_ENV is not production.'],
-    ['http', {}, 'PUBLIC_URL is not https.'],
-    ['a demo', { DEMO: '1' }, 'An empty database is seeded with demo data.'],
-    ['printed passwords', {}, 'One-time passwords are printed to the log.'],
-    ['a public pepper', {}, 'hashed with the public default pepper'],
-    ['no proxy', { PUBLIC_URL: 'https://dev.example' }, 'no proxy is trusted'],
-    ['a file of passwords', { SMS_SENDER: 'file' }, 'One-time passwords are written to a file.'],
+    ['a NODE_ENV other than production', {}, 'NODE_ENV is not production.'],
+    ['a PUBLIC_URL with http', {}, 'PUBLIC_URL is not https.'],
+    ['demo data', { DEMO: '1' }, 'An empty database is seeded with demo data.'],
+    ['one-time passwords in the log', {}, 'One-time passwords are printed to the log.'],
+    ['the default pepper', {}, 'hashed with the public default pepper'],
+    ['https without a trusted proxy', { PUBLIC_URL: 'https://dev.example' }, 'no proxy is trusted'],
+    [
+      'one-time passwords in a file',
+      { SMS_SENDER: 'file' },
+      'One-time passwords are written to a file.',
+    ],
     [
       'unlimited guesses',
       rateLimits({ 'phone-failures': UNLIMITED }),
       'Guesses of one-time passwords are not limited.',
     ],
   ])('warns of %s', async (_title, env, message) => {
-    const found = await findings({ ...AWAY, ...env });
+    const found = await findings({ ...UNREACHABLE, ...env });
     const warnings = found.filter(({ check }) => check === 'configuration');
     expect(warnings.find(({ summary }) => summary.includes(message))).toMatchObject({
       status: 'warning',
@@ -71,7 +75,7 @@ describe('Command "doctor" without a database', () => {
 
   it('accepts a complete production configuration', async () => {
     const found = await findings({
-      ...AWAY,
+      ...UNREACHABLE,
       NODE_ENV: 'production',
       PUBLIC_URL: 'https://dev.example',
       TRUST_PROXY: '1',
@@ -104,7 +108,7 @@ describe('Command "doctor": external services', () => {
   afterAll(() => server.close());
 
   async function finding(check: string, env: Record<string, string>): Promise<Finding> {
-    const found = (await findings({ ...AWAY, ...env })).find((one) => one.check === check);
+    const found = (await findings({ ...UNREACHABLE, ...env })).find((one) => one.check === check);
     if (!found) throw new Error(`The check ${check} has no finding.`);
     return found;
   }
@@ -166,7 +170,7 @@ describe('Command "doctor": external services', () => {
     });
   });
 
-  it('distinguishes the metrics from another program and from a free port', async () => {
+  it('distinguishes the metrics of the service from another program and from a free port', async () => {
     status = 200;
     type = 'text/plain; version=0.0.4';
     const on = { HOST: '127.0.0.1', METRICS_PORT: String(port) };
@@ -210,7 +214,7 @@ describe('Command "doctor" on SQLite', () => {
 onOneEngine('Command "doctor": clock', (database) => {
   const app = useTestApp(database);
 
-  it('reports a difference to the clock of a database server', async () => {
+  it('reports that its clock differs from that of a database server', async () => {
     app().clock.set(new Date(Date.now() + 60_000).toISOString());
     const found = await app().service(Doctor).run({});
     const clock = found.find(({ check }) => check === 'clock');

@@ -37,7 +37,7 @@ onOneServer('Garbage of a request', (database) => {
     await Promise.all(Array.from({ length: CONNECTIONS }, sendInTurn));
   }
 
-  /** Bytes that `requests` allocate, and the bytes that survive two scavenges. */
+  /** The bytes that this number of requests allocates, and the bytes of them that survive two scavenges (`promoted`). */
   async function memoryOf(
     requests: number,
     path: string,
@@ -54,9 +54,10 @@ onOneServer('Garbage of a request', (database) => {
     return sums;
   }
 
-  // Limits: the bytes allocated per request (measured plus two thirds) and the promoted fraction (four times the measured one).
-  // Before decision 0019, the fraction was an eighth to a fifth. The number of scavenges varies by one, or 32 MB, which is a fifth
-  // of the allocations of a full run. A quick run has half the requests, so its byte limit is 1.5 times as high.
+  // Two limits: the bytes that a request may allocate (the measured bytes plus two thirds), and the fraction of them that V8 may
+  // promote (four times the measured fraction). Before decision 0019, the fraction was between an eighth and a fifth.
+  // V8 reports allocations once per scavenge, in steps of 32 MB, so a sum may be one step too high or too low. One step is a fifth
+  // of the allocations of a whole run. A quick run sends half the requests, so its limit of bytes is 1.5 times as high.
   it.each([
     ['GET /me', 1800, '/me', {}, 130_000, 0.05],
     ['GET /posts', 1200, '/posts?limit=20', {}, 260_000, 0.05],

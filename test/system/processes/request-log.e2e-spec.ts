@@ -20,7 +20,7 @@ onOneEngine('Request log', (database) => {
     await service?.stop();
   });
 
-  /** Sends a request and returns its log lines after its last one. */
+  /** Sends a request and returns its log lines, once the last of them (`request`) was written. */
   async function linesOf(path: string, init: RequestInit = {}): Promise<LogLine[]> {
     requests += 1;
     const id = `request-${requests}`;
@@ -63,7 +63,7 @@ onOneEngine('Request log', (database) => {
     expect(service.output()).not.toContain('of=nobody');
   });
 
-  it('contains the app of a token request after its authentication', async () => {
+  it('contains the app of a token request only if the client authentication succeeds', async () => {
     const client = await operator().addClient();
     const refresh = (secret?: string): Promise<LogLine[]> =>
       linesOf('/oauth/token', {
@@ -103,7 +103,14 @@ onOneEngine('Request log', (database) => {
     ['OPTIONS', 'OPTIONS', '/dev/v1/me', 'unrouted', 204, undefined],
     ['a file of the documentation', 'GET', '/docs/swagger-ui.css', 'unrouted', 200, undefined],
     ['the document', 'GET', '/openapi.json', '/openapi.json', 200, undefined],
-    ['a link without an app', 'GET', '/oauth/authorize', '/oauth/authorize', 400, 'unknown_app'],
+    [
+      'an authorization request without an app',
+      'GET',
+      '/oauth/authorize',
+      '/oauth/authorize',
+      400,
+      'unknown_app',
+    ],
   ])('has a line for %s: %s %s', async (_kind, method, path, route, status, error) => {
     const lines = await linesOf(path, { method });
     expect(lines).toMatchObject([

@@ -1,13 +1,13 @@
 import { Balancer } from '../../support/balancer.js';
 import { onOneServer } from '../../support/database.js';
-import { publishedCounts, countPublished } from '../../support/fixtures.js';
+import { expectedCounts, countPublished } from '../../support/fixtures.js';
 import { freePort } from '../../support/free-port.js';
 import { Member } from '../../support/member.js';
 import { type ServiceProcess, startProcess } from '../../support/service-process.js';
 import { useTestApp } from '../../support/test-app.js';
 
 const CLIENTS = 6;
-/** Several health checks of the balancer. */
+/** Longer than several intervals between the health checks of the balancer. */
 const DELAY_MS = 1000;
 
 onOneServer('Rolling restart of two processes behind a balancer', (database) => {
@@ -51,8 +51,8 @@ onOneServer('Rolling restart of two processes behind a balancer', (database) => 
       { method: 'GET', path: '/posts?limit=1' },
     ];
     const client = async (): Promise<void> => {
-      for (let turn = 0; !stopped.signal.aborted; turn += 1) {
-        const { method = '', path = '', body } = calls[turn % calls.length] ?? {};
+      for (let number = 0; !stopped.signal.aborted; number += 1) {
+        const { method = '', path = '', body } = calls[number % calls.length] ?? {};
         const url = `${balancer.baseUrl}/dev/v1${path}`;
         const response = await fetch(url, { method, headers, body });
         const text = await response.text();
@@ -61,12 +61,12 @@ onOneServer('Rolling restart of two processes behind a balancer', (database) => 
     };
     const load = Array.from({ length: CLIENTS }, client);
 
-    for (const [place, old] of processes.entries()) {
+    for (const [index, old] of processes.entries()) {
       old.signal('SIGTERM');
       expect(await old.ended).toBe(0);
       expect(balancer.routesTo(old.baseUrl)).toBe(false);
       const renewed = await start(Number(new URL(old.baseUrl).port));
-      processes[place] = renewed;
+      processes[index] = renewed;
       await expect.poll(() => balancer.routesTo(renewed.baseUrl), { timeout: 10_000 }).toBe(true);
     }
     stopped.abort();
@@ -75,6 +75,6 @@ onOneServer('Rolling restart of two processes behind a balancer', (database) => 
     expect(new Set(responses)).toEqual(new Set(['GET 200', 'POST 201']));
     const published = responses.filter((response) => response === 'POST 201').length;
     expect(published).toBeGreaterThan(50);
-    expect(await countPublished(operator(), member)).toEqual(publishedCounts(published));
+    expect(await countPublished(operator(), member)).toEqual(expectedCounts(published));
   });
 });

@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { json as jsonOf, text as textOf } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { onOneEngine, onSqlite } from '../../support/database.js';
-import { publishedCounts, countPublished } from '../../support/fixtures.js';
+import { expectedCounts, countPublished } from '../../support/fixtures.js';
 import { warningsAndErrors } from '../../support/logs.js';
 import { Member } from '../../support/member.js';
 import { type ErrorBody, json } from '../../support/responses.js';
@@ -97,7 +97,7 @@ onOneEngine('Shutdown under load', (database) => {
 
       expect(new Set(statuses)).toEqual(new Set([201, 503]));
       const confirmed = statuses.filter((status) => status === 201).length;
-      expect(await countPublished(operator(), member)).toEqual(publishedCounts(confirmed));
+      expect(await countPublished(operator(), member)).toEqual(expectedCounts(confirmed));
       expect(warningsAndErrors(service.output())).toEqual([]);
     },
   );
@@ -156,7 +156,7 @@ onOneEngine('Shutdown under load', (database) => {
     },
   );
 
-  it('C28 ignores requests that are pipelined after the last one of a connection', async () => {
+  it('C28 ignores requests that are pipelined after the one whose response closes the connection', async () => {
     const member = await Member.join(operator());
     const { host, hostname, port } = new URL(service.baseUrl);
     const body = JSON.stringify({ content: 'Hi' });
@@ -176,7 +176,7 @@ onOneEngine('Shutdown under load', (database) => {
     const responses = await textOf(connection);
     expect(responses.match(/^HTTP\/1\.1 \d+/gm)).toEqual(['HTTP/1.1 201']);
     expect(await service.ended).toBe(0);
-    expect(await countPublished(operator(), member)).toEqual(publishedCounts(1));
+    expect(await countPublished(operator(), member)).toEqual(expectedCounts(1));
   });
 });
 

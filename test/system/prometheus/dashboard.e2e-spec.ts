@@ -106,7 +106,7 @@ onOneEngine('Dashboard and alerts', (database) => {
         if (OF_PROMETHEUS.has(name) || !isAvailable(selector)) continue;
         const labels = [
           ...matchers.matchAll(/(\w+)(?:=|!)/g),
-          ...groupingOf(text).map((by) => [by, by]),
+          ...groupingOf(text).map((label) => ['', label]),
         ]
           .map(([, label = '']) => label)
           .filter((label) => !OF_PROMETHEUS.has(label));
@@ -118,7 +118,8 @@ onOneEngine('Dashboard and alerts', (database) => {
   });
 
   const found = inject('prometheus');
-  describe.skipIf(found === null)(`in ${found?.label ?? 'no Prometheus'}`, () => {
+  const place = found ? `in ${found.label}` : '(skipped: no Prometheus found)';
+  describe.skipIf(found === null)(place, () => {
     let prometheus: Prometheus;
     beforeAll(async () => {
       prometheus = await startPrometheus(found?.path ?? '', {
@@ -167,6 +168,7 @@ onOneEngine('Dashboard and alerts', (database) => {
       const firing = async (): Promise<unknown> =>
         (await prometheus.query(expr)).map(({ metric }) => metric);
       expect(await readiness()).toBe(200);
+      // With `>= 0`, the expression has a result as soon as Prometheus has enough samples.
       await expect.poll(() => prometheus.query(expr.replace('> 0', '>= 0')), POLL).not.toEqual([]);
       expect(await firing()).toEqual([]);
       await whileUnready(async () => {
@@ -179,7 +181,7 @@ onOneEngine('Dashboard and alerts', (database) => {
 });
 
 describe('Expressions', () => {
-  it.each(allExpressions)('select only series with labels in $where', ({ text }) => {
+  it.each(allExpressions)('give every metric a selector in braces: $where', ({ text }) => {
     expect(selectorsOf(text).length).toBeGreaterThan(0);
     expect(wordsOf(text).filter((word) => !FUNCTIONS.has(word))).toEqual([]);
   });

@@ -12,7 +12,7 @@ import { json, type TokenBody } from '../../support/responses.js';
 import { rateLimits, UNLIMITED, useTestApp } from '../../support/test-app.js';
 
 const RACERS = 50;
-/** Each race has 49 losers, which count as failed token calls. */
+/** No limits of failed token calls: each race has 49 losers, which count as failed. */
 const ENV = rateLimits({ 'token-failures': UNLIMITED, 'token-address-failures': UNLIMITED });
 
 onEachServer('Concurrent exchanges of one code in two processes', (database) => {

@@ -5,9 +5,11 @@ import { expectTokenError, json, type TokenBody } from '../../support/responses.
 import { useTestApp } from '../../support/test-app.js';
 
 const RETRIES = 3;
+/** Deadlock, lock wait timeout, and MariaDB's "record has changed since last read". */
+const CONFLICT_ERRORS = [1213, 1205, 1020];
 
 onEachServer('Token requests: transaction conflicts', (database) => {
-  // With one connection, the trigger counts all attempts in its session variable.
+  // The trigger counts the attempts in a variable of the connection, so all attempts must use the same connection.
   const app = useTestApp(database, { DB_POOL_SIZE: '1' });
 
   /** Makes the next `times` inserts of an access token fail as if another transaction had won. */
@@ -32,7 +34,7 @@ onEachServer('Token requests: transaction conflicts', (database) => {
 
   beforeEach(() => app().dataSource.query('DROP TRIGGER IF EXISTS conflict'));
 
-  it.each([1213, 1205, 1020])(
+  it.each(CONFLICT_ERRORS)(
     `O139 retries after error %d up to ${RETRIES} times and succeeds, in ${ROUNDS} rounds`,
     (errno) =>
       rounds(async () => {
@@ -55,7 +57,7 @@ onEachServer('Token requests: transaction conflicts', (database) => {
     ROUNDS_TIMEOUT_MS,
   );
 
-  it.each([1213, 1205, 1020])(
+  it.each(CONFLICT_ERRORS)(
     `O68 returns 503 after ${RETRIES + 1} errors %d and consumes no token, in ${ROUNDS} rounds`,
     (errno) =>
       rounds(async () => {

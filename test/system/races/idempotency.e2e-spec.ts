@@ -82,13 +82,14 @@ onEachServer('Concurrent requests with one Idempotency-Key', (database) => {
     expect(errors.size).toBe(1);
   }
 
+  /** Counts posts, used quota, `metered` calls (those that count against the quota) and idempotency keys. */
   async function counts({ user, client }: Member) {
     const { manager } = app().dataSource;
     const { clientId } = client;
     const usage = await manager.findBy(QuotaUsage, { clientId });
     return {
       posts: await manager.countBy(Post, { userId: user.id }),
-      counted: (await manager.findOneByOrFail(User, { id: user.id })).postCount,
+      postCount: (await manager.findOneByOrFail(User, { id: user.id })).postCount,
       used: usage.reduce((sum, { used }) => sum + used, 0),
       metered: await manager.countBy(ApiCall, { clientId, metered: true }),
       keys: await manager.countBy(IdempotencyKey, { clientId }),
@@ -113,7 +114,7 @@ onEachServer('Concurrent requests with one Idempotency-Key', (database) => {
         await expectOneOutcome(responses);
         expect(await counts(member)).toEqual({
           posts: 1,
-          counted: 1,
+          postCount: 1,
           used: 1,
           metered: 1,
           keys: 1,
@@ -142,7 +143,7 @@ onEachServer('Concurrent requests with one Idempotency-Key', (database) => {
     () =>
       rounds(async (round) => {
         const member = await Member.join(app());
-        const set = (limit: number) =>
+        const setQuota = (limit: number) =>
           app().service(QuotaService).set(member.client.clientId, { limit }, { actor: 'test' });
         const publish = (number: number) =>
           send(
@@ -152,17 +153,17 @@ onEachServer('Concurrent requests with one Idempotency-Key', (database) => {
             { content: 'Hi' },
             `k${round}`,
           );
-        await set(0);
+        await setQuota(0);
         await expectRejected(await concurrently(REQUESTS, publish), 429, 'quota_exceeded');
-        const none = { posts: 0, counted: 0, used: 0, metered: 0, keys: 0 };
+        const none = { posts: 0, postCount: 0, used: 0, metered: 0, keys: 0 };
         expect(await counts(member)).toEqual(none);
-        await set(1);
+        await setQuota(1);
         const response = await publish(round);
         expect([response.status, response.headers.get('idempotency-replayed')]).toEqual([
           201,
           null,
         ]);
-        const one = { posts: 1, counted: 1, used: 1, metered: 1, keys: 1 };
+        const one = { posts: 1, postCount: 1, used: 1, metered: 1, keys: 1 };
         expect(await counts(member)).toEqual(one);
       }),
   );
@@ -183,14 +184,15 @@ onEachServer('Concurrent requests with one Idempotency-Key', (database) => {
             { text: 'Hi' },
             `k${round}`,
           );
-        const left = async () => [
+        /** The comments of the member, the comment count of the post, and the idempotency keys. */
+        const commentCounts = async () => [
           await manager.countBy(Comment, { userId: member.user.id }),
           (await manager.findOneByOrFail(Post, { id })).commentCount,
           (await counts(member)).keys,
         ];
         await member.delete(`/posts/${id}`);
         await expectRejected(await concurrently(REQUESTS, comment), 404, 'not_found');
-        expect(await left()).toEqual([0, 0, 0]);
+        expect(await commentCounts()).toEqual([0, 0, 0]);
         await manager.update(Post, { id }, { deletedAt: null });
         await manager.increment(User, { id: member.user.id }, 'postCount', 1);
         const response = await comment(round);
@@ -198,12 +200,12 @@ onEachServer('Concurrent requests with one Idempotency-Key', (database) => {
           201,
           null,
         ]);
-        expect(await left()).toEqual([1, 1, 1]);
+        expect(await commentCounts()).toEqual([1, 1, 1]);
       }),
   );
 
   it(
-    'C98 creates one of two different bodies under one key and rejects the other',
+    'C98 publishes one of two different posts with the same key and rejects the other',
     { timeout: ROUNDS_TIMEOUT_MS },
     () =>
       rounds(async (round) => {

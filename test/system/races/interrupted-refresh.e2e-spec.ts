@@ -29,7 +29,7 @@ onEachServer('Process crash during a refresh', (database) => {
     await running?.stop();
   });
 
-  /** Kills the process while its refresh, which has consumed the token, waits to insert the next one. */
+  /** Kills the process while its refresh, which has consumed the refresh token, waits to insert the new access token. */
   async function killDuring(client: TestClient, form: Record<string, string>): Promise<void> {
     await blocker.query('LOCK TABLES access_tokens WRITE');
     const lost = requestToken(running, client, form).catch((error: unknown) => error);

@@ -2,7 +2,7 @@ import mysql, { type Connection } from 'mysql2/promise';
 import { expectApiError } from '../../support/api.js';
 import { rounds, ROUNDS, ROUNDS_TIMEOUT_MS } from '../../support/cluster.js';
 import { onEachServer } from '../../support/database.js';
-import { publishedCounts, countPublished } from '../../support/fixtures.js';
+import { expectedCounts, countPublished } from '../../support/fixtures.js';
 import { Member } from '../../support/member.js';
 import { isStatementRunning, useTestApp } from '../../support/test-app.js';
 
@@ -21,8 +21,8 @@ onEachServer('Publishing: deadlocks', (database) => {
   afterAll(() => other?.end());
 
   /**
-   * Locks the app's quota, which a publish updates last. The server rolls back the transaction that wrote less, and this one
-   * writes more than a publish.
+   * Locks the app's quota, which a publish updates last. Of two transactions in a deadlock, the database server rolls back the one
+   * that wrote less: this one writes more than a publish.
    */
   async function lockQuota({ client }: Member): Promise<void> {
     await other.beginTransaction();
@@ -53,14 +53,14 @@ onEachServer('Publishing: deadlocks', (database) => {
         const inserts = statements.filter((sql) => sql.startsWith('INSERT INTO `posts`'));
         expect(inserts.length).toBeGreaterThanOrEqual(2);
         expect(inserts.length).toBeLessThanOrEqual(1 + RETRIES);
-        expect(await countPublished(app(), member)).toEqual(publishedCounts(2));
+        expect(await countPublished(app(), member)).toEqual(expectedCounts(2));
       }),
     ROUNDS_TIMEOUT_MS,
   );
 });
 
 onEachServer('Publishing: repeated conflicts', (database) => {
-  // With one connection, the trigger counts all attempts in its session variables.
+  // The trigger records the attempts in variables of the connection, so all attempts must use the same connection.
   const app = useTestApp(database, { DB_POOL_SIZE: '1' });
 
   /** Makes the next `times` inserts of a post fail as if another transaction had won. */
@@ -96,9 +96,10 @@ onEachServer('Publishing: repeated conflicts', (database) => {
         MAX_DELAYS_MS.forEach((maximum, retry) => {
           fractions.push(((times[retry + 1] ?? 0) - (times[retry] ?? 0)) / maximum);
         });
-        expect(await countPublished(app(), member)).toEqual(publishedCounts(1));
+        expect(await countPublished(app(), member)).toEqual(expectedCounts(1));
       });
-      expect(Math.max(...fractions) - Math.min(...fractions)).toBeGreaterThan(0.2);
+      const spread = Math.max(...fractions) - Math.min(...fractions);
+      expect(spread).toBeGreaterThan(0.2);
     },
     ROUNDS_TIMEOUT_MS,
   );
@@ -113,7 +114,7 @@ onEachServer('Publishing: repeated conflicts', (database) => {
         expect(response.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
         await expectApiError(response, 503, 'service_unavailable');
         expect(await attemptTimes()).toHaveLength(1 + RETRIES);
-        expect(await countPublished(app(), member)).toEqual(publishedCounts(0));
+        expect(await countPublished(app(), member)).toEqual(expectedCounts(0));
         expect((await member.post('/posts', { content: 'Hi' })).status).toBe(201);
       }),
     ROUNDS_TIMEOUT_MS,

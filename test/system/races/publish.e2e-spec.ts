@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { ROUNDS } from '../../support/cluster.js';
 import { onEachServer } from '../../support/database.js';
-import { publishedCounts, countPublished } from '../../support/fixtures.js';
+import { expectedCounts, countPublished } from '../../support/fixtures.js';
 import { Member } from '../../support/member.js';
 import { type ServiceProcess, startProcess } from '../../support/service-process.js';
 import { useTestApp } from '../../support/test-app.js';
@@ -10,7 +10,8 @@ import { useTestApp } from '../../support/test-app.js';
 const PROCESSES = 3;
 const CONNECTIONS = 20;
 const PUBLISHES = 300;
-const LIMIT = 100;
+/** The default quota. */
+const QUOTA = 100;
 
 onEachServer('Concurrent publishing from three processes', (database) => {
   // The processes use the real time, so the tokens of this app must be current.
@@ -53,21 +54,21 @@ onEachServer('Concurrent publishing from three processes', (database) => {
   }
 
   it.each(Array.from({ length: ROUNDS }, (_, round) => round + 1))(
-    `C103 creates exactly ${LIMIT} posts for ${PUBLISHES} requests against a quota of ${LIMIT}, in round %d`,
+    `C103 creates exactly ${QUOTA} posts for ${PUBLISHES} requests against a quota of ${QUOTA}, in round %d`,
     { timeout: 60_000 },
     async (round) => {
       app().clock.set(new Date().toISOString());
       const first = await Member.join(app());
       const members = [first];
-      // Publishes of one user contend for the user's row; those of several users for the app's.
+      // Publishes of one user contend for the row of the user, those of several users for the row of the app's quota.
       const users = round % 2 === 1 ? 7 : 1;
       while (members.length < users)
         members.push(await Member.join(app(), { client: first.client }));
       expect(await race(members.map(({ token }) => token))).toEqual({
-        201: LIMIT,
-        429: PUBLISHES - LIMIT,
+        201: QUOTA,
+        429: PUBLISHES - QUOTA,
       });
-      expect(await countPublished(app(), ...members)).toEqual(publishedCounts(LIMIT));
+      expect(await countPublished(app(), ...members)).toEqual(expectedCounts(QUOTA));
     },
   );
 });

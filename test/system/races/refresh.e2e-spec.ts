@@ -15,12 +15,13 @@ import { json, type TokenBody } from '../../support/responses.js';
 import { rateLimits, UNLIMITED, type TestClient, useTestApp } from '../../support/test-app.js';
 
 const RACERS = 50;
-const AGAINST_REVOCATION = 6;
+/** The refreshes in a race against one revocation. */
+const REFRESHES_AGAINST_REVOCATION = 6;
 /** Most refreshes of a race against a revocation fail, and all come from one app. */
 const ENV = rateLimits({ 'token-failures': UNLIMITED, 'token-address-failures': UNLIMITED });
 /** The head start of the revocation in every other round: about the time that a revocation takes. */
 const HEAD_STARTS_MS = [5, 15, 25, 35];
-/** With this many rounds, the refreshes and the revocation each win at least once. */
+/** With this many rounds, the revocation comes before all refreshes at least once, and after one at least once. */
 const ROUNDS_WITH_BOTH_OUTCOMES = 100;
 
 onEachServer('Concurrent refreshes in two processes', (database) => {
@@ -69,12 +70,13 @@ onEachServer('Concurrent refreshes in two processes', (database) => {
     { refresh_token }: TokenBody,
     round: number,
   ): Promise<TokenBody[]> {
-    const turn = Math.floor(round / 2);
-    const isFirst = round % 2 === 1;
-    const position = isFirst ? 0 : turn % (AGAINST_REVOCATION + 1);
-    const responses = await concurrently(AGAINST_REVOCATION + 1, async (number) => {
+    const pairOfRounds = Math.floor(round / 2);
+    const isRevocationFirst = round % 2 === 1;
+    const requests = REFRESHES_AGAINST_REVOCATION + 1;
+    const position = isRevocationFirst ? 0 : pairOfRounds % requests;
+    const responses = await concurrently(requests, async (number) => {
       if (number === position) return revoke(refresh_token);
-      if (isFirst) await sleep(HEAD_STARTS_MS[turn % HEAD_STARTS_MS.length]);
+      if (isRevocationFirst) await sleep(HEAD_STARTS_MS[pairOfRounds % HEAD_STARTS_MS.length]);
       return refresh(refresh_token);
     });
     const [revoked] = responses.splice(position, 1);
@@ -141,7 +143,7 @@ onEachServer('Concurrent refreshes in two processes', (database) => {
   it(
     `O105 leaves no valid token after a concurrent revocation, in ${ROUNDS} rounds`,
     async () => {
-      const refreshed: number[] = [];
+      const refreshesByRound: number[] = [];
       await rounds(async (round) => {
         const first = await newTokens();
         const tokens = [first, ...(await refreshAgainstRevocation(first, round))];
@@ -152,11 +154,11 @@ onEachServer('Concurrent refreshes in two processes', (database) => {
           expect(await json(response)).toMatchObject({ error: 'invalid_grant' });
         }
         await expectNothingAfterRevocation(await grantOf(first));
-        refreshed.push(tokens.length - 1);
+        refreshesByRound.push(tokens.length - 1);
       });
       if (ROUNDS < ROUNDS_WITH_BOTH_OUTCOMES) return;
-      expect(Math.min(...refreshed)).toBe(0);
-      expect(Math.max(...refreshed)).toBeGreaterThan(0);
+      expect(Math.min(...refreshesByRound)).toBe(0);
+      expect(Math.max(...refreshesByRound)).toBeGreaterThan(0);
     },
     ROUNDS_TIMEOUT_MS,
   );

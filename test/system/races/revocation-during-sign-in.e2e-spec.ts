@@ -9,7 +9,7 @@ import { isStatementRunning, useTestApp } from '../../support/test-app.js';
 onEachServer('Revocation of all access during a sign-in', (database) => {
   const app = useTestApp(database);
 
-  it('waits for the sign-in and ends the session that it starts', async () => {
+  it('waits for the sign-in, then ends the session that the sign-in created', async () => {
     const [ana, ben] = [await app().addUser(), await app().addUser()];
     const visitor = new Browser(app());
     const link = authorizeLink(await app().addClient(), { prompt: 'login' });
@@ -23,8 +23,8 @@ onEachServer('Revocation of all access during a sign-in', (database) => {
     try {
       await directConnection.beginTransaction();
       await directConnection.query('DELETE FROM sign_in_sessions WHERE user_id = ?', [ben.id]);
-      // The sign-in has consumed the one-time password and waits to delete the browser's previous session.
       const signingIn = visitor.submit(codePage, '/oauth/authorize/verify', { code });
+      // The sign-in has consumed the one-time password and waits to delete the browser's previous session, of Ben.
       await waitForStatement('DELETE FROM `sign_in_sessions`');
       const revoking = app().service(UserAccess).end(ana.id, { actor: 'olga' });
       await waitForStatement('DELETE FROM `otp_challenges`');

@@ -78,7 +78,8 @@ onEachEngine('Concurrent secret rotations', (database) => {
   const app = useTestApp(database);
   const cli = new CommandLine(database, runCommandProcess);
 
-  async function live(client: TestClient): Promise<(Date | null)[]> {
+  /** The expiry of each valid secret, or null without one. The newest secret is first. */
+  async function liveExpiries(client: TestClient): Promise<(Date | null)[]> {
     const all = await app().service(AppSecretsService).list(client.clientId);
     return all.filter(({ isLive }) => isLive).map(({ expiresAt }) => expiresAt);
   }
@@ -89,10 +90,10 @@ onEachEngine('Concurrent secret rotations', (database) => {
       rounds(async () => {
         const client = await app().addClient();
         const secrets = app().service(AppSecretsService);
-        const by = { actor: 'test' };
-        const all = await concurrently(12, () => secrets.rotate(client.clientId, HOUR, by));
+        const change = { actor: 'test' };
+        const all = await concurrently(12, () => secrets.rotate(client.clientId, HOUR, change));
         expect(new Set(all.map(({ secret }) => secret)).size).toBe(12);
-        expect(await live(client)).toEqual([null, expect.any(Date)]);
+        expect(await liveExpiries(client)).toEqual([null, expect.any(Date)]);
       }),
     ROUNDS_TIMEOUT_MS,
   );
@@ -101,7 +102,7 @@ onEachEngine('Concurrent secret rotations', (database) => {
     const client = await app().addClient();
     await concurrently(3, () => cli.json('app', 'secret', 'rotate', client.clientId));
     app().clock.set(new Date().toISOString());
-    expect(await live(client)).toEqual([null, expect.any(Date)]);
+    expect(await liveExpiries(client)).toEqual([null, expect.any(Date)]);
   });
 });
 
@@ -146,6 +147,7 @@ onSqliteAndOneServer('Secret rotation under load', (database) => {
       const after = await Promise.all(
         [old, secret].map((each) => requestToken(cluster, { ...client, secret: each }, form)),
       );
+      // The old secret is revoked. The new one is valid, but the refresh token is not.
       expect(after.map(({ status }) => status)).toEqual([401, 400]);
     },
   );

@@ -17,6 +17,7 @@ import { rateLimits, UNLIMITED, useTestApp } from '../../support/test-app.js';
 
 const DECISIONS = 20;
 const GUESSES = 50;
+/** The attempts that a one-time password allows. */
 const MAX_COMPARED = 5;
 /** Almost all guesses and decisions of a race fail, and all come from one address. */
 const ENV = rateLimits({ 'sign-in-address-failures': UNLIMITED });
@@ -65,7 +66,7 @@ onEachServer('Concurrent form submissions to two processes', (database) => {
   }
 
   it(
-    `O33 issues one code for ${DECISIONS} decisions on one request and returns 409 to the others, in ${ROUNDS} rounds`,
+    `O33 issues one code for ${DECISIONS} decisions on one authorization request and returns 409 to the others, in ${ROUNDS} rounds`,
     () => rounds(decideConcurrently),
     ROUNDS_TIMEOUT_MS,
   );

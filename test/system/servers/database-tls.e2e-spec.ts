@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { startupErrorMessage } from '../../../src/platform/lifecycle/startup-error.js';
 import { CertificateAuthority, readPem } from '../../support/certificates.js';
 import { runCommand, runCommandProcess } from '../../support/command-line.js';
-import type { PrivateServer } from '../../support/commanded-server.js';
+import type { PrivateServer } from '../../support/server-by-command.js';
 import { startPrivateServer } from '../../support/database-server.js';
 import { connect } from '../../support/database.js';
 import { freePort } from '../../support/free-port.js';

@@ -89,20 +89,20 @@ export class PostsService {
     { requestId, receivedAt }: PublishingRequest,
   ): Promise<void> {
     const { createdAt: at } = post;
-    const by = { userId: user.id, clientId: app.clientId };
+    const owner = { userId: user.id, clientId: app.clientId };
     // Unlike this, `manager.insert` would read `deletedAt` back from the database.
     await manager
       .createQueryBuilder()
       .insert()
       .into(Post)
-      .values({ ...post, ...by })
+      .values({ ...post, ...owner })
       .updateEntity(false)
       .execute();
     const author = { id: user.id, status: 'active' as const };
     const { affected } = await manager.increment(User, author, 'postCount', 1);
     if (affected !== 1) throw new UnauthorizedException('The user was blocked.');
     await manager.insert(ApiCall, {
-      ...by,
+      ...owner,
       at,
       id: newId('call', at),
       route: PUBLISH_ROUTE,

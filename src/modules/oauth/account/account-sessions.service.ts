@@ -15,8 +15,8 @@ import { signInExpiresAt, SignInService } from '../sign-in/sign-in.service.js';
 const KEY_BYTES = 32;
 
 /**
- * Sessions of the account pages, and sign-ins to them. Form tokens (RFC 6749 §10.12) are HMACs of the cookie, so that opening a page
- * writes nothing.
+ * Sessions of the account pages, and sign-ins to these pages. Form tokens (RFC 6749 §10.12) are HMACs of a cookie, so that opening a
+ * page writes nothing to the database.
  */
 @Injectable()
 export class AccountSessions {
@@ -42,7 +42,7 @@ export class AccountSessions {
 
   /**
    * The session of a submitted form.
-   * @throws PageError
+   * @throws PageError when the user is signed out or the form belongs to another session
    */
   async findByForm(request: Request): Promise<AccountSession> {
     const session = await this.current(request);
@@ -61,7 +61,7 @@ export class AccountSessions {
 
   /**
    * The sign-in of a submitted form.
-   * @throws PageError
+   * @throws PageError when the sign-in has expired or the form is not from this browser
    */
   findSignInByForm(request: Request): FormBinding {
     const form = new Parameters(request.body);
@@ -81,7 +81,7 @@ export class AccountSessions {
   }
 }
 
-/** Compares in constant time: digests, because a form may send a token of any length. */
+/** Compares in constant time. Compares digests, because they have the same length and the token of a form may have any. */
 function tokensEqual(expected: string, presented: string): boolean {
   return digestsEqual(sha256(expected), sha256(presented));
 }

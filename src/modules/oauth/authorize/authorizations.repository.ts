@@ -20,14 +20,14 @@ export class AuthorizationsRepository {
     await entities(tx).update(Authorization, { id, decidedAt: IsNull() }, { userId });
   }
 
-  /** False when the request was already decided. */
+  /** Returns false if the authorization request was already decided. */
   async markDecided(tx: Transaction, id: string, now: Date): Promise<boolean> {
     const where = { id, decidedAt: IsNull() };
     const { affected } = await entities(tx).update(Authorization, where, { decidedAt: now });
     return affected === 1;
   }
 
-  /** Deletes the requests of a user. @returns the number of deleted requests */
+  /** Deletes the authorization requests of a user and returns their number. */
   async deleteForUser(tx: Transaction, userId: string): Promise<number> {
     const { affected } = await entities(tx).delete(Authorization, { userId });
     return affected ?? 0;

@@ -79,9 +79,9 @@ export class AuthorizationsService {
   }
 
   /**
-   * The authorization request of a form.
-   * @throws PageError when the form is from another browser; when the request has expired or was decided; when the app, its
-   * redirect URI or all requested scopes were removed
+   * Finds the authorization request that a form belongs to.
+   * @throws PageError when the form is from another browser; when the authorization request has expired or was decided; when the
+   * app, its redirect URI or all requested scopes were removed
    */
   async findByForm(request: Request): Promise<PendingAuthorization> {
     const form = new Parameters(request.body);
@@ -92,7 +92,7 @@ export class AuthorizationsService {
     if (!isId('txn', id) || signInExpiresAt(id, this.config) <= this.clock.now())
       throw expiredSignIn();
     const authorization = await this.repository.find(id);
-    // The same error for an unknown request and for another browser's request.
+    // The same error, whether the authorization request is unknown or belongs to another browser.
     if (
       !authorization ||
       token === undefined ||
@@ -110,7 +110,7 @@ export class AuthorizationsService {
     return pending;
   }
 
-  /** Stores the signed-in user of this request; null removes the user. */
+  /** Stores who signed in for this authorization request; null removes the user. */
   async assignUser(id: string, userId: string | null, tx?: Transaction): Promise<void> {
     if (tx) await this.repository.assignUser(tx, id, userId);
     else await this.transactions.run((newTx) => this.repository.assignUser(newTx, id, userId));

@@ -83,7 +83,7 @@ describe('Authorization request: client and redirect URI', () => {
     expect(rejectionOf(queryOf(), { ...APP, enabled: false })).toEqual(page('unknown_app'));
   });
 
-  it('O2 shows this page before any other error', () => {
+  it('O2 shows the page for an unknown app before any other error', () => {
     expect(rejectionOf('', null)).toEqual(page('unknown_app'));
     const wrong = { redirect_uri: 'https://evil.example/', response_type: 'token' };
     expect(rejectionOf(queryOf(wrong), null)).toEqual(page('unknown_app'));
@@ -256,12 +256,12 @@ describe('Authorization request: state', () => {
   });
 
   it.each([
-    ['nothing', {}],
-    ['the response_type', { response_type: 'token' }],
-    ['the scope', { scope: undefined }],
-    ['the code_challenge', { code_challenge: 'short', code_challenge_method: 'S256' }],
-    ['the prompt', { prompt: 'none' }],
-  ])('O15 shows a page for a state of 4,097 bytes even if %s is wrong', (_, wrong) => {
+    ['no other error', {}],
+    ['a wrong response_type', { response_type: 'token' }],
+    ['a missing scope', { scope: undefined }],
+    ['a short code_challenge', { code_challenge: 'short', code_challenge_method: 'S256' }],
+    ['prompt=none', { prompt: 'none' }],
+  ])('O15 shows a page for a state of 4,097 bytes and %s', (_, wrong) => {
     const state = 'é'.repeat(2048) + 'x';
     expect(rejectionOf(queryOf({ ...wrong, state }))).toEqual(page('state_too_long'));
     expect(rejectionOf(queryOf({ ...wrong, state }, '&scope=again'))).toEqual(

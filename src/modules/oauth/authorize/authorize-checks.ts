@@ -80,7 +80,7 @@ const checkRedirectUri: PageCheck = ({ app, parameters }) => {
   if (!app || requested === undefined || !isRegistered(app, requested)) throw wrongRedirectUri();
 };
 
-/** Public apps may use any port of a loopback address (RFC 8252 §7.3). */
+/** Whether the app has registered the redirect URI. A public app may use any port of a loopback address (RFC 8252 §7.3). */
 export function isRegistered({ kind, redirectUris }: RegisteredApp, redirectUri: string): boolean {
   return redirectUris.some((uri) => redirectUriMatches(uri, redirectUri, kind === 'public'));
 }
@@ -92,6 +92,7 @@ const checkStateLength: PageCheck = ({ parameters }) => {
   if (Buffer.byteLength(parameters.get('state') ?? '') > MAX_STATE_BYTES) throw stateTooLong();
 };
 
+/** Parameters that may be sent only once, except for `client_id` and `redirect_uri`: if repeated, they count as missing. */
 const SINGLE_PARAMETERS: ReadonlySet<string> = new Set([
   'response_type',
   'scope',
@@ -105,20 +106,20 @@ const SINGLE_PARAMETERS: ReadonlySet<string> = new Set([
   'request_uri',
 ]);
 
-/** RFC 6749 §3.1. */
+/** No parameter is repeated (RFC 6749 §3.1). */
 const checkDuplicates: RedirectedCheck = ({ parameters }) => {
   const repeated = parameters.repeated().find((name) => SINGLE_PARAMETERS.has(name));
   if (repeated !== undefined) throw new InvalidRequest(`Send ${repeated} only once.`);
 };
 
-/** RFC 6749 §4.1.1. */
+/** `response_type` is `code` (RFC 6749 §4.1.1). */
 const checkResponseType: RedirectedCheck = ({ parameters }) => {
   if (parameters.require('response_type') !== 'code') throw new UnsupportedResponseType();
 };
 
 /**
- * Rejects unsupported extensions that apps rely on: a `response_mode` other than `query`, and request objects (RFC 9101; OpenID
- * Connect Core §3.1.2.6).
+ * Rejects parameters of unsupported extensions, because an app that sends them relies on them: a `response_mode` other than
+ * `query`, and request objects (RFC 9101; OpenID Connect Core §3.1.2.6).
  */
 const checkExtensions: RedirectedCheck = ({ parameters }) => {
   if ((parameters.get('response_mode') ?? 'query') !== 'query')
@@ -127,7 +128,7 @@ const checkExtensions: RedirectedCheck = ({ parameters }) => {
     if (parameters.get(name) !== undefined) throw new RequestNotSupported(name);
 };
 
-/** Source document, section 4.1. */
+/** `state` is present (product requirements, section 4.1). */
 const checkState: RedirectedCheck = ({ parameters }) => {
   parameters.require('state');
 };

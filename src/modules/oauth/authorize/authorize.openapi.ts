@@ -25,7 +25,7 @@ const page = (status: number, description: string, headers?: typeof RETRY_AFTER)
     content: { 'text/html': { schema: { type: 'string' } } },
   });
 
-/** `none` cannot be combined. */
+/** All values of `prompt` except `none`, which cannot be combined with others. A part of a regular expression. */
 const COMBINABLE_PROMPTS = PROMPTS.filter((prompt) => prompt !== 'none').join('|');
 
 /** OpenAPI documentation of the authorization endpoint (product requirements, section 4.1). */
@@ -104,8 +104,8 @@ export function ApiAuthorize(): MethodDecorator {
     }),
     page(
       400,
-      'An error page: the client or redirect URI is not registered, or the request is invalid and the user is not signed in. ' +
-        'In the second case, a link on the page returns the error to the app.',
+      'An error page: the client or redirect URI is not registered, `state` is too long, the URL is malformed, or the request is ' +
+        'otherwise invalid and the user is not signed in. Only in the last case, a link on the page returns the error to the app.',
     ),
     page(429, 'Too many requests from this IP address.', RETRY_AFTER),
     page(500, 'Something went wrong on our side.'),

@@ -15,7 +15,7 @@ import { TokensRepository } from '../tokens/tokens.repository.js';
 import { AuthorizationsRepository } from './authorizations.repository.js';
 import type { PendingAuthorization } from './authorizations.service.js';
 
-/** Shows the consent page and stores the user's decision. Only the first decision on a request counts. */
+/** Shows the consent page and stores the user's decision. Only the first decision on an authorization request counts. */
 @Injectable()
 export class ConsentService {
   constructor(
@@ -30,15 +30,15 @@ export class ConsentService {
     private readonly config: AppConfig,
   ) {}
 
-  /** Sends the consent page. Requested scopes are preselected, except those that the user refused last time. */
+  /** Sends the consent page. Preselects the requested scopes, except those that the user withheld in the latest unrevoked grant. */
   async showPage(
     response: Response,
     pending: PendingAuthorization,
     user: SignInUser,
   ): Promise<void> {
-    const last = await this.grantsRepository.findLatestChoice(user.id, pending.app.clientId);
-    const refused = last?.requested.filter((name) => !last.granted.includes(name)) ?? [];
-    const scopes = pending.scopes.map((name) => ({ name, checked: !refused.includes(name) }));
+    const latest = await this.grantsRepository.findLatestChoice(user.id, pending.app.clientId);
+    const withheld = latest?.requested.filter((name) => !latest.granted.includes(name)) ?? [];
+    const scopes = pending.scopes.map((name) => ({ name, checked: !withheld.includes(name) }));
     this.pages.sendConsentPage(response, pending, scopes, user);
   }
 

@@ -67,7 +67,7 @@ const BACK_TO_ACCOUNT: Recovery = {
 
 type Render = (language: Language, texts: { error?: string; notice?: string }) => string;
 
-/** The pages of sign-in, consent and connected apps. */
+/** Sends the pages of sign-in, consent and connected apps, and the error pages. */
 @Injectable()
 export class OAuthPages {
   constructor(
@@ -158,11 +158,15 @@ export class OAuthPages {
   }
 
   /** Shows a signed-out user an authorization error, with a link to the app instead of a redirect (RFC 9700 §4.11.2). */
-  sendAuthorizationErrorPage(response: Response, app: string, thrown: AuthorizationError): void {
+  sendAuthorizationErrorPage(
+    response: Response,
+    appName: string,
+    thrown: AuthorizationError,
+  ): void {
     const href = errorRedirect(thrown, this.config.publicUrl);
-    this.sendErrorPage(response, invalidAuthorizationRequest(app, thrown.error), {
+    this.sendErrorPage(response, invalidAuthorizationRequest(appName, thrown.error), {
       ...BACK_TO_APP,
-      link: { href, text: ({ recovery }) => recovery.returnTo(app) },
+      link: { href, text: ({ recovery }) => recovery.returnTo(appName) },
     });
     response.req.context.errorCode = thrown.error.code;
   }
@@ -187,7 +191,7 @@ function signInView(response: Response, { binding, app, path = AUTHORIZE_PATH }:
   return { ...binding, uiLocale: requestedLanguage(response.req), path, appName: app?.name };
 }
 
-/** The host, or the scheme of a private-use URI. */
+/** The host of a redirect URI, or its scheme if it is a private-use URI. */
 function displayedRedirect(redirectUri: string): string {
   const { protocol, host } = new URL(redirectUri);
   return protocol === 'https:' || protocol === 'http:' ? host : protocol;

@@ -29,7 +29,7 @@ export class AppSecretsRepository {
     await insertRow(tx, AppSecret, secret);
   }
 
-  /** False when the secret already expires by `expiresAt`. */
+  /** Sets an earlier expiry. Returns false if the secret already expires by then. */
   async expire(tx: Transaction, id: string, expiresAt: Date): Promise<boolean> {
     const where = { id, expiresAt: Or(IsNull(), MoreThan(expiresAt)) };
     const { affected } = await entities(tx).update(AppSecret, where, { expiresAt });
@@ -38,9 +38,9 @@ export class AppSecretsRepository {
 
   /** Writes the last use at most once a minute, so that busy apps do not write with every request. */
   async recordUse({ id, lastUsedAt }: AppSecret, now: Date): Promise<void> {
-    const due = addMilliseconds(now, -MINUTE);
-    if (lastUsedAt !== null && lastUsedAt > due) return;
-    const where = { id, lastUsedAt: Or(IsNull(), LessThanOrEqual(due)) };
+    const minuteAgo = addMilliseconds(now, -MINUTE);
+    if (lastUsedAt !== null && lastUsedAt > minuteAgo) return;
+    const where = { id, lastUsedAt: Or(IsNull(), LessThanOrEqual(minuteAgo)) };
     await this.dataSource.manager.update(AppSecret, where, { lastUsedAt: now });
   }
 }

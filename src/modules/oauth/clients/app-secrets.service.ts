@@ -22,7 +22,7 @@ export interface Rotation {
 
 export interface Revocation {
   revoked: SecretStatus;
-  /** False when it had already expired. */
+  /** False when the secret had already expired. */
   revokedNow: boolean;
   /** The number of remaining live secrets of the app. */
   live: number;
@@ -39,7 +39,7 @@ export class AppSecretsService {
     private readonly clock: Clock,
   ) {}
 
-  /** Creates a secret without an expiry. The server stores only its hash. */
+  /** Creates a secret without an expiry. The server stores its hash and its last four characters. */
   async add(
     tx: Transaction,
     clientId: string,
@@ -120,8 +120,8 @@ export class AppSecretsService {
   }
 
   /**
-   * Whether a query contains a client secret, which proxies and logs may then have stored (RFC 6749 §2.3.1). Records live
-   * secrets in the audit log, but not other values, which anybody can send.
+   * Whether a query has a `client_secret`, which proxies and logs may then have stored (RFC 6749 §2.3.1). Records the exposure of
+   * live secrets in the audit log, but ignores other values, which anybody can send.
    */
   async reportSecretInQuery(query: Readonly<Record<string, unknown>>): Promise<boolean> {
     const sent = new Parameters(query).all('client_secret');

@@ -25,7 +25,7 @@ export class AppsRepository {
     this.apps = new BatchLoader(dataSource, FIND_APP, { clientId: 'client_id' });
   }
 
-  /** Returns null for a malformed id without a query. */
+  /** Returns null if the id is malformed, without querying the database. */
   async find(clientId: string, tx?: Transaction): Promise<App | null> {
     if (!isId('svc_app', clientId)) return null;
     const app = tx
@@ -110,7 +110,7 @@ export class AppsRepository {
     await this.insertRedirectUris(tx, clientId, redirectUris);
   }
 
-  /** False when the app already has this status or does not exist. */
+  /** Returns false if the app already has this status or does not exist. */
   async changeStatus(tx: Transaction, clientId: string, status: App['status']): Promise<boolean> {
     const other = status === 'enabled' ? 'disabled' : 'enabled';
     const { affected } = await entities(tx).update(App, { clientId, status: other }, { status });

@@ -73,7 +73,7 @@ export interface Registration {
   scope: string;
 }
 
-/** Registration of apps by operators. */
+/** Registered apps. Operators register and change them; the endpoints look them up. */
 @Injectable()
 export class AppsService {
   constructor(
@@ -86,7 +86,7 @@ export class AppsService {
 
   /**
    * Registers an app.
-   * @param also runs in the same transaction
+   * @param also further changes in the same transaction
    * @returns the app and, if it is confidential, its client secret
    * @throws InvalidRequest when the name, a redirect URI or a scope is invalid
    */

@@ -15,7 +15,7 @@ import { Parameters } from '../protocol/parameters.js';
 import { claimedClientIds } from '../protocol/presented-credentials.js';
 import { AppsService } from './apps.service.js';
 
-/** CORS without credentials for browser apps (RFC 9700 §2.6). It covers error responses. */
+/** Sets the CORS headers for browser apps, without credentials (RFC 9700 §2.6). Error responses have them, too. */
 @Injectable()
 export class BrowserOriginGuard implements CanActivate {
   constructor(private readonly apps: AppsService) {}
@@ -63,7 +63,7 @@ export class PreflightController {
       'Access-Control-Allow-Origin': origin,
       'Access-Control-Allow-Methods': 'POST',
       'Access-Control-Allow-Headers': 'authorization, content-type, x-requested-with',
-      // Seconds.
+      // In seconds.
       'Access-Control-Max-Age': '600',
     });
   }

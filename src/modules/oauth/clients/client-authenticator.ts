@@ -12,7 +12,7 @@ import type { App, AppSecret } from './client.entities.js';
 
 const DUMMY_HASH = sha256('');
 
-/** The maximum number of live secrets of an app. The server compares this many hashes for every request. */
+/** The maximum number of live secrets of an app. The server compares this many hashes whenever it checks a secret. */
 const MAX_LIVE_SECRETS = 2;
 
 /** Client authentication (RFC 6749 §2.3 and §3.2.1). */
@@ -41,7 +41,7 @@ export class ClientAuthenticator {
     const matching = await this.matchingSecret(app, secret);
     if (!app || !matching || app.status !== 'enabled') throw new InvalidClient(basic);
     try {
-      // With its own deadline, so that it does not shorten the request's.
+      // The write has its own deadline, so that it does not use up the time of the request.
       await withDeadline(() => this.secrets.recordUse(matching, this.clock.now()));
     } catch (error) {
       this.logger.warn(`Could not write the last use of a client secret: ${String(error)}`);

@@ -73,7 +73,7 @@ export class AppRedirectUri {
   @Column(URL_TEXT)
   uri: string;
 
-  /** The origin that may call the client endpoints from a browser (CORS), from `corsOrigin`. Null for private-use schemes. */
+  /** The result of `corsOrigin`. CORS allows this origin if the app is public. Null for private-use schemes. */
   @Column(optional(text(300)))
   origin: string | null;
 }

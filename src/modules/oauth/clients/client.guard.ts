@@ -38,7 +38,7 @@ const SINGLE_PARAMETERS: ReadonlySet<string> = new Set([
   'token_type_hint',
 ]);
 
-/** Validates the form and authenticates its client (RFC 6749 §3.2 and §3.2.1). */
+/** Validates the form and authenticates the client (RFC 6749 §3.2 and §3.2.1). */
 @Injectable()
 export class ClientGuard implements CanActivate {
   constructor(
@@ -81,7 +81,7 @@ export class ClientGuard implements CanActivate {
   }
 }
 
-/** @throws InvalidRequest when a parameter is repeated, or is an array or object, such as `scope[]` */
+/** @throws InvalidRequest when one of `SINGLE_PARAMETERS` is repeated, or has brackets in its name, such as `scope[]` */
 function checkDuplicates(parameters: Parameters): void {
   for (const sentName of parameters.names()) {
     const name = sentName.replace(/\[.*$/s, '');

@@ -65,7 +65,7 @@ export class OAuthErrorResponse {
   }
 }
 
-/** Sends the error responses of the client endpoints: token, revocation and introspection (RFC 6749 §5.2). */
+/** Sends the error responses of token, revocation, introspection and unknown endpoints under `/oauth` (RFC 6749 §5.2). */
 @Catch()
 export class OAuthErrorFilter implements ExceptionFilter {
   private readonly logger = new Logger(OAuthErrorFilter.name);

@@ -8,8 +8,8 @@ import { AppConfig } from '../../../platform/config/app-config.js';
 const BROWSER_LIFETIME_MS = 365 * DAY;
 
 /**
- * The two cookies of the pages. `browser` is a random id, to which requests and one-time passwords are bound. `session` is the
- * session token, which changes at every sign-in. With https, the names start with `__Host-`.
+ * The two cookies of the pages. `browser` is a random id, to which authorization requests and sign-ins are bound. `session` is
+ * the session token, which changes at every sign-in. With https, the names start with `__Host-`.
  */
 @Injectable()
 export class BrowserCookies {
@@ -24,7 +24,7 @@ export class BrowserCookies {
     this.options = { path: '/', httpOnly: true, secure: config.secure, sameSite: 'lax' };
   }
 
-  /** SHA-256 of the browser cookie. */
+  /** SHA-256 of the browser cookie. Undefined without a cookie. */
   browserHash(request: Request): string | undefined {
     return hashOfCookie(request, this.browserName);
   }
@@ -38,7 +38,7 @@ export class BrowserCookies {
     return sha256(value);
   }
 
-  /** SHA-256 of the session cookie. */
+  /** SHA-256 of the session cookie. Undefined without a cookie. */
   sessionHash(request: Request): string | undefined {
     return hashOfCookie(request, this.sessionName);
   }

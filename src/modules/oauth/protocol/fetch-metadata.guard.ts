@@ -4,20 +4,21 @@ import { AppConfig } from '../../../platform/config/app-config.js';
 import { InvalidRequest } from './oauth.errors.js';
 import { InvalidForm, notDirectlyAccessible } from './page-error.js';
 
-function isCrossSite(request: Request): boolean {
+/** `same-site` is another origin, too, such as a sibling domain. */
+function isCrossOrigin(request: Request): boolean {
   return ['cross-site', 'same-site'].includes(request.get('sec-fetch-site') ?? '');
 }
 
 /**
- * Rejects browser requests from another site, unless CORS allows that site to read the response. Runs before failed attempts are
- * counted. Otherwise any site could exhaust the limits of its visitors.
+ * Rejects browser requests from another origin, unless CORS allows that origin to read the response. Runs before failed attempts
+ * are counted. Otherwise any site could exhaust the limits of its visitors.
  */
 @Injectable()
 export class CrossSiteGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
     const request = context.switchToHttp().getRequest<Request>();
     const response = context.switchToHttp().getResponse<Response>();
-    if (isCrossSite(request) && !response.hasHeader('Access-Control-Allow-Origin')) {
+    if (isCrossOrigin(request) && !response.hasHeader('Access-Control-Allow-Origin')) {
       throw new InvalidRequest(
         'Cross-site browser requests are rejected. A public app can call /oauth/token and /oauth/revoke with its client_id from the origin of one of its redirect URIs.',
       );
@@ -37,8 +38,8 @@ export class NavigationGuard implements CanActivate {
 }
 
 /**
- * Rejects forms that another site sent from the user's browser (RFC 6749 §10.12). Compares `Origin` with the configured issuer,
- * not with the `Host` header.
+ * Rejects forms that another origin sent from the user's browser (RFC 6749 §10.12). Compares `Origin`, if present, with the
+ * configured issuer, not with the `Host` header.
  */
 @Injectable()
 export class SameOriginGuard implements CanActivate {
@@ -51,7 +52,7 @@ export class SameOriginGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
     const request = context.switchToHttp().getRequest<Request>();
     const origin = request.get('origin') ?? this.origin;
-    if (origin !== this.origin || isCrossSite(request)) throw new InvalidForm();
+    if (origin !== this.origin || isCrossOrigin(request)) throw new InvalidForm();
     return true;
   }
 }

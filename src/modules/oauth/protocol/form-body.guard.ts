@@ -4,7 +4,7 @@ import { AppConfig } from '../../../platform/config/app-config.js';
 import { readForm } from './form-body.js';
 import { OAuthError } from './oauth.errors.js';
 
-/** Reads the form of a page. A guard, so that the exception filter of the controller handles its errors. */
+/** Reads the form of a page. It is a guard, so that the exception filter of the controller handles errors of the form. */
 @Injectable()
 export class FormBodyGuard implements CanActivate {
   constructor(private readonly config: AppConfig) {}

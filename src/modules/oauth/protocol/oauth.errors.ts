@@ -39,21 +39,21 @@ export class InvalidRequest extends OAuthError {
 export const SECRET_LEAKED =
   'The client secret was sent in a URL, which proxies and logs record. It has leaked and must be rotated.';
 
-/** No endpoint under `/oauth` has this path. 404. */
+/** No endpoint under `/oauth` has this path. Status 404. */
 export class UnknownEndpoint extends InvalidRequest {
   constructor() {
     super('There is no such endpoint. The documentation lists them all.');
   }
 }
 
-/** 413. */
+/** Status 413. */
 export class FormTooLarge extends InvalidRequest {
   constructor() {
     super('The form is too large.');
   }
 }
 
-/** 408. */
+/** Status 408. */
 export class FormTooSlow extends InvalidRequest {
   constructor() {
     super('The form did not arrive in time. Send it again on a new connection.');
@@ -83,8 +83,8 @@ export class MissingClientId extends InvalidClient {
 /** The code or refresh token is unknown, expired, used, revoked, or was issued to another app. */
 export class InvalidGrant extends OAuthError {
   /**
-   * @param countsAsFailedAttempt false if the token was issued to this public app: thousands of users may share one address, and
-   * each may still send a token whose access has ended
+   * @param countsAsFailedAttempt false if this app sent a code or token of its own that is no longer valid: thousands of users of a
+   * public app may share one address, and each may send one
    */
   constructor(
     description: string,
@@ -126,15 +126,15 @@ export class RequestNotSupported extends OAuthError {
   }
 }
 
-/** 405. `allow` lists the supported methods. */
+/** Status 405. `allow` lists the supported methods. */
 export class MethodNotAllowed extends InvalidRequest {
-  /** @param exposed whether the URL contains a client secret */
+  /** @param hasSecret whether the URL contains a client secret, which has then leaked */
   constructor(
     readonly allow: string,
-    exposed: boolean,
+    hasSecret: boolean,
   ) {
     const description = `This endpoint does not support this method. It supports ${allow}.`;
-    super(exposed ? `${description} ${SECRET_LEAKED}` : description);
+    super(hasSecret ? `${description} ${SECRET_LEAKED}` : description);
   }
 }
 

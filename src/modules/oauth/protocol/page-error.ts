@@ -2,7 +2,7 @@ import { CATALOGUES } from '../../../pages/translations/translations.js';
 import type { ErrorText, ErrorTexts } from '../../../pages/translations/en-errors.js';
 import type { OAuthError } from './oauth.errors.js';
 
-type Status = 400 | 403 | 404 | 409 | 429 | 503 | 500;
+type Status = 400 | 403 | 404 | 409 | 429 | 500 | 503;
 
 /** The errors whose text takes no parameters. */
 type FixedText = {
@@ -11,7 +11,7 @@ type FixedText = {
 
 /** An error shown as an HTML page, without a redirect to the app. */
 export class PageError extends Error {
-  /** @param code for logs and metrics; not shown on the page */
+  /** @param code the error code in logs and metrics */
   constructor(
     readonly status: Status,
     readonly code: string,
@@ -23,7 +23,7 @@ export class PageError extends Error {
   }
 }
 
-/** A form that belongs to another browser or user. */
+/** A form that another site sent, or that belongs to another browser or user. */
 export class InvalidForm extends PageError {
   constructor() {
     super(403, 'foreign_form', (errors) => errors.invalidForm);
@@ -62,9 +62,8 @@ export const unavailable = (seconds = 5): PageError =>
 export const internalError = (requestId: string): PageError =>
   new PageError(500, 'internal_error', (errors) => errors.internalError(requestId));
 
-/** An invalid authorization request of an app, before the user has signed in. */
+/** An invalid authorization request, shown to a user who has not signed in. */
 export const invalidAuthorizationRequest = (
-  app: string,
+  appName: string,
   { code, message }: OAuthError,
-): PageError =>
-  new PageError(400, 'refused', (errors) => errors.invalidRequest(app, code, message));
+): PageError => new PageError(400, code, (errors) => errors.invalidRequest(appName, code, message));

@@ -19,12 +19,13 @@ export class Parameters {
     return this.isRepeated(name) ? undefined : this.all(name)[0];
   }
 
+  /** All values that are not empty. */
   all(name: string): string[] {
     const values = Object.hasOwn(this.source, name) ? [this.source[name]].flat() : [];
     return values.filter((value): value is string => typeof value === 'string' && value !== '');
   }
 
-  /** @throws InvalidRequest */
+  /** @throws InvalidRequest if the parameter is omitted or repeated */
   require(name: string): string {
     const value = this.get(name);
     if (value === undefined) throw new InvalidRequest(`${name} is required.`);
@@ -39,6 +40,7 @@ export class Parameters {
     return Object.keys(this.source);
   }
 
+  /** The names of the repeated parameters. */
   repeated(): string[] {
     return this.names().filter((name) => this.isRepeated(name));
   }

@@ -8,7 +8,7 @@ const CHALLENGE = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM';
 
 describe('PKCE verifier', () => {
   it.each([undefined, '', 'x'.repeat(42), 'x'.repeat(129), `${'x'.repeat(42)}+`, `${VERIFIER}\n`])(
-    'O74 rejects the malformed verifier %j (RFC 7636 §4.1)',
+    'O74 rejects the missing or malformed verifier %j (RFC 7636 §4.1)',
     (verifier) => {
       expect(() => validateVerifier(CHALLENGE, verifier)).toThrow(InvalidRequest);
     },

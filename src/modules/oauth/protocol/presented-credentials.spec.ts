@@ -14,7 +14,7 @@ function requestWith(...authorization: string[]): Request {
   return { headersDistinct } as unknown as Request;
 }
 
-const present = (form: Record<string, unknown>, ...authorization: string[]) =>
+const credentialsOf = (form: Record<string, unknown>, ...authorization: string[]) =>
   presentedCredentials(requestWith(...authorization), new Parameters(form));
 
 describe('Client credentials of a request', () => {
@@ -25,17 +25,20 @@ describe('Client credentials of a request', () => {
     basic(`${ID}:${SECRET}`).replace(/=+$/, ''),
     basic(`${ID.replaceAll('_', '%5F')}:${SECRET.replaceAll('-', '%2D')}`),
   ])('O81 reads the header %s', (header) => {
-    expect(present({}, header)).toEqual({ clientId: ID, secret: SECRET, basic: true });
+    expect(credentialsOf({}, header)).toEqual({ clientId: ID, secret: SECRET, basic: true });
   });
 
   it('O82 reads the form', () => {
     const form = { client_id: ID, client_secret: SECRET };
-    expect(present(form)).toEqual({ clientId: ID, secret: SECRET, basic: false });
+    expect(credentialsOf(form)).toEqual({ clientId: ID, secret: SECRET, basic: false });
   });
 
   it('O83 accepts the same client_id in both places', () => {
     const header = basic(`${ID}:${SECRET}`);
-    expect(present({ client_id: ID }, header)).toMatchObject({ clientId: ID, secret: SECRET });
+    expect(credentialsOf({ client_id: ID }, header)).toMatchObject({
+      clientId: ID,
+      secret: SECRET,
+    });
   });
 
   it.each([
@@ -44,7 +47,7 @@ describe('Client credentials of a request', () => {
     ['two headers', {}, 2],
   ])('O83 rejects %s', (_, form, headers) => {
     const sent = Array<string>(headers).fill(basic(`${ID}:${SECRET}`));
-    expect(() => present(form, ...sent)).toThrow(InvalidRequest);
+    expect(() => credentialsOf(form, ...sent)).toThrow(InvalidRequest);
   });
 
   it.each([
@@ -58,7 +61,7 @@ describe('Client credentials of a request', () => {
   ])('O84 rejects the malformed header %j with a challenge', (header) => {
     let error: unknown;
     try {
-      present({}, header);
+      credentialsOf({}, header);
     } catch (thrown) {
       error = thrown;
     }
@@ -70,20 +73,22 @@ describe('Client credentials of a request', () => {
     ['the header', {}, [basic(`${ID}:`)]],
     ['the form', { client_id: ID, client_secret: '' }, []],
   ])('O66 treats an empty secret in %s as omitted', (_, form, headers) => {
-    expect(present(form, ...headers)).toMatchObject({ clientId: ID, secret: undefined });
+    expect(credentialsOf(form, ...headers)).toMatchObject({ clientId: ID, secret: undefined });
   });
 
   it.each([
-    ['the header', {}, [basic(`${ID}:x`)], ID],
-    ['the form', { client_id: ID }, [], ID],
-    ['both places', { client_id: ID }, [basic(`${ID}:x`)], ID],
-    ['no place', {}, [], undefined],
-    ['two places that differ', { client_id: 'other' }, [basic(`${ID}:x`)], undefined],
-    ['a repeated parameter', { client_id: [ID, 'other'] }, [], undefined],
-  ])(
-    'O131 attributes attempts with a client_id in %s to the app or to none',
-    (_, form, headers, claimed) => {
-      expect(claimedClientId(requestWith(...headers), new Parameters(form))).toBe(claimed);
-    },
-  );
+    ['in the header', {}, [basic(`${ID}:x`)], ID],
+    ['in the form', { client_id: ID }, [], ID],
+    ['in both places', { client_id: ID }, [basic(`${ID}:x`)], ID],
+  ])('O131 attributes an attempt to the app with the client_id %s', (_, form, headers, claimed) => {
+    expect(claimedClientId(requestWith(...headers), new Parameters(form))).toBe(claimed);
+  });
+
+  it.each([
+    ['without a client_id', {}, []],
+    ['with different client_ids in two places', { client_id: 'other' }, [basic(`${ID}:x`)]],
+    ['with a repeated client_id', { client_id: [ID, 'other'] }, []],
+  ])('O131 attributes an attempt %s to no app', (_, form, headers) => {
+    expect(claimedClientId(requestWith(...headers), new Parameters(form))).toBeUndefined();
+  });
 });

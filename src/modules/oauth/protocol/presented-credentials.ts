@@ -27,17 +27,17 @@ export function presentedCredentials(
   if (header === undefined) return { clientId, secret, basic: false };
   if (others.length > 0) throw new InvalidRequest('Send one Authorization header, not several.');
 
-  const basic = parseBasic(header);
-  if (!basic) throw new InvalidClient(true);
+  const fromHeader = parseBasic(header);
+  if (!fromHeader) throw new InvalidClient(true);
   if (secret !== undefined) {
     throw new InvalidRequest(
       'Send the client secret in the Authorization header or in the body, not in both.',
     );
   }
-  if (clientId !== undefined && clientId !== basic.clientId) {
+  if (clientId !== undefined && clientId !== fromHeader.clientId) {
     throw new InvalidRequest('client_id differs from the one in the Authorization header.');
   }
-  return { ...basic, basic: true };
+  return { ...fromHeader, basic: true };
 }
 
 /** All distinct client ids of the request, unverified. Several if they contradict each other. */
@@ -48,7 +48,7 @@ export function claimedClientIds(request: Request, parameters: Parameters): stri
   return [...new Set([...inHeaders, ...parameters.all('client_id')])];
 }
 
-/** The client id of the request, unverified. Undefined if there are several. */
+/** The client id of the request, unverified. Undefined if there is none, or more than one. */
 export function claimedClientId(request: Request, parameters: Parameters): string | undefined {
   const [clientId, ...others] = claimedClientIds(request, parameters);
   return others.length === 0 ? clientId : undefined;

@@ -28,9 +28,9 @@ describe('Registration of a redirect URI', () => {
     ['a user name', 'https://me@garden.example/callback', 'user name'],
     ['a user name and password', 'https://me:pw@garden.example/callback', 'user name'],
     ['plain http', 'http://garden.example/callback', 'https'],
-    ['plain http on a host that starts like loopback', 'http://localhost.evil.example/', 'https'],
+    ['plain http on a host that starts with localhost', 'http://localhost.evil.example/', 'https'],
     ['plain http on a private address', 'http://192.168.0.10/callback', 'https'],
-    ['plain http on all addresses', 'http://0.0.0.0/callback', 'https'],
+    ['plain http on the unspecified address', 'http://0.0.0.0/callback', 'https'],
     ['a scheme without a dot', 'garden:/callback', 'private-use scheme'],
     ['a script', 'javascript:alert(1)', 'private-use scheme'],
     ['a data URL', 'data:text/html,hello', 'private-use scheme'],
@@ -106,7 +106,10 @@ describe('Comparison of a requested redirect URI', () => {
   it.each([
     ['no query', 'https://garden.example/callback'],
     ['a longer query', 'https://garden.example/callback?from=platform&more=1'],
-    ['an empty parameter before it', 'https://garden.example/callback?&from=platform'],
+    [
+      'an empty parameter before the registered one',
+      'https://garden.example/callback?&from=platform',
+    ],
     ['another value', 'https://garden.example/callback?from=Platform'],
   ])('O4 rejects a near miss of a registered query: %s', (_, requested) => {
     expect(redirectUriMatches(withQuery, requested, false)).toBe(false);
@@ -123,10 +126,13 @@ describe('Loopback redirect URI of a public app (RFC 8252 §7.3)', () => {
     ['http://127.0.0.1:8080/cb', 'http://127.0.0.1/cb'],
     ['http://[::1]/cb', 'http://[::1]:53123/cb'],
     ['http://127.0.0.1?a=1', 'http://127.0.0.1:53123?a=1'],
-  ])('O5 O6 registered as %s matches %s, unlike that of a confidential app', (own, requested) => {
-    expect(redirectUriMatches(own, requested, true)).toBe(true);
-    expect(redirectUriMatches(own, requested, false)).toBe(false);
-  });
+  ])(
+    'O5 O6 registered as %s matches %s for a public app, but not for a confidential app',
+    (own, requested) => {
+      expect(redirectUriMatches(own, requested, true)).toBe(true);
+      expect(redirectUriMatches(own, requested, false)).toBe(false);
+    },
+  );
 
   it.each([
     ['another path', 'http://127.0.0.1:53123/other'],
@@ -136,16 +142,19 @@ describe('Loopback redirect URI of a public app (RFC 8252 §7.3)', () => {
     ['https without a port', 'https://127.0.0.1/callback'],
     ['the other loopback address', 'http://[::1]:53123/callback'],
     ['the other loopback address without a port', 'http://[::1]/callback'],
-    ['the name of the loopback', 'http://localhost:53123/callback'],
-    ['the name of the loopback without a port', 'http://localhost/callback'],
+    ['the name localhost', 'http://localhost:53123/callback'],
+    ['the name localhost without a port', 'http://localhost/callback'],
     ['another loopback address', 'http://127.0.0.2:53123/callback'],
     ['another IPv6 address', 'http://[::2]/callback'],
-    ['an address written short', 'http://127.1:53123/callback'],
-    ['an address written as a number', 'http://2130706433:53123/callback'],
-    ['a host that starts like it', 'http://127.0.0.1.evil.example:53123/callback'],
-    ['a host that starts like it and its port', 'http://127.0.0.1:4000.evil.example/callback'],
-    ['user info', 'http://127.0.0.1:53123@evil.example/callback'],
-    ['user info before it', 'http://me@127.0.0.1:53123/callback'],
+    ['the address in the short form', 'http://127.1:53123/callback'],
+    ['the address as a number', 'http://2130706433:53123/callback'],
+    ['a host that starts with the address', 'http://127.0.0.1.evil.example:53123/callback'],
+    [
+      'a host that starts with the address and a port',
+      'http://127.0.0.1:4000.evil.example/callback',
+    ],
+    ['the address and port as user info', 'http://127.0.0.1:53123@evil.example/callback'],
+    ['user info before the address', 'http://me@127.0.0.1:53123/callback'],
     ['an empty port', 'http://127.0.0.1:/callback'],
     ['a port above 65535', 'http://127.0.0.1:99999/callback'],
     ['a port of six digits', 'http://127.0.0.1:531230/callback'],
@@ -170,7 +179,7 @@ describe('Loopback redirect URI of a public app (RFC 8252 §7.3)', () => {
     ['https://app.example/cb', 'https://app.example:8443/cb'],
     ['com.example.app:/cb', 'com.example.app://cb'],
     ['com.example.app:/cb', 'com.example.other:/cb'],
-  ])('O6 allows another port for loopback only: %s does not match %s', (own, requested) => {
+  ])('O6 requires an exact match except on loopback: %s does not match %s', (own, requested) => {
     expect(redirectUriMatches(own, requested, true)).toBe(false);
   });
 });

@@ -27,8 +27,8 @@ export function redirectUriProblem(uri: string): string | undefined {
 }
 
 /**
- * Compares exactly (RFC 9700 §4.1.3). For loopback addresses, it can ignore the port, which the operating system chooses
- * (RFC 8252 §7.3).
+ * Compares exactly (RFC 9700 §4.1.3). With `anyLoopbackPort`, ignores the port of the addresses 127.0.0.1 and [::1], because the
+ * operating system chooses it (RFC 8252 §7.3).
  */
 export function redirectUriMatches(
   registered: string,
@@ -38,7 +38,7 @@ export function redirectUriMatches(
   if (registered === requested) return true;
   if (!anyLoopbackPort || !LOOPBACK_LITERAL.test(registered) || !LOOPBACK_LITERAL.test(requested))
     return false;
-  // Rejects ports above 65535.
+  // `canParse` rejects ports above 65535.
   return (
     URL.canParse(requested) && withoutLoopbackPort(registered) === withoutLoopbackPort(requested)
   );

@@ -16,6 +16,7 @@ describe('CallLimitStorage', () => {
 
   const call = (key = 'a') => storage.increment(key, WINDOW, LIMIT);
 
+  /** Returns for each call whether it was blocked. */
   async function callTimes(times: number, key = 'a'): Promise<boolean[]> {
     const blocked: boolean[] = [];
     for (let each = 0; each < times; each += 1) blocked.push((await call(key)).isBlocked);
@@ -36,7 +37,7 @@ describe('CallLimitStorage', () => {
     expect((await call()).isBlocked).toBe(false);
   });
 
-  it('counts the calls of the preceding window, which is never too short', async () => {
+  it('counts a call for at least one window, and for at most one slot longer', async () => {
     await callTimes(LIMIT - 1);
     now += WINDOW - MINUTE;
     expect(await callTimes(2)).toEqual([false, true]);

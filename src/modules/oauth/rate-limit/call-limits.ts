@@ -30,7 +30,7 @@ const SLOTS = 60;
 const MAX_KEYS = 10_000;
 
 interface Slot {
-  /** Start of the slot, in slots since 1970. */
+  /** Index of the slot, counted from 1970. */
   number: number;
   calls: number;
 }
@@ -74,7 +74,7 @@ export class CallLimitStorage implements ThrottlerStorage {
 
 const GROUP = 'oauth:rate-limit-group';
 
-/** The group that `@LimitCalls` declares on the handler. */
+/** The group that `@LimitCalls` declares on the handler or its controller. */
 export function rateLimitGroup(context: ExecutionContext): RateLimitGroup {
   const targets = [context.getHandler(), context.getClass()];
   const group = new Reflector().getAllAndOverride<RateLimitGroup | undefined>(GROUP, targets);
@@ -86,7 +86,7 @@ export function rateLimitGroup(context: ExecutionContext): RateLimitGroup {
 @Injectable()
 class CallLimitGuard extends ThrottlerGuard {
   constructor(
-    // Explicit, because Nest would inject the tokens of the base class.
+    // `@Inject` is explicit, because Nest would otherwise use the injection tokens of the base class.
     @Inject(AppConfig) config: AppConfig,
     @Inject(CallLimitStorage) storage: CallLimitStorage,
     reflector: Reflector,
@@ -103,7 +103,7 @@ class CallLimitGuard extends ThrottlerGuard {
     super(throttlers, storage, reflector);
   }
 
-  /** Overridden because the base class sends its own headers and cannot report. @throws TooManyAttempts */
+  /** Overridden because the base class sends its own headers and does not report rejections. @throws TooManyAttempts */
   protected override async handleRequest(call: ThrottlerRequest): Promise<boolean> {
     const { context, throttler, limit, ttl, blockDuration, getTracker } = call;
     const name = throttler.name ?? '';
@@ -115,11 +115,11 @@ class CallLimitGuard extends ThrottlerGuard {
       throw new TooManyAttempts(state.timeToBlockExpire);
     }
     if (state.totalHits === limit)
-      await this.reporter.recordCallsReached(name, this.keys.exceededBy(request));
+      await this.reporter.recordCallsReached(name, this.keys.appDetails(request));
     return true;
   }
 }
 
-/** Enforces the limits of calls on a handler. */
+/** Enforces the limits of calls on a handler or controller. */
 export const LimitCalls = (group: RateLimitGroup): MethodDecorator & ClassDecorator =>
   applyDecorators(SetMetadata(GROUP, group), UseGuards(CallLimitGuard));

@@ -54,12 +54,12 @@ export class FailedAttempts {
   /** Records a failed attempt. Never throws, because exception filters call it. */
   async record(request: Request, group: RateLimitGroup): Promise<void> {
     try {
-      const by = this.keys.exceededBy(request);
+      const app = this.keys.appDetails(request);
       // A new deadline, because that of the request may have passed.
       await withDeadline(async () => {
         for (const limit of this.limitsOf(group))
           await this.counter.add(limit, this.keys.of(request, limit.by), (tx) =>
-            this.reporter.recordReached(tx, limit.name, by),
+            this.reporter.recordReached(tx, limit.name, app),
           );
       });
     } catch (error) {

@@ -3,7 +3,7 @@ import { Counter } from 'prom-client';
 import { AuditLog } from '../../../platform/audit/audit-log.repository.js';
 import { TransactionRunner, type Transaction } from '../../../platform/database/transaction.js';
 import { Metrics } from '../../../platform/observability/metrics.js';
-import type { ExceededBy } from './request-keys.js';
+import type { AppDetails } from './request-keys.js';
 
 /** Reports rate limits: a metric per rejected request, and an audit event when a limit is reached. */
 @Injectable()
@@ -28,16 +28,16 @@ export class RateLimitReporter {
     this.rejections.inc({ limit });
   }
 
-  /** Audits that the transaction counts the last attempt that the limit allows. */
-  recordReached(tx: Transaction, limit: string, by: ExceededBy = {}): Promise<void> {
+  /** Records in the audit log that the transaction counts the last attempt that the limit allows. */
+  recordReached(tx: Transaction, limit: string, app: AppDetails = {}): Promise<void> {
     const change = { actor: 'service', reason: 'too many attempts' };
-    return this.audit.record(tx, 'oauth.throttled', limit, change, { ...by });
+    return this.audit.record(tx, 'oauth.throttled', limit, change, { ...app });
   }
 
   /** Like `recordReached`, for a limit in memory. Never throws, because the limit works without the event. */
-  async recordCallsReached(limit: string, by: ExceededBy): Promise<void> {
+  async recordCallsReached(limit: string, app: AppDetails): Promise<void> {
     try {
-      await this.transactions.run((tx) => this.recordReached(tx, limit, by));
+      await this.transactions.run((tx) => this.recordReached(tx, limit, app));
     } catch (error) {
       this.logger.error(
         `Could not record in the audit log that the limit ${limit} was reached.`,

@@ -1,7 +1,7 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { COUNTER, HASH, TIME } from '../../../platform/database/columns.js';
 
-/** The attempts of a key in one time slot. */
+/** The attempts of a key in one time slot. The row with the slot `LOCK_SLOT` is the lock of the key. */
 @Entity('throttle_hits')
 @Index('ix_throttle_hits_slot', ['slot'])
 export class RateLimitHit {
@@ -9,6 +9,7 @@ export class RateLimitHit {
   @PrimaryColumn(HASH)
   hash: string;
 
+  /** Start of the slot. */
   @PrimaryColumn(TIME)
   slot: Date;
 

@@ -33,14 +33,16 @@ const NO_HITS: Count = { hits: 0, oldest: null };
 
 @Injectable()
 export class RateLimitRepository {
-  private readonly countInBatch = batched((windows: readonly Window[]) => this.countEach(windows));
+  private readonly countInBatch = batched((windows: readonly Window[]) =>
+    this.countWindows(windows),
+  );
 
   constructor(private readonly dataSource: DataSource) {}
 
   /** Hits in the slots after `since`. Outside of transactions, concurrent lookups share a statement. */
   async count(hash: string, since: Date, tx?: Transaction): Promise<Count> {
     if (!tx) return this.countInBatch({ hash, since });
-    return (await countAll(tx, [hash], since)).get(hash) ?? NO_HITS;
+    return (await countByHash(tx, [hash], since)).get(hash) ?? NO_HITS;
   }
 
   /** Adds a hit. The transaction must have locked the key. */
@@ -71,7 +73,7 @@ export class RateLimitRepository {
   }
 
   /** Runs one statement for all windows with the same start. */
-  private async countEach(windows: readonly Window[]): Promise<Count[]> {
+  private async countWindows(windows: readonly Window[]): Promise<Count[]> {
     const hashesByStart = new Map<number, Set<string>>();
     for (const { hash, since } of windows) {
       const hashesSince = hashesByStart.get(since.getTime()) ?? new Set();
@@ -79,13 +81,13 @@ export class RateLimitRepository {
     }
     const counts = new Map<number, ReadonlyMap<string, Count>>();
     for (const [since, hashesSince] of hashesByStart)
-      counts.set(since, await countAll(this.dataSource, [...hashesSince], new Date(since)));
+      counts.set(since, await countByHash(this.dataSource, [...hashesSince], new Date(since)));
     return windows.map(({ hash, since }) => counts.get(since.getTime())?.get(hash) ?? NO_HITS);
   }
 }
 
 /** The counts by hash. Omits hashes without hits. */
-async function countAll(
+async function countByHash(
   source: DataSource | Transaction,
   hashes: readonly string[],
   since: Date,

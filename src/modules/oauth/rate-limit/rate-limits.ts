@@ -7,10 +7,13 @@ export const WINDOW_MS = 15 * MINUTE;
 /** Endpoints that apps call. */
 const CLIENT_ENDPOINTS = ['token', 'revocation', 'introspection'] as const;
 
-/** A group of routes that share limits. `decision` is the group of the sign-in and consent forms. */
+/** A group of routes that share limits. `decision` is the group of all forms of the pages: sign-in, consent and account. */
 export type RateLimitGroup = (typeof CLIENT_ENDPOINTS)[number] | 'authorize' | 'decision';
 
-/** The property of a request by which a limit counts. `client` is the authenticated app, plus the address if the app is public. */
+/**
+ * The property of a request by which a limit counts. `client` is the authenticated app, plus the address if the app is public.
+ * `app-and-address` needs no authentication. `browser` is the browser cookie, or the address without a cookie.
+ */
 export type RequestKey = 'client' | 'app-and-address' | 'address' | 'browser';
 
 /** A maximum number of attempts within a sliding window. 0 means unlimited. */

@@ -11,7 +11,7 @@ declare module '../../../platform/request-context.js' {
   interface RequestContext {
     /** The group whose failure limits count this request if it fails. */
     rateLimitGroup?: RateLimitGroup;
-    /** Whether the app is confidential, so that its secret was verified. */
+    /** Whether the app is confidential, which means that its secret was verified. */
     isConfidential?: boolean;
   }
 }
@@ -21,12 +21,12 @@ const IPV6_PREFIX_BITS = 64;
 
 export interface Visitor {
   address: string;
-  /** SHA-256 of the browser cookie. */
+  /** SHA-256 of the browser cookie. Empty without a cookie. */
   browserHash: string;
 }
 
-/** The app that exceeded a limit, if it is known. `claimedClientId` is not authenticated. */
-export type ExceededBy = { clientId: string } | { claimedClientId?: string };
+/** The app that reached a limit, as audit details. `claimedClientId` is not authenticated; undefined if the app is unknown. */
+export type AppDetails = { clientId: string } | { claimedClientId?: string };
 
 /** Derives the rate-limit keys of a request. */
 @Injectable()
@@ -55,7 +55,7 @@ export class RequestKeys {
     }
   }
 
-  exceededBy(request: Request): ExceededBy {
+  appDetails(request: Request): AppDetails {
     const { clientId, isConfidential } = request.context;
     return isConfidential && clientId !== undefined
       ? { clientId }

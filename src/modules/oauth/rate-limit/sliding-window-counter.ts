@@ -13,18 +13,21 @@ export interface Attempt {
 }
 
 export interface RateLimitState {
+  /** Whether the limit allows no further attempt. */
   exceeded: boolean;
+  /** The attempts in the window. */
   attempts: number;
   /** Seconds until the oldest attempt leaves the window. */
   retryAfterSeconds: number;
 }
 
+/** Slots per window. */
 const SLOTS = 60;
 const UNLIMITED: RateLimitState = { exceeded: false, attempts: 0, retryAfterSeconds: 0 };
 
 /**
- * Counts attempts in sliding windows in the database, which all processes share. A window has 60 slots. A slot that is partly
- * outside the window still counts, so a window is never too short.
+ * Counts attempts in sliding windows. All processes share the counts in the database. A slot that is partly outside the window
+ * still counts, so a window is never too short.
  */
 @Injectable()
 export class SlidingWindowCounter {
@@ -96,7 +99,7 @@ export class SlidingWindowCounter {
     );
   }
 
-  /** Locks the limit for this key until the end of the transaction. */
+  /** Locks the limit for this key until the end of the transaction, and returns its state. */
   private async lock(tx: Transaction, { limit, key }: Attempt): Promise<RateLimitState> {
     const hash = keyHash(limit, key);
     await this.repository.lock(tx, hash);

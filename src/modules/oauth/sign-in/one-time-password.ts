@@ -5,7 +5,7 @@ import type { Language } from '../../../pages/language.js';
 
 const DIGITS = 6;
 
-/** NIST SP 800-63B-4, section 5.1.3.2. */
+/** Six random digits (NIST SP 800-63B, section 5.1.3.2). */
 export function newOneTimePassword(): string {
   return String(randomInt(10 ** DIGITS)).padStart(DIGITS, '0');
 }

@@ -31,8 +31,8 @@ export class OtpDelivery {
   ) {}
 
   /**
-   * Sends the password if the phone belongs to a user. Refunds a failed message to the daily total, but not to the limits of the
-   * phone, because they must not depend on whether it has an account.
+   * Sends the password if the phone belongs to a user. A failed message is refunded to the daily total only: the limits of the phone
+   * must not depend on whether the phone has an account.
    * @param isStored whether the challenge was committed; if not, the message is dropped
    */
   deliver(

@@ -26,6 +26,7 @@ const MAX_DEVICE_MESSAGES = 1;
 const MAX_DEVICE_GUESSES = 5;
 /** The key of limits for all phones together. */
 const GLOBAL_KEY = '';
+/** Not a limit of messages: allows one report per hour that the daily total is reached. */
 const TOTAL_REACHED_REPORT: Attempt = {
   limit: { name: 'otp-daily-total-alarm', limit: 1, windowMs: HOUR },
   key: GLOBAL_KEY,
@@ -76,7 +77,8 @@ export class OtpLimits {
 
   /**
    * Counts a message to this phone.
-   * @param hasPassword whether the visitor has a valid password. If so, a second click must not use the limits of the device.
+   * @param hasPassword whether an earlier password of the sign-in is still valid. If so, a second click must not use up the limits
+   * of the device.
    */
   takeMessage(
     tx: Transaction,
@@ -104,7 +106,7 @@ export class OtpLimits {
     );
   }
 
-  /** The limit of guesses of this browser for this phone. */
+  /** The state of the limit of guesses at a password of this phone, for this browser. */
   async peekGuess(phone: string, browserHash: string): Promise<RateLimitState> {
     const shared = await this.peek({ limit: this.guesses, key: phone });
     if (!shared.exceeded || !(await this.repository.isTrustedDevice(browserHash, phone)))
@@ -113,7 +115,7 @@ export class OtpLimits {
     return device.exceeded ? sooner(shared, device) : device;
   }
 
-  /** The daily limit of messages to all phones. */
+  /** The state of the daily limit of messages to all phones. */
   peekTotal(): Promise<RateLimitState> {
     return this.peek(this.total);
   }
@@ -123,7 +125,7 @@ export class OtpLimits {
     return this.transactions.run((tx) => this.take(tx, [this.total]));
   }
 
-  /** Whether the daily limit is reached and no process reported it in the last hour. True for one process only. */
+  /** Whether this process should report that the daily limit is reached. Returns true at most once an hour, to one process. */
   async shouldReportTotal(): Promise<boolean> {
     const { exceeded } = await this.counter.peek(this.total.limit, this.total.key);
     if (!exceeded) return false;
@@ -172,7 +174,7 @@ export class OtpLimits {
 
   private async take(tx: Transaction, attempts: readonly Attempt[]): Promise<TakeResult> {
     const at = this.clock.now();
-    // A limit of 1 is a pause, which every user reaches.
+    // A limit of 1 only spaces messages out. Every user reaches it, so it is not recorded.
     const exceeded = await this.counter.takeAll(tx, attempts, at, ({ name, limit }) =>
       limit === 1 ? Promise.resolve() : this.reporter.recordReached(tx, name),
     );

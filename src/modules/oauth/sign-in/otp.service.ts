@@ -62,8 +62,8 @@ export class OtpService {
   ) {}
 
   /**
-   * Sends a new one-time password to `phone` (E.164) if it belongs to a user. Responds the same for an unknown number. Therefore
-   * it only reads the daily total; `OtpDelivery` counts each message that it sends.
+   * Sends a new one-time password to `phone` (E.164) if it belongs to a user. Returns the same for an unknown number. Therefore
+   * this method only reads the daily total; `OtpDelivery` counts each message that it sends.
    */
   async send(
     signInId: string,
@@ -98,7 +98,7 @@ export class OtpService {
     return { outcome: 'sent' };
   }
 
-  /** Counts the message and stores its password. After an unknown commit outcome, sends the message only if it was committed. */
+  /** Counts the message and stores its password. After an unknown commit outcome, sends it only if the password is stored. */
   private async store(message: PasswordMessage, visitor: Visitor): Promise<TakeResult> {
     const { challenge } = message;
     const { signInId, phone, createdAt } = challenge;
@@ -125,7 +125,7 @@ export class OtpService {
     return this.repository.hasOpenChallenge(signInId, phone, this.clock.now());
   }
 
-  /** Verifies a one-time password and refunds the attempt unless the password is wrong. */
+  /** Verifies a one-time password. Refunds the attempt unless the outcome is `wrong`. */
   async verify(guess: Guess, onSignIn: OnSignIn): Promise<Verification> {
     const { signInId, visitor } = guess;
     const open = await this.repository.findOpenChallenge(signInId, this.clock.now());

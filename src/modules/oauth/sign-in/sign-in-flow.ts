@@ -25,7 +25,7 @@ export interface SignInFlow {
   /** Finds the user if the browser is already signed in, for example after a reload. `phone` (E.164) is the submitted number. */
   findSignedInUser: (request: Request, phone?: string) => Promise<SignInUser | null>;
   onSignIn?: OnSignIn;
-  /** Sends the page after the sign-in. */
+  /** Sends the next page, or redirects to it, after the sign-in. */
   next: (response: Response, user: SignInUser) => Promise<void> | void;
 }
 

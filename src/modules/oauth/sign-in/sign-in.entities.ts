@@ -43,7 +43,7 @@ export class TrustedDevice {
 @Index('ix_otp_challenges_expires_at', ['expiresAt'])
 @Index('ix_otp_challenges_phone', ['phone'])
 export class OtpChallenge {
-  /** The id of the sign-in, in its forms. */
+  /** The id of the sign-in: the `transaction` field of its forms. */
   @PrimaryColumn({ ...ID, name: 'transaction_id' })
   signInId: string;
 
@@ -51,7 +51,7 @@ export class OtpChallenge {
   @Column(text(16))
   phone: string;
 
-  /** Null if no user has this phone. Then no password is correct. */
+  /** Null if no active user has this phone. Then no password is correct. */
   @Column(optional(ID))
   userId: string | null;
 

@@ -4,7 +4,7 @@ import { insertRow, unchanged, upsert } from '../../../platform/database/sql.js'
 import { entities, type Transaction } from '../../../platform/database/transaction.js';
 import { OtpChallenge, OtpFailures, SignInSession, TrustedDevice } from './sign-in.entities.js';
 
-/** Per one-time password. */
+/** Guesses per one-time password. */
 const MAX_ATTEMPTS = 5;
 
 /** Sessions, trusted devices, one-time passwords and the failures of a phone. */
@@ -53,7 +53,7 @@ export class SignInRepository {
     return upsert(tx, OtpChallenge, challenge);
   }
 
-  /** Waits for a concurrent transaction that writes the challenge. Returns false if another challenge has replaced it. */
+  /** Whether this challenge is committed and not replaced by another. Waits for a concurrent transaction that writes it. */
   async isStored(tx: Transaction, { signInId, codeHash }: OtpChallenge): Promise<boolean> {
     const where = { signInId, codeHash };
     const { affected } = await entities(tx).update(OtpChallenge, where, {
@@ -101,7 +101,7 @@ export class SignInRepository {
     return this.dataSource.manager.findOneBy(OtpFailures, { phone });
   }
 
-  /** Finds the row and locks it until the end of the transaction. */
+  /** Finds the row and locks it until the end of the transaction, by setting `lastAt`. */
   async findFailuresForUpdate(
     tx: Transaction,
     phone: string,

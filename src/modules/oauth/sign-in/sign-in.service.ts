@@ -30,7 +30,7 @@ export class SignInService {
     private readonly config: AppConfig,
   ) {}
 
-  /** The active user of the session, or null. Extends the session at most once a minute, except for HEAD requests. */
+  /** The active user of the session, or null. Extends the session at most once a minute. HEAD requests do not extend it. */
   async current(request: Request): Promise<SignInUser | null> {
     const hash = this.cookies.sessionHash(request);
     if (hash === undefined) return null;

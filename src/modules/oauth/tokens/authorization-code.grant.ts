@@ -22,12 +22,12 @@ interface Exchange {
   event: NewAuditEvent;
 }
 
-/** A reuse of the code within this time of its exchange counts as a retry and only fails. A later reuse revokes the grant. */
+/** A valid request with a code that was used less than this time ago is a retry and only fails. A later one revokes the grant. */
 const RETRY_MS = 10 * SECOND;
 
 /**
- * The authorization code grant (RFC 6749 §4.1.3). A wrong verifier consumes the code, which allows one guess. Other client errors
- * do not.
+ * The authorization code grant (RFC 6749 §4.1.3). A well-formed but wrong verifier consumes the code of an active user, so that a
+ * client has only one guess. No other client error consumes the code.
  */
 @Injectable()
 export class AuthorizationCodeGrant {
@@ -49,6 +49,7 @@ export class AuthorizationCodeGrant {
         const [first] = await this.issue(tx, [exchange]);
         return first as IssuedTokens;
       },
+      // A code of a revoked grant would fail and roll back the whole batch.
       groupOf: ({ code }) => (code.isRevoked ? undefined : 'all'),
       keyOf: ({ code }) => code.grantId,
     });
@@ -70,7 +71,7 @@ export class AuthorizationCodeGrant {
     validateVerifier(code.codeChallenge, verifier);
     const isVerified = verifierMatches(code.codeChallenge, verifier);
     if (code.consumedAt) {
-      // A second, valid exchange: one of the two clients stole the code (RFC 6749 §4.1.2).
+      // The code was used twice, now with the right verifier: one of the two clients stole it (RFC 6749 §4.1.2).
       if (isVerified && receivedAt >= addMilliseconds(code.consumedAt, RETRY_MS))
         await this.transactions.run((tx) => this.grants.revokeReused(tx, 'code.replayed', code));
       throw invalidCode(!isVerified);
@@ -82,8 +83,8 @@ export class AuthorizationCodeGrant {
     }
     const { grantId, clientId, userId } = code;
     const issued = this.issuer.prepare(code, parseScope(code.scope), this.clock.now());
-    const by = { actor: clientId };
-    const event = this.audit.event('token.issued', grantId, by, { clientId, userId });
+    const change = { actor: clientId };
+    const event = this.audit.event('token.issued', grantId, change, { clientId, userId });
     const tokens = await this.commits.run({ code, issued, event });
     this.grantUsage.record(grantId, this.clock.now());
     return tokens;
@@ -99,7 +100,10 @@ export class AuthorizationCodeGrant {
     return issued.map(({ tokens }) => tokens);
   }
 
-  /** False when a code was already used or its grant has ended. Locks grants first, as all transactions do, to avoid deadlocks. */
+  /**
+   * Returns false if a code was used or has expired, or its grant has ended. Locks the grants first, as all transactions do, to
+   * avoid deadlocks.
+   */
   private async consume(tx: Transaction, codes: readonly StoredCode[]): Promise<boolean> {
     const now = this.clock.now();
     const grantIds = codes.map(({ grantId }) => grantId);
@@ -109,7 +113,7 @@ export class AuthorizationCodeGrant {
   }
 }
 
-/** @param countsAsFailedAttempt false when the code was issued to this app and all parameters are right */
+/** @param countsAsFailedAttempt false when the app sent its own code and the right verifier, or the user is inactive */
 function invalidCode(countsAsFailedAttempt = true): InvalidGrant {
   return new InvalidGrant(
     'The code is unknown, was already used, or was issued to another client.',

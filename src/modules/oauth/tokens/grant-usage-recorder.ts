@@ -4,8 +4,10 @@ import { BackgroundWriter } from '../../../platform/database/background-writer.j
 import { TransactionRunner } from '../../../platform/database/transaction.js';
 import { GrantsRepository } from './grants.repository.js';
 
+/** Per map, to limit memory. */
 const MAX_GRANTS = 10_000;
-const BATCH = 500;
+/** Grants per statement. */
+const BATCH_SIZE = 500;
 
 /** Records the last use of each grant in the background, at most once a minute per grant. */
 @Injectable()
@@ -23,7 +25,7 @@ export class GrantUsageRecorder extends BackgroundWriter {
     super();
   }
 
-  /** Drops the use when too many are pending, as while the database is unavailable. */
+  /** Drops the use when too many are pending, for example while the database is unavailable. */
   record(grantId: string, at: Date): void {
     if (isWithinMinute(this.written.get(grantId), at)) return;
     if (this.pending.has(grantId) || this.pending.size < MAX_GRANTS) this.pending.set(grantId, at);
@@ -48,8 +50,8 @@ export class GrantUsageRecorder extends BackgroundWriter {
   /** Sorts by id, because all transactions lock grants in this order, which avoids deadlocks. */
   private async write(grantIds: readonly string[], at: Date): Promise<void> {
     const sorted = grantIds.toSorted();
-    for (let start = 0; start < sorted.length; start += BATCH) {
-      const batch = sorted.slice(start, start + BATCH);
+    for (let start = 0; start < sorted.length; start += BATCH_SIZE) {
+      const batch = sorted.slice(start, start + BATCH_SIZE);
       await this.transactions.run((tx) => this.grants.recordUse(tx, batch, at));
     }
     for (const [id, usedAt] of this.written) {

@@ -22,10 +22,10 @@ export class GrantsPersonalData implements PersonalData {
 
   rowsToExport({ userId }: Person): PersonalRows[] {
     return [
-      { table: 'grants', rows: this.grants(userId) },
-      this.ofGrants(userId, AuthorizationCode, ['hash', 'codeChallenge']),
-      this.ofGrants(userId, AccessToken, ['hash']),
-      this.ofGrants(userId, RefreshToken, ['hash', 'predecessorHash', 'encryptedResponse']),
+      { table: 'grants', rows: this.grantsWithApp(userId) },
+      this.rowsOfGrants(userId, AuthorizationCode, ['hash', 'codeChallenge']),
+      this.rowsOfGrants(userId, AccessToken, ['hash']),
+      this.rowsOfGrants(userId, RefreshToken, ['hash', 'predecessorHash', 'encryptedResponse']),
     ];
   }
 
@@ -42,7 +42,7 @@ export class GrantsPersonalData implements PersonalData {
   }
 
   /** The rows of `grants`, each with the name of the app. */
-  private async *grants(userId: string): AsyncGenerator<object> {
+  private async *grantsWithApp(userId: string): AsyncGenerator<object> {
     const apps = await this.dataSource.manager.find(App);
     const names = new Map(apps.map(({ clientId, name }) => [clientId, name]));
     const grants = personalRows(this.dataSource, Grant, [{ userId }], ['userId']).rows;
@@ -50,7 +50,8 @@ export class GrantsPersonalData implements PersonalData {
       yield { ...grant, app: names.get(grant.client_id) };
   }
 
-  private ofGrants<T extends { grantId: string }>(
+  /** The rows of `entity` that belong to the grants of the user. */
+  private rowsOfGrants<T extends { grantId: string }>(
     userId: string,
     entity: EntityTarget<T>,
     omit: readonly (keyof T & string)[],

@@ -74,7 +74,7 @@ export class GrantsRepository {
     return (await writeRows(tx, statement, [now, ...ids])) === ids.length;
   }
 
-  /** Returns false if it was already revoked. */
+  /** Returns false if the grant was already revoked. */
   async revoke(tx: Transaction, id: string, now: Date): Promise<boolean> {
     const { affected } = await entities(tx).update(
       Grant,
@@ -136,7 +136,7 @@ export class GrantsRepository {
     return grants.map(({ id }) => id);
   }
 
-  /** Stores the last use of each grant, unless the stored last use is later than one minute before `at`. */
+  /** Stores `at` as the last use of each grant, unless its stored last use is less than a minute older. */
   async recordUse(tx: Transaction, ids: readonly string[], at: Date): Promise<void> {
     const values = [at, addMilliseconds(at, -MINUTE), ...ids];
     await writeRows(tx, `${RECORD_USE} ${placeholdersFor(ids)}`, values);

@@ -20,7 +20,7 @@ const REUSE_REASONS = {
 };
 
 /** Grants per statement. */
-const BATCH = 500;
+const BATCH_SIZE = 500;
 
 /** Creates and revokes grants. Revoking a grant invalidates all its codes and tokens. */
 @Injectable()
@@ -59,7 +59,7 @@ export class GrantsService {
     return grant;
   }
 
-  /** Returns false if it was already revoked. */
+  /** Returns false if the grant was already revoked. */
   async revoke(
     tx: Transaction,
     id: string,
@@ -102,8 +102,8 @@ export class GrantsService {
       revoked.clear();
       await before(tx);
       const ids = await this.repository.findUnrevoked(tx, userId, apps);
-      for (let start = 0; start < ids.length; start += BATCH) {
-        const batch = ids.slice(start, start + BATCH);
+      for (let start = 0; start < ids.length; start += BATCH_SIZE) {
+        const batch = ids.slice(start, start + BATCH_SIZE);
         const grants = await this.repository.revokeAll(tx, batch, this.clock.now());
         const events = grants.map(({ id, clientId }) =>
           this.audit.event('grant.revoked', id, change, { clientId, userId }),

@@ -21,14 +21,14 @@ import { GrantsService } from './grants.service.js';
 import { TokenIssuer, type IssuedTokens } from './token-issuer.js';
 import { TokensRepository, type StoredRefreshToken } from './tokens.repository.js';
 
-/** For this time after its use, a reused refresh token gets the same response. */
+/** The replay window: for this time after its use, a reused refresh token gets the same response. */
 const REPLAY_MS = 30 * SECOND;
 
 interface RefreshRequest {
   value: string;
   receivedAt: Date;
   stored: StoredRefreshToken;
-  /** The `scope` parameter. */
+  /** The `scope` parameter of the request. */
   scope: string | undefined;
   /** The audit event of a successful refresh. */
   event: NewAuditEvent;
@@ -39,7 +39,7 @@ interface RefreshRequest {
  * indicates theft and revokes its grant (RFC 9700 §4.14.2).
  *
  * Clients reuse a token legitimately when a response was lost, or when two workers refresh at once. Therefore the server repeats
- * the response for 30 seconds, or until the successor is used.
+ * the response for 30 seconds, but no longer once the successor is used.
  */
 @Injectable()
 export class RefreshTokenGrant {
@@ -79,6 +79,7 @@ export class RefreshTokenGrant {
     return tokens;
   }
 
+  /** Finds a refresh token of this app. Records an attempt to use another app's token. @throws InvalidGrant */
   private async find(app: App, value: string): Promise<StoredRefreshToken> {
     const stored = hasSecretFormat('svcrt', value)
       ? await this.tokens.findRefreshToken(sha256(value))
@@ -90,7 +91,7 @@ export class RefreshTokenGrant {
     throw invalidToken();
   }
 
-  /** Whether a group commit may include the request: failures are handled one by one. */
+  /** Whether a batch may include the request. A failure would roll back the whole batch. */
   private isExpectedToSucceed(request: RefreshRequest): boolean {
     return this.isUsable(request) && !request.stored.isRevoked && request.scope === undefined;
   }
@@ -124,7 +125,7 @@ export class RefreshTokenGrant {
     return tokens?.[0] ?? this.replayOrRevoke(tx, request);
   }
 
-  /** Consumes the tokens and stores their successors. Undefined when a concurrent request has used one of them. */
+  /** Consumes the tokens and stores their successors. Returns undefined if one of them was used or has expired meanwhile. */
   private async rotate(
     tx: Transaction,
     requests: readonly RefreshRequest[],
@@ -152,7 +153,11 @@ export class RefreshTokenGrant {
     return tokens;
   }
 
-  /** Returns the stored response within the replay window. Otherwise revokes the grant and returns undefined. */
+  /**
+   * Within the replay window, returns the stored response. After it, revokes the grant. Returns undefined without a revocation for
+   * an unused token, an inactive user and a response whose access token was revoked.
+   * @throws InvalidScope if the first request had another scope
+   */
   private async replayOrRevoke(
     tx: Transaction,
     { value, receivedAt, stored, scope }: RefreshRequest,

@@ -16,11 +16,12 @@ export interface IssuedTokens {
   scopes: readonly Scope[];
 }
 
-/** A pair of tokens that is not stored yet, with its rows. */
+/** A pair of tokens that is not stored yet, with the rows to insert. */
 export interface NewTokens extends TokenPair {
   tokens: IssuedTokens;
 }
 
+/** Creates pairs of an access token and a refresh token. */
 @Injectable()
 export class TokenIssuer {
   constructor(

@@ -99,7 +99,9 @@ export class TokenController {
         'With authorization_code: the redirect_uri of the authorization request.',
       ),
       code_verifier: {
-        ...formParameter('With authorization_code, when the request had a code_challenge.'),
+        ...formParameter(
+          'With authorization_code, when the authorization request had a code_challenge.',
+        ),
         pattern: '^[A-Za-z0-9._~-]{43,128}$',
       },
       refresh_token: formParameter('With refresh_token.'),

@@ -40,7 +40,7 @@ export class Grant {
   @Column(optional(TIME))
   revokedAt: Date | null;
 
-  /** To the minute. */
+  /** The last use, accurate to a minute. */
   @Column(optional(TIME))
   lastUsedAt: Date | null;
 }
@@ -122,7 +122,10 @@ export class RefreshToken {
   @Column(optional(HASH))
   predecessorHash: string | null;
 
-  /** The response to this token, encrypted with a key derived from the token. Null outside the replay window. */
+  /**
+   * The response to this token, encrypted with a key derived from the token. Null until the token is used. Cleared when the successor
+   * is used, or by the prune job after the replay window.
+   */
   @Column({ ...optional(text(700)), name: 'sealed_answer' })
   encryptedResponse: string | null;
 

@@ -31,7 +31,7 @@ interface Credential {
 
 /** A code or refresh token. */
 interface SingleUseCredential extends Credential {
-  /** When it was used. */
+  /** When the code or token was used. */
   consumedAt: Date | null;
   grantExpiresAt: Date;
 }
@@ -65,7 +65,7 @@ export interface TokenPair {
 /** The encrypted response to a used refresh token, and the end of its replay window. */
 export type StoredResponse = Pick<RefreshToken, 'encryptedResponse' | 'responseExpiresAt'>;
 
-/** As the drivers return it; `storedTime` converts it. */
+/** A time as the drivers return it; `storedTime` converts it. */
 type Time = Date | string;
 
 interface CredentialRow extends Omit<Credential, 'expiresAt' | 'isRevoked'> {

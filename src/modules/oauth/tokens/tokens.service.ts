@@ -61,7 +61,7 @@ export class TokensService {
     return { ...found, revokedNow };
   }
 
-  /** Returns false if it was already revoked. */
+  /** Returns false if the access token, or the grant of the refresh token, was already revoked. */
   private revokeStored(
     { kind, hash, grantId, clientId, userId }: StoredToken,
     change: Change,

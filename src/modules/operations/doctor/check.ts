@@ -4,7 +4,7 @@ import { startupErrorMessage } from '../../../platform/lifecycle/startup-error.j
 export interface Finding {
   status: 'ok' | 'warning' | 'failed';
   summary: string;
-  /** A shell command or a sentence. */
+  /** A sentence, a shell command, an SQL statement, or a variable with its value. */
   remedy?: string;
 }
 

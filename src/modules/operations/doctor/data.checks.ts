@@ -9,7 +9,10 @@ import { failed, type Finding, ok, warning } from './check.js';
 
 const MAX_SHOWN = 3;
 
-/** Compares a counter cache with the rows that it counts. @param correct repairs a row in its own transaction */
+/**
+ * Compares a counter cache with the rows that it counts.
+ * @param correct repairs a row in its own transaction; returns undefined if its counter is no longer wrong
+ */
 export async function counterFindings(
   counter: CounterCache,
   correct?: (id: string) => Promise<Discrepancy | undefined>,

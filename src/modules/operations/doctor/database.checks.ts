@@ -1,5 +1,5 @@
 import {
-  type DatabaseFacts,
+  type DatabaseDiagnostics,
   type DatabaseSettings,
   missingPrivileges,
 } from '../../../platform/database/database-status.js';
@@ -13,7 +13,7 @@ const OLDEST_SUPPORTED = { SQLite: [3, 40], MariaDB: [10, 11], MySQL: [8, 4] } a
 const SLOW_MS = 50;
 
 /** Checks the database product, its version and its latency. */
-export async function serverFinding(facts: DatabaseFacts): Promise<Finding> {
+export async function serverFinding(facts: DatabaseDiagnostics): Promise<Finding> {
   const { name, version } = await facts.engine();
   const latency = await facts.latency();
   const summary = `${name} ${version} responds in ${latency.toFixed(1)} ms.`;
@@ -25,12 +25,14 @@ export async function serverFinding(facts: DatabaseFacts): Promise<Finding> {
 }
 
 function isOlder(version: string, major: number, minor: number): boolean {
-  const [has = 0, hasMinor = 0] = version.split('.').map((part) => Number.parseInt(part, 10));
-  return has < major || (has === major && hasMinor < minor);
+  const [actualMajor = 0, actualMinor = 0] = version
+    .split('.')
+    .map((part) => Number.parseInt(part, 10));
+  return actualMajor < major || (actualMajor === major && actualMinor < minor);
 }
 
 /** Checks the session settings and the character sets of tables. Returns nothing on SQLite. */
-export async function settingsFindings(facts: DatabaseFacts): Promise<Finding[]> {
+export async function settingsFindings(facts: DatabaseDiagnostics): Promise<Finding[]> {
   const settings = await facts.settings();
   if (settings === null) return [];
   const found = [...sessionFindings(settings), ...textFindings(settings)];
@@ -93,7 +95,7 @@ export async function writeFinding(runs: JobRunsRepository): Promise<Finding> {
 }
 
 /** Checks that the database user has the privileges for migrations. */
-export async function migrateFindings(facts: DatabaseFacts): Promise<Finding[]> {
+export async function migrationPrivilegeFindings(facts: DatabaseDiagnostics): Promise<Finding[]> {
   const privileges = await facts.privileges();
   if (privileges === null) return [];
   const missing = missingPrivileges(privileges, MIGRATION_PRIVILEGES).join(', ');
@@ -110,6 +112,7 @@ export async function migrateFindings(facts: DatabaseFacts): Promise<Finding[]> 
 export async function clockFinding(clockSkew: ClockSkew): Promise<Finding> {
   const problem = await clockSkew.problem();
   if (problem === undefined) return ok('The clock agrees with that of the database.');
+  // The problem ends with its remedy, after a colon.
   const [summary = '', remedy] = problem.split(': ');
   return failed(`${capitalized(summary)}.`, remedy && `${capitalized(remedy)}.`);
 }

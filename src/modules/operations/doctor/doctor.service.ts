@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { AuditLog, type Change } from '../../../platform/audit/audit-log.repository.js';
 import { Clock } from '../../../platform/clock.js';
 import type { CounterCache, Discrepancy } from '../../../platform/database/counter-cache.js';
-import { DatabaseFacts } from '../../../platform/database/database-status.js';
+import { DatabaseDiagnostics } from '../../../platform/database/database-status.js';
 import { Migrator } from '../../../platform/database/migrations/migrator.js';
 import { TransactionRunner } from '../../../platform/database/transaction.js';
 import { ClockSkew } from '../../../platform/lifecycle/health.js';
@@ -14,7 +14,7 @@ import { type Check, runChecks, type CheckOptions, type NamedFinding, warning } 
 import { counterFindings, jobFindings, quotaFinding } from './data.checks.js';
 import {
   clockFinding,
-  migrateFindings,
+  migrationPrivilegeFindings,
   migrationsFinding,
   serverFinding,
   settingsFindings,
@@ -25,7 +25,7 @@ import {
 @Injectable()
 export class Doctor {
   constructor(
-    private readonly facts: DatabaseFacts,
+    private readonly facts: DatabaseDiagnostics,
     private readonly clockSkew: ClockSkew,
     private readonly migrator: Migrator,
     private readonly runs: JobRunsRepository,
@@ -37,8 +37,8 @@ export class Doctor {
     private readonly clock: Clock,
   ) {}
 
-  async run(settings: CheckOptions): Promise<NamedFinding[]> {
-    const { repair } = settings;
+  async run(options: CheckOptions): Promise<NamedFinding[]> {
+    const { repair } = options;
     const { facts, runs } = this;
     const onAnySchema: Check[] = [
       { name: 'database', run: async () => [await serverFinding(facts)] },
@@ -49,7 +49,7 @@ export class Doctor {
     const onCurrentSchema: Check[] = [
       {
         name: 'permissions',
-        run: async () => [await writeFinding(runs), ...(await migrateFindings(facts))],
+        run: async () => [await writeFinding(runs), ...(await migrationPrivilegeFindings(facts))],
       },
       ...[...this.posts.counters(), ...this.comments.counters()].map((counter) => ({
         name: 'counters',
@@ -58,9 +58,9 @@ export class Doctor {
       { name: 'quota', run: async () => [await quotaFinding(this.quota, repair)] },
       { name: 'jobs', run: () => jobFindings(runs, this.clock.now()) },
     ];
-    const findings = await runChecks(onAnySchema, settings);
+    const findings = await runChecks(onAnySchema, options);
     if (await this.migrator.isCurrent())
-      return [...findings, ...(await runChecks(onCurrentSchema, settings))];
+      return [...findings, ...(await runChecks(onCurrentSchema, options))];
     const check = [...new Set(onCurrentSchema.map(({ name }) => name))].join(', ');
     return [...findings, { check, ...warning('Skipped while migrations are pending.') }];
   }

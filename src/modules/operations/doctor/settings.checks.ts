@@ -2,6 +2,7 @@ import { access, constants, stat, statfs } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { SECOND } from '../../../platform/clock.js';
 import type { AppConfig, SmsConfig } from '../../../platform/config/app-config.js';
+import type { DatabaseAddress } from '../../../platform/config/database-url.js';
 import { ConfigError } from '../../../platform/config/load-config.js';
 import { describeFailure, httpCall } from '../../../platform/http/http-client.js';
 import {
@@ -41,7 +42,7 @@ async function nearestExisting(path: string): Promise<string> {
   }
 }
 
-/** Warns of settings that are rejected in production. */
+/** Outside of production, warns of settings that production would reject. */
 function developmentWarnings({
   production,
   secure,
@@ -105,8 +106,8 @@ const METRICS_PORT_REMEDY = 'Set METRICS_PORT to a free port, or to off.';
 async function metricsFinding({ metricsPort, port, host }: AppConfig['server']): Promise<Finding> {
   if (metricsPort === null) return ok('Metrics are off.');
   if (metricsPort === port) return failed('METRICS_PORT is the same as PORT.', METRICS_PORT_REMEDY);
-  const name = host?.includes(':') ? `[${host}]` : (host ?? '127.0.0.1');
-  const url = `http://${name}:${metricsPort}/metrics`;
+  const hostname = host?.includes(':') ? `[${host}]` : (host ?? '127.0.0.1');
+  const url = `http://${hostname}:${metricsPort}/metrics`;
   const response = await httpCall(url, METRICS_TIMEOUT_MS, { method: 'GET' });
   if ('kind' in response)
     return warning(
@@ -148,7 +149,10 @@ async function gatewayFinding(sms: SmsConfig): Promise<Finding> {
   }
 }
 
-/** Prints only the origin, because the path may contain a secret. Any status below 500 is ok, because a gateway may reject HEAD. */
+/**
+ * Prints only the origin, because the path may contain a secret. A status below 500 is ok unless it is in `rejected`, because a
+ * gateway may reject HEAD.
+ */
 async function gatewayResponseFinding(
   url: string,
   timeoutMs: number,
@@ -192,23 +196,27 @@ async function spaceFinding(file: string): Promise<Finding> {
   return free < RECOMMENDED_FREE_MB ? warning(summary, remedy) : ok(summary);
 }
 
+/** The file of a SQLite database. Undefined for a database on a server or in memory. */
+function databaseFile(address: DatabaseAddress): string | undefined {
+  return address.engine === 'sqlite' && address.file !== ':memory:' ? address.file : undefined;
+}
+
+async function storageFindings(file: string): Promise<Finding[]> {
+  return [await fileFinding(file), await spaceFinding(file)];
+}
+
 /** Runs the checks that only need the configuration. */
-export function checkSettings(config: AppConfig, settings: CheckOptions): Promise<NamedFinding[]> {
+export function checkSettings(config: AppConfig, options: CheckOptions): Promise<NamedFinding[]> {
   const warnings = [...developmentWarnings(config), ...unsafeSettings(config)];
   const valid = [ok('The configuration is valid.')];
-  const { address } = config.database;
-  const file = address.engine === 'sqlite' ? address.file : ':memory:';
-  const storage = async (): Promise<Finding[]> => [
-    await fileFinding(file),
-    await spaceFinding(file),
-  ];
+  const file = databaseFile(config.database.address);
   const checks: Check[] = [
     { name: 'configuration', run: async () => (warnings.length > 0 ? warnings : valid) },
-    ...(file === ':memory:' ? [] : [{ name: 'storage', run: storage }]),
+    ...(file === undefined ? [] : [{ name: 'storage', run: () => storageFindings(file) }]),
     { name: 'sms', run: async () => [await gatewayFinding(config.sms)] },
     { name: 'metrics', run: async () => [await metricsFinding(config.server)] },
   ];
-  return runChecks(checks, settings);
+  return runChecks(checks, options);
 }
 
 /** The findings of an invalid configuration. */

@@ -13,7 +13,7 @@ import { Metrics } from '../../../platform/observability/metrics.js';
 import type { ApiCall } from './call-log.entities.js';
 import { CallsRepository } from './calls.repository.js';
 
-/** The only metered route (product requirements, section 8). */
+/** The only route whose calls count against the quota (product requirements, section 8). */
 const PUBLISH_ROUTE = 'POST /dev/v1/posts';
 const CREATED = 201;
 
@@ -79,7 +79,7 @@ export class CallLog extends BackgroundWriter {
   }
 
   /** Makes `record` wait for this publish. A publish that succeeds and is no replay has already recorded its call. */
-  awaitPublish(caller: Caller, publish: Promise<Outcome<unknown>>): void {
+  recordAfterPublish(caller: Caller, publish: Promise<Outcome<unknown>>): void {
     this.publishes.set(caller, publish);
   }
 

@@ -59,7 +59,7 @@ export class CallsRepository {
     return rows.map((row) => ({ ...row, calls: Number(row.calls) }));
   }
 
-  /** The number of metered calls by client id. */
+  /** The number of calls that count against the quota, by client id. */
   async countMetered(hour: TimeRange): Promise<ReadonlyMap<string, number>> {
     const rows = await this.inTimeRange(hour)
       .andWhere({ metered: true })
@@ -70,6 +70,7 @@ export class CallsRepository {
     return new Map(rows.map(({ clientId, calls }) => [clientId, Number(calls)]));
   }
 
+  /** The number of an app's calls that count against the quota. */
   countMeteredOf(tx: Transaction, clientId: string, span: TimeRange): Promise<number> {
     return this.inTimeRange(span, entities(tx)).andWhere({ clientId, metered: true }).getCount();
   }

@@ -50,7 +50,7 @@ export class UsageRollup {
     return this.repository.callsBefore(callLogStart(this.clock.now(), this.config));
   }
 
-  /** Rolls up the calls past retention and returns them, for pruning. @param stopAt when to leave the rest to the next run */
+  /** Rolls up calls past retention and returns those rolled up, for pruning. @param stopAt when to leave the rest to the next run */
   async rollUpExpiredCalls(stopAt?: Date): Promise<DeletableRows> {
     const end = callLogStart(this.clock.now(), this.config);
     const { until } = await this.rollUp(new Date(0), end, stopAt);
@@ -112,9 +112,9 @@ export class UsageRollup {
   private async firstUnfinishedDay(): Promise<Date> {
     const newest = await this.repository.findNewestDay();
     if (newest === null) return new Date(0);
-    const counted = new Date(newest);
+    const newestDay = new Date(newest);
     const today = floorTo(this.clock.now(), DAY);
-    return addMilliseconds(counted < today ? counted : today, -DAY);
+    return addMilliseconds(newestDay < today ? newestDay : today, -DAY);
   }
 }
 

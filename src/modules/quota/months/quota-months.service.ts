@@ -39,8 +39,8 @@ export class QuotaMonths {
   ) {}
 
   /**
-   * Closes the earlier months: stores the plan and limit of each app, so that later plan changes do not alter their reports.
-   * Returns the totals of the previous month. Idempotent and safe to run concurrently.
+   * Closes the earlier months: stores the plan and limit of each app, so that later plan changes do not alter the reports of
+   * these months. Also returns the totals of the previous month. Idempotent and safe to run concurrently.
    */
   async closeEarlier(): Promise<ClosedMonths> {
     const now = this.clock.now();
@@ -59,7 +59,7 @@ export class QuotaMonths {
   private async close(period: Period, closedAt: Date): Promise<number> {
     let closed = 0;
     for (;;) {
-      const clientIds = await this.repository.findUnclosed(period, BATCH_SIZE);
+      const clientIds = await this.repository.findUnclosedClientIds(period, BATCH_SIZE);
       if (clientIds.length === 0) return closed;
       const before = closed;
       for (const { plan, limit, clientIds: group } of await this.groupByQuota(clientIds)) {
@@ -68,12 +68,12 @@ export class QuotaMonths {
           this.repository.close(tx, period, group, values),
         );
       }
-      // Another process has closed these apps, and closes the rest.
+      // Another process has closed the month of these apps, and will close it for the rest.
       if (closed === before) return closed;
     }
   }
 
-  /** Most apps share a plan and a limit, so that few statements close a month. */
+  /** Groups apps by plan and limit. Most apps share both, so few statements close a month. */
   private async groupByQuota(
     clientIds: string[],
   ): Promise<Iterable<EffectiveQuota & { clientIds: string[] }>> {

@@ -14,13 +14,15 @@ import { QuotaRepository } from '../quota.repository.js';
 export interface QuotaDiscrepancy {
   clientId: string;
   period: Period;
+  /** The value of the counter. */
   used: number;
+  /** The number of posts in the call log. */
   recorded: number;
   /** The number of posts recorded before `until`. Running publishes cannot change it. */
   settled: { until: Date; posts: number };
 }
 
-/** Far longer than a publish may take from its start, which is the time recorded, to COMMIT. */
+/** A publish that started longer ago than this has committed or failed. The call log records the start time. */
 const SETTLED_MS = HOUR;
 
 /** Compares the quota counters with the call log (product requirements, section 8). */
@@ -57,7 +59,7 @@ export class QuotaReconciliation {
     return discrepancies.toSorted((a, b) => (a.clientId < b.clientId ? -1 : 1));
   }
 
-  /** Sets the counter to the number of recorded calls, if it is still wrong. */
+  /** Sets the counter to the number of posts in the call log, if it is still wrong. */
   async fix(discrepancy: QuotaDiscrepancy, change: Change): Promise<void> {
     const { clientId, period } = discrepancy;
     await this.transactions.run(async (tx) => {
@@ -71,24 +73,25 @@ export class QuotaReconciliation {
     });
   }
 
-  /** Locks the counter of an app, and reads it and the recorded calls. */
+  /** Locks the counter of an app, reads it, and counts the posts in the call log. */
   private async compare(
     tx: Transaction,
     { clientId, period, settled }: Pick<QuotaDiscrepancy, 'clientId' | 'period' | 'settled'>,
   ): Promise<{ used: number; recorded: number }> {
     const { to } = rangeOf(period);
-    const count = (): Promise<number> =>
+    const countRecent = (): Promise<number> =>
       this.calls.countMeteredOf(tx, clientId, { from: settled.until, to });
     let used = await this.quota.lockUsed(tx, clientId, period);
-    let recent = await count();
+    let recent = await countRecent();
     if (used === null) {
       // The app's first publish of the month may have committed between the two statements.
       used = await this.quota.lockUsed(tx, clientId, period);
-      if (used !== null) recent = await count();
+      if (used !== null) recent = await countRecent();
     }
     return { used: used ?? 0, recorded: settled.posts + recent };
   }
 
+  /** The number of posts in the call log, by client id. */
   private async count(span: TimeRange): Promise<ReadonlyMap<string, number>> {
     const counts = new Map<string, number>();
     for await (const hour of this.calls.hoursWithCalls(span))

@@ -35,8 +35,8 @@ const BATCH_SIZE = 500;
 const TOO_LONG = `It is longer than ${MAX_LINE_LENGTH} characters.`;
 const INVALID_UTF8 = 'It is not valid UTF-8.';
 const NOT_AN_OBJECT = 'It is not a JSON object. Is the file complete?';
-const QUOTES =
-  'Its quotes do not match. Close each quoted value on its line, and double the quotes inside it.';
+const QUOTES_HELP = 'Close each quoted value on its line, and double the quotes inside it.';
+const QUOTES = `Its quotes do not match. ${QUOTES_HELP}`;
 
 export const FORMATS = ['csv', 'ndjson'] as const;
 export type Format = (typeof FORMATS)[number];
@@ -160,7 +160,7 @@ function headerOf(text: string): Column[] {
     throw wrongHeader('The file is not UTF-8; save it as "CSV UTF-8".');
   if (text.includes('\r')) throw wrongHeader('The file has no line feeds; save it as "CSV UTF-8".');
   const [cells] = rowsOf([text]) ?? [];
-  if (!cells) throw wrongHeader(QUOTES);
+  if (!cells) throw wrongHeader(`The quotes of the first line do not match. ${QUOTES_HELP}`);
   if (cells.length === 1 && /[;\t]/.test(text))
     throw wrongHeader('Separate the columns with commas.');
   const columns = cells.map((cell) => {
@@ -196,6 +196,7 @@ function recordsOf(lines: readonly Line[], columns: readonly Column[]): FileReco
   return lines.map(({ number: line, text }, index) => {
     if (text === undefined) return { line, problem: TOO_LONG };
     if (text.includes('\uFFFD')) return { line, problem: INVALID_UTF8 };
+    // If the quotes of one line do not match, the lines are parsed one by one to find it.
     const cells = rows ? rows[index] : rowsOf([text])?.[0];
     if (!cells) return { line, problem: QUOTES };
     if (cells.length !== columns.length) return { line, problem: wrongWidth(cells, columns) };

@@ -30,7 +30,7 @@ describe('batchesOfLines', () => {
     ]);
   });
 
-  it('drops the text of lines over the length limit only', async () => {
+  it('drops the text of lines over the length limit, and of no others', async () => {
     const long = 'x'.repeat(20_000);
     expect(await linesOf(['a\n', long, long, 'y', '\nb\n', long, long])).toEqual([
       [

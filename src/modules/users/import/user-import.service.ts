@@ -4,7 +4,7 @@ import { Clock } from '../../../platform/clock.js';
 import { isDuplicateKey } from '../../../platform/database/errors.js';
 import { type Transaction, TransactionRunner } from '../../../platform/database/transaction.js';
 import { isBlank } from '../../../platform/text.js';
-import { InvalidValue } from '../../../platform/typed-values.js';
+import { InvalidValue } from '../../../platform/operator-input.js';
 import { parsePhone } from '../phone-number.js';
 import { PHONE_REQUIREMENT, fieldParsers } from '../user-fields.js';
 import type { User } from '../user.entity.js';
@@ -32,7 +32,7 @@ interface WriteCounts {
 
 export interface ImportReport extends WriteCounts {
   unchanged: number;
-  /** Lines read, without the header. */
+  /** Lines read, without the header and blank lines. */
   lines: number;
   invalid: number;
 }
@@ -41,14 +41,14 @@ interface ImportSettings {
   change: Change;
   /** Checks everything and writes nothing. */
   dryRun: boolean;
-  /** Called after every batch. */
+  /** Called after every batch with the counts so far. */
   onProgress: (report: ImportReport) => void;
   onProblem: (problem: Problem) => void;
 }
 
 /**
- * Adds and updates users from a file, by phone. Each batch is a transaction of its own, so that an interrupted import can be
- * repeated.
+ * Adds and updates users from a file, identified by phone number. Each batch is a transaction of its own, so that an interrupted
+ * import can be repeated.
  */
 @Injectable()
 export class UserImport {
@@ -132,7 +132,7 @@ export class UserImport {
   }
 }
 
-/** @param lineOfPhone the lines parsed so far by phone; this line is added */
+/** @param lineOfPhone the line of each phone number so far; this line is added */
 function parseRecord(record: FileRecord, lineOfPhone: Map<string, number>): ImportedUser | Problem {
   if ('problem' in record) return record;
   const { line, values } = record;

@@ -12,7 +12,7 @@ export async function missingStatements(dataSource: DataSource): Promise<string[
   return upQueries.map(({ query }) => query);
 }
 
-const ATTEMPTS = 10;
+const MAX_ATTEMPTS = 10;
 const MAX_PAUSE_MS = 500;
 /** Waits for 10 seconds at most. */
 const LOCK_ON_SERVER = `SELECT GET_LOCK(LEFT(CONCAT('migrate.', DATABASE()), 64), 10) AS locked`;
@@ -22,8 +22,8 @@ const LOCK_ON_SQLITE = 'PRAGMA user_version = 0';
 
 /**
  * Runs `work` under a lock that excludes other migrating processes. On a server, waits for it without a limit.
- * `holder` is in a transaction that commits after `work`. On SQLite, `work` runs in this transaction. On a server, schema changes
- * commit implicitly, so `work` must use another connection.
+ * `holder` holds the lock. It is in a transaction that commits after `work`. On SQLite, `work` runs in this transaction. On a
+ * server, schema changes commit implicitly, so `work` must use another connection.
  * Retries `work` after a lock conflict with a request, so it must be able to continue where it stopped.
  */
 async function withMigrationLock(
@@ -36,7 +36,7 @@ async function withMigrationLock(
       return;
     } catch (error) {
       const isRetryable = isConflict(error) || isFileLocked(error);
-      if (!isRetryable || attempt === ATTEMPTS) throw error;
+      if (!isRetryable || attempt === MAX_ATTEMPTS) throw error;
       await sleep(Math.random() * MAX_PAUSE_MS);
     }
   }
@@ -49,7 +49,7 @@ async function runLocked(
   const isServer = dataSource.options.type !== 'better-sqlite3';
   const holder = dataSource.createQueryRunner();
   try {
-    // In transactions, so that a proxy sends both statements to the primary.
+    // Locks and unlocks in transactions, so that a proxy sends both statements to the primary.
     await holder.startTransaction();
     if (isServer) await lockServer(holder);
     else await holder.query(LOCK_ON_SQLITE);
@@ -97,7 +97,7 @@ export class Migrator {
   constructor(private readonly dataSource: DataSource) {}
 
   /**
-   * Runs pending migrations, oldest first, in a transaction on SQLite. Several processes may call it concurrently.
+   * Runs pending migrations, oldest first; on SQLite, all in one transaction. Several processes may call it concurrently.
    * @returns the names of the migrations that were pending before
    */
   async migrate(): Promise<string[]> {
@@ -109,7 +109,7 @@ export class Migrator {
     return pending;
   }
 
-  /** The applied migrations after a release, newest first. @throws SchemaIsNewer */
+  /** The applied migrations that are newer than a release, newest first. @throws SchemaIsNewer */
   async appliedSince(release: Release): Promise<string[]> {
     const applied = await appliedNames(this.dataSource);
     const known = migrationNames(this.dataSource);
@@ -120,10 +120,10 @@ export class Migrator {
   }
 
   /**
-   * Reverts the migrations after a release, newest first, and deletes their data. Continues an interrupted run. Several processes
-   * may call it concurrently.
+   * Reverts the migrations that are newer than a release, newest first, and deletes their data. Continues an interrupted run.
+   * Several processes may call it concurrently.
    * @param onReverted called in the transaction that deletes the migration's row, by the process that reverted it
-   * @returns the names of the migrations after the release
+   * @returns the names of the migrations that are newer than the release
    * @throws SchemaIsNewer
    */
   async revert(
@@ -159,6 +159,7 @@ export class Migrator {
     };
   }
 
+  /** Whether no migrations are pending. A newer version may have applied more. */
   async isCurrent(): Promise<boolean> {
     return (await this.status()).every(({ applied }) => applied);
   }

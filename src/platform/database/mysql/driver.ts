@@ -21,7 +21,10 @@ export interface Timeouts {
   statementMs: number;
 }
 
-/** Servers check their own timeouts about once a second. */
+/**
+ * Time for the server to end a statement itself before the client closes the connection. Servers check their timeouts about once a
+ * second.
+ */
 const SERVER_GRACE_MS = 2000;
 
 /** The server closes idle connections after this time and releases their locks, in case the host of the process is lost. */
@@ -43,7 +46,7 @@ const LONG_IDLE_SETTINGS: Readonly<Record<ServerKind, string>> = {
  */
 export function driverWithTimeouts(kind: ServerKind, { waitMs, statementMs }: Timeouts): object {
   const seconds = Math.ceil(waitMs / 1000);
-  const timeouts =
+  const statementTimeout =
     kind === 'mariadb'
       ? `max_statement_time = ${statementMs / 1000}`
       : `max_execution_time = ${statementMs}`;
@@ -51,7 +54,7 @@ export function driverWithTimeouts(kind: ServerKind, { waitMs, statementMs }: Ti
     statementMs > 0 ? `wait_timeout = ${IDLE_TIMEOUT_S}` : LONG_IDLE_SETTINGS[kind];
   const settings = [
     'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED',
-    `SET SESSION ${timeouts}, innodb_lock_wait_timeout = ${seconds}, lock_wait_timeout = ${seconds}, ${idleTimeouts}`,
+    `SET SESSION ${statementTimeout}, innodb_lock_wait_timeout = ${seconds}, lock_wait_timeout = ${seconds}, ${idleTimeouts}`,
     // Replaces the server's modes: NO_BACKSLASH_ESCAPES would break the driver's escaping.
     `SET SESSION sql_mode = 'STRICT_ALL_TABLES'`,
   ];
@@ -63,7 +66,7 @@ export function driverWithTimeouts(kind: ServerKind, { waitMs, statementMs }: Ti
         ...(failover && { stream: (connection: StreamOptions) => failover.open(connection) }),
         ...(statementMs > 0 && IDLE_EVICTION),
       });
-      // Before the first check, a second later, which would close all free connections.
+      // `maxIdle` is raised again before mysql2's first check, a second later, which would close all free connections.
       pool.config.maxIdle = pool.config.connectionLimit;
       if (failover) routeToPrimary(pool, failover, waitMs);
       else enforceAcquireTimeout(pool, waitMs);
@@ -96,7 +99,7 @@ function enforceAcquireTimeout(pool: Pool, waitMs: number): void {
  */
 function enforceQueryTimeout(connection: PoolConnection, timeoutMs: number): void {
   interceptQueries(connection, (send) => (...parameters) => {
-    // Before the timer starts, because `send` throws for invalid values: the timer would close a connection in use.
+    // Sends before it starts the timer, because `send` throws for invalid values: the timer would close a connection in use.
     const query = send(...parameters);
     const timer = setTimeout(() => {
       // `connection.destroy()` would leave the statement without a result.

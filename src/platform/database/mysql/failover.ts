@@ -9,8 +9,9 @@ import { interceptQueries, acquireWithTimeout, timeoutError } from './timeouts.j
 
 /*
  * Failover between the servers of DATABASE_URL, of which one takes writes: a group with a single primary, or a source and its
- * replicas. New connections go to the current server. A connection is used once its server has confirmed that it takes writes. A
- * lost connection, a statement without a response or a read-only error marks the server as failed; the next one becomes current.
+ * replicas. New connections go to the current server. A connection is used once its server has confirmed that it takes writes. If a
+ * server does not confirm, the next one becomes current. A statement that times out or a read-only error marks a confirmed server as
+ * failed: the next one becomes current, and no connection to the failed server is used again.
  * Delete this if MySQL Router, ProxySQL or HAProxy becomes a requirement.
  */
 
@@ -19,8 +20,8 @@ interface Connection {
   readonly server: number;
   /** Closes the connection if the server does not confirm in time. */
   readonly timer: NodeJS.Timeout;
-  /** Failures of the server at the time of confirmation; undefined before. */
-  failuresBefore?: number;
+  /** Number of failures of the server when it confirmed; undefined before. */
+  failuresAtConfirmation?: number;
 }
 
 export class Failover {
@@ -43,7 +44,7 @@ export class Failover {
     return this.servers.length;
   }
 
-  /** Connects to the current server. The timer is for a primary outside of its group, which accepts connections but no commits. */
+  /** Connects to the current server. The timer is for a former primary that lost its group: it accepts connections, but no commits. */
   open(options: StreamOptions): Socket {
     const index = this.current;
     const server = this.servers[index];
@@ -69,30 +70,30 @@ export class Failover {
     const connection = this.connections.get(connectionConfig);
     if (connection === undefined) return;
     clearTimeout(connection.timer);
-    connection.failuresBefore = this.failures[connection.server];
+    connection.failuresAtConfirmation = this.failures[connection.server];
   }
 
   /** Whether the server has confirmed and not failed since. */
   isConfirmed(connectionConfig: object): boolean {
     const connection = this.connections.get(connectionConfig);
     return (
-      connection?.failuresBefore !== undefined &&
-      connection.failuresBefore === this.failures[connection.server]
+      connection?.failuresAtConfirmation !== undefined &&
+      connection.failuresAtConfirmation === this.failures[connection.server]
     );
   }
 
   /** Whether the server has failed since it confirmed. */
   hasFailed(connectionConfig: object): boolean {
     return (
-      this.connections.get(connectionConfig)?.failuresBefore !== undefined &&
+      this.connections.get(connectionConfig)?.failuresAtConfirmation !== undefined &&
       !this.isConfirmed(connectionConfig)
     );
   }
 
-  /** Call when the server did not confirm. Does nothing if it already has. */
+  /** Call when the server did not confirm. Does nothing if the server has already confirmed. */
   reject(connectionConfig: object): void {
     const connection = this.connections.get(connectionConfig);
-    if (connection === undefined || connection.failuresBefore !== undefined) return;
+    if (connection === undefined || connection.failuresAtConfirmation !== undefined) return;
     clearTimeout(connection.timer);
     this.next(connection.server);
   }
@@ -106,8 +107,8 @@ export class Failover {
   }
 
   /** Moves on to the next server, unless another call already has. */
-  private next(failed: number): void {
-    if (failed === this.current) this.current = (failed + 1) % this.size;
+  private next(failedServer: number): void {
+    if (failedServer === this.current) this.current = (failedServer + 1) % this.size;
   }
 }
 
@@ -123,8 +124,8 @@ export function routeToPrimary(pool: Pool, failover: Failover, timeoutMs: number
 
   async function primaryConnection(): Promise<PoolConnection> {
     const deadline = performance.now() + timeoutMs;
-    let remaining = failover.size - 1;
-    const isLast = (): boolean => remaining === 0 || performance.now() >= deadline;
+    let remainingServers = failover.size - 1;
+    const isLast = (): boolean => remainingServers === 0 || performance.now() >= deadline;
     for (;;) {
       const { current } = failover;
       const connection = await acquire(deadline - performance.now()).catch((error: unknown) => {
@@ -146,7 +147,7 @@ export function routeToPrimary(pool: Pool, failover: Failover, timeoutMs: number
         connection.destroy();
       }
       if (isLast()) throw noPrimary();
-      remaining -= 1;
+      remainingServers -= 1;
     }
   }
 

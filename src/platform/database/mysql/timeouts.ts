@@ -9,7 +9,7 @@ export function timeoutError(message: string): NodeJS.ErrnoException {
   return Object.assign(new Error(message), { code: 'ETIMEDOUT' });
 }
 
-/** The overloads of mysql2's `query` and `execute`. */
+/** One signature for all overloads of mysql2's `query` and `execute`. */
 export type Send = (statement: string | QueryOptions, ...more: unknown[]) => Query;
 
 /** Wraps `query` and `execute` of a connection. */
@@ -64,7 +64,7 @@ export function enforceDeadline(connection: PoolConnection, timeoutMs: number): 
   });
 }
 
-/** How long after its start a request may still use the database, in milliseconds; Infinity on SQLite. */
+/** The time limit of a request for database work, in milliseconds; Infinity on SQLite. */
 export function timeoutOf(options: DataSourceOptions): number {
   const isServer = options.type === 'mysql' || options.type === 'mariadb';
   return (isServer ? options.connectTimeout : undefined) ?? Infinity;

@@ -11,11 +11,11 @@ export type RowsByTable = Record<string, number>;
 export interface BatchSettings {
   /** Called before every batch. */
   shouldStop?: () => boolean;
-  /** Called after every batch with the number of deleted rows. */
-  onBatch?: (table: string, deleted: number) => void;
+  /** Called after every batch with the number of rows deleted from the table so far. */
+  onBatch?: (table: string, deletedSoFar: number) => void;
 }
 
-/** Deletes rows in batches, each in its own transaction, with pauses. @returns the number of rows */
+/** Deletes rows in batches, each in its own transaction, with pauses. @returns the number of deleted rows */
 export async function deleteInBatches(
   transactions: TransactionRunner,
   rows: DeletableRows,

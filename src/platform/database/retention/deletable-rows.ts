@@ -134,6 +134,7 @@ export function childRows<P extends { id: string }, C extends ObjectLiteral>(
       query.where(`${query.alias}.${foreignKey} IN (:...ids)`, { ids }),
     );
   const pages = parents();
+  // No parent has an empty id, so the first call of `keys` continues with the first page.
   let current = childrenOf(['']);
   return {
     ...current,
@@ -191,8 +192,8 @@ export async function firstTimeIn<T extends LogRow>(
 }
 
 /**
- * The rows before a time. `delete` deletes all rows up to the last key, which is much cheaper than a list of keys; log rows never
- * change. `count` counts one day per statement, to keep statements short.
+ * The rows before a time. `delete` deletes all rows up to the last key, which is much cheaper than a list of keys, and safe because
+ * log rows never change. `count` counts one day per statement, to keep statements short.
  */
 export function expiredLogRows<T extends LogRow>(
   dataSource: DataSource,

@@ -5,7 +5,10 @@ import { AppConfig } from '../../config/app-config.js';
 import { ERROR_STATUS, ErrorResponse } from './api-errors.js';
 import { toAppError } from './http-error.js';
 
-/** Sends the error response of the API for errors outside of the OAuth endpoints. Logs server errors with their stack. */
+/**
+ * Sends the error body of the API. The OAuth endpoints and the pages have their own filters. Logs server errors other than
+ * `ServiceUnavailable` with their stack.
+ */
 @Catch()
 export class ApiErrorFilter implements ExceptionFilter {
   private readonly logger = new Logger(ApiErrorFilter.name);

@@ -60,7 +60,7 @@ export const FIELD_ERROR_CODES: Readonly<Record<FieldErrorCode, true>> = {
 @ApiSchema({ name: 'FieldError', description: 'A violation in the request.' })
 export class FieldErrorResponse {
   @ApiProperty({
-    description: 'Name of the member or parameter; empty for the whole body.',
+    description: 'Name of the member, parameter or header; empty for the whole body.',
     example: 'latitude',
   })
   field: string;
@@ -144,7 +144,10 @@ const HEADERS: ApiResponseOptions['headers'] = {
   ...RATE_LIMIT_HEADERS,
 };
 
-/** Documents the errors of an operation by examples. Errors with the same code must differ in their field errors. */
+/**
+ * Documents the errors of an operation by examples. Errors with the same code must differ in the code of their first field error,
+ * which names the example.
+ */
 export function ApiErrors(...errors: AppError[]): MethodDecorator & ClassDecorator {
   return applyDecorators(
     ...errors.map((error) => {

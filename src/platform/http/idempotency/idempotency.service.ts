@@ -67,8 +67,8 @@ export class Idempotency {
   ) {}
 
   /**
-   * Runs `work`, unless an earlier request with the same key did. The result must be plain JSON. `work` must call `saveResult` if it
-   * is defined, which it is if the request has a key.
+   * Runs `work`, unless an earlier request with the same key did. The result must be plain JSON. If the request has a key, `work`
+   * receives `saveResult` and must call it.
    * @throws IdempotencyKeyReused if the earlier request was different; IdempotencyKeyInUse if it is still running
    */
   async once<T extends object>(

@@ -9,8 +9,8 @@ import { isAlwaysServed } from './always-served.decorator.js';
  * A bulkhead with a bounded queue (load shedding).
  *
  * Node accepts every request. With a thousand concurrent requests, each response takes as long as all responses together. The
- * bulkhead admits a fixed number of requests. Others wait in a FIFO queue, and get 503 with `Retry-After` when the queue is full or
- * they time out. Delete it if a proxy limits the concurrent requests per process.
+ * bulkhead admits a fixed number of requests, each of which holds a permit. Others wait in a FIFO queue, and get 503 with
+ * `Retry-After` when the queue is full or they time out. Delete it if a proxy limits the concurrent requests per process.
  */
 
 declare module '../../request-context.js' {
@@ -26,7 +26,7 @@ const PERMITS_PER_CONNECTION = 5;
 const MAX_RECEIVING_BYTES = 67_108_864;
 const MAX_RETRY_AFTER_SECONDS = 3;
 
-/** A queued request, called when it gets its permit. */
+/** The callback of a queued request, called when the request gets its permit. */
 type Waiter = () => void;
 
 @Injectable()
@@ -118,7 +118,7 @@ export class Bulkhead {
   }
 }
 
-/** The permit of one request. Released while the body is received, and when the response is sent. */
+/** The permit of one request. Released while the body is received, and when the response is written. */
 export class Permit {
   private isHeld = false;
   private isReceiving = false;
@@ -165,14 +165,17 @@ export class Permit {
     if (!this.hasEnded) await this.bulkhead.resume(this);
   }
 
-  /** Call when the response is sent. */
+  /** Call when the response is written, even if the client has not read it. */
   end(): void {
     this.hasEnded = true;
     this.releaseBytes();
     this.releaseHeld();
   }
 
-  /** Call when the connection closes. A queued request leaves the queue; a running one continues and keeps its permit. */
+  /**
+   * Call when the connection closes. A queued request leaves the queue. A request ends if its body is being received or its response
+   * has begun; otherwise it continues and keeps its permit until it has a response.
+   */
   disconnect(isResponding: boolean): void {
     this.cancel?.();
     if (isResponding || this.isReceiving) this.end();

@@ -76,7 +76,7 @@ export function setServerLimits(server: Server, timeoutMs: number): void {
 }
 
 /**
- * Closes connections whose client does not read its response, after two seconds more than the request timeout. A partial read restarts
+ * Closes connections whose client does not read its response, two seconds after Node's `requestTimeout`. A partial read restarts
  * the timeout once. Connections that wait for the service stay open.
  */
 export function setWriteTimeout(server: Server): void {

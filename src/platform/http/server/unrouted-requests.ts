@@ -4,7 +4,7 @@ import type { Express, NextFunction, Request, Response } from 'express';
 import { pathToRegexp } from 'path-to-regexp';
 import { MethodNotAllowed, UnknownPath } from '../errors/http-error.js';
 
-/** Return type of `listRoutes` of Express' router, which its types do not declare. */
+/** An item of `listRoutes` of Express' router, which its types do not declare. */
 interface ListedRoute {
   path: string | RegExp;
   methods?: string[];
@@ -49,7 +49,10 @@ export class AllowedMethods {
   }
 }
 
-/** Responds to requests without a route with 404, or 405 if the path has other methods. Runs before authentication. */
+/**
+ * Responds to requests without a route: 404 for an unknown path; for a known path, 204 to OPTIONS, else 405. Runs before
+ * authentication.
+ */
 @Injectable()
 export class UnroutedRequests implements OnModuleInit {
   constructor(

@@ -4,10 +4,11 @@ import { ValidateIf } from 'class-validator';
 import { idPattern, type IdPrefix } from '../../ids.js';
 import * as rules from './rules.js';
 
-/**
+/*
  * Decorators for fields of request bodies. Each sets the validation rules and the OpenAPI schema, so that they agree.
  * Rules about characters and URLs are not in the schema, because some tools reject patterns with `\p{…}`.
  */
+
 interface FieldOptions {
   description: string;
   example: unknown;

@@ -36,7 +36,7 @@ export class PayloadTooLarge extends AppError {
   }
 }
 
-const ENCODINGS =
+const SUPPORTED_ENCODINGS =
   'Send the body uncompressed, or compressed with gzip, deflate or br and the matching Content-Encoding.';
 const JSON_IN_UTF8 = /^application\/json *(; *charset="?utf-8"? *)?(; *)?$/i;
 const parse = express.json({
@@ -92,7 +92,7 @@ function bodyError(error: unknown): unknown {
   if (error instanceof AppError) return error;
   const { status, type } = error as { status?: unknown; type?: unknown };
   if (status === 413) return new PayloadTooLarge();
-  if (status === 415) return new UnsupportedMediaType(ENCODINGS);
+  if (status === 415) return new UnsupportedMediaType(SUPPORTED_ENCODINGS);
   if (type === 'entity.parse.failed') return new InvalidRequest('The body is not valid JSON.');
   if (status === 400 && type === undefined)
     return new InvalidRequest('The body does not match its Content-Encoding.');

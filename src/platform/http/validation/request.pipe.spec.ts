@@ -42,7 +42,7 @@ describe('RequestPipe', () => {
     expect(await validate({ title: 'a', 'page[]': '2' }, 'query')).toMatchObject({ title: 'a' });
   });
 
-  it('returns other parameters unchanged', async () => {
+  it('returns path parameters unchanged', async () => {
     expect(await validate('x', 'param')).toBe('x');
   });
 

@@ -30,9 +30,9 @@ export async function connect(settings: Settings, clientAuth = oauth.ClientSecre
       return { link: `${server.authorization_endpoint}?${query}`, state, verifier };
     },
 
-    /** Call in the handler of the redirect URI. Compares `state` and `iss`; throws error responses. */
-    async finish(back: URL, { state, verifier }: { state: string; verifier: string }) {
-      const code = oauth.validateAuthResponse(server, client, back, state);
+    /** Call in the handler of the redirect URI. Throws if `state` or `iss` differs, or if the response is an error. */
+    async finish(callbackUrl: URL, { state, verifier }: { state: string; verifier: string }) {
+      const code = oauth.validateAuthResponse(server, client, callbackUrl, state);
       const rest = [redirectUri, verifier, options] as const;
       const response = await oauth.authorizationCodeGrantRequest(...app, code, ...rest);
       return oauth.processAuthorizationCodeResponse(server, client, response);

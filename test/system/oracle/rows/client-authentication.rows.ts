@@ -4,13 +4,13 @@ import {
   basic,
   code,
   exchangeForm,
-  type Parameters,
-  postAs,
+  type FormParameters,
+  postForm,
   type Row,
 } from '../tested-server.js';
 
 interface Credentials {
-  form?: Parameters;
+  form?: FormParameters;
   authorization?: string;
 }
 
@@ -30,7 +30,7 @@ function row(
       const client = server.apps[app];
       const { form, authorization } = credentials(client, client.secret ?? '', server.apps);
       const exchange = exchangeForm(client, await code(server, client));
-      return postAs(server, '/oauth/token', { ...exchange, ...form }, authorization);
+      return postForm(server, '/oauth/token', { ...exchange, ...form }, authorization);
     },
   };
 }

@@ -1,7 +1,7 @@
 import type { TokenBody } from '../../../support/responses.js';
 import {
   type Apps,
-  type Parameters,
+  type FormParameters,
   type TestedServer,
   post,
   refreshed,
@@ -31,7 +31,7 @@ function refresh(
   name: string,
   proves: string,
   app: keyof Apps,
-  replaced: Parameters = {},
+  replaced: FormParameters = {},
   linkParameters: Record<string, string | undefined> = {},
 ): Row {
   return {
@@ -76,11 +76,15 @@ const mixed: Row[] = [
     await post(server, TOKEN, server.apps.library, refreshForm(value));
     return post(server, TOKEN, server.apps.garden, refreshForm(value));
   }),
-  row('a token after a wider scope', 'O95', async (server, { refresh_token: value }) => {
-    const form = refreshForm(value);
-    await post(server, TOKEN, server.apps.garden, { ...form, scope: 'posts.delete' });
-    return post(server, TOKEN, server.apps.garden, form);
-  }),
+  row(
+    'a token after a request for an unknown scope',
+    'O95',
+    async (server, { refresh_token: value }) => {
+      const form = refreshForm(value);
+      await post(server, TOKEN, server.apps.garden, { ...form, scope: 'posts.delete' });
+      return post(server, TOKEN, server.apps.garden, form);
+    },
+  ),
   row('the full scope after a narrower one', 'O94', async (server, { refresh_token: value }) => {
     const narrow = { ...refreshForm(value), scope: 'posts.read' };
     const response = await post(server, TOKEN, server.apps.garden, narrow);
@@ -117,12 +121,12 @@ const reuses: Row[] = [
     await refreshed(server, server.apps.garden, second);
     return refreshWith(server, first);
   }),
-  reuse('the successor after a token came twice', 'O96', 0, async (server, first, second) => {
+  reuse('the successor of a token that was sent twice', 'O96', 0, async (server, first, second) => {
     await refreshWith(server, first);
     return refreshWith(server, second);
   }),
   reuse(
-    'the successor after a token came again later',
+    'the successor of a token that was sent again 31 seconds later',
     'O97',
     31,
     async (server, first, second) => {

@@ -2,10 +2,10 @@ import type { TokenBody } from '../../../support/responses.js';
 import type { TestClient } from '../../../support/test-app.js';
 import {
   basic,
-  type Parameters,
+  type FormParameters,
   type TestedServer,
   post,
-  postAs,
+  postForm,
   refreshed,
   refreshForm,
   type Row,
@@ -29,17 +29,17 @@ function row(name: string, proves: string, send: Send, read?: Row['read']): Row 
 }
 
 /** Revokes the refresh token with some parameters replaced. */
-function revoke(name: string, proves: string, replaced: Parameters = {}): Row {
+function revoke(name: string, proves: string, replaced: FormParameters = {}): Row {
   return row(`revoke: ${name}`, proves, (server, { refresh_token: token }, garden) =>
     post(server, REVOKE, garden, { token, ...replaced }),
   );
 }
 
-/** Revokes `form` and sends the request of `probe`. */
+/** Sends `form` to the revocation endpoint, then the request of `probe`. */
 function afterRevoking(
   name: string,
   proves: string,
-  form: (issued: TokenBody) => Parameters,
+  form: (issued: TokenBody) => FormParameters,
   probe: Send,
 ): Row {
   return row(`revoke: ${name}`, proves, async (server, issued, garden) => {
@@ -48,7 +48,7 @@ function afterRevoking(
   });
 }
 
-const refreshTokens: Send = (server, { refresh_token: value }, garden) =>
+const sendRefresh: Send = (server, { refresh_token: value }, garden) =>
   post(server, '/oauth/token', garden, refreshForm(value));
 const introspectAccessToken: Send = (server, { access_token: token }, garden) =>
   post(server, INTROSPECT, garden, { token });
@@ -67,7 +67,7 @@ const revocation: Row[] = [
     post(server, REVOKE, garden, { token }),
   ),
   row('revoke: a wrong secret in Basic', 'O108', (server, { access_token: token }, garden) =>
-    postAs(server, REVOKE, { token }, basic(garden.clientId, 'wrong')),
+    postForm(server, REVOKE, { token }, basic(garden.clientId, 'wrong')),
   ),
   row('revoke: a token twice, one after the other', 'O107', async (server, issued, garden) => {
     await post(server, REVOKE, garden, { token: issued.refresh_token });
@@ -90,52 +90,56 @@ const revocation: Row[] = [
     }),
   ),
   afterRevoking(
-    'refresh after its token',
+    'a refresh after the revocation of its token',
     'O105',
     (issued) => ({ token: issued.refresh_token }),
-    refreshTokens,
+    sendRefresh,
   ),
   afterRevoking(
-    'refresh after its token, with a wrong hint',
+    'a refresh after the revocation of its token with a wrong hint',
     'O107',
     (issued) => ({ token: issued.refresh_token, token_type_hint: 'access_token' }),
-    refreshTokens,
+    sendRefresh,
   ),
   afterRevoking(
-    'access token after the refresh token',
+    'the access token after the revocation of the refresh token',
     'O105',
     (issued) => ({ token: issued.refresh_token }),
     introspectAccessToken,
   ),
   afterRevoking(
-    'refresh after the access token',
+    'a refresh after the revocation of the access token',
     'O106',
     (issued) => ({ token: issued.access_token }),
-    refreshTokens,
+    sendRefresh,
   ),
   afterRevoking(
-    'access token after itself, with a wrong hint',
+    'the access token after its revocation with a wrong hint',
     'O107',
     (issued) => ({ token: issued.access_token, token_type_hint: 'refresh_token' }),
     introspectAccessToken,
   ),
-  row('revoke: refresh after another app tried', 'O109', async (server, issued, garden) => {
-    await post(server, REVOKE, server.apps.library, { token: issued.refresh_token });
-    return refreshTokens(server, issued, garden);
-  }),
   row(
-    'revoke: the successor after a used refresh token',
+    'revoke: a refresh after another app tried to revoke its token',
+    'O109',
+    async (server, issued, garden) => {
+      await post(server, REVOKE, server.apps.library, { token: issued.refresh_token });
+      return sendRefresh(server, issued, garden);
+    },
+  ),
+  row(
+    'revoke: the successor of a refresh token after the revocation of the used one',
     'O105',
     async (server, issued, garden) => {
       const next = await refreshed(server, garden, issued.refresh_token);
       await post(server, REVOKE, garden, { token: issued.refresh_token });
-      return refreshTokens(server, next, garden);
+      return sendRefresh(server, next, garden);
     },
   ),
 ];
 
 /** Introspects the access token with some parameters replaced. */
-function introspect(name: string, proves: string, replaced: Parameters = {}): Row {
+function introspect(name: string, proves: string, replaced: FormParameters = {}): Row {
   return row(`introspect: ${name}`, proves, (server, { access_token: token }, garden) =>
     post(server, INTROSPECT, garden, { token, ...replaced }),
   );
@@ -174,7 +178,7 @@ const introspection: Row[] = [
   introspect('no secret', 'O111', { client_secret: undefined }),
   introspect('no credentials', 'O111', { client_id: undefined, client_secret: undefined }),
   row('introspect: a wrong secret in Basic', 'O111', (server, { access_token: token }, garden) =>
-    postAs(server, INTROSPECT, { token }, basic(garden.clientId, 'wrong')),
+    postForm(server, INTROSPECT, { token }, basic(garden.clientId, 'wrong')),
   ),
   row('introspect: by a public app', 'O111', async (server) => {
     const { pocket } = server.apps;
@@ -182,7 +186,7 @@ const introspection: Row[] = [
     return post(server, INTROSPECT, pocket, { token });
   }),
   row('introspect: by a public app with an empty password in Basic', 'O111', (server) =>
-    postAs(server, INTROSPECT, { token: 'x' }, basic(server.apps.pocket.clientId, '')),
+    postForm(server, INTROSPECT, { token: 'x' }, basic(server.apps.pocket.clientId, '')),
   ),
   row('introspect: by another app', 'O112', (server, { access_token: token }) =>
     post(server, INTROSPECT, server.apps.library, { token }),

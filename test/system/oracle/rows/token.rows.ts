@@ -4,7 +4,7 @@ import {
   type Apps,
   code,
   exchangeForm,
-  type Parameters,
+  type FormParameters,
   post,
   refreshForm,
   type Row,
@@ -13,7 +13,7 @@ import {
 
 const TOKEN = '/oauth/token';
 const OTHER_VERIFIER = 'x'.repeat(43);
-const NO_CODE = `svcac_${'x'.repeat(43)}`;
+const UNKNOWN_CODE = `svcac_${'x'.repeat(43)}`;
 
 function row(name: string, proves: string | undefined, send: Row['send']): Row {
   return { name: `token: ${name}`, proves, send };
@@ -24,7 +24,7 @@ function exchange(
   name: string,
   proves: string | undefined,
   app: keyof Apps,
-  replaced: Parameters = {},
+  replaced: FormParameters = {},
   linkParameters: Record<string, string | undefined> = {},
 ): Row {
   return row(name, proves, async (server) => {
@@ -34,20 +34,20 @@ function exchange(
   });
 }
 
-/** A request without a code. */
-function plain(name: string, proves: string | undefined, form: Parameters): Row {
+/** A token request of `garden` with only these parameters. */
+function plain(name: string, proves: string | undefined, form: FormParameters): Row {
   return row(name, proves, (server) => post(server, TOKEN, server.apps.garden, form));
 }
 
 const common: Row[] = [
-  plain('grant_type missing', 'O64', { code: NO_CODE }),
+  plain('grant_type missing', 'O64', { code: UNKNOWN_CODE }),
   plain('grant_type empty', 'O64', { grant_type: '' }),
   plain('grant_type unknown', 'O64', { grant_type: 'foo' }),
   plain('grant_type password', 'O64', { grant_type: 'password', username: 'a', password: 'b' }),
   plain('grant_type client_credentials', 'O64', { grant_type: 'client_credentials' }),
   plain('grant_type implicit', 'O64', { grant_type: 'implicit' }),
   plain('grant_type twice', 'O65', { grant_type: ['authorization_code', 'authorization_code'] }),
-  exchange('code twice', 'O65', 'garden', { code: [NO_CODE, NO_CODE] }),
+  exchange('code twice', 'O65', 'garden', { code: [UNKNOWN_CODE, UNKNOWN_CODE] }),
   exchange('redirect_uri twice', 'O65', 'garden', { redirect_uri: ['https://a', 'https://b'] }),
   exchange('client_id twice', 'O65', 'pocket', { client_id: ['a', 'b'] }),
   exchange('an unknown parameter', 'O67', 'garden', { audience: 'a' }),
@@ -56,7 +56,7 @@ const common: Row[] = [
     server.fetch(TOKEN, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ grant_type: 'authorization_code', code: NO_CODE }),
+      body: JSON.stringify({ grant_type: 'authorization_code', code: UNKNOWN_CODE }),
     }),
   ),
   row('a body without a type', 'O62', (server) =>
@@ -84,7 +84,7 @@ const codes: Row[] = [
   exchange('a valid code of a public app', 'O59', 'pocket'),
   exchange('a valid code with fewer scopes', 'O59', 'garden', {}, { scope: 'posts.read' }),
   exchange('code missing', 'O69', 'garden', { code: undefined }),
-  exchange('code unknown', 'O69', 'garden', { code: NO_CODE }),
+  exchange('code unknown', 'O69', 'garden', { code: UNKNOWN_CODE }),
   exchange('redirect_uri of another address', 'O72', 'garden', {
     redirect_uri: 'https://a.example/',
   }),
@@ -107,19 +107,19 @@ const codes: Row[] = [
     const { garden, library } = server.apps;
     return post(server, TOKEN, library, exchangeForm(garden, await code(server, garden)));
   }),
-  row('code after another app tried it', 'O70', async (server) => {
+  row('code after an exchange by another app', 'O70', async (server) => {
     const { garden, library } = server.apps;
     const form = exchangeForm(garden, await code(server, garden));
     await post(server, TOKEN, library, form);
     return post(server, TOKEN, garden, form);
   }),
-  row('code after a wrong secret', 'O71', async (server) => {
+  row('code after an exchange with a wrong secret', 'O71', async (server) => {
     const { garden } = server.apps;
     const form = exchangeForm(garden, await code(server, garden));
     await post(server, TOKEN, garden, { ...form, client_secret: 'wrong' });
     return post(server, TOKEN, garden, form);
   }),
-  row('code after a wrong redirect_uri', 'O72', async (server) => {
+  row('code after an exchange with a wrong redirect_uri', 'O72', async (server) => {
     const { garden } = server.apps;
     const form = exchangeForm(garden, await code(server, garden));
     await post(server, TOKEN, garden, { ...form, redirect_uri: 'https://a.example/' });
@@ -149,13 +149,13 @@ const pkce: Row[] = [
   exchange('verifier of another challenge', 'O75', 'pocket', { code_verifier: OTHER_VERIFIER }),
   exchange('verifier in upper case', 'O75', 'pocket', { code_verifier: VERIFIER.toUpperCase() }),
   exchange('verifier without a challenge', 'O76', 'garden', { code_verifier: VERIFIER }),
-  row('code after a malformed verifier', 'O74', async (server) => {
+  row('code after an exchange with a malformed verifier', 'O74', async (server) => {
     const { pocket } = server.apps;
     const form = exchangeForm(pocket, await code(server, pocket));
     await post(server, TOKEN, pocket, { ...form, code_verifier: 'short' });
     return post(server, TOKEN, pocket, form);
   }),
-  row('code after another verifier', 'O75', async (server) => {
+  row('code after an exchange with another verifier', 'O75', async (server) => {
     const { pocket } = server.apps;
     const form = exchangeForm(pocket, await code(server, pocket));
     await post(server, TOKEN, pocket, { ...form, code_verifier: OTHER_VERIFIER });
@@ -167,7 +167,7 @@ const pkce: Row[] = [
 function replay(
   name: string,
   proves: string,
-  { seconds, changed = {} }: { seconds: number; changed?: Parameters },
+  { seconds, changed = {} }: { seconds: number; changed?: FormParameters },
   compared: 'replay' | 'refresh',
 ): Row {
   return row(name, proves, async (server) => {
@@ -187,10 +187,15 @@ const WRONG_SECRET = { client_secret: 'wrong' };
 const replays: Row[] = [
   replay('code used before', 'O78', { seconds: 0 }, 'replay'),
   replay('code used 11 seconds before', 'O78', { seconds: 11 }, 'replay'),
-  replay('refresh after the code came twice', 'O78', { seconds: 0 }, 'refresh'),
-  replay('refresh after the code came again later', 'O78', { seconds: 11 }, 'refresh'),
+  replay('refresh after the code was sent twice', 'O78', { seconds: 0 }, 'refresh'),
   replay(
-    'refresh after the code came again with a wrong secret',
+    'refresh after the code was sent again 11 seconds later',
+    'O78',
+    { seconds: 11 },
+    'refresh',
+  ),
+  replay(
+    'refresh after the code was sent again with a wrong secret',
     'O79',
     { seconds: 11, changed: WRONG_SECRET },
     'refresh',

@@ -70,7 +70,7 @@ export class CreatePostDto {
   visibility?: string | null;
 }
 
-/** The content is required without title and images. */
+/** Without a title and images, the content is required. */
 function isEmpty({ title, images }: CreatePostDto): boolean {
   return !isSent(title) && !isSent(images);
 }

@@ -29,7 +29,7 @@ describe('SmsQueue', () => {
     vi.restoreAllMocks();
   });
 
-  function job(more: Partial<SmsJob> = {}): SmsJob {
+  function job(overrides: Partial<SmsJob> = {}): SmsJob {
     return {
       message: MESSAGE,
       expiresAt: addMilliseconds(clock.now(), 5 * MINUTE),
@@ -37,7 +37,7 @@ describe('SmsQueue', () => {
       onFailure: async () => {
         failures.push(MESSAGE.id);
       },
-      ...more,
+      ...overrides,
     };
   }
 
@@ -50,6 +50,7 @@ describe('SmsQueue', () => {
     }
   }
 
+  /** Waits for more event-loop turns than a job needs to start. */
   async function settled(): Promise<void> {
     for (let round = 0; round < 30; round += 1)
       await new Promise((resolve) => {
@@ -57,11 +58,12 @@ describe('SmsQueue', () => {
       });
   }
 
+  /** The number of messages that the sender refused or sent. */
   function attempts(): number {
     return inbox.refused.length + inbox.messages.length;
   }
 
-  it('sends nothing in the turn of the request that added the message', async () => {
+  it('sends nothing in the event-loop turn in which the message is added', async () => {
     queue.add(job());
     await Promise.resolve();
     expect(inbox.messages).toEqual([]);

@@ -62,7 +62,7 @@ export const DURABLE_SETTINGS: readonly string[] = [
   '--innodb-doublewrite=ON',
 ];
 
-/** The id of the `mysqld` process with this port, also in a chroot. */
+/** The id of the `mysqld` process with this port, even if it runs in a chroot. */
 export function findServerPid(port: number): number | undefined {
   const processes = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
   const pid = processes.find((name) => {
@@ -169,7 +169,7 @@ class ServerByCommand implements PrivateServer {
     await dropServer(this.command, this.port);
   }
 
-  /** Returns the URL of the administrator. */
+  /** Starts the server. Returns the URL that the command prints, with the credentials of an administrator. */
   private async runStartCommand(): Promise<string> {
     const settings = { MYSQL_ARGS: this.settings.join(' ') };
     const printed = await call(this.command, 'start', this.port, settings);
@@ -198,7 +198,10 @@ class ServerByCommand implements PrivateServer {
   };
 }
 
-/** Stops a server and deletes its data. Only stops it if the command has no `drop`. @throws when both fail */
+/**
+ * Stops a server and deletes its data. If `drop` exits with an error, falls back to `stop`, which keeps the data.
+ * @throws when `drop` does not exit in time, or when both fail
+ */
 export async function dropServer(command: string, port: number): Promise<void> {
   const [drop, stop] = STOP_COMMANDS;
   try {
@@ -227,7 +230,10 @@ function hasExitCode(error: unknown): boolean {
   return error instanceof Error && 'code' in error && typeof error.code === 'number';
 }
 
-/** Waits for the end of a process: a server does not start while its predecessor still exists. */
+/**
+ * Waits for the end of a process: a server does not start while its predecessor still exists. Returns whether the process ended in
+ * time.
+ */
 async function hasExitedWithin(ms: number, pid: number): Promise<boolean> {
   const deadline = Date.now() + ms;
   while (existsSync(`/proc/${pid}`)) {

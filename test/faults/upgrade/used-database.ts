@@ -16,8 +16,8 @@ import { UNLIMITED_SIGN_INS_1_0_0, Visits } from './visits.js';
 const RELEASE = '1.0.0';
 
 /**
- * The database of the first release after use by that release: sign-in, consent, publish with a key, comment and refresh.
- * Without the git history, and in a quick run, the stored dump.
+ * The database of release 1.0.0 after that release has served requests: sign-in, consent, publish with a key, comment and refresh.
+ * In a quick run, and without the git history to build the release, the database is the stored dump.
  */
 export async function usedDatabase(database: TestDatabase): Promise<ReleasedDatabase> {
   const original = await releasedDatabase(RELEASE, database);

@@ -10,7 +10,7 @@ const schema = (document: Json, name: string): Json => at(document, 'components'
 const parameters = (document: Json, path: string): Json =>
   at(document, 'paths', path, 'get', 'parameters');
 
-/** GitHub's list of breaking changes: name, expected rule, expected path, and change. */
+/** The kinds of changes that GitHub's documentation calls breaking: name, rule and path of the expected finding, and an example. */
 export const BREAKING: [string, string, RegExp, Change][] = [
   [
     'removing an entire operation',
@@ -222,10 +222,10 @@ export const BREAKING: [string, string, RegExp, Change][] = [
   ],
 ];
 
-const WORDS =
+const LONG_DESCRIPTION =
   'Items are counted from the newest one, so pages shift whenever one is added. '.repeat(5);
 
-/** GitHub's list of additive changes. */
+/** The kinds of changes that GitHub's documentation calls additive: name and example. */
 export const ADDITIVE: [string, Change][] = [
   [
     'an operation',
@@ -328,7 +328,8 @@ export const ADDITIVE: [string, Change][] = [
   ],
   [
     'a much longer description',
-    (document) => Object.assign(parameters(document, POSTS)[0] ?? {}, { description: WORDS }),
+    (document) =>
+      Object.assign(parameters(document, POSTS)[0] ?? {}, { description: LONG_DESCRIPTION }),
   ],
 ];
 

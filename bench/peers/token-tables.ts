@@ -1,16 +1,16 @@
 import type { Pool } from 'mysql2/promise';
 
-/** Prepares the database of a program with a token endpoint. */
-export interface TokenPeer {
-  /** Creates empty tables and registers the client. */
+/** The tables of codes and tokens of a program with a token endpoint: the service or a peer. */
+export interface TokenTables {
+  /** Creates empty tables and registers the client, unless migrations or `fillDataSet` did. */
   prepare(pool: Pool): Promise<void>;
 
   /** The client_id for the credentials with this number. */
   clientOf(number: number): string;
 
   /**
-   * Inserts the authorization codes `from` to `from + count - 1`, each with a grant of the user
-   * `userIds[number % userIds.length]`. They are valid for `SEEDED_SECONDS`.
+   * Inserts the authorization codes `from` to `from + count - 1`, each for the user
+   * `userIds[number % userIds.length]`, with a grant if the program has grants. They are valid for `SEEDED_SECONDS`.
    */
   seedCodes(pool: Pool, userIds: readonly string[], from: number, count: number): Promise<void>;
 
@@ -35,6 +35,7 @@ export const LIFETIMES = {
   session: 1800,
 } as const;
 
+/** The number of a credential to insert, and the user of the credential. */
 export interface Seed {
   number: number;
   userId: string;
