@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { copyFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,7 +7,7 @@ import { CertificateAuthority, readPem } from '../../support/certificates.js';
 import { runCommand, runCommandProcess } from '../../support/command-line.js';
 import type { PrivateServer } from '../../support/server-by-command.js';
 import { startPrivateServer } from '../../support/database-server.js';
-import { connect } from '../../support/database.js';
+import { connect, onEachServer } from '../../support/database.js';
 import { freePort } from '../../support/free-port.js';
 import { findProgram } from '../../support/programs.js';
 import { startProcess } from '../../support/service-process.js';
@@ -53,12 +54,13 @@ describe.skipIf(!isInstalled)('Database connections in TLS [MariaDB]', () => {
     const { cert, key } = await authority.sign('next', { names, days });
     await copyFile(cert, join(folder, 'server.pem'));
     await copyFile(key, join(folder, 'server.key'));
-    await flushTls();
+    await asTests('FLUSH SSL');
   }
 
-  async function flushTls(): Promise<void> {
+  /** Runs statements on the server as the user of the tests. */
+  async function asTests(...statements: string[]): Promise<void> {
     const source = await connect(url, { DATABASE_SSL: 'required' });
-    await source.query('FLUSH SSL');
+    for (const statement of statements) await source.query(statement);
     await source.destroy();
   }
 
@@ -153,4 +155,56 @@ describe.skipIf(!isInstalled)('Database connections in TLS [MariaDB]', () => {
       /^The TLS connection to the database failed: certificate has expired\. Renew the certificate/,
     );
   });
+
+  it('sends a client certificate', async () => {
+    await useCertificate('DNS:localhost,IP:127.0.0.1');
+    const client = await authority.sign('client', { names: 'DNS:client' });
+    await asTests(
+      `CREATE USER x509@'127.0.0.1' REQUIRE X509`,
+      `GRANT ALL ON *.* TO x509@'127.0.0.1'`,
+    );
+    const withUser = new URL(url);
+    withUser.username = 'x509';
+    withUser.password = '';
+    expect(await startupError(withUser.href, env)).toContain('rejected the user or password');
+    const certificate = {
+      DATABASE_SSL_CERT: client.cert,
+      DATABASE_SSL_KEY: await readPem(client.key),
+    };
+    expect(await ciphersOf(withUser.href, { ...env, ...certificate })).toHaveLength(CONNECTIONS);
+  });
+});
+
+onEachServer('Database server with its own TLS settings', ({ engine, url }) => {
+  it.skipIf(engine.kind === 'mysql')('reports a server without TLS', async () => {
+    expect(await startupError(url, { DATABASE_SSL: 'required' })).toBe(
+      'The database does not support TLS, which DATABASE_SSL requires: enable TLS on the server.',
+    );
+  });
+
+  it.skipIf(engine.kind !== 'mysql')(
+    'encrypts to MySQL, whose certificate it made itself',
+    async () => {
+      const user = `tls_${randomBytes(4).toString('hex')}`;
+      await runSql(url, `CREATE USER ${user}@'127.0.0.1' REQUIRE SSL`);
+      try {
+        await runSql(url, `GRANT ALL ON *.* TO ${user}@'127.0.0.1'`);
+        const withUser = new URL(url);
+        withUser.username = user;
+        withUser.password = '';
+        expect(await startupError(withUser.href, {})).toContain('set DATABASE_SSL');
+        expect(await startupError(withUser.href, { DATABASE_SSL: 'verify-ca' })).toContain(
+          'Set DATABASE_SSL_CA',
+        );
+        const source = await connect(withUser.href, { DATABASE_SSL: 'required' });
+        const statements = Array.from({ length: CONNECTIONS }, () =>
+          source.query<{ Value: string }[]>(`SHOW SESSION STATUS LIKE 'Ssl_cipher'`),
+        );
+        for (const [row] of await Promise.all(statements)) expect(row?.Value).toMatch(/^TLS_/);
+        await source.destroy();
+      } finally {
+        await runSql(url, `DROP USER ${user}@'127.0.0.1'`);
+      }
+    },
+  );
 });
