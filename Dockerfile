@@ -13,7 +13,7 @@ COPY docs/integrate.md ./docs/
 RUN npm run build && npm prune --omit=dev
 
 FROM node:24-bookworm-slim
-ENV NODE_ENV=production
+ENV NODE_ENV=production METRICS_HOST=0.0.0.0
 WORKDIR /app
 COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
@@ -22,7 +22,7 @@ RUN mkdir data && chown node:node data
 # The uid of the user "node". Kubernetes' runAsNonRoot needs a number instead of a name.
 USER 1000
 VOLUME /app/data
-EXPOSE 3000
+EXPOSE 3000 9464
 HEALTHCHECK --interval=10s --timeout=3s --start-period=30s \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT || 3000}/livez`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 # Starts node directly instead of npm, so that the service receives SIGTERM.

@@ -1,4 +1,7 @@
-const INVISIBLE = /[\p{White_Space}\p{Cc}\p{Cf}\u2800\u3164\u115f\u1160\uffa0]/gu;
+/** Characters that show nothing. The last one is the blank Braille pattern, which has no such property. */
+const INVISIBLE = /[\p{White_Space}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/gu;
+/** Marks that texts from contacts and messages bring along, such as the direction of the text. */
+const IGNORABLE = /[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
 /** C0 controls and DEL, except tab, line feed and carriage return. */
 const CONTROL = /(?![\t\n\r\u0080-\u009f])\p{Cc}/u;
 
@@ -17,6 +20,27 @@ export function isBlank(text: string): boolean {
 /** Whether the text has a C0 control or DEL, except tab, line feed and carriage return. C1 controls are allowed. */
 export function hasControlCharacter(text: string): boolean {
   return CONTROL.test(text);
+}
+
+/**
+ * Simplifies a number that a person typed or pasted: digits of any script become ASCII, each dash `-`, and invisible marks are
+ * removed.
+ */
+export function plainNumber(typed: string): string {
+  return typed
+    .normalize('NFKC')
+    .replaceAll(IGNORABLE, '')
+    .replaceAll(/[\p{Pd}\u2212]/gu, '-')
+    .replaceAll(/\p{Nd}/gu, asciiDigit)
+    .trim();
+}
+
+/** Unicode assigns the digits of a script in a row, from zero to nine. */
+function asciiDigit(digit: string): string {
+  const codePoint = digit.codePointAt(0) ?? 0;
+  let zero = codePoint;
+  while (/\p{Nd}/u.test(String.fromCodePoint(zero - 1))) zero -= 1;
+  return String((codePoint - zero) % 10);
 }
 
 /** One letter in three may be mistyped. */

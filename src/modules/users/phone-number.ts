@@ -1,4 +1,5 @@
 import { type CountryCode, parsePhoneNumberFromString } from 'libphonenumber-js';
+import { plainNumber } from '../../platform/text.js';
 
 /** At most 15 digits (ITU-T E.164, section 6). The library accepts more for some countries. */
 const E164 = /^\+[1-9]\d{1,14}$/;
@@ -8,8 +9,7 @@ const E164 = /^\+[1-9]\d{1,14}$/;
  * `defaultCountry`: national, or with an international prefix such as 00 or 011.
  */
 export function parsePhone(typed: string, defaultCountry?: string): string | undefined {
-  const text = typed.normalize('NFKC').trim();
-  const number = parsePhoneNumberFromString(text, {
+  const number = parsePhoneNumberFromString(plainNumber(typed), {
     defaultCountry: defaultCountry as CountryCode | undefined,
     extract: false,
   });

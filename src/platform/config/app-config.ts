@@ -54,7 +54,7 @@ export const DEMO_DOCS_CLIENT_ID = 'svc_app_00000000000000000000000003';
 /** Fixed, so that all processes can verify one-time passwords. Production requires OTP_PEPPER instead. */
 const DEVELOPMENT_PEPPER = 'not-secret-for-development-only!';
 
-/** The whole configuration, frozen. No other code reads the environment. */
+/** The whole configuration, deeply frozen. No other code reads the environment. */
 export class AppConfig {
   readonly production;
   readonly server;
@@ -83,6 +83,7 @@ export class AppConfig {
       trustProxy: env.TRUST_PROXY,
       requestTimeoutMs: env.REQUEST_TIMEOUT_MS,
       shutdownDelayMs: env.SHUTDOWN_DELAY_MS ?? (this.production ? 5000 : 0),
+      metricsHost: env.METRICS_HOST,
       /** Null if off. */
       metricsPort: env.METRICS_PORT === 'off' ? null : env.METRICS_PORT,
       logLevel: env.LOG_LEVEL,
@@ -124,7 +125,7 @@ export class AppConfig {
       auditLog: env.AUDIT_LOG_DAYS,
       deletedPosts: env.DELETED_POST_DAYS,
     };
-    Object.freeze(this);
+    deepFreeze(this);
   }
 
   /** Whether browsers use https. Determines cookie names and HSTS. */
@@ -138,13 +139,19 @@ export class AppConfig {
   }
 }
 
+function deepFreeze(value: object): void {
+  for (const member of Object.values(value))
+    if (typeof member === 'object' && member !== null) deepFreeze(member as object);
+  Object.freeze(value);
+}
+
 function parsePlans(text: string): Plans {
   const plans: Record<string, number | null> = {};
   for (const entry of text.split(',').filter(Boolean)) {
     const [name = '', limit] = entry.split('=');
     plans[name] = limit === 'unlimited' ? null : Number(limit);
   }
-  return Object.freeze(plans);
+  return plans;
 }
 
 @Global()

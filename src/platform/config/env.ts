@@ -1,14 +1,19 @@
+import { isSupportedCountry } from 'libphonenumber-js';
 import { z } from 'zod';
 import { TLS_MODES } from './database-tls.js';
 import { parseDatabaseUrl } from './database-url.js';
 import { parseRateLimits } from './rate-limits.js';
 
-/** The largest number that a signed 32-bit column and a timer can hold. */
+/** The largest number that a signed 32-bit column can hold. */
 const MAX_INT = 2_147_483_647;
+
+/** An hour: longer than any sensible timeout, and short enough for the timers and server settings that are derived from it. */
+const MAX_TIMEOUT_MS = 3_600_000;
 
 const flag = oneOf(['0', '1']).transform((value) => value === '1');
 const count = wholeNumber(0);
 const seconds = wholeNumber(1);
+const timeout = (min: number) => wholeNumber(min, MAX_TIMEOUT_MS);
 const days = wholeNumber(1);
 
 const address = z
@@ -75,6 +80,17 @@ function parsedBy(parse: (text: string) => unknown) {
   };
 }
 
+/** Codes that people use for a country whose ISO 3166-1 code is another one. */
+const COUNTRY_ALIASES: Readonly<Record<string, string>> = { UK: 'GB', EL: 'GR' };
+
+function checkCountry(code: string, context: z.RefinementCtx<string>): void {
+  if (isSupportedCountry(code)) return;
+  const known = COUNTRY_ALIASES[code];
+  context.addIssue(
+    `"${code}" is not a country with phone numbers; ${known === undefined ? 'use two-letter codes such as US or GB' : `the code is ${known}`}`,
+  );
+}
+
 /** Documents a variable: what it does, and who changes it or where. */
 function documented<T extends z.ZodType>(schema: T, description: string, changedBy: string): T {
   return schema.meta({ description, changedBy });
@@ -112,12 +128,12 @@ const service = {
     'Every installation behind a reverse proxy.',
   ),
   REQUEST_TIMEOUT_MS: documented(
-    wholeNumber(100).default(30_000),
+    timeout(100).default(30_000),
     'Timeout, in milliseconds, for the headers of a request and again for its body. A slower request gets 408; for headers, up to a second later.',
     'An operator whose clients have slow connections.',
   ),
   SHUTDOWN_DELAY_MS: documented(
-    count.optional(),
+    timeout(0).optional(),
     'Time, in milliseconds, for which the service continues to serve after SIGTERM while `/readyz` returns 503. Default: 5000 in production, else 0.',
     'An operator whose load balancer checks health less often than every 5 seconds.',
   ),
@@ -127,6 +143,11 @@ const service = {
       .default(9464),
     'Port of `/metrics` for Prometheus; `off` for none.',
     'Where the port is taken, or metrics are not collected.',
+  ),
+  METRICS_HOST: documented(
+    z.string().default('127.0.0.1'),
+    'Address that `/metrics` listens on. The image of the Dockerfile sets `0.0.0.0`.',
+    'An operator whose Prometheus runs on another machine. Protect the port with a firewall.',
   ),
   LOG_LEVEL: documented(
     oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
@@ -182,7 +203,7 @@ const database = {
     'An operator who adds processes: the server limits the sum.',
   ),
   DB_TIMEOUT_MS: documented(
-    wholeNumber(100).default(5000),
+    timeout(100).default(5000),
     'Timeout, in milliseconds, of a statement, of the wait for a connection and, rounded up to seconds, of a lock. On a server it is also the time limit of a request, from when it leaves the queue (`DB_QUEUE_LIMIT`). A write that is retried after a failed group commit gets a second timeout. If a server hangs, or a MySQL statement writes, the service closes the connection after this time, rounded up to seconds, plus 2 s. Migrations have no statement timeout.',
     'An operator with a slow or distant database.',
   ),
@@ -192,7 +213,7 @@ const database = {
     'An operator who tunes load shedding.',
   ),
   DB_QUEUE_TIMEOUT_MS: documented(
-    wholeNumber(1).default(1000),
+    timeout(1).default(1000),
     'Maximum time in that queue, in milliseconds, after which the request gets 503.',
     'An operator who tunes load shedding.',
   ),
@@ -251,17 +272,16 @@ const signIn = {
     'Every production installation.',
   ),
   OTP_DEFAULT_COUNTRY: documented(
-    z
-      .string()
-      .regex(/^[A-Z]{2}$/, 'must be a two-letter country code such as US')
-      .optional(),
-    'Country of phone numbers that are entered without a leading +.',
+    z.string().superRefine(checkCountry).optional(),
+    'Country of phone numbers that are entered without a leading +, as a two-letter code such as `US`.',
     'A network in one country.',
   ),
   OTP_COUNTRIES: documented(
     z
       .string()
-      .regex(/^[A-Z]{2}(,[A-Z]{2})*$/, 'must be two-letter country codes such as US,CA')
+      .superRefine((list, context) => {
+        for (const country of list.split(',')) checkCountry(country, context);
+      })
       .optional(),
     'Countries that messages are sent to, such as `US,CA`. Default: all.',
     'Every operator who pays for messages.',

@@ -5,7 +5,7 @@ import type { AppConfig } from '../config/app-config.js';
 import type { DatabaseAddress } from '../config/database-url.js';
 import { SnakeCaseColumns } from './columns.js';
 import { migrations } from './migrations/list.js';
-import { driverWithTimeouts, type ServerKind } from './mysql/driver.js';
+import { driverWithTimeouts, type PoolExtras, type ServerKind } from './mysql/driver.js';
 import { Failover } from './mysql/failover.js';
 import { openSocket, type StreamOptions } from './mysql/socket.js';
 import { timeoutOf } from './mysql/timeouts.js';
@@ -21,7 +21,7 @@ export type DatabaseConfig = AppConfig['database'];
 type EntityClasses = NonNullable<DataSourceOptions['entities']>;
 
 /**
- * TypeORM's options for a `DATABASE_URL`. Connects to a server to find out whether it is MySQL or MariaDB.
+ * TypeORM's options for a `DATABASE_URL`. Connects to a server to find out whether it is MySQL or MariaDB, and a node of a Galera cluster.
  * @throws the driver's error if no server is reachable
  */
 export async function dataSourceOptions(
@@ -47,7 +47,10 @@ export async function dataSourceOptions(
     };
   }
   const { servers, user: username, password, database } = address;
-  const kind = await serverKind(config, address);
+  const { kind, isGalera } = await detectServer(config, address);
+  const extras: PoolExtras = { isGalera };
+  if (servers.length > 1)
+    extras.failover = new Failover(servers, config.timeoutMs / servers.length);
   return {
     ...shared,
     type: kind,
@@ -66,10 +69,7 @@ export async function dataSourceOptions(
       waitMs: config.timeoutMs,
       statementMs: config.timeoutMs,
     }),
-    extra:
-      servers.length > 1
-        ? { failover: new Failover(servers, config.timeoutMs / servers.length) }
-        : { stream: (options: StreamOptions) => openSocket(servers[0], options) },
+    extra: { stream: (options: StreamOptions) => openSocket(servers[0], options), ...extras },
   };
 }
 
@@ -94,10 +94,10 @@ function setPragmas(database: Sqlite.Database): void {
 }
 
 /** Asks the servers in turn, until one responds. */
-async function serverKind(
+async function detectServer(
   { tls, timeoutMs }: DatabaseConfig,
   { servers, user, password, database }: DatabaseAddress & { engine: 'server' },
-): Promise<ServerKind> {
+): Promise<{ kind: ServerKind; isGalera: boolean }> {
   let failure: unknown;
   for (const server of servers) {
     const connection = mysql.createConnection({
@@ -109,9 +109,18 @@ async function serverKind(
       stream: (options: StreamOptions) => openSocket(server, options),
     });
     try {
-      const query = { sql: 'SELECT VERSION() AS version', timeout: timeoutMs };
-      const [[row]] = await connection.promise().query<RowDataPacket[]>(query);
-      return /mariadb/i.test(String(row?.version)) ? 'mariadb' : 'mysql';
+      const ask = async (sql: string): Promise<RowDataPacket | undefined> => {
+        const [[row]] = await connection
+          .promise()
+          .query<RowDataPacket[]>({ sql, timeout: timeoutMs });
+        return row;
+      };
+      const version = String((await ask('SELECT VERSION() AS version'))?.version);
+      const galera = await ask(`SHOW GLOBAL VARIABLES LIKE 'wsrep_on'`);
+      return {
+        kind: /mariadb/i.test(version) ? 'mariadb' : 'mysql',
+        isGalera: galera?.Value === 'ON',
+      };
     } catch (error) {
       failure = error;
     } finally {

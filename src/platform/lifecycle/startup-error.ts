@@ -1,4 +1,11 @@
-import { isDatabaseUnavailable } from '../database/errors.js';
+import {
+  isConflict,
+  isDatabaseUnavailable,
+  isFileLocked,
+  isLockTimeout,
+  isReadOnly,
+  isStatementTimeout,
+} from '../database/errors.js';
 import { ConfigError } from '../config/load-config.js';
 
 class ListenError extends Error {}
@@ -26,10 +33,24 @@ export function startupErrorMessage(error: unknown): string {
   const tls = tlsProblem(code, message);
   if (tls !== undefined) return tls;
   if (isDatabaseUnavailable(error) && isServerError(error))
-    return `The database is reachable but reports an error: ${message}. Try again; if it fails again, check its disk, locks and long-running statements.`;
+    return `The database is reachable but reports an error: ${message}. ${serverRemedy(error)}`;
   if (isDatabaseUnavailable(error))
     return `The database of DATABASE_URL cannot be reached: ${message || code}`;
   return stack ?? String(error);
+}
+
+/** What to do about an error of a reachable database. Advises to try again only where that can succeed. */
+function serverRemedy(error: unknown): string {
+  const { code = '' } = error as NodeJS.ErrnoException;
+  if (/DISK_FULL|FILE_FULL|SQLITE_FULL|TEMP_FILE|SQLITE_IOERR|ERROR_ON_WRITE|IO_WRITE/.test(code))
+    return 'Check that its disk has free space and works.';
+  if (isReadOnly(error))
+    return 'It does not accept writes: name the primary in DATABASE_URL, or all servers of its group.';
+  if (code === 'ER_RUN_HOOK_ERROR')
+    return 'Its replication rejected the transaction: check the state of the group and group_replication_transaction_size_limit.';
+  if (isConflict(error) || isLockTimeout(error) || isFileLocked(error) || isStatementTimeout(error))
+    return 'Try again; if it fails again, check its locks and long-running statements.';
+  return 'Check the log of the database server.';
 }
 
 /** The driver replaces the codes of OpenSSL, so the message decides. */
@@ -56,7 +77,7 @@ type ListenFailure = NodeJS.ErrnoException & { port?: number };
 function listenProblem({ code, message, port }: ListenFailure): string {
   return code === 'EADDRINUSE'
     ? `Port ${port} is in use. Stop the process that listens on it, or set PORT or METRICS_PORT to another port.`
-    : `The service cannot listen: ${message}. Set HOST to an address of this machine, and PORT and METRICS_PORT to ports that the user of this process may open.`;
+    : `The service cannot listen: ${message}. Set HOST and METRICS_HOST to addresses of this machine, and PORT and METRICS_PORT to ports that the user of this process may open.`;
 }
 
 /** Database servers use positive error numbers, the operating system negative ones. */

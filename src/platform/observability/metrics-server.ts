@@ -22,7 +22,7 @@ export class MetricsServer implements OnApplicationShutdown {
 
   /** Does nothing if METRICS_PORT is off. @throws the system error if it cannot listen */
   async listen(): Promise<void> {
-    const { metricsPort, host } = this.config.server;
+    const { metricsPort, metricsHost } = this.config.server;
     if (metricsPort === null) return;
     const { registry } = this.metrics;
     collectDefaultMetrics({ register: registry });
@@ -32,7 +32,7 @@ export class MetricsServer implements OnApplicationShutdown {
       labelNames: ['version', 'node_version'],
       registers: [registry],
     }).set({ version: VERSION, node_version: process.versions.node }, 1);
-    this.server.listen(metricsPort, host);
+    this.server.listen(metricsPort, metricsHost);
     await once(this.server, 'listening');
   }
 

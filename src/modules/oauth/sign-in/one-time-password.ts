@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto';
 import type { AppConfig } from '../../../platform/config/app-config.js';
+import { plainNumber } from '../../../platform/text.js';
 import { CATALOGUES } from '../../../pages/translations/translations.js';
 import type { Language } from '../../../pages/language.js';
 
@@ -10,9 +11,9 @@ export function newOneTimePassword(): string {
   return String(randomInt(10 ** DIGITS)).padStart(DIGITS, '0');
 }
 
-/** Six digits, or undefined. Accepts spaces, hyphens and full-width digits. */
+/** Six digits, or undefined. Accepts spaces, dashes, invisible marks and the digits of any script. */
 export function parseOneTimePassword(typed: string): string | undefined {
-  const digits = typed.normalize('NFKC').replaceAll(/[\s-]/g, '');
+  const digits = plainNumber(typed).replaceAll(/[\s-]/g, '');
   return /^\d{6}$/.test(digits) ? digits : undefined;
 }
 

@@ -102,12 +102,22 @@ function isLoopback(host: string): boolean {
 const METRICS_TIMEOUT_MS = 2 * SECOND;
 const METRICS_PORT_REMEDY = 'Set METRICS_PORT to a free port, or to off.';
 
+/** The host of a URL for a server on this machine that listens on this address. */
+function localAddress(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1';
+  if (host === '::') return '[::1]';
+  return host.includes(':') ? `[${host}]` : host;
+}
+
 /** Checks whether a service on this machine serves its metrics. */
-async function metricsFinding({ metricsPort, port, host }: AppConfig['server']): Promise<Finding> {
+async function metricsFinding({
+  metricsPort,
+  metricsHost,
+  port,
+}: AppConfig['server']): Promise<Finding> {
   if (metricsPort === null) return ok('Metrics are off.');
   if (metricsPort === port) return failed('METRICS_PORT is the same as PORT.', METRICS_PORT_REMEDY);
-  const hostname = host?.includes(':') ? `[${host}]` : (host ?? '127.0.0.1');
-  const url = `http://${hostname}:${metricsPort}/metrics`;
+  const url = `http://${localAddress(metricsHost)}:${metricsPort}/metrics`;
   const response = await httpCall(url, METRICS_TIMEOUT_MS, { method: 'GET' });
   if ('kind' in response)
     return warning(

@@ -19,12 +19,7 @@ export class Operate1795298400000 implements MigrationInterface {
       const missing = columns.filter(({ name }) => !table.findColumnByName(name));
       if (missing.length > 0) await queryRunner.addColumns(table, missing);
     }
-    await queryRunner.query(copyFromDetails('client_id', 'clientId'));
-    await queryRunner.query(copyFromDetails('user_id', 'userId'));
-    for (const column of ['subject', 'actor']) {
-      await queryRunner.query(copyFromColumn(column, 'client_id', 'svc_app_'));
-      await queryRunner.query(copyFromColumn(column, 'user_id', 'usr_'));
-    }
+    await fillAppAndUser(queryRunner);
     for (const { table, indices } of changesOf(tables)) {
       const known = table.indices.map(({ name }) => name);
       const missing = indices.filter(({ name }) => !known.includes(name));
@@ -89,16 +84,33 @@ function changesOf(
   });
 }
 
-/** Copies the ids with this prefix from the column `source`. */
-function copyFromColumn(source: string, column: string, prefix: string): string {
-  return `UPDATE audit_events SET ${column} = ${source}
-    WHERE ${column} IS NULL AND SUBSTR(${source}, 1, ${prefix.length}) = '${prefix}'`;
+/** Rows per transaction. Group Replication rejects transactions of more than 150 MB. */
+const BATCH_SIZE = 5000;
+
+/** Fills the new columns of `audit_events`, oldest rows first. A second run only reads the rows that are filled. */
+async function fillAppAndUser(queryRunner: QueryRunner): Promise<void> {
+  const fill = `UPDATE audit_events
+    SET client_id = ${idOf('clientId', 'svc_app_')}, user_id = ${idOf('userId', 'usr_')}
+    WHERE client_id IS NULL AND user_id IS NULL AND id > ?`;
+  let after = '';
+  for (;;) {
+    const [last]: { id: string }[] = await queryRunner.query(
+      `SELECT id FROM audit_events WHERE id > ? ORDER BY id LIMIT 1 OFFSET ${BATCH_SIZE - 1}`,
+      [after],
+    );
+    if (last === undefined) break;
+    await queryRunner.query(`${fill} AND id <= ?`, [after, last.id]);
+    after = last.id;
+  }
+  await queryRunner.query(fill, [after]);
 }
 
-/** Copies a member of `details`, which is JSON text. */
-function copyFromDetails(column: string, member: string): string {
+/** SQL for the id with this prefix in the details, which are JSON text, else in the subject, else in the actor. */
+function idOf(member: string, prefix: string): string {
   const start = `"${member}":"`;
   const rest = `SUBSTR(details, INSTR(details, '${start}') + ${start.length})`;
-  return `UPDATE audit_events SET ${column} = SUBSTR(${rest}, 1, INSTR(${rest}, '"') - 1)
-    WHERE ${column} IS NULL AND INSTR(details, '${start}') > 0`;
+  const hasPrefix = (column: string): string =>
+    `SUBSTR(${column}, 1, ${prefix.length}) = '${prefix}'`;
+  return `CASE WHEN INSTR(details, '${start}') > 0 THEN SUBSTR(${rest}, 1, INSTR(${rest}, '"') - 1)
+    WHEN ${hasPrefix('subject')} THEN subject WHEN ${hasPrefix('actor')} THEN actor END`;
 }

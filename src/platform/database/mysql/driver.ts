@@ -13,6 +13,16 @@ import type { StreamOptions } from './socket.js';
 
 export type ServerKind = 'mysql' | 'mariadb';
 
+/** Options of a pool in addition to those of mysql2. */
+export interface PoolExtras {
+  failover?: Failover | undefined;
+  /** Whether the server is a node of a Galera cluster, which applies the writes of other nodes a little later. */
+  isGalera?: boolean;
+}
+
+/** Reads wait for the writes that other nodes have committed, such as a token that a client got from another process. */
+const GALERA_SETTING = 'SET SESSION wsrep_sync_wait = 1';
+
 /** Milliseconds. */
 export interface Timeouts {
   /** Waiting for a free connection or a lock. Lock timeouts are rounded up to seconds. */
@@ -60,7 +70,7 @@ export function driverWithTimeouts(kind: ServerKind, { waitMs, statementMs }: Ti
   ];
   return {
     ...mysql,
-    createPool({ failover, ...options }: PoolOptions & { failover?: Failover }): Pool {
+    createPool({ failover, isGalera, ...options }: PoolOptions & PoolExtras): Pool {
       const pool = mysql.createPool({
         ...options,
         ...(failover && { stream: (connection: StreamOptions) => failover.open(connection) }),
@@ -76,7 +86,7 @@ export function driverWithTimeouts(kind: ServerKind, { waitMs, statementMs }: Ti
           enforceQueryTimeout(connection, Math.ceil(statementMs / 1000) * 1000 + SERVER_GRACE_MS);
           enforceDeadline(connection, statementMs);
         }
-        for (const statement of settings) {
+        for (const statement of isGalera ? [...settings, GALERA_SETTING] : settings) {
           // Without a callback, mysql2 emits an error event, which would end the process.
           connection.query(statement, (error) => {
             if (error !== null) connection.destroy();
