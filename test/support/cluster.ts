@@ -8,7 +8,7 @@ import { byExtent } from '../suite.js';
 import { UNLIMITED_SIGN_INS } from './test-app.js';
 
 /** The number of rounds of a race. `npm run test:races` sets a higher number. */
-export const ROUNDS = Number(process.env.RACE_ROUNDS ?? byExtent(10, 2));
+export const ROUNDS = Number(process.env.RACE_ROUNDS ?? byExtent({ whole: 10, quick: 2 }));
 
 /** Processes of the built service behind one public URL. Requests go to the processes in turn (round robin). */
 export class Cluster implements Site {

@@ -22,7 +22,7 @@ const entries = operationEntries(document).map(
 /** The operations that have parameters, so that a request can be invalid. */
 const withParameters = entries.filter(([operationId]) => operationId !== 'metadata');
 
-const numRuns = RUNS ?? byExtent(500, 60);
+const numRuns = RUNS ?? byExtent({ whole: 500, quick: 60 });
 
 onOneEngine('Requests generated from the published document', (database) => {
   // No limits: one app sends thousands of requests, many of them invalid.

@@ -38,7 +38,7 @@ import { sendRaw, requestOf } from './send-raw.js';
 const PLAIN = 'Plain words';
 const MAX_TAG_LENGTH = 50;
 /** Every nth hostile line is tested as a name. */
-const NAME_STEP = byExtent(1, 6);
+const NAME_STEP = byExtent({ whole: 1, quick: 6 });
 const CALLBACK = 'https://garden.example/callback';
 /** Headers with free-form values. */
 const HEADERS = [

@@ -10,7 +10,7 @@ import { byExtent } from '../../suite.js';
 import { PUBLIC_URL, type Unprivileged } from './unprivileged-service.js';
 
 /** Number of users in a file, enough to exceed the page cache of SQLite. */
-export const USERS_PER_FILE = byExtent(4000, 2000);
+export const USERS_PER_FILE = byExtent({ whole: 4000, quick: 2000 });
 /** Two primes: the phones of consecutive users are far apart, and all differ. */
 const STEP = 48_271;
 const PHONE_NUMBERS = 7_999_993;

@@ -30,14 +30,14 @@ import { reportFigure } from '../figures.js';
 import { storedGrants, violationsIn } from '../model/token-rows.js';
 import { byExtent } from '../../suite.js';
 
-const BACKUPS = byExtent(3, 1);
+const BACKUPS = byExtent({ whole: 3, quick: 1 });
 /** Timeout for the load to make progress, a backup, a restore and the checks. */
 const ROUND_TIMEOUT_MS = 60_000;
 const PUBLISHERS = 4;
 /** Timeout for the load to make progress. */
 const WAIT = { timeout: 10_000 };
 /** Large enough to detect a backup that restarts at each write, or that blocks writers. */
-const LARGE_MB = byExtent(100, 50);
+const LARGE_MB = byExtent({ whole: 100, quick: 50 });
 const MAX_BACKUP_MS = 20_000;
 
 /** Ids of all posts, comments and deleted items, and hashes of all tokens. None of them disappears during the test. */

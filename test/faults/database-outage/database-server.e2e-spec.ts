@@ -12,7 +12,7 @@ import { byExtent } from '../../suite.js';
 import { Load, type Outcome } from './load.js';
 
 const DB_TIMEOUT_MS = 1000;
-const FROZEN_MS = byExtent(10_000, 4000);
+const FROZEN_MS = byExtent({ whole: 10_000, quick: 4000 });
 /** Connect timeout, statement timeout, two seconds for an unresponsive server, and slack. */
 const MAX_RESPONSE_MS = 2 * DB_TIMEOUT_MS + 2000 + 1500;
 const PUBLISHERS = 8;

@@ -16,11 +16,11 @@ import { byExtent } from '../../suite.js';
 import { deadlocksOn, DeadlockStorm, OPPOSITE_LOCKS } from './deadlock-storm.js';
 import { MixedLoad } from './mixed-load.js';
 
-const STORM_MS = byExtent(10_000, 3000);
+const STORM_MS = byExtent({ whole: 10_000, quick: 3000 });
 const TEST_TIMEOUT_MS = 120_000;
 const STORM_CLIENTS = 8;
 const PUBLISHERS = 4;
-const CODES = byExtent(25, 6);
+const CODES = byExtent({ whole: 25, quick: 6 });
 /** Four attempts, since deadlocks are detected at once, and slack. */
 const MAX_RESPONSE_MS = 5000;
 /** Time for the requests in flight when the storm ends. */

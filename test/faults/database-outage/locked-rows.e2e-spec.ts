@@ -11,7 +11,7 @@ import { reportFigure } from '../figures.js';
 import { byExtent } from '../../suite.js';
 import { MixedLoad } from './mixed-load.js';
 
-const HOLD_MS = byExtent(6000, 3000);
+const HOLD_MS = byExtent({ whole: 6000, quick: 3000 });
 const TEST_TIMEOUT_MS = 120_000;
 /** Timeout of the group commit, timeout of the retry, and slack. */
 const MAX_RESPONSE_MS = 4000;

@@ -14,7 +14,7 @@ import { Rotations } from './rotations.js';
 import { CodeExchanges } from './code-exchanges.js';
 
 const COMMAND = process.env.TEST_GROUP_COMMAND ?? '';
-const KILLS = byExtent(3, 1);
+const KILLS = byExtent({ whole: 3, quick: 1 });
 const KILL_TIMEOUT_MS = 150_000;
 const PUBLISHERS = 8;
 const CODES = 20;

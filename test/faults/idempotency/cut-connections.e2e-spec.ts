@@ -10,7 +10,7 @@ import { reportFigure } from '../figures.js';
 import { byExtent } from '../../suite.js';
 import { IdempotentPublishLoad } from './idempotent-publish-load.js';
 
-const BROKEN_MS = byExtent(6000, 1500);
+const BROKEN_MS = byExtent({ whole: 6000, quick: 1500 });
 /** Timeout for the first post and for the first retry. */
 const WAIT = { timeout: 20_000 };
 const PUBLISHERS = 8;

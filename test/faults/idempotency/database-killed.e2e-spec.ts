@@ -11,7 +11,7 @@ import { reportFigure } from '../figures.js';
 import { IS_QUICK, byExtent } from '../../suite.js';
 import { IdempotentPublishLoad } from './idempotent-publish-load.js';
 
-const KILLS = byExtent(20, 2);
+const KILLS = byExtent({ whole: 20, quick: 2 });
 const KILL_TIMEOUT_MS = 20_000;
 const PUBLISHERS = 8;
 /** Longest time from a publish to the next kill. */

@@ -9,7 +9,7 @@ import { reportFigure } from '../figures.js';
 import { byExtent } from '../../suite.js';
 
 const BODY = '{"content":"Hi"}';
-const BYTE_STEP = byExtent(1, 17);
+const BYTE_STEP = byExtent({ whole: 1, quick: 17 });
 
 /** The bytes of a publish request. */
 function publishRequest({ app, token }: Member, key: string): string {

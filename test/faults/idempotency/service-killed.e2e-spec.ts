@@ -9,7 +9,10 @@ import { IS_QUICK, byExtent } from '../../suite.js';
 import { IdempotentPublishLoad } from './idempotent-publish-load.js';
 
 /** 200 in all. SQLite allows one process only, so calls get no response while that process starts. */
-const [KILLS, KILLS_SQLITE] = [byExtent(180, 2), byExtent(20, 1)];
+const [KILLS, KILLS_SQLITE] = [
+  byExtent({ whole: 180, quick: 2 }),
+  byExtent({ whole: 20, quick: 1 }),
+];
 const KILL_TIMEOUT_MS = 10_000;
 /** Few, to leave processor time for starting processes. */
 const PUBLISHERS = 3;

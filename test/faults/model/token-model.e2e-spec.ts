@@ -7,7 +7,7 @@ import { IS_QUICK, byExtent } from '../../suite.js';
 import { steps, SCENARIO } from './token-steps.js';
 import { Tally, TokenComparison } from './token-comparison.js';
 
-const SEQUENCES = RUNS ?? byExtent(50, 4);
+const SEQUENCES = RUNS ?? byExtent({ whole: 50, quick: 4 });
 const START_TIME = '2026-11-21T09:30:00.000Z';
 /** Outcomes that have to occur, except in a run with a chosen number of sequences. */
 const OUTCOMES =

@@ -21,7 +21,7 @@ const MAX_RESPONSE_MS = QUEUE_TIMEOUT_MS + 1500;
 const ATTEMPTS = 3;
 const MANY_REQUESTS = 20;
 /** Number of disconnects during a table lock, and again without one. */
-const DISCONNECTS = byExtent(2, 1);
+const DISCONNECTS = byExtent({ whole: 2, quick: 1 });
 const DISCONNECT_MS = 100;
 /** Time for the requests of disconnected callers to end: they continue, but do not count as in flight. */
 const COOLDOWN_MS = 1100;

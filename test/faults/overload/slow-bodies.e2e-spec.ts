@@ -15,15 +15,15 @@ const BATCH = 50;
 const MAX_BODY_BYTES = 262_144;
 /** Number of bodies of maximum size that fit in 64 MB, the memory for bodies. */
 const MAX_LARGE_BODIES = 256;
-const TIMEOUT_MS = byExtent(5000, 2500);
+const TIMEOUT_MS = byExtent({ whole: 5000, quick: 2500 });
 /** Less than the timeout, which also releases the memory. */
 const MAX_RELEASE_MS = 0.8 * TIMEOUT_MS;
 const DRIP_MS = 500;
 const PAUSE_MS = 10;
-const ROUNDS = byExtent(3, 1);
+const ROUNDS = byExtent({ whole: 3, quick: 1 });
 const MAX_MEMORY_MB = 300;
 /** Larger in a quick run, which runs other files in parallel. */
-const MAX_RESPONSE_MS = byExtent(500, 2000);
+const MAX_RESPONSE_MS = byExtent({ whole: 500, quick: 2000 });
 /** Content that gets 503 while the memory for bodies is used up, and otherwise 400, because it is too long for a post. */
 const LONG = 'x'.repeat(20_000);
 

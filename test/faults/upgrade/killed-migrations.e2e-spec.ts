@@ -15,9 +15,9 @@ import { usedDatabase } from './used-database.js';
 
 const RELEASE = '1.0.0';
 /** One for each of the steps below. */
-const KILLS = byExtent(6, 1);
+const KILLS = byExtent({ whole: 6, quick: 1 });
 /** SQLite migrates in one transaction. */
-const KILLS_SQLITE = byExtent(2, 1);
+const KILLS_SQLITE = byExtent({ whole: 2, quick: 1 });
 const KILL_TIMEOUT_MS = 20_000;
 /** Timeout for the command to reach its step. */
 const STEP_TIMEOUT_MS = 15_000;

@@ -32,7 +32,7 @@ const RELEASE = '1.0.0';
 const TEST_TIMEOUT_MS = 120_000;
 const PUBLISHERS = 4;
 /** Pause before the next step. */
-const BETWEEN_MS = byExtent(1000, 0);
+const BETWEEN_MS = byExtent({ whole: 1000, quick: 0 });
 const READY_MS = 10_000;
 /** Columns that the publisher changes. */
 const CHANGED_BY_USE = { users: ['post_count'] };

@@ -20,7 +20,7 @@ const LATER_MIGRATIONS = migrations.slice(1).map(({ name }) => name);
 /** Long enough for the other processes to revert and migrate, if nothing stops them. */
 const OTHER_PROCESSES_MS = 1500;
 const NO_DIFFERENCE = { pending: [], unknown: [], statements: [] };
-const ROUNDS = byExtent(4, 2);
+const ROUNDS = byExtent({ whole: 4, quick: 2 });
 /** SQLite blocks the process while it waits, and all connections of a test share one process. */
 const SHORT_TIMEOUT = { DB_TIMEOUT_MS: '100' };
 

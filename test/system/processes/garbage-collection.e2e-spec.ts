@@ -5,7 +5,7 @@ import { byExtent } from '../../suite.js';
 import { useTestApp } from '../../support/test-app.js';
 
 const CONNECTIONS = 16;
-const WARM_UP = byExtent(600, 300);
+const WARM_UP = byExtent({ whole: 600, quick: 300 });
 /** V8's trace of one scavenge. */
 const COLLECTION = / gc=s .* allocated=(?<allocated>\d+) promoted=(?<promoted>\d+) /g;
 
@@ -65,11 +65,13 @@ onOneServer('Garbage of a request', (database) => {
   ])(
     '%s allocates little and promotes almost nothing',
     async (_, count, path, init, maxAllocated, maxPromoted) => {
-      const requests = byExtent(count, count / 2);
+      const requests = byExtent({ whole: count, quick: count / 2 });
       const { allocated = 0, promoted = 0 } = await memoryOf(requests, path, init);
       expect(allocated).toBeGreaterThan(0);
       expect(promoted / allocated).toBeLessThan(maxPromoted);
-      expect(allocated / requests).toBeLessThan(byExtent(maxAllocated, maxAllocated * 1.5));
+      expect(allocated / requests).toBeLessThan(
+        byExtent({ whole: maxAllocated, quick: maxAllocated * 1.5 }),
+      );
     },
     60_000,
   );

@@ -3,7 +3,7 @@ import { startProcess } from '../../support/service-process.js';
 import { byExtent } from '../../suite.js';
 
 /** Enough log lines to fill the pipe several times. */
-const REQUESTS = byExtent(8000, 2000);
+const REQUESTS = byExtent({ whole: 8000, quick: 2000 });
 const CONCURRENT = 50;
 
 describe('Stalled log reader', () => {
