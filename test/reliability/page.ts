@@ -17,7 +17,7 @@ export interface Proof {
 /** The numbers at the start of the title of `it(…)` or `it.each(…)(…)`; skipped tests do not match. */
 const TITLE = /(?:\bit\(|\)\()\s*['"`]((?:[OC]\d+ )+)/g;
 
-/** The number in the property `proves` of an oracle's row. */
+/** The number in the property `proves` of a case of test/system/comparison. */
 const PROVES = /'([OC]\d+)'/g;
 
 /** A proof for each rule number in the title of a test. */
@@ -26,9 +26,9 @@ export async function tests(): Promise<Proof[]> {
   return proofsIn(files, TITLE);
 }
 
-/** A proof for each request of the oracle with a rule number. Two equal responses prove little, so each rule needs a test as well. */
+/** A proof for each case of test/system/comparison with a rule number. Two equal responses prove little, so each rule needs a test as well. */
 export async function comparisons(): Promise<Proof[]> {
-  return proofsIn(await filesOf('test/system/oracle/rows', '.rows.ts'), PROVES);
+  return proofsIn(await filesOf('test/system/comparison/cases', '.cases.ts'), PROVES);
 }
 
 /** The content of docs/reliability.md. */
@@ -69,10 +69,10 @@ function sectionOf({ title, rules }: Topic, proofs: readonly Proof[]): string {
   return [`## ${title} (${numbers[0]}–${numbers.at(-1)})`, '', HEADER, ...rows].join('\n');
 }
 
-/** The link text of a file: `races/refresh`, `oracle/token`. */
+/** The link text of a file: `races/refresh`, `comparison/token`. */
 function nameOf(file: string): string {
-  const folder = basename(dirname(file.replace('/rows/', '/')));
-  const name = basename(file).replace(/(\.[a-z0-9]+-spec|\.spec|\.rows)\.ts$/, '');
+  const folder = basename(dirname(file.replace('/cases/', '/')));
+  const name = basename(file).replace(/(\.[a-z0-9]+-spec|\.spec|\.cases)\.ts$/, '');
   return `${folder}/${name}`;
 }
 
@@ -142,8 +142,8 @@ skipped tests.
 **Races** (\`races/…\`) send the same request many times concurrently, most of them to two processes of the service that share a
 MariaDB or MySQL database: a few rounds in \`npm run test:system\`, a hundred in \`npm run test:races\`. O140 lists the exceptions.
 
-**The oracle** (\`oracle/…\`) is a second implementation of the same standards, \`oidc-provider\`, that gets the same requests.
-[differences.ts](../test/system/oracle/differences.ts) lists every difference between the responses of the two servers
+**The comparison** (\`comparison/…\`) sends the same requests to this service and to \`oidc-provider\`, another implementation of
+the same standards. [differences.ts](../test/system/comparison/differences.ts) lists every difference between their responses
 with its reason. A difference that is not listed fails the test; see [decision 0010](decisions/0010-reference-implementation.md).
 
 \`npm run reliability\` generates this page from the rules in \`test/reliability/\` and the numbers in the tests. A rule without a

@@ -69,7 +69,7 @@ describe('docs/reliability.md', () => {
     expect(NUMBERS.filter((number) => !proven.has(number))).toEqual([]);
   });
 
-  it('has a rule for every numbered test and every row of the oracle', async () => {
+  it('has a rule for every numbered test and every case of the comparison', async () => {
     const numbered = [...(await tests()), ...(await comparisons())];
     expect(numbered.filter(({ number }) => !NUMBERS.includes(number))).toEqual([]);
   });
