@@ -37,8 +37,9 @@ export interface ServiceProcess {
    * @throws when the output contains a client secret, code or token
    */
   stop(): Promise<number>;
-  /** Resumes or pauses reading the output. Paused, it simulates a log shipper that hangs. */
-  readOutput(isReading: boolean): void;
+  /** Stops reading the output, like a log shipper that hangs. */
+  pauseOutput(): void;
+  resumeOutput(): void;
   /** Sends a signal without waiting for its effect. */
   signal(name: NodeJS.Signals): void;
   /** Resolves to the exit code when the process ends. */
@@ -104,10 +105,11 @@ export async function startProcess({
       expectNoCredential(output(), 'The output of the service');
       return code;
     },
-    readOutput: (isReading) => {
-      for (const stream of [child.stdout, child.stderr])
-        if (isReading) stream.resume();
-        else stream.pause();
+    pauseOutput: () => {
+      for (const stream of [child.stdout, child.stderr]) stream.pause();
+    },
+    resumeOutput: () => {
+      for (const stream of [child.stdout, child.stderr]) stream.resume();
     },
     signal: (name) => void child.kill(name),
     ended,

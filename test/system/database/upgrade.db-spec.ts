@@ -69,7 +69,7 @@ function defineTests(): void {
         expect(difference).toEqual({ pending: [], unknown: [], statements: [] });
       });
 
-      it('serves its data', async () => {
+      it('serves the data of the release', async () => {
         if (!app) throw new Error('The app has not started.');
         const token = await app.service(DemoService).accessToken();
         const { data, meta } = await json<PageBody<PostBody>>(
