@@ -81,7 +81,7 @@ export class CommentsRepository {
   /** The comments soft-deleted at `moment` or before. */
   deletedUntil(moment: Date): DeletableRows {
     const where = { deletedAt: LessThanOrEqual(moment) };
-    return deletableRows(this.dataSource, Comment, where, 'deletedAt');
+    return deletableRows(this.dataSource, Comment, { where, orderBy: 'deletedAt' });
   }
 
   /** The comments on these posts that `deletedUntil(moment)` does not return. */

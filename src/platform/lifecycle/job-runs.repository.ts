@@ -61,7 +61,8 @@ export class JobRunsRepository {
 
   /** The runs of periods before `period`. */
   runsBefore(job: string, period: string): DeletableRows {
-    return deletableRows(this.dataSource, JobRun, { job, period: LessThan(period) }, 'period');
+    const where = { job, period: LessThan(period) };
+    return deletableRows(this.dataSource, JobRun, { where, orderBy: 'period' });
   }
 
   /** Inserts, updates and deletes a row, then rolls back. @throws the driver's error if a write fails */

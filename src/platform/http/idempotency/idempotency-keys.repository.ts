@@ -24,8 +24,8 @@ export class IdempotencyKeysRepository {
   }
 
   expired(before: Date): DeletableRows {
-    const expiresAt = LessThanOrEqual(before);
-    return deletableRows(this.dataSource, IdempotencyKey, { expiresAt }, 'expiresAt');
+    const where = { expiresAt: LessThanOrEqual(before) };
+    return deletableRows(this.dataSource, IdempotencyKey, { where, orderBy: 'expiresAt' });
   }
 
   /**
