@@ -51,7 +51,10 @@ export class CommentsRepository {
 
   /** Newest first. One comment more than the page size if there is a next page. */
   async findPage(postId: string, paging: Paging, total: number): Promise<ListedComment[]> {
-    const rows = await readRows<Row>(this.dataSource, ...this.pages.of(postId, paging, total));
+    const rows = await readRows<Row>(
+      this.dataSource,
+      ...this.pages.statementFor(postId, paging, total),
+    );
     // Rest properties would be slow here.
     return rows.map(({ id, text, parentId, createdAt, userId, name, photoUrl }) => ({
       id,

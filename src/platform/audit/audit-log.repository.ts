@@ -28,7 +28,7 @@ export class AuditLog {
     return this.dataSource.manager.existsBy(AuditEvent, { action, userId });
   }
 
-  /** An event of the current request, job or command. */
+  /** Creates an event of the current request, job or command, without storing it. */
   event(
     action: string,
     subject: string,
