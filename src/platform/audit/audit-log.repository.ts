@@ -9,6 +9,7 @@ import { AuditEvent } from './audit-event.entity.js';
 
 /** Author and reason of a change. */
 export interface Change {
+  /** The id of a user or app, the name of an operator, or a name such as `service`. */
   actor: string;
   reason?: string;
 }

@@ -16,7 +16,7 @@ export interface PersonalRows {
 
 /** The personal data of one module. A test fails for tables that no module covers. */
 export interface PersonalData {
-  /** All data about the person, without hashes and without the columns that repeat the id of the user. */
+  /** All data about the person, without hashes, other protocol secrets and columns that repeat the id of the user. */
   rowsToExport(person: Person): PersonalRows[];
 
   /** The rows to delete or anonymize, in this order. */
