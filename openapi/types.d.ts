@@ -1160,7 +1160,7 @@ export interface operations {
     listPosts: {
         parameters: {
             query?: {
-                /** @description Page to read, from 1. While the list changes, pages read by their number may repeat or skip items; to read each item once, follow `next` of the `Link` header. With `before`, this only labels `meta.page`. */
+                /** @description Page to read, from 1. While the list changes, pages read by their number may repeat or skip items; to read each item once, follow `next` of the `Link` header. With `before`, `page` does not select the page, and is only repeated in `meta.page`. */
                 page?: number;
                 /** @description Items per page. */
                 limit?: number;
@@ -1910,7 +1910,7 @@ export interface operations {
     listComments: {
         parameters: {
             query?: {
-                /** @description Page to read, from 1. While the list changes, pages read by their number may repeat or skip items; to read each item once, follow `next` of the `Link` header. With `before`, this only labels `meta.page`. */
+                /** @description Page to read, from 1. While the list changes, pages read by their number may repeat or skip items; to read each item once, follow `next` of the `Link` header. With `before`, `page` does not select the page, and is only repeated in `meta.page`. */
                 page?: number;
                 /** @description Items per page. */
                 limit?: number;

@@ -18,7 +18,7 @@ import {
   AcceptsIdempotencyKey,
   IdempotencyKeyOf,
   REPLAYED_HEADER,
-  setReplayed,
+  setReplayedHeader,
 } from '../../platform/http/idempotency/idempotency-key.decorator.js';
 import { ApiPostId } from '../posts/post-id.param.js';
 import { CommentNotFound, CommentsService, parentNotOnPost } from './comments.service.js';
@@ -78,7 +78,7 @@ export class CommentsController {
   ): Promise<CommentResponse> {
     const draft = { text, parentId };
     const { result, replayed } = await this.comments.create(caller, id, draft, key);
-    setReplayed(response, replayed);
+    setReplayedHeader(response, replayed);
     const comment = { ...draft, ...result, createdAt: new Date(result.createdAt) };
     return CommentResponse.from(comment, result.permalink);
   }

@@ -60,33 +60,36 @@ export class OAuthRetention {
     const endOfGrant = before(ENDED_GRANTS_MS);
     return [
       ...[Authorization, OtpChallenge, SignInSession, AccessToken].map((entity) =>
-        deletableRows(dataSource, entity, { expiresAt: before(CLOCK_SKEW_MS) }, 'expiresAt'),
+        deletableRows(dataSource, entity, {
+          where: { expiresAt: before(CLOCK_SKEW_MS) },
+          orderBy: 'expiresAt',
+        }),
       ),
-      deletableRows(dataSource, AuthorizationCode, unused, 'expiresAt'),
-      deletableRows(dataSource, RefreshToken, unused, 'expiresAt'),
-      deletableRows(dataSource, RefreshToken, { consumedAt: before(usedMs) }, 'consumedAt'),
+      deletableRows(dataSource, AuthorizationCode, { where: unused, orderBy: 'expiresAt' }),
+      deletableRows(dataSource, RefreshToken, { where: unused, orderBy: 'expiresAt' }),
+      deletableRows(dataSource, RefreshToken, {
+        where: { consumedAt: before(usedMs) },
+        orderBy: 'consumedAt',
+      }),
       ...this.credentialsOfEndedGrants('revokedAt', now, usedMs),
       ...this.credentialsOfEndedGrants('expiresAt', now, usedMs),
-      deletableRows(dataSource, Grant, { revokedAt: endOfGrant }, 'revokedAt'),
-      deletableRows(dataSource, Grant, { expiresAt: endOfGrant, revokedAt: IsNull() }, 'expiresAt'),
-      deletableRows(
-        dataSource,
-        OtpFailures,
-        { lastAt: before(OTP_FAILURES_MS), lockedUntil: Or(IsNull(), LessThanOrEqual(now)) },
-        'lastAt',
-      ),
-      deletableRows(
-        dataSource,
-        TrustedDevice,
-        { signedInAt: before(TRUSTED_DEVICES_MS) },
-        'signedInAt',
-      ),
-      deletableRows(
-        dataSource,
-        RateLimitHit,
-        { slot: And(MoreThan(LOCK_SLOT), before(RATE_LIMIT_HITS_MS)) },
-        'slot',
-      ),
+      deletableRows(dataSource, Grant, { where: { revokedAt: endOfGrant }, orderBy: 'revokedAt' }),
+      deletableRows(dataSource, Grant, {
+        where: { expiresAt: endOfGrant, revokedAt: IsNull() },
+        orderBy: 'expiresAt',
+      }),
+      deletableRows(dataSource, OtpFailures, {
+        where: { lastAt: before(OTP_FAILURES_MS), lockedUntil: Or(IsNull(), LessThanOrEqual(now)) },
+        orderBy: 'lastAt',
+      }),
+      deletableRows(dataSource, TrustedDevice, {
+        where: { signedInAt: before(TRUSTED_DEVICES_MS) },
+        orderBy: 'signedInAt',
+      }),
+      deletableRows(dataSource, RateLimitHit, {
+        where: { slot: And(MoreThan(LOCK_SLOT), before(RATE_LIMIT_HITS_MS)) },
+        orderBy: 'slot',
+      }),
       this.unusedLockRows(),
     ];
   }
@@ -94,13 +97,11 @@ export class OAuthRetention {
   /** Used refresh tokens whose replay window has ended. Clears their stored responses; the rows remain. */
   responsesToClear(): DeletableRows {
     const ended = addMilliseconds(this.clock.now(), -CLOCK_SKEW_MS);
-    return rowsToClear(
-      this.dataSource,
-      RefreshToken,
-      { responseExpiresAt: LessThanOrEqual(ended) },
-      'responseExpiresAt',
-      { encryptedResponse: null, responseExpiresAt: null },
-    );
+    return rowsToClear(this.dataSource, RefreshToken, {
+      where: { responseExpiresAt: LessThanOrEqual(ended) },
+      orderBy: 'responseExpiresAt',
+      set: { encryptedResponse: null, responseExpiresAt: null },
+    });
   }
 
   /**

@@ -3,7 +3,7 @@ import { AuditEventReader } from '../../platform/audit/audit-event-reader.reposi
 import { Clock, DAY, addMilliseconds } from '../../platform/clock.js';
 import {
   type BatchSettings,
-  countByTable,
+  sumByTable,
   deleteInBatches,
   type RowsByTable,
 } from '../../platform/database/retention/batches.js';
@@ -39,7 +39,7 @@ export class Prune {
 
   /** Counts the rows that a run would delete now. */
   async preview(): Promise<RowsByTable> {
-    const counts = await countByTable(this.expired(this.usage.expiredCalls()), (rows) =>
+    const counts = await sumByTable(this.expired(this.usage.expiredCalls()), (rows) =>
       rows.count(),
     );
     return { ...POSTS_TABLES, ...counts };
@@ -57,7 +57,7 @@ export class Prune {
     // Clears columns of rows that remain, so the result does not list them.
     await remove(this.oauth.responsesToClear());
     const calls = await this.usage.rollUpExpiredCalls(until);
-    return { ...POSTS_TABLES, ...(await countByTable(this.expired(calls, until), remove)) };
+    return { ...POSTS_TABLES, ...(await sumByTable(this.expired(calls, until), remove)) };
   }
 
   /** Child rows before their parents, such as comments before their post. */

@@ -5,7 +5,7 @@ import { AuditPersonalData } from '../../platform/audit/audit.data-subject.js';
 import { Clock, SECOND } from '../../platform/clock.js';
 import {
   type BatchSettings,
-  countByTable,
+  sumByTable,
   deleteInBatches,
   type RowsByTable,
   totalOf,
@@ -131,7 +131,7 @@ export class UserErasure {
   async preview(userId: string): Promise<RowsByTable> {
     const person = await this.personOf(userId);
     const rows = [...this.personal.rowsToErase(person), ...this.personal.userRow(person)];
-    return countByTable(rows, (part) => part.count());
+    return sumByTable(rows, (part) => part.count());
   }
 
   /**
@@ -148,7 +148,7 @@ export class UserErasure {
       });
       await sleep(CALL_LOG_DELAY_MS);
     }
-    const counts = await countByTable(this.personal.rowsToErase(person), (rows) =>
+    const counts = await sumByTable(this.personal.rowsToErase(person), (rows) =>
       deleteInBatches(this.transactions, rows, { onBatch }),
     );
     await this.finish(person, change, counts);

@@ -13,7 +13,7 @@ import {
   AcceptsIdempotencyKey,
   IdempotencyKeyOf,
   REPLAYED_HEADER,
-  setReplayed,
+  setReplayedHeader,
 } from '../../platform/http/idempotency/idempotency-key.decorator.js';
 import { QuotaExceeded, QuotaService } from '../quota/quota.service.js';
 import { CreatePostRequest } from './create-post.request.js';
@@ -70,7 +70,7 @@ export class PostsController {
     const { result, replayed } = await this.posts.publish(caller, draft, key);
     response.location(`/${DEV_V1}/posts/${result.id}`);
     response.set(await this.quota.rateLimitHeaders(caller.clientId, caller.postLimit));
-    setReplayed(response, replayed);
+    setReplayedHeader(response, replayed);
     const { id, ...added } = result;
     return { id, ...draft, ...added };
   }

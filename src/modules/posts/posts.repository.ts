@@ -95,7 +95,7 @@ export class PostsRepository {
    * @param total the number of the user's posts, if known
    */
   async findOwnPage(userId: string, paging: Paging, total?: number): Promise<PostItem[]> {
-    const statement = this.pages.of(userId, paging, total);
+    const statement = this.pages.statementFor(userId, paging, total);
     const posts = await readRows<RawRow<PostItem>>(this.dataSource, ...statement);
     return posts.map((post) => ({ ...post, createdAt: storedTime(post.createdAt) }));
   }

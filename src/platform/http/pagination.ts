@@ -37,7 +37,7 @@ export function pagingQuery(prefix: IdPrefix, maxLimit: number): Type<Paging> {
       default: 1,
       description:
         'Page to read, from 1. While the list changes, pages read by their number may repeat or skip items; to read each ' +
-        'item once, follow `next` of the `Link` header. With `before`, this only labels `meta.page`.',
+        'item once, follow `next` of the `Link` header. With `before`, `page` does not select the page, and is only repeated in `meta.page`.',
     })
     @WholeNumber(MAX_PAGE)
     page = 1;
@@ -92,10 +92,10 @@ export interface PageResponse<T> {
   meta: PageMeta;
 }
 
-/** From 1 to `max`. One decorator, because stacked decorators run in reverse order. */
+/** A query parameter from 1 to `max`. One decorator, because stacked decorators run in reverse order. */
 function WholeNumber(max: number): PropertyDecorator {
   return applyDecorators(
-    Transform(({ value }) => wholeNumber(value)),
+    Transform(({ value }) => parseWholeNumber(value)),
     rules.isWholeNumber(),
     rules.atLeast(1),
     rules.atMost(max),
@@ -110,7 +110,8 @@ function ItemId(prefix: IdPrefix): PropertyDecorator {
   );
 }
 
-function wholeNumber(value: unknown): unknown {
+/** Returns other values unchanged, which `isWholeNumber` then rejects. */
+function parseWholeNumber(value: unknown): unknown {
   return typeof value === 'string' && /^-?(0|[1-9]\d*)$/.test(value) ? Number(value) : value;
 }
 

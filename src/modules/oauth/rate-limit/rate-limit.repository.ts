@@ -59,9 +59,12 @@ export class RateLimitRepository {
   /** The rows of these keys. Looks up the keys again for each batch. */
   rowsOf(hashes: () => Promise<string[]>): DeletableRows {
     const hashRows = async (): Promise<DeletableRows> =>
-      deletableRows(this.dataSource, RateLimitHit, { hash: In(await hashes()) }, 'hash');
+      deletableRows(this.dataSource, RateLimitHit, {
+        where: { hash: In(await hashes()) },
+        orderBy: 'hash',
+      });
     return {
-      ...deletableRows(this.dataSource, RateLimitHit, {}, 'hash'),
+      ...deletableRows(this.dataSource, RateLimitHit, { where: {}, orderBy: 'hash' }),
       count: async () => (await hashRows()).count(),
       keys: async (limit) => (await hashRows()).keys(limit),
     };

@@ -54,8 +54,12 @@ function sessionFindings({ isolation, sqlModes }: DatabaseSettings): Finding[] {
   return found;
 }
 
-function textFindings({ collation, defaultCollation, otherTables }: DatabaseSettings): Finding[] {
-  const found = otherTables.map((table) =>
+function textFindings({
+  expectedCollation: collation,
+  defaultCollation,
+  tablesWithOtherCollation,
+}: DatabaseSettings): Finding[] {
+  const found = tablesWithOtherCollation.map((table) =>
     failed(
       `The table ${table} does not use utf8mb4 with the collation ${collation}.`,
       `ALTER TABLE ${table} CONVERT TO CHARACTER SET utf8mb4 COLLATE ${collation};`,

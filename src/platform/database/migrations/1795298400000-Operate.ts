@@ -14,7 +14,7 @@ export class Operate1795298400000 implements MigrationInterface {
 
   /** Continues an interrupted run, because MySQL and MariaDB commit each step separately. */
   async up(queryRunner: QueryRunner): Promise<void> {
-    const tables = await queryRunner.getTables(NAMES);
+    const tables = await queryRunner.getTables(TABLE_NAMES);
     for (const { table, columns } of changesOf(tables)) {
       const missing = columns.filter(({ name }) => !table.findColumnByName(name));
       if (missing.length > 0) await queryRunner.addColumns(table, missing);
@@ -34,7 +34,7 @@ export class Operate1795298400000 implements MigrationInterface {
 
   /** Continues an interrupted run, like `up`. */
   async down(queryRunner: QueryRunner): Promise<void> {
-    for (const { table, indices, columns } of changesOf(await queryRunner.getTables(NAMES))) {
+    for (const { table, indices, columns } of changesOf(await queryRunner.getTables(TABLE_NAMES))) {
       const known = table.indices.map(({ name }) => name);
       const existing = indices.filter(({ name }) => known.includes(name));
       if (existing.length > 0) await queryRunner.dropIndices(table, existing);
@@ -73,12 +73,12 @@ const newIndices: Record<string, Record<string, string[]>> = {
   },
 };
 
-const NAMES = Object.keys(newIndices);
+const TABLE_NAMES = Object.keys(newIndices);
 
 function changesOf(
   tables: readonly Table[],
 ): { table: Table; columns: TableColumn[]; indices: TableIndex[] }[] {
-  return NAMES.map((tableName) => {
+  return TABLE_NAMES.map((tableName) => {
     const table = tables.find(({ name }) => name === tableName || name.endsWith(`.${tableName}`));
     if (!table) throw new Error(`Table "${tableName}" does not exist.`);
     const columns = (newColumns[tableName] ?? []).map((column) => new TableColumn(column));
@@ -89,13 +89,13 @@ function changesOf(
   });
 }
 
-/** Copies the ids with this prefix from the column `source`. */
+/** SQL that copies the ids with this prefix from the column `source` to `column`. */
 function copyFromColumn(source: string, column: string, prefix: string): string {
   return `UPDATE audit_events SET ${column} = ${source}
     WHERE ${column} IS NULL AND SUBSTR(${source}, 1, ${prefix.length}) = '${prefix}'`;
 }
 
-/** Copies a member of `details`, which is JSON text. */
+/** SQL that copies a member of `details`, which is JSON text, to `column`. */
 function copyFromDetails(column: string, member: string): string {
   const start = `"${member}":"`;
   const rest = `SUBSTR(details, INSTR(details, '${start}') + ${start.length})`;

@@ -52,7 +52,7 @@ const parse = express.json({
 
 const JSON_READER = { parse, maxBytes: MAX_BODY_BYTES };
 
-/** Reads a JSON body. Interceptors run after the guards, so unauthorized clients get an error before they send the body. */
+/** Reads a JSON body. Interceptors run after the guards, so unauthorized clients get an error before the server reads the body. */
 @Injectable()
 export class JsonBodyInterceptor implements NestInterceptor {
   constructor(private readonly config: AppConfig) {}
@@ -94,6 +94,7 @@ function bodyError(error: unknown): unknown {
   if (status === 413) return new PayloadTooLarge();
   if (status === 415) return new UnsupportedMediaType(SUPPORTED_ENCODINGS);
   if (type === 'entity.parse.failed') return new InvalidRequest('The body is not valid JSON.');
+  // Only errors of zlib have no type.
   if (status === 400 && type === undefined)
     return new InvalidRequest('The body does not match its Content-Encoding.');
   if (status === 400) return new InvalidRequest('The body does not match its Content-Length.');
