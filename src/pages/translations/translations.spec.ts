@@ -39,11 +39,11 @@ describe('Translations', () => {
     }
   });
 
-  it('use the same values in English and Spanish', () => {
+  it('contain their values equally often in English and Spanish', () => {
     // `ARGUMENT` as a number or a text, or as a duration: 2 hours.
-    const values = (text = ''): number => text.match(/\b(7[.,]?200|2)\b/g)?.length ?? 0;
+    const countValues = (text = ''): number => text.match(/\b(7[.,]?200|2)\b/g)?.length ?? 0;
     for (const [path, text] of english)
-      expect([path, values(spanish.get(path))]).toEqual([path, values(text)]);
+      expect([path, countValues(spanish.get(path))]).toEqual([path, countValues(text)]);
   });
 
   it('have the same elements in English and Spanish', () => {

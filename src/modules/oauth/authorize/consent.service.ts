@@ -44,7 +44,7 @@ export class ConsentService {
 
   /**
    * Creates a grant and returns an authorization code for it (RFC 6749 §4.1.2).
-   * @throws PageError when the request was already decided
+   * @throws PageError when the authorization request was already decided
    */
   async approve(
     pending: PendingAuthorization,
@@ -69,7 +69,7 @@ export class ConsentService {
     return code;
   }
 
-  /** @throws PageError when the request was already decided */
+  /** @throws PageError when the authorization request was already decided */
   async deny({ id, app }: PendingAuthorization, userId: string): Promise<void> {
     await this.transactions.run(async (tx) => {
       await this.markDecided(tx, id);

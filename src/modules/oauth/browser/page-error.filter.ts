@@ -20,7 +20,7 @@ import {
 import { FailedAttempts } from '../rate-limit/failed-attempts.js';
 import { OAuthPages } from './oauth-pages.js';
 
-/** Redirects to the app if it may receive the error. Otherwise sends an error page. */
+/** Redirects to the app for an `AuthorizationError`. Sends an error page for all other errors. */
 @Catch()
 export class PageErrorFilter implements ExceptionFilter {
   private readonly logger = new Logger(PageErrorFilter.name);
