@@ -22,13 +22,13 @@ const CODE_SCHEMAS = {
  */
 function withCodes(response: Response): Response {
   const { 'application/json': content, ...others } = response.content ?? {};
-  const present = content ? codesIn(content) : [];
-  if (!content?.schema || present.length === 0) return response;
-  const error = extensibleEnum({ type: 'string', enum: present });
+  const codes = content ? codesIn(content) : [];
+  if (!content?.schema || codes.length === 0) return response;
+  const error = extensibleEnum({ type: 'string', enum: codes });
   const schema = { allOf: [content.schema, { properties: { error } }] };
   return {
     ...response,
-    description: response.description || present.map((code) => `\`${code}\``).join(', '),
+    description: response.description || codes.map((code) => `\`${code}\``).join(', '),
     content: { ...others, 'application/json': { ...content, schema } },
   };
 }

@@ -145,7 +145,7 @@ export class DemoService {
    * Issues an access token with every scope for the demo user, without the consent page.
    * @throws InvalidRequest in production, and if the database is not a demo
    */
-  async accessToken(): Promise<string> {
+  async issueAccessToken(): Promise<string> {
     if (this.config.production || !(await this.isSeeded())) {
       throw new InvalidRequest(
         'This database is not a demo. To create one, start the service on an empty database, with DEMO=1 on MySQL and MariaDB.',

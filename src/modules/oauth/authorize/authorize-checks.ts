@@ -50,6 +50,7 @@ type RedirectedCheck = (request: RedirectableRequest) => void;
 export function checkAuthorizationRequest(unchecked: UncheckedRequest): AuthorizationRequest {
   for (const check of [checkClient, checkRedirectUri, checkStateLength]) check(unchecked);
   const { parameters } = unchecked;
+  // Not null: `checkClient` has passed.
   const app = unchecked.app as RegisteredApp;
   const redirectUri = parameters.require('redirect_uri');
   try {

@@ -48,21 +48,21 @@ export class AuthorizeController {
     if (!isWellEncoded(request.url)) throw malformedLink();
     const parameters = new Parameters(query);
     const app = await this.apps.find(parameters.get('client_id') ?? '');
-    const user = await this.signIn.current(request);
+    const sessionUser = await this.signIn.current(request);
     let valid: AuthorizationRequest;
     try {
       valid = checkAuthorizationRequest({ app, parameters });
     } catch (error) {
-      if (user || !needsConfirmation(error)) throw error;
+      if (sessionUser || !needsConfirmation(error)) throw error;
       this.pages.sendAuthorizationErrorPage(response, app?.name ?? '', error);
       return;
     }
     const browserHash = this.cookies.ensureBrowser(request, response);
-    const signedIn = valid.signInPrompt === null ? user : null;
+    const signedInUser = valid.signInPrompt === null ? sessionUser : null;
     const isStored = request.method !== 'HEAD';
-    const userId = signedIn?.id ?? null;
+    const userId = signedInUser?.id ?? null;
     const pending = await this.authorizations.start(valid, { browserHash, userId, isStored });
-    if (signedIn) await this.consent.showPage(response, pending, signedIn);
+    if (signedInUser) await this.consent.showPage(response, pending, signedInUser);
     else this.pages.sendPhonePage(response, pending);
   }
 

@@ -49,13 +49,19 @@ export class ConsentService {
   async approve(
     pending: PendingAuthorization,
     userId: string,
-    scopes: readonly Scope[],
+    grantedScopes: readonly Scope[],
   ): Promise<string> {
-    const { app, redirectUri, codeChallenge } = pending;
+    const { app, redirectUri, codeChallenge, scopes: requestedScopes } = pending;
     const code = newSecret('svcac');
     await this.transactions.run(async (tx) => {
       const now = await this.markDecided(tx, pending.id);
-      const grant = await this.grants.create(tx, userId, app.clientId, scopes, pending.scopes);
+      const grant = await this.grants.create(
+        tx,
+        userId,
+        app.clientId,
+        grantedScopes,
+        requestedScopes,
+      );
       await this.tokens.insertCode(tx, {
         hash: sha256(code),
         grantId: grant.id,

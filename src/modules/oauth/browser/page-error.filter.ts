@@ -39,13 +39,13 @@ export class PageErrorFilter implements ExceptionFilter {
       sendRedirect(response, errorRedirect(thrown, this.config.publicUrl));
       return;
     }
-    const error = this.pageError(thrown, request);
+    const error = this.toPageError(thrown, request);
     request.context.errorCode = error.code;
     if (error instanceof InvalidFormToken) await this.attempts.record(request, 'decision');
     this.pages.sendErrorPage(response, error);
   }
 
-  private pageError(thrown: unknown, request: Request): PageError {
+  private toPageError(thrown: unknown, request: Request): PageError {
     if (thrown instanceof PageError) return thrown;
     if (thrown instanceof TooManyAttempts) return tooManyAttempts(thrown.retryAfterSeconds);
     if (thrown instanceof InvalidRequest) return malformedForm();

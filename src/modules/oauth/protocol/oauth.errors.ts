@@ -35,7 +35,7 @@ export class InvalidRequest extends OAuthError {
   }
 }
 
-/** A client secret was sent in a URL (RFC 6749 §2.3.1). */
+/** Description of the error if a client secret was sent in a URL (RFC 6749 §2.3.1). */
 export const SECRET_LEAKED =
   'The client secret was sent in a URL, which proxies and logs record. It has leaked and must be rotated.';
 
