@@ -12,7 +12,7 @@ export function addDemoCommands(program: CliCommand): void {
     .description('Print an access token for the demo user.')
     .addHelpText('before', `${examples('demo token')}  ${example}\n`)
     .execute(async (session) => {
-      const token = await session.get('DemoService').accessToken();
+      const token = await session.get('DemoService').issueAccessToken();
       return { json: { access_token: token, token_type: 'Bearer' }, text: token };
     });
 }

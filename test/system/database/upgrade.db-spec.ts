@@ -71,7 +71,7 @@ function defineTests(): void {
 
       it('serves the data of the release', async () => {
         if (!app) throw new Error('The app has not started.');
-        const token = await app.service(DemoService).accessToken();
+        const token = await app.service(DemoService).issueAccessToken();
         const { data, meta } = await json<PageBody<PostBody>>(
           await app.call(token, 'GET', '/posts'),
         );

@@ -74,7 +74,7 @@ export class SignInService {
 
   async signOut(request: Request, response: Response): Promise<void> {
     const hash = this.cookies.sessionHash(request);
-    this.cookies.endSession(response);
+    this.cookies.clearSession(response);
     if (hash !== undefined)
       await this.transactions.run((tx) => this.repository.deleteSession(tx, hash));
   }

@@ -64,7 +64,7 @@ export class AuthorizationCodeGrant {
     const code = hasSecretFormat('svcac', value) ? await this.tokens.findCode(sha256(value)) : null;
     if (code?.clientId !== app.clientId) throw invalidCode();
     if (!code.consumedAt && code.expiresAt <= receivedAt)
-      throw new InvalidGrant('The code has expired.', false);
+      throw new InvalidGrant('The code has expired.', { countsAsFailedAttempt: false });
     if (code.redirectUri !== redirectUri) {
       throw new InvalidGrant('redirect_uri differs from that of the authorization request.');
     }
@@ -117,6 +117,6 @@ export class AuthorizationCodeGrant {
 function invalidCode(countsAsFailedAttempt = true): InvalidGrant {
   return new InvalidGrant(
     'The code is unknown, was already used, or was issued to another client.',
-    countsAsFailedAttempt,
+    { countsAsFailedAttempt },
   );
 }

@@ -204,8 +204,7 @@ function narrowedScopes({ scope }: StoredRefreshToken, requested: string | undef
 
 /** @param countsAsFailedAttempt false when the token was issued to this app */
 function invalidToken(countsAsFailedAttempt = true): InvalidGrant {
-  return new InvalidGrant(
-    'The refresh token is unknown, expired, revoked or already used.',
+  return new InvalidGrant('The refresh token is unknown, expired, revoked or already used.', {
     countsAsFailedAttempt,
-  );
+  });
 }

@@ -73,14 +73,14 @@ export class JsonBodyInterceptor implements NestInterceptor {
 
 /**
  * The operation accepts a JSON body. Documents the errors of the body.
- * @param example a field error of this operation
+ * @param options.exampleError a field error of this operation
  */
-export function AcceptsJson(example: FieldError): MethodDecorator {
+export function AcceptsJson({ exampleError }: { exampleError: FieldError }): MethodDecorator {
   return applyDecorators(
     UseInterceptors(JsonBodyInterceptor),
     ApiConsumes('application/json'),
     ApiErrors(
-      InvalidRequest.fields([example]),
+      InvalidRequest.fields([exampleError]),
       new RequestTimeout(),
       new PayloadTooLarge(),
       new UnsupportedMediaType(),
