@@ -25,7 +25,7 @@ import { CommentNotFound, CommentsService, parentNotOnPost } from './comments.se
 import { COMMENT_ID, CommentPageResponse, CommentResponse } from './comment.response.js';
 import { CreateCommentRequest } from './create-comment.request.js';
 
-class ListCommentsQuery extends pagingQuery('cmt', 100) {}
+class ListCommentsQuery extends pagingQuery({ idPrefix: 'cmt', maxLimit: 100 }) {}
 
 @ApiTags('comments')
 @ApiServerErrors()
@@ -58,9 +58,11 @@ export class CommentsController {
   @Scopes('posts.write')
   @AcceptsIdempotencyKey()
   @AcceptsJson({
-    field: 'text',
-    code: 'too_long',
-    message: 'text must be at most 2000 characters.',
+    errorExample: {
+      field: 'text',
+      code: 'too_long',
+      message: 'text must be at most 2000 characters.',
+    },
   })
   @ApiOperation({
     operationId: 'createComment',

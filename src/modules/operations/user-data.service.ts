@@ -50,7 +50,7 @@ export class AllPersonalData {
     return [this.users, ...this.parts].flatMap((part) => part.rowsToExport(person));
   }
 
-  /** In the order of deletion, without the row of the user, which is deleted last. */
+  /** In the order of deletion. Without the row of the user, which `userRow` returns, because it is deleted last. */
   rowsToErase(person: Person): DeletableRows[] {
     return this.parts.flatMap((part) => part.rowsToErase(person));
   }
@@ -104,7 +104,7 @@ async function* inChunks(texts: AsyncIterable<string>): AsyncGenerator<string> {
   yield chunk;
 }
 
-/** Longer than the call log buffers calls. */
+/** Longer than a call waits in the queue of the call log. */
 const CALL_LOG_DELAY_MS = 2 * SECOND;
 
 interface ErasureSettings extends Pick<BatchSettings, 'onBatch'> {

@@ -26,7 +26,7 @@ import {
 import { ApiPostId } from './post-id.param.js';
 import { PostsService } from './posts.service.js';
 
-class ListPostsQuery extends pagingQuery('post', 50) {}
+class ListPostsQuery extends pagingQuery({ idPrefix: 'post', maxLimit: 50 }) {}
 
 @ApiTags('posts')
 @ApiServerErrors()
@@ -41,9 +41,11 @@ export class PostsController {
   @Scopes('posts.write')
   @AcceptsIdempotencyKey()
   @AcceptsJson({
-    field: 'latitude',
-    code: 'too_large',
-    message: 'latitude must be at most 90.',
+    errorExample: {
+      field: 'latitude',
+      code: 'too_large',
+      message: 'latitude must be at most 90.',
+    },
   })
   @ApiOperation({ operationId: 'createPost', summary: 'Publish a post on behalf of the user' })
   @ApiCreatedResponse({
@@ -101,8 +103,8 @@ export class PostsController {
   async getPost(@CallerOf() { userId }: Caller, @Param('id') id: string): Promise<PostResponse> {
     const { content, tags, reachKm, visibility, createdAt } = await this.posts.read(userId, id);
     const permalink = this.posts.permalink(id);
-    const published = createdAt.toISOString();
-    return { id, content, tags, reachKm, visibility, permalink, createdAt: published };
+    const publishedAt = createdAt.toISOString();
+    return { id, content, tags, reachKm, visibility, permalink, createdAt: publishedAt };
   }
 
   @Delete(':id')

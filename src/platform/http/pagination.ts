@@ -25,10 +25,16 @@ const DEFAULT_PAGE_SIZE = 20;
 
 /**
  * The query class of a list endpoint (product requirements, section 8).
- * @param prefix the prefix of item ids
- * @param maxLimit maximum items per page
+ * @param options.idPrefix the prefix of item ids
+ * @param options.maxLimit maximum items per page
  */
-export function pagingQuery(prefix: IdPrefix, maxLimit: number): Type<Paging> {
+export function pagingQuery({
+  idPrefix,
+  maxLimit,
+}: {
+  idPrefix: IdPrefix;
+  maxLimit: number;
+}): Type<Paging> {
   class PagingQuery implements Paging {
     @ApiPropertyOptional({
       type: 'integer',
@@ -53,12 +59,12 @@ export function pagingQuery(prefix: IdPrefix, maxLimit: number): Type<Paging> {
     limit = DEFAULT_PAGE_SIZE;
 
     @ApiPropertyOptional({
-      pattern: idPattern(prefix).source,
+      pattern: idPattern(idPrefix).source,
       // Without an example, because Swagger UI would send it by default.
       description:
         'Id of an item: returns the items after it in the list, which are older. The item may have been deleted.',
     })
-    @ItemId(prefix)
+    @ItemId(idPrefix)
     before?: string;
   }
   return PagingQuery;

@@ -7,7 +7,7 @@ import type { ApiUsageDaily } from './call-log.entities.js';
 import { CallsRepository } from './calls.repository.js';
 
 export interface RollupResult {
-  /** The days with calls, such as `2026-11-21`, oldest first, and their number of calls. */
+  /** The days with calls, such as `2026-11-21`, oldest first, each with its number of calls. */
   days: { day: string; calls: number }[];
   /** End of the counted time range, exclusive. */
   until: Date;
@@ -92,8 +92,8 @@ export class UsageRollup {
   }
 
   /**
-   * Never lowers a total, because the calls of a day only increase until it is pruned. If two runs overlap, the one that counted
-   * less may write last; the next run corrects it. Totals are written in key order, so that concurrent runs do not deadlock.
+   * Never lowers a total, because the stored calls of a day only become more until they are pruned. If two runs overlap, the one
+   * that counted less may write last; the next run corrects the total. Totals are written in key order, so that concurrent runs do not deadlock.
    */
   private async raiseTotals(
     day: string,
