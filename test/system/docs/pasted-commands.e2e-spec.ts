@@ -93,7 +93,7 @@ describe('Commands of the walkthrough', () => {
       '401',
     ]);
     expect(responses[1]).toContain('"name":"Ana Lee"');
-    expect(responses[2]).toContain('"content":"Hello from the README"');
+    expect(responses[2]).toContain('"content":"Hello from the walkthrough"');
     expect(responses[3]).toMatch(/^idempotency-replayed: true\r?$/im);
     expect(responses[3]).toMatch(/^ratelimit: "posts-month";r=\d+;t=\d+\r?$/im);
     expect(responses[3]).toContain('"period":');
