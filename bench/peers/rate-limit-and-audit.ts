@@ -21,7 +21,10 @@ const INSERT_EVENT = `
 const WINDOW_MS = 900_000;
 const MAX_FAILURES = 100;
 
-/** Headers that a peer adds to each response. Those of the service are the same, apart from `Pragma` and two directives of its policy. */
+/**
+ * Headers that a peer adds to each response. Those of the service are the same, apart from `Pragma` and two directives of its
+ * policy.
+ */
 export const TOKEN_RESPONSE_HEADERS = {
   'Cache-Control': 'no-store',
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",

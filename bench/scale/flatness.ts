@@ -9,13 +9,19 @@ const SMALL: Size = { posts: 10_000, comments: 1_000 };
 const ROUNDS = 5;
 const WARM_UP_REQUESTS = 50;
 const REQUESTS = 100;
-/** Deepest page that is compared with page 1. With ten million posts, it is the last page of user 0, who owns every hundredth. */
+/**
+ * Deepest page that is compared with page 1. With ten million posts, it is the last page of user 0, who owns every hundredth
+ * post.
+ */
 const DEEPEST_PAGE = 2000;
 const PAGE_SIZE = 50;
 
 export interface Flatness {
   operation: string;
-  /** Median latency in milliseconds: with few posts (`small`) and many (`large`), or of page 1 (`small`) and another page (`large`). */
+  /**
+   * Median latency in milliseconds: with few posts (`small`) and many (`large`), or of page 1 (`small`) and another page
+   * (`large`).
+   */
   small: number;
   large: number;
 }

@@ -11,7 +11,7 @@ import { fillUsers } from './fill.js';
 
 const STARTS = 5;
 const USERS = 100;
-/** The requests are sent in this number of equal parts. */
+/** Number of parts of about equal size in which the requests are sent. */
 const SLICES = 10;
 const SLICE_SECONDS = 5;
 /** Time after the load to close connections and write the call log. */
@@ -24,7 +24,10 @@ export interface Lean {
   readySeconds: number[];
   /** The state of one process after each slice of the requests. */
   memory: Slice[];
-  /** The state of another process after its first slice. It takes the census for comparison, because a census adds resident memory. */
+  /**
+   * The state of another process after its first slice. It takes the census for comparison, because a census adds resident
+   * memory.
+   */
   first: Slice;
 }
 

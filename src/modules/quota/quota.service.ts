@@ -114,8 +114,8 @@ export class QuotaService {
   }
 
   /**
-   * The RateLimit headers after a publish. Returns none for an unlimited app. Also returns
-   * none if the quota cannot be read: an error would hide that the post is published.
+   * The RateLimit headers after a publish. Returns none for an unlimited app. Also returns none if the quota cannot be read: an
+   * error would hide that the post is published.
    */
   async rateLimitHeaders(clientId: string, limit: number | null): Promise<Record<string, string>> {
     if (limit === null) return {};

@@ -33,7 +33,10 @@ export class CallLog extends BackgroundWriter {
   private queue: ApiCall[] = [];
   private dropped = 0;
   private readonly droppedTotal: Counter;
-  /** Size of the batch that failed; 0 after a success. The retry has the same calls, so a duplicate key means that all of them are stored. */
+  /**
+   * Size of the batch that failed; 0 after a success. The retry has the same calls, so a duplicate key means that all of them
+   * are stored.
+   */
   private failedBatchSize = 0;
 
   constructor(

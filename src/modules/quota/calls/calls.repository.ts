@@ -32,8 +32,8 @@ export class CallsRepository {
   }
 
   /**
-   * The hours of the time range that contain calls, oldest first. A statement for one hour stays below the query timeout, however long the log is.
-   * Yields to the event loop between hours, because the SQLite driver blocks the process.
+   * The hours of the time range that contain calls, oldest first. A statement for one hour stays below the query timeout,
+   * however long the log is. Yields to the event loop between hours, because the SQLite driver blocks the process.
    */
   async *hoursWithCalls({ from, to }: TimeRange): AsyncGenerator<TimeRange> {
     let firstCallAt = await this.findFirstCallTime({ from, to });

@@ -69,25 +69,26 @@ export async function openImportFile(
   if (path === '-')
     return { records: parse(batchesOfLines(input, BATCH_SIZE)), progress: () => undefined };
   const found = await stat(path).catch((error: unknown) => {
-    throw unreadable(path, error);
+    throw readError(path, error);
   });
   if (found.isDirectory()) throw new InvalidRequest(`${path} is a directory. Name a file in it.`);
   const stream = createReadStream(path);
   return {
-    records: parse(batchesOfLines(readable(path, stream), BATCH_SIZE)),
+    records: parse(batchesOfLines(chunksOf(path, stream), BATCH_SIZE)),
     progress: () => (found.size === 0 ? undefined : Math.min(1, stream.bytesRead / found.size)),
   };
 }
 
-async function* readable(path: string, chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+/** The chunks of the file. @throws InvalidRequest if the file cannot be read */
+async function* chunksOf(path: string, stream: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   try {
-    yield* chunks;
+    yield* stream;
   } catch (error) {
-    throw unreadable(path, error);
+    throw readError(path, error);
   }
 }
 
-function unreadable(path: string, error: unknown): InvalidRequest {
+function readError(path: string, error: unknown): InvalidRequest {
   const { code, message } = error as NodeJS.ErrnoException;
   const reasons: Record<string, string> = {
     ENOENT: `There is no file ${path}.`,
@@ -208,10 +209,10 @@ function recordsOf(lines: readonly Line[], columns: readonly Column[]): FileReco
 }
 
 function wrongWidth(cells: readonly string[], columns: readonly Column[]): string {
-  const found = `It has ${cells.length} of ${columns.length} columns`;
-  return cells.length < columns.length
-    ? `${found}. Is the file complete?`
-    : `${found}. Quote values that contain commas.`;
+  const [found, expected] = [cells.length, columns.length];
+  return found < expected
+    ? `It has ${found} of ${expected} columns. Is the file complete?`
+    : `It has ${found} columns instead of ${expected}. Quote values that contain commas.`;
 }
 
 /** The cells of each line. Returns undefined if the quotes of any line do not match. */
