@@ -128,8 +128,14 @@ onOneEngine('Prune: runs', (database) => {
     await insertExpired(firstApp(), 'known_browsers', 10);
     const { dataSource, clock } = firstApp();
     const deadline = clock.now();
-    expect(await firstApp().service(Prune).run(deadline)).toMatchObject({ known_browsers: 0 });
-    expect(await firstApp().service(Prune).run(addMilliseconds(deadline, 1))).toMatchObject({
+    expect(await firstApp().service(Prune).run({ stopAt: deadline })).toMatchObject({
+      known_browsers: 0,
+    });
+    expect(
+      await firstApp()
+        .service(Prune)
+        .run({ stopAt: addMilliseconds(deadline, 1) }),
+    ).toMatchObject({
       known_browsers: 10,
     });
     expect(await dataSource.manager.count(TrustedDevice)).toBe(0);

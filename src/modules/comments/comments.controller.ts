@@ -58,7 +58,7 @@ export class CommentsController {
   @Scopes('posts.write')
   @AcceptsIdempotencyKey()
   @AcceptsJson({
-    exampleError: {
+    errorExample: {
       field: 'text',
       code: 'too_long',
       message: 'text must be at most 2000 characters.',

@@ -41,7 +41,7 @@ export class PostsController {
   @Scopes('posts.write')
   @AcceptsIdempotencyKey()
   @AcceptsJson({
-    exampleError: {
+    errorExample: {
       field: 'latitude',
       code: 'too_large',
       message: 'latitude must be at most 90.',
@@ -103,8 +103,8 @@ export class PostsController {
   async getPost(@CallerOf() { userId }: Caller, @Param('id') id: string): Promise<PostResponse> {
     const { content, tags, reachKm, visibility, createdAt } = await this.posts.read(userId, id);
     const permalink = this.posts.permalink(id);
-    const published = createdAt.toISOString();
-    return { id, content, tags, reachKm, visibility, permalink, createdAt: published };
+    const publishedAt = createdAt.toISOString();
+    return { id, content, tags, reachKm, visibility, permalink, createdAt: publishedAt };
   }
 
   @Delete(':id')

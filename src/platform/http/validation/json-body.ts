@@ -73,14 +73,14 @@ export class JsonBodyInterceptor implements NestInterceptor {
 
 /**
  * The operation accepts a JSON body. Documents the errors of the body.
- * @param options.exampleError a field error of this operation
+ * @param options.errorExample a field error of this operation, for the example of the 400
  */
-export function AcceptsJson({ exampleError }: { exampleError: FieldError }): MethodDecorator {
+export function AcceptsJson({ errorExample }: { errorExample: FieldError }): MethodDecorator {
   return applyDecorators(
     UseInterceptors(JsonBodyInterceptor),
     ApiConsumes('application/json'),
     ApiErrors(
-      InvalidRequest.fields([exampleError]),
+      InvalidRequest.fields([errorExample]),
       new RequestTimeout(),
       new PayloadTooLarge(),
       new UnsupportedMediaType(),
