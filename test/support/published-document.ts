@@ -109,12 +109,12 @@ export type Check = (value: unknown) => string[];
 /**
  * Compiles the schemas of a document (JSON Schema 2020-12).
  *
- * `closed` rejects fields and codes that a schema does not name. The document permits others in responses, because clients must
- * accept new fields and codes. The service itself must document every field and code that it sends.
+ * With `allowUnknown`, objects and codes are open as the document says: clients must accept new fields and codes in responses. Without
+ * it, fields and codes that a schema does not name are violations: the service must document every field and code that it sends.
  */
 export function schemaChecks(
   { components }: OpenApiDocument,
-  { closed }: { closed: boolean },
+  { allowUnknown }: { allowUnknown: boolean },
 ): (schema: Schema) => Check {
   const ajv = new Ajv2020({
     allErrors: true,
@@ -126,7 +126,8 @@ export function schemaChecks(
   (addFormats as unknown as (target: Ajv2020) => void)(ajv);
   ajv.addFormat('iri', isUrl);
   ajv.addVocabulary(['example']);
-  const prepared = (schema: Schema): Schema => withIds(closed ? closedSchema(schema) : schema);
+  const prepared = (schema: Schema): Schema =>
+    withIds(allowUnknown ? schema : closedSchema(schema));
   for (const [name, schema] of Object.entries(components.schemas))
     ajv.addSchema({ $id: idOf(name), ...prepared(schema) });
   const compiled = new WeakMap<Schema, ValidateFunction>();

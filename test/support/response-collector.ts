@@ -73,7 +73,7 @@ export class ResponseCheck {
   private readonly checkOf: (schema: Schema) => Check;
 
   constructor(document: OpenApiDocument) {
-    this.checkOf = schemaChecks(document, { closed: true });
+    this.checkOf = schemaChecks(document, { allowUnknown: false });
     this.entries = operationEntries(document).map((entry) => ({
       ...entry,
       pattern: patternOf(entry.path),

@@ -29,7 +29,7 @@ onEachEngine('Developer API compared with a model', (database) => {
       await fc.assert(
         fc.asyncProperty(sequences, async (sequence) => {
           app().clock.set(START_TIME);
-          const comparison = new ApiComparison(app(), await Actors.of(app()), tally);
+          const comparison = new ApiComparison(app(), await Actors.create(app()), tally);
           await fc.asyncModelRun(() => ({ model: comparison.model, real: comparison }), sequence);
           await comparison.readAll();
         }),
