@@ -54,8 +54,10 @@ export class OAuthRetention {
     const { dataSource } = this;
     const now = this.clock.now();
     const { lifetimes } = this.config;
+    /** Matches times that are at least so many milliseconds ago. */
     const before = (milliseconds: number) => LessThanOrEqual(addMilliseconds(now, -milliseconds));
     const unused = { consumedAt: IsNull(), expiresAt: before(EXPIRED_CREDENTIALS_MS) };
+    // How long used refresh tokens remain after their use: a day longer than an unused token would have been valid.
     const usedMs = EXPIRED_CREDENTIALS_MS + lifetimes.refreshIdle * SECOND;
     const endOfGrant = before(ENDED_GRANTS_MS);
     return [

@@ -30,7 +30,7 @@ const SLOTS = 60;
 const MAX_KEYS = 10_000;
 
 interface Slot {
-  /** Number of the slot since 1970. */
+  /** Index of the slot, counted from 1970. */
   index: number;
   calls: number;
 }

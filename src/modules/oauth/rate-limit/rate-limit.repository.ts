@@ -24,6 +24,7 @@ export interface Count {
   oldest: Date | null;
 }
 
+/** The hits of one hash in the slots after `since`. */
 interface Window {
   hash: string;
   since: Date;
@@ -56,12 +57,14 @@ export class RateLimitRepository {
     await entities(tx).decrement(RateLimitHit, { hash, slot, hits: MoreThan(0) }, 'hits', 1);
   }
 
-  /** The rows with these hashes. Calls `hashes` for each count and each batch. */
+  /**
+   * The rows with these hashes. Calls `hashes` again for each count and each batch of keys. `delete` needs no hashes, because it
+   * deletes by primary key.
+   */
   rowsOf(hashes: () => Promise<string[]>): DeletableRows {
     const hashRows = async (): Promise<DeletableRows> =>
       deletableRows(this.dataSource, RateLimitHit, { hash: In(await hashes()) }, 'hash');
     return {
-      // Provides `table` and `delete`. They need no hashes, because rows are deleted by primary key.
       ...deletableRows(this.dataSource, RateLimitHit, {}, 'hash'),
       count: async () => (await hashRows()).count(),
       keys: async (limit) => (await hashRows()).keys(limit),

@@ -23,7 +23,9 @@ interface CountedAttempts {
 export type CountResult =
   { isCounted: true; counted: CountedAttempts } | { isCounted: false; retryAfterSeconds: number };
 
+/** Additional messages that a trusted device can request within 15 minutes. */
 const MAX_DEVICE_MESSAGES = 1;
+/** Additional guesses that a trusted device can make within 15 minutes. */
 const MAX_DEVICE_GUESSES = 5;
 /** The key of limits for all phones together. */
 const GLOBAL_KEY = '';
@@ -79,8 +81,8 @@ export class OtpLimits {
 
   /**
    * Counts a message to this phone, unless a limit is exceeded.
-   * @param hasEarlierPassword whether an earlier password of the sign-in is still valid. If so, a second click must not use up the limits
-   * of the device.
+   * @param hasEarlierPassword whether an earlier password of the sign-in is still valid. If so, a second click must not use up the
+   * limits of the device.
    */
   countMessage(
     tx: Transaction,
@@ -175,6 +177,7 @@ export class OtpLimits {
     return deviceResult.isCounted ? deviceResult : withShorterWait(sharedResult, deviceResult);
   }
 
+  /** The state of a limit. Counts a rejection in the metric if it is exceeded, because callers then reject the request. */
   private async peek({ limit, key }: Attempt): Promise<RateLimitState> {
     const state = await this.counter.peek(limit, key);
     if (state.exceeded) this.reporter.countRejected(limit.name);
