@@ -179,7 +179,9 @@ onOneEngine('Prune: expired rows', (database) => {
     const counter = app().service(SlidingWindowCounter);
     const runner = app().service(TransactionRunner);
     for (let round = 1; round <= 5; round += 1) {
-      const hits = [{ limit: { name: 'pruned', limit: 5, windowMs: HOUR }, key: `key ${round}` }];
+      const hits = [
+        { limit: { name: 'pruned', maxAttempts: 5, windowMs: HOUR }, key: `key ${round}` },
+      ];
       await app().dataSource.manager.insert(RateLimitHit, {
         hash: sha256(`pruned|key ${round}`),
         slot: LOCK_SLOT,
@@ -191,13 +193,13 @@ onOneEngine('Prune: expired rows', (database) => {
       };
       const at = app().clock.now();
       const attempts = Array.from({ length: 20 }, () =>
-        runner.run((tx) => counter.takeAll(tx, hits, at, onExceeded)),
+        runner.run((tx) => counter.addAllIfAllowed(tx, hits, at, onExceeded)),
       );
       const [states] = await Promise.all([
         Promise.all(attempts),
         ...Array.from({ length: 3 }, () => prune().run()),
       ]);
-      // `takeAll` returns no state for an accepted attempt.
+      // `addAllIfAllowed` returns no state for an accepted attempt.
       expect(states.filter((state) => state === undefined)).toHaveLength(5);
       expect(exceeded).toEqual(['pruned']);
     }

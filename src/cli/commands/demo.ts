@@ -1,6 +1,7 @@
 import { type CliCommand, examples } from '../command.js';
 
 export function addDemoCommands(program: CliCommand): void {
+  // A whole shell command. `examples` would add a prefix to it.
   const example = 'TOKEN="$(npm run -s cli -- demo token)"';
   const demo = program
     .command('demo')

@@ -19,7 +19,10 @@ import {
   TrustedDevice,
 } from './sign-in/sign-in.entities.js';
 
-/** A user's sessions, one-time passwords, trusted devices, counted attempts and authorization requests. */
+/**
+ * A user's sessions, one-time passwords, counts of wrong one-time passwords, trusted devices and authorization requests. The erasure
+ * includes the counted attempts of rate limits. The export omits them, because their keys are hashes.
+ */
 @Injectable()
 export class SignInPersonalData implements PersonalData {
   constructor(
