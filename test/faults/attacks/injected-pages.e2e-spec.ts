@@ -129,7 +129,7 @@ onSqlite('Injection through pages', (database) => {
     expect([...accepted].toSorted()).toEqual(acceptable.toSorted());
     reportFigure(
       task,
-      `${fields} fields of ${actions.size} kinds of forms, half of the hostile texts of each kind in each`,
+      `${fields} fields of ${actions.size} kinds of forms, each with half of the hostile texts of each kind`,
     );
   });
 
