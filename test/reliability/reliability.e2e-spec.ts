@@ -51,7 +51,7 @@ const ON_SERVERS = /\bonEach(Server|Engine)\(/;
 const IN_ROUNDS = /\brounds\(|\blength: ROUNDS\b/;
 const TEST = /\bit(?:\.each)?\(/;
 const TITLE = /['"`](.+)['"`],/;
-const CLUSTER = /\buseCluster\(|\bstartCluster\((?!database, 1\))/;
+const CLUSTER = /\buseCluster\(|\bstartCluster\((?!database, \{ processes: 1 \}\))/;
 
 interface Manifest {
   scripts: Record<string, string>;

@@ -45,6 +45,7 @@ export class Chromium {
     return page;
   }
 
+  /** Submits the phone form of the page. Returns the one-time password from the message. */
   async requestCode(
     page: Page,
     { phone }: Pick<User, 'phone'>,
@@ -56,6 +57,7 @@ export class Chromium {
     return this.app().sms.password(phone, earlier);
   }
 
+  /** Signs in on a page that shows the phone form. */
   async signIn(page: Page, user: Pick<User, 'phone'>, words = CATALOGUES.en): Promise<void> {
     const code = await this.requestCode(page, user, words);
     await page.getByLabel(words.code.label).fill(code);

@@ -70,7 +70,7 @@ export class TcpProxy {
     if (!this.server) await this.listen();
   }
 
-  /** Delays the data in each direction, in milliseconds. */
+  /** Delays all data by this time in each direction. */
   slow(milliseconds: number): void {
     this.delayMs = milliseconds;
   }

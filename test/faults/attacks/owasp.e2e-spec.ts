@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SCOPES } from '../../../src/platform/access/scopes.js';
 import { Post } from '../../../src/modules/posts/post.entities.js';
-import { bodyOf, ENDPOINTS, expectApiError, ownPathOf } from '../../support/api.js';
+import { bodyOf, ENDPOINTS, expectApiError, pathWithNewIds } from '../../support/api.js';
 import { type Page, Browser } from '../../support/browser.js';
 import { authorizeLink, obtainTokens, requestToken } from '../../support/oauth-flow.js';
 import { Cluster, concurrently } from '../../support/cluster.js';
@@ -178,7 +178,7 @@ onSqlite('OWASP API Security Top 10 (2023)', (database) => {
       if (endpoint.scope === null) continue;
       const scopes = SCOPES.filter((scope) => scope !== endpoint.scope);
       const narrow = await app().accessToken(user, client, scopes);
-      const path = await ownPathOf(endpoint, member);
+      const path = await pathWithNewIds(endpoint, member);
       const response = await app().call(narrow, endpoint.method, path, bodyOf(endpoint));
       await expectApiError(response, 403, 'insufficient_scope');
     }

@@ -21,7 +21,7 @@ describe('Stalled log reader', () => {
         return response.status;
       };
       const lines = (): number => service.output().match(/"stalled-\d+"/g)?.length ?? 0;
-      service.readOutput(false);
+      service.pauseOutput();
 
       const statuses = new Set<number>();
       for (let from = 0; from < REQUESTS; from += CONCURRENT) {
@@ -31,7 +31,7 @@ describe('Stalled log reader', () => {
       expect(statuses).toEqual(new Set([404]));
       expect(lines()).toBeLessThan(REQUESTS);
 
-      service.readOutput(true);
+      service.resumeOutput();
       await expect.poll(lines, { timeout: 10_000 }).toBe(REQUESTS);
       expect(await service.stop()).toBe(0);
     },
