@@ -126,6 +126,7 @@ export interface Endpoint {
   path: string;
   /** Null if any valid access token is accepted. */
   scope: Scope | null;
+  /** The status of a successful call. */
   success: number;
 }
 

@@ -54,7 +54,7 @@ export class Chromium {
     const earlier = this.app().sms.count(phone);
     await page.getByLabel(words.phone.label).fill(phone);
     await page.getByRole('button', { name: words.phone.send }).click();
-    return this.app().sms.password(phone, earlier);
+    return this.app().sms.password(phone, { afterMessages: earlier });
   }
 
   /** Signs in on a page that shows the phone form. */

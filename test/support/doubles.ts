@@ -65,9 +65,9 @@ export class SmsInbox extends SmsSender {
     return this.messagesTo(phone).length;
   }
 
-  /** Waits for and returns the newest one-time password: the service sends messages after its response. */
-  async password(phone: string, after = 0): Promise<string> {
-    await expect.poll(() => this.count(phone), { timeout: 10_000 }).toBeGreaterThan(after);
+  /** Waits for the newest one-time password and returns it. Waits because the service sends messages after its response. */
+  async password(phone: string, { afterMessages = 0 } = {}): Promise<string> {
+    await expect.poll(() => this.count(phone), { timeout: 10_000 }).toBeGreaterThan(afterMessages);
     return /\b\d{6}\b/.exec(this.messagesTo(phone).at(-1)?.text ?? '')?.[0] ?? '';
   }
 
