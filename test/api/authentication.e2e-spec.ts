@@ -7,7 +7,7 @@ import { Grant } from '../../src/modules/oauth/tokens/token.entities.js';
 import { TokenIssuer } from '../../src/modules/oauth/tokens/token-issuer.js';
 import { Post } from '../../src/modules/posts/post.entities.js';
 import { User } from '../../src/modules/users/user.entity.js';
-import { bodyOf, ENDPOINTS, expectApiError, pathOf } from '../support/api.js';
+import { bodyOf, ENDPOINTS, expectApiError, pathWithUnknownIds } from '../support/api.js';
 import { Browser } from '../support/browser.js';
 import { approve, exchange, sendForm } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
@@ -44,7 +44,9 @@ onOneEngine('Bearer authentication', (database) => {
       'O113 C29 returns 401 and a challenge without the `error` attribute for $method $path',
       async (endpoint) => {
         const { method } = endpoint;
-        await expectUnauthorized(await app().fetch(`/dev/v1${pathOf(endpoint)}`, { method }));
+        await expectUnauthorized(
+          await app().fetch(`/dev/v1${pathWithUnknownIds(endpoint)}`, { method }),
+        );
       },
     );
 
@@ -112,7 +114,12 @@ onOneEngine('Bearer authentication', (database) => {
           [newSecret('svcat'), UNKNOWN],
         ] as const) {
           const { method } = endpoint;
-          const response = await app().call(token, method, pathOf(endpoint), bodyOf(endpoint));
+          const response = await app().call(
+            token,
+            method,
+            pathWithUnknownIds(endpoint),
+            bodyOf(endpoint),
+          );
           await expectInvalidToken(response, reason);
         }
       },

@@ -1,5 +1,5 @@
 import Sqlite from 'better-sqlite3';
-import { ENDPOINTS, pathOf } from '../support/api.js';
+import { ENDPOINTS, pathWithUnknownIds } from '../support/api.js';
 import { onOneEngine, onSqlite } from '../support/database.js';
 import { Member } from '../support/member.js';
 import { useTestApp } from '../support/test-app.js';
@@ -40,7 +40,7 @@ onOneEngine('CORS', (database) => {
     'C8 allows the preflight of every endpoint from %s, without a database statement',
     async (origin) => {
       for (const endpoint of ENDPOINTS) {
-        const path = `/dev/v1${pathOf(endpoint)}`;
+        const path = `/dev/v1${pathWithUnknownIds(endpoint)}`;
         let response: Response | undefined;
         const statements = await app().statementsOf(async () => {
           response = await preflight(path, endpoint.method, origin);

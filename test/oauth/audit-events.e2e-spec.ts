@@ -180,7 +180,7 @@ onOneEngine('Audit log of OAuth', (database) => {
     const phone = { phone: user.phone };
     const earlier = app().sms.count(user.phone);
     const page = await visitor.submit(phonePage, '/oauth/authorize/sign-in', phone);
-    const right = Number(await app().sms.password(user.phone, earlier));
+    const right = Number(await app().sms.password(user.phone, { afterMessages: earlier }));
     const lastAt = app().clock.now();
     const rows = app().dataSource.getRepository(OtpFailures);
     await rows.save({ ...phone, failures: 99, lastAt, lockedUntil: null });

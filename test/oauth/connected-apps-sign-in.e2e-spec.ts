@@ -60,7 +60,7 @@ onOneEngine('Connected apps: sign-in', (database) => {
       expectPhonePage(phoneAgain);
       app().clock.advance(MINUTE + 1000);
       const codeAgain = await visitor.submit(phoneAgain, SIGN_IN, { phone: user.phone });
-      const password = await app().sms.password(user.phone, 1);
+      const password = await app().sms.password(user.phone, { afterMessages: 1 });
       const wrong = await visitor.submit(codeAgain, VERIFY, { code: 'letters' });
       expectPage(wrong, 400);
       const done = await visitor.submit(wrong, VERIFY, { code: password });

@@ -142,7 +142,7 @@ onOneEngine('One-time password', (database) => {
     app().clock.advance(61 * SECOND);
     const again = await visitor.submit(page, SIGN_IN, { again: '1' });
     expect(again.html).toMatch(/role="status">If there is an account for this number, a new code/);
-    const second = await app().sms.password(user.phone, 1);
+    const second = await app().sms.password(user.phone, { afterMessages: 1 });
     if (first !== second) expectRejected(await attempt(page, first));
     expectSignedIn(await attempt(page, second));
   });
@@ -162,7 +162,7 @@ onOneEngine('One-time password', (database) => {
     const second = new Browser(app());
     const phonePage = await second.open(authorizeLink(client));
     const secondPage = await second.submit(phonePage, SIGN_IN, { phone: user.phone });
-    if ((await app().sms.password(user.phone, 1)) !== code)
+    if ((await app().sms.password(user.phone, { afterMessages: 1 })) !== code)
       expectRejected(await second.submit(secondPage, VERIFY, { code }));
     expectSignedIn(await attempt(page, code));
   });

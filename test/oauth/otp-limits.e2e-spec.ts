@@ -38,7 +38,7 @@ onOneEngine('One-time passwords: default limits', (database) => {
   /** Returns the code of the nth message, which the page announced. */
   async function codeOf(page: Page, number: number): Promise<string> {
     expectPage(page, 200);
-    return app().sms.password(user.phone, number - 1);
+    return app().sms.password(user.phone, { afterMessages: number - 1 });
   }
 
   async function sendWrongCodes(page: Page, code: string, times: number): Promise<void> {

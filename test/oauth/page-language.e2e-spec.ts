@@ -102,7 +102,7 @@ onOneEngine('Language of the pages', (database) => {
     await app().sms.password(user.phone);
     app().clock.advance(61_000);
     const second = await visitor.submit(again, '/oauth/authorize/sign-in', { phone: user.phone });
-    const password = await app().sms.password(user.phone, 1);
+    const password = await app().sms.password(user.phone, { afterMessages: 1 });
     expect(app().sms.messages.at(-1)?.text).toBe(
       `Use ${password} para entrar en su cuenta. Sirve durante 5 minutos. No se lo diga a nadie.\n\n` +
         `@127.0.0.1 #${password}`,

@@ -84,7 +84,7 @@ onSqlite('Pages in Spanish', (database) => {
     await app().sms.password(phone);
     app().clock.advance(61_000);
     await addPage('sent again', visitor.submit(code, SIGN_IN, { phone, again: '1' }));
-    const right = await app().sms.password(phone, 1);
+    const right = await app().sms.password(phone, { afterMessages: 1 });
     const wrong = { code: right === '000000' ? '111111' : '000000' };
     await addPage('wrong code', visitor.submit(code, VERIFY, wrong));
     for (let guess = 0; guess < 4; guess += 1) await visitor.submit(code, VERIFY, wrong);

@@ -127,7 +127,7 @@ onOneEngine('Rate limits of sign-in and decision', (database) => {
       visitor.cookies.delete('session');
       const earlier = app().sms.count(user.phone);
       const page = await codePage(app(), visitor, user.phone);
-      const code = await app().sms.password(user.phone, earlier);
+      const code = await app().sms.password(user.phone, { afterMessages: earlier });
       return { page, code, wrong: String((Number(code) + 1) % 1_000_000).padStart(6, '0') };
     }
 

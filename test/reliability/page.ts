@@ -51,22 +51,37 @@ async function faultsSection(): Promise<string> {
     });
     return [`### ${title}`, '', text, '', FAULTS_HEADER, ...rows].join('\n');
   });
-  const lastMeasured = figures ? ` Last measured: ${figures.shown}.` : '';
+  const lastMeasured = figures ? ` Last measured: ${figures.measured}.` : '';
   const introduction = `\`npm run test:faults\` causes these faults in the service, its database and its network.${lastMeasured}`;
   return ['## Faults', introduction, ...(await Promise.all(sections))].join('\n\n');
 }
 
 function sectionOf({ title, rules }: Topic, proofs: readonly Proof[]): string {
-  const numbers = Object.keys(rules);
   const rows = Object.entries(rules).map(([number, { rule, source }]) => {
-    const own = proofs.filter((proof) => proof.number === number);
-    const links = unique(own.map(({ file }) => `[${nameOf(file)}]`)).join(', ');
-    const commands = unique(own.map(({ file }) => commandOf(file)))
+    const proofsOfRule = proofs.filter((proof) => proof.number === number);
+    const links = unique(proofsOfRule.map(({ file }) => `[${nameOf(file)}]`)).join(', ');
+    const commands = unique(proofsOfRule.map(({ file }) => commandOf(file)))
       .toSorted()
       .join(', ');
     return `| ${number} | ${rule.replaceAll('|', String.raw`\|`)} | ${links} | ${commands} | ${source} |`;
   });
-  return [`## ${title} (${numbers[0]}–${numbers.at(-1)})`, '', HEADER, ...rows].join('\n');
+  return [`## ${title} (${rangesOf(Object.keys(rules))})`, '', HEADER, ...rows].join('\n');
+}
+
+/** Rule numbers as ranges without gaps: `C117, C139–C145`. */
+function rangesOf(numbers: readonly string[]): string {
+  const ranges: [first: string, last: string][] = [];
+  for (const number of numbers) {
+    const range = ranges.at(-1);
+    if (range && numberIn(number) === numberIn(range[1]) + 1) range[1] = number;
+    else ranges.push([number, number]);
+  }
+  return ranges.map(([first, last]) => (first === last ? first : `${first}–${last}`)).join(', ');
+}
+
+/** The 12 of `O12`. */
+function numberIn(ruleNumber: string): number {
+  return Number(ruleNumber.slice(1));
 }
 
 /** The link text of a file: `races/refresh`, `comparison/token`. */
@@ -127,15 +142,15 @@ How to read a rule of the developer API:
 
 - _Returns 404 \`not_found\`_: the error format of the API with this status and this \`error\`. _Returns 400 with \`too_long\`_: the
   status is 400, \`error\` is \`invalid_request\`, and \`errors\` has this \`code\` for the field.
-- A rejected request stores nothing and uses no quota. Its \`X-Request-Id\` equals the \`request_id\` of its body. The body reveals
-  no framework, file or SQL statement.
+- A rejected request stores nothing and uses no quota. The \`X-Request-Id\` of the response equals the \`request_id\` in its body,
+  and the body reveals no framework, file or SQL statement.
 
-Numbers in the rules are the defaults of configurable limits. A "Source" of \`own\` marks a rule that no standard requires.
+A number in a rule is the default if operators can configure it. A "Source" of \`own\` marks a rule that no standard requires.
 
 Each rule has at least one test whose title begins with its number. "Command" names the script: \`test\` is \`npm test\`, and
 \`test:system\` is \`npm run test:system\`. Most tests send HTTP requests to the real service; tests of many inputs call the
-responsible function. \`npm test\` runs tests that depend on the database on SQLite and on one database server, and every other
-file on one of the two. A complete \`npm run test:system\` runs both kinds of tests on SQLite, MariaDB and MySQL. A test is listed
+responsible function. \`npm test\` uses SQLite and one database server: test files of rules that depend on the database run on both,
+other files on one of the two. A complete \`npm run test:system\` runs all these files on SQLite, MariaDB and MySQL. A test is listed
 here even if its suite is skipped because a server or Chromium is not installed: each run reports its engines and the number of
 skipped tests.
 

@@ -109,8 +109,8 @@ export type Check = (value: unknown) => string[];
 /**
  * Compiles the schemas of a document (JSON Schema 2020-12).
  *
- * With `allowUnknown`, objects and codes are open as the document says: clients must accept new fields and codes in responses. Without
- * it, fields and codes that a schema does not name are violations: the service must document every field and code that it sends.
+ * `allowUnknown` also accepts fields and codes that a schema does not name, as the document does for responses: clients must accept
+ * new fields and codes. Without it, the checks reject them, because the service must document every field and code that it sends.
  */
 export function schemaChecks(
   { components }: OpenApiDocument,
@@ -150,6 +150,7 @@ function withIds(schema: Schema): Schema {
   return JSON.parse(JSON.stringify(schema).replaceAll('#/components/schemas/', idOf(''))) as Schema;
 }
 
+/** The schema without permission for fields and codes that it does not name. */
 function closedSchema(schema: Schema): Schema {
   return JSON.parse(JSON.stringify(schema), (_, value: unknown) =>
     isObjectSchema(value)
@@ -160,16 +161,16 @@ function closedSchema(schema: Schema): Schema {
   ) as Schema;
 }
 
-/** A string schema with known values that permits others. */
+/** Whether a schema names known codes, but permits any other text. */
 function isOpenCode(value: unknown): value is { anyOf: [Schema, Schema] } {
   const { anyOf = [], type } = (value ?? {}) as { anyOf?: Schema[]; type?: string };
-  const [known, any] = anyOf;
+  const [known, anyText] = anyOf;
   return (
     type === undefined &&
     anyOf.length === 2 &&
     known !== undefined &&
     ('enum' in known || '$ref' in known) &&
-    any?.type === 'string'
+    anyText?.type === 'string'
   );
 }
 

@@ -215,7 +215,7 @@ export function collectFrom(server: Server): void {
 const processes = new Set<string>();
 let isFetchWrapped = false;
 
-/** Checks the responses that `fetch` gets from a service process, until `ended`. */
+/** Checks the responses that `fetch` gets from a service process, until the process ends. */
 export function collectFromProcess(baseUrl: string, ended: Promise<unknown>): void {
   const { origin: service } = new URL(baseUrl);
   // Another program may listen on this port next.

@@ -20,7 +20,7 @@ export interface ProcessSettings {
   env?: Readonly<Record<string, string>>;
   /** Command line options of Node and V8. */
   nodeOptions?: readonly string[];
-  /** Another version of the service: program and working directory. Its responses are not checked. */
+  /** Another version of the service: program and working directory. Its responses are not checked against the document. */
   version?: { readonly main: string; readonly folder: string };
 }
 
@@ -39,6 +39,7 @@ export interface ServiceProcess {
   stop(): Promise<number>;
   /** Stops reading the output, like a log shipper that hangs. */
   pauseOutput(): void;
+  /** Reads the output again after `pauseOutput`. */
   resumeOutput(): void;
   /** Sends a signal without waiting for its effect. */
   signal(name: NodeJS.Signals): void;
@@ -46,7 +47,7 @@ export interface ServiceProcess {
   readonly ended: Promise<number | null>;
   /** Kills the process. */
   kill(): Promise<void>;
-  /** The peak resident memory, in MB. */
+  /** The peak resident memory so far, in MB. */
   peakMemory(): Promise<number>;
 }
 
@@ -167,7 +168,7 @@ export interface StartedService {
 export interface StartServiceOptions {
   /** The `DATABASE_URL` of the process. */
   url: string;
-  /** A URL of the same database that bypasses the proxy, for set-up and assertions. */
+  /** If `url` leads to a proxy, the URL of the database itself, for set-up and assertions. */
   directUrl?: string;
   /** More environment variables. */
   env?: Readonly<Record<string, string>>;

@@ -62,7 +62,7 @@ onEachEngine('Codes and tokens compared with a model', (database) => {
       const ended = `${count('grant ended by theft')} grants ended by theft, ${count('grant ended by revocation')} by revocation and ${count('grant ended by disconnection')} by disconnection`;
       reportFigure(
         task,
-        `${database.engine.label}: ${SEQUENCES} sequences, ${tally.responses.toLocaleString('en')} responses about codes and tokens as predicted, ${tally.races.toLocaleString('en')} steps with overlapping requests, ${ended}, seed ${SEED}`,
+        `${database.engine.label}: ${SEQUENCES} sequences, ${tally.responses.toLocaleString('en')} responses about codes and tokens as predicted, including those of ${tally.races.toLocaleString('en')} races of concurrent requests, ${ended}, seed ${SEED}`,
       );
     },
   );
