@@ -115,7 +115,7 @@ onOneEngine('Client secrets: rotation, last use and comparison', (database) => {
       expect(await statuses(first, third)).toEqual([401, 200]);
     });
 
-    it('O90 accepts an app again once it has a new secret after its last was revoked', async () => {
+    it('O90 accepts an app again once it has a new secret after its last secret was revoked', async () => {
       const { revokedNow, live } = await revoke(first);
       expect({ revokedNow, live }).toEqual({ revokedNow: true, live: 0 });
       expect(await statuses(first)).toEqual([401]);
@@ -123,7 +123,7 @@ onOneEngine('Client secrets: rotation, last use and comparison', (database) => {
       expect(await statuses(first, second)).toEqual([401, 200]);
     });
 
-    it('O90 ends a revoked secret at once, keeps the other, and changes nothing the second time', async () => {
+    it('O90 ends a revoked secret at once, keeps the other, and changes nothing when it is revoked again', async () => {
       const second = await rotate();
       expect(await revoke(first)).toMatchObject({ revokedNow: true, live: 1 });
       expect(await statuses(first, second)).toEqual([401, 200]);
@@ -221,7 +221,7 @@ onOneEngine('Client secrets: rotation, last use and comparison', (database) => {
         expect(response.status).toBe(401);
       };
       for (let round = 0; round < ROUNDS; round += 1) {
-        // After 20 failures within 15 minutes, the endpoint returns 429 instead of 401.
+        // After 20 failures of an app and address within 15 minutes, the endpoint returns 429 instead of 401.
         if (round % 15 === 0) app().clock.advance(HOUR);
         await measure('unknown', UNKNOWN_ID);
         await measure('wrong', client.clientId);
@@ -243,7 +243,7 @@ onOneEngine('Client secrets: rotation, last use and comparison', (database) => {
     });
   });
 
-  it('O144 records each secret that is added, retired or revoked with its id', async () => {
+  it('O144 records each addition, retirement and revocation of a secret, with the id of the secret', async () => {
     const second = await rotate();
     const third = await rotate(0);
     await revoke(third);
@@ -255,9 +255,9 @@ onOneEngine('Client secrets: rotation, last use and comparison', (database) => {
       details: { ...named(secret), expiresAt: expect.stringMatching(/Z$/) as string },
     });
     const trail = await auditTrail(app().dataSource, client.clientId);
-    const ofSecrets = trail.filter(({ action }) => action !== 'app.created');
-    expect(ofSecrets).toHaveLength(7);
-    expect(ofSecrets).toEqual(
+    const secretEvents = trail.filter(({ action }) => action !== 'app.created');
+    expect(secretEvents).toHaveLength(7);
+    expect(secretEvents).toEqual(
       expect.arrayContaining([
         {
           action: 'app.secret_added',
@@ -272,7 +272,7 @@ onOneEngine('Client secrets: rotation, last use and comparison', (database) => {
         { action: 'app.secret_revoked', ...CHANGE, details: named(three) },
       ]),
     );
-    expect(ofSecrets.filter(({ action }) => action === 'app.secret_retired')).toHaveLength(3);
+    expect(secretEvents.filter(({ action }) => action === 'app.secret_retired')).toHaveLength(3);
   });
 });
 

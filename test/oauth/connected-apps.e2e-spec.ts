@@ -187,7 +187,7 @@ onOneEngine('Connected apps', (database) => {
     expect([...rowsOf(done).keys()]).toEqual([third.clientId]);
   });
 
-  it('O146 removes every app with "Remove all", whatever is selected', async () => {
+  it('O146 removes every app with "Remove all apps", whatever is selected', async () => {
     const tokens = [await app().accessToken(user, garden), await app().accessToken(user, store)];
     const page = await visitor.signInToAccount(user);
     const late = await app().accessToken(user, await app().addClient());
@@ -287,8 +287,8 @@ onOneEngine('Connected apps', (database) => {
   it('O146 loads the list with three statements for any number of apps, without a write', async () => {
     await visitor.signInToAccount(user);
     const counts = [];
-    for (const more of [1, 10]) {
-      for (let each = 0; each < more; each += 1)
+    for (const addedApps of [1, 10]) {
+      for (let number = 1; number <= addedApps; number += 1)
         await app().accessToken(user, await app().addClient());
       const statements = await statementsWithoutBackground(app(), () => visitor.open(APPS));
       expect(statements.filter((statement) => !/^\s*SELECT/i.test(statement))).toEqual([]);

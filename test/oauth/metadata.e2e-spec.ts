@@ -142,7 +142,7 @@ onOneEngine('Authorization server metadata (RFC 8414)', (database) => {
     expectErrorPageWithReturnLink(page, client, error);
   });
 
-  it('O121 accepts the response mode that is listed', async () => {
+  it('O121 accepts the listed response mode', async () => {
     const user = await app().addUser();
     const redirect = await approve(app(), user, client, { response_mode: 'query' });
     expect((await exchange(app(), client, redirect.get('code') ?? '')).status).toBe(200);
