@@ -20,7 +20,7 @@ const TOKEN_FAILURES = 20;
 const MESSAGE_PAUSE = 61 * SECOND;
 
 /** A part of an event in the output of `audit list`. */
-interface Listed {
+interface ListedEvent {
   id: string;
   action: string;
   subject: string;
@@ -29,7 +29,7 @@ interface Listed {
 }
 
 /** The action of an event, and the app and the grant that it must name. */
-interface Expected {
+interface ExpectedEvent {
   action: string;
   app?: string;
   grant?: string;
@@ -61,16 +61,18 @@ onOneEngine('Audit log of OAuth', (database) => {
     sendForm(app(), '/oauth/revoke', client, { token });
 
   /** Returns the events that `work` records, as an operator lists them, and the result of `work`. */
-  async function eventsOf<T>(work: () => Promise<T>): Promise<{ events: Listed[]; result: T }> {
+  async function eventsOf<T>(
+    work: () => Promise<T>,
+  ): Promise<{ events: ListedEvent[]; result: T }> {
     const events = await app().dataSource.manager.find(AuditEvent, { select: { id: true } });
     const earlier = new Set(events.map(({ id }) => id));
     const result = await work();
-    const listed = await cli.json<Listed[]>('audit', 'list', '--limit', 'all');
+    const listed = await cli.json<ListedEvent[]>('audit', 'list', '--limit', 'all');
     return { events: listed.filter(({ id }) => !earlier.has(id)), result };
   }
 
   /** Asserts these actions, in any order. No event may contain a credential or the phone. */
-  function expectActions(events: Listed[], expected: Expected[]): void {
+  function expectActions(events: ListedEvent[], expected: ExpectedEvent[]): void {
     const actions = events.map(({ action }) => action).toSorted();
     expect(actions).toEqual(expected.map(({ action }) => action).toSorted());
     for (const { action, app: clientId, grant: grantId } of expected) {
@@ -89,15 +91,15 @@ onOneEngine('Audit log of OAuth', (database) => {
   async function expectEvents(
     work: () => Promise<{ status: number; headers: Headers }>,
     status: number,
-    ...expected: Expected[]
+    ...expected: ExpectedEvent[]
   ): Promise<void> {
     const { events, result } = await eventsOf(work);
     expect(result.status).toBe(status);
     expectActions(events, expected);
     const requestId = result.headers.get('x-request-id');
     expect(requestId).toMatch(/^req_/);
-    const from = { request_id: requestId, address: '127.0.0.1' };
-    for (const event of events) expect(event).toMatchObject(from);
+    const request = { request_id: requestId, address: '127.0.0.1' };
+    for (const event of events) expect(event).toMatchObject(request);
   }
 
   it('O144 records the consent of a user and the issued tokens', async () => {

@@ -302,12 +302,12 @@ onOneEngine('Connected apps', (database) => {
     const statements = await statementsWithoutBackground(app(), () => visitor.open(APPS));
     const query = statements.find((statement) => /FROM grants\s/.test(statement)) ?? '';
     expect(query).not.toBe('');
-    const moments = Array<string>(4).fill('2026-01-01 00:00:00.000');
+    const times = Array<string>(4).fill('2026-01-01 00:00:00.000');
     const isSqlite = database.engine.kind === 'sqlite';
     const explain = isSqlite ? 'EXPLAIN QUERY PLAN' : 'EXPLAIN FORMAT=TRADITIONAL';
     const plan = await app().dataSource.query<Record<string, unknown>[]>(`${explain} ${query}`, [
       user.id,
-      ...moments,
+      ...times,
     ]);
     for (const index of INDEXES) expect(JSON.stringify(plan)).toContain(index);
     const scans = plan.filter(({ detail, type }) =>

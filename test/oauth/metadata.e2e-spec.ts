@@ -26,7 +26,7 @@ onOneEngine('Authorization server metadata (RFC 8414)', (database) => {
     client = await app().addClient();
   });
 
-  it('O120 lists the issuer, the endpoints and everything that is supported', async () => {
+  it('O120 lists the issuer, the endpoints and the supported values', async () => {
     const issuer = app().config.publicUrl;
     const response = await app().fetch(PATH);
     expect(response.headers.get('content-type')).toMatch(/^application\/json\b/);

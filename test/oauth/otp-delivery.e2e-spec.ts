@@ -49,8 +49,8 @@ onEachServer('Delivery of one-time passwords: database lock', (database) => {
     // The key of the limit of all messages of a day, whose row is locked below.
     const hash = sha256('otp-daily-total|');
     const { manager } = app().dataSource;
-    const counted = (): Promise<number | null> => manager.sum(RateLimitHit, 'hits', { hash });
-    const before = (await counted()) ?? 0;
+    const countMessages = (): Promise<number | null> => manager.sum(RateLimitHit, 'hits', { hash });
+    const before = (await countMessages()) ?? 0;
     const user = await app().addUser();
     const holder = await mysql.createConnection(database.url);
     try {
@@ -65,7 +65,7 @@ onEachServer('Delivery of one-time passwords: database lock', (database) => {
       holder.destroy();
     }
     expect(await app().sms.password(user.phone)).toMatch(/^\d{6}$/);
-    expect(await counted()).toBe(before + 1);
+    expect(await countMessages()).toBe(before + 1);
     expect(await failuresOf(app().dataSource, user)).toBe(0);
   });
 });

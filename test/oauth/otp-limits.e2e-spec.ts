@@ -36,7 +36,7 @@ onOneEngine('One-time passwords: default limits', (database) => {
   }
 
   /** Returns the code of the user's message with this number, from 1. `page` must have announced the message. */
-  async function codeOf(page: Page, number: number): Promise<string> {
+  async function codeOfMessage(number: number, page: Page): Promise<string> {
     expectPage(page, 200);
     return app().sms.password(user.phone, number - 1);
   }
@@ -58,12 +58,12 @@ onOneEngine('One-time passwords: default limits', (database) => {
 
   it('O48 rejects even the right code for a phone after ten wrong ones in fifteen minutes, over several messages', async () => {
     const page = await requestCode(user.phone, visitor);
-    let code = await codeOf(page, 1);
+    let code = await codeOfMessage(1, page);
     const wrongCodesPerMessage = [3, 5, 2];
     for (const [index, times] of wrongCodesPerMessage.entries()) {
       if (index > 0) {
         app().clock.advance(MESSAGE_PAUSE);
-        code = await codeOf(await visitor.submit(page, SIGN_IN), index + 1);
+        code = await codeOfMessage(index + 1, await visitor.submit(page, SIGN_IN));
       }
       await sendWrongCodes(page, { rightCode: code, times });
     }
@@ -74,7 +74,7 @@ onOneEngine('One-time passwords: default limits', (database) => {
 
   it('O49 rejects a second message within sixty seconds and still accepts the first code', async () => {
     const page = await requestCode(user.phone, visitor);
-    const code = await codeOf(page, 1);
+    const code = await codeOfMessage(1, page);
     app().clock.advance(59 * SECOND);
     const again = await visitor.submit(page, SIGN_IN);
     expectPage(again, 429);
@@ -87,11 +87,11 @@ onOneEngine('One-time passwords: default limits', (database) => {
 
   it('O49 sends another message after the time in Retry-After', async () => {
     const page = await requestCode(user.phone, visitor);
-    await codeOf(page, 1);
+    await codeOfMessage(1, page);
     const again = await visitor.submit(page, SIGN_IN);
     expectPage(again, 429);
     app().clock.advance(Number(again.headers.get('retry-after')) * SECOND);
-    await codeOf(await visitor.submit(page, SIGN_IN), 2);
+    await codeOfMessage(2, await visitor.submit(page, SIGN_IN));
   });
 
   it('O51 sends one message to a phone for a hundred concurrent requests', async () => {
@@ -133,7 +133,7 @@ onOneEngine('One-time passwords: default limits', (database) => {
   it('O56 locks a phone for a day after a hundred wrong codes in a row', async () => {
     for (let message = 1; message <= 20; message += 1) {
       const page = await requestCode(user.phone, visitor);
-      await sendWrongCodes(page, { rightCode: await codeOf(page, message), times: 5 });
+      await sendWrongCodes(page, { rightCode: await codeOfMessage(message, page), times: 5 });
       app().clock.advance(3 * HOUR);
     }
     for (const page of [await requestCode(user.phone, visitor), await requestCode()]) {
@@ -143,7 +143,7 @@ onOneEngine('One-time passwords: default limits', (database) => {
     expect(app().sms.count(user.phone)).toBe(20);
     app().clock.advance(21 * HOUR);
     const page = await requestCode(user.phone, visitor);
-    const done = await visitor.submit(page, VERIFY, { code: await codeOf(page, 21) });
+    const done = await visitor.submit(page, VERIFY, { code: await codeOfMessage(21, page) });
     expect(done.html).toContain('name="decision"');
   });
 
@@ -152,12 +152,12 @@ onOneEngine('One-time passwords: default limits', (database) => {
     visitor.cookies.delete('session');
     app().clock.advance(2 * HOUR);
     for (let message = 2; message <= 6; message += 1) {
-      await codeOf(await requestCode(), message);
+      await codeOfMessage(message, await requestCode());
       app().clock.advance(2 * MINUTE);
     }
     expectPage(await requestCode(), 429);
     const page = await requestCode(user.phone, visitor);
-    await sendWrongCodes(page, { rightCode: await codeOf(page, 7), times: 4 });
+    await sendWrongCodes(page, { rightCode: await codeOfMessage(7, page), times: 4 });
     expectPage(await requestCode(user.phone, visitor), 429);
     const code = await app().sms.password(user.phone);
     expect((await visitor.submit(page, VERIFY, { code })).html).toContain('name="decision"');

@@ -47,7 +47,7 @@ onOneEngine('One-time passwords: trusted device', (database) => {
   }
 
   /** Waits until the inbox has this number of messages. Returns the newest code for the user. */
-  async function newestCode(messages: number): Promise<string> {
+  async function newestCode({ messages }: { messages: number }): Promise<string> {
     await expect.poll(() => app().sms.messages).toHaveLength(messages);
     return app().sms.password(user.phone);
   }
@@ -57,7 +57,7 @@ onOneEngine('One-time passwords: trusted device', (database) => {
     for (let message = 1; message <= 2; message += 1) {
       const stranger = new Browser(app());
       const page = await requestCode(stranger);
-      const code = await newestCode(message);
+      const code = await newestCode({ messages: message });
       for (let offset = 1; offset <= 5; offset += 1)
         expectPage(await stranger.submit(page, VERIFY, { code: wrongFor(code, offset) }), 400);
       app().clock.advance(2 * MINUTE);
@@ -71,7 +71,7 @@ onOneEngine('One-time passwords: trusted device', (database) => {
     expectPage(await requestCode(new Browser(app())), 429);
     const page = await requestCode(trusted);
     expectPage(page, 200);
-    const code = await newestCode(before + 1);
+    const code = await newestCode({ messages: before + 1 });
     const done = await trusted.submit(page, VERIFY, { code });
     expect(done.html).toContain('name="decision"');
   });
@@ -79,7 +79,7 @@ onOneEngine('One-time passwords: trusted device', (database) => {
   it('O57 sends a trusted device a message within a minute after another browser requested one', async () => {
     expectPage(await requestCode(new Browser(app())), 200);
     expectPage(await requestCode(trusted), 200);
-    await newestCode(2);
+    await newestCode({ messages: 2 });
   });
 
   it('O57 sends a trusted device one message beyond the limit in fifteen minutes', async () => {
@@ -97,18 +97,18 @@ onOneEngine('One-time passwords: trusted device', (database) => {
 
   it('O57 sends a trusted device no second message for a second click within a minute', async () => {
     const page = await requestCode(trusted);
-    await newestCode(1);
+    await newestCode({ messages: 1 });
     const again = await trusted.submit(page, SIGN_IN);
     expectPage(again, 429);
     expect(again.html).toContain('still works');
-    const done = await trusted.submit(again, VERIFY, { code: await newestCode(1) });
+    const done = await trusted.submit(again, VERIFY, { code: await newestCode({ messages: 1 }) });
     expect(done.html).toContain('name="decision"');
   });
 
   it('O57 accepts five attempts from a trusted device after others used up the ten of the phone', async () => {
     const stranger = new Browser(app());
     const strangersPage = await requestCode(stranger);
-    const strangersCode = await newestCode(1);
+    const strangersCode = await newestCode({ messages: 1 });
     app().clock.advance(2 * MINUTE);
     app().sms.messages.length = 0;
     await exhaustAttempts();
@@ -118,7 +118,7 @@ onOneEngine('One-time passwords: trusted device', (database) => {
     expectPage(await requestCode(new Browser(app())), 429);
     app().clock.advance(2 * MINUTE);
     const page = await requestCode(trusted);
-    const code = await newestCode(1);
+    const code = await newestCode({ messages: 1 });
     for (let offset = 1; offset <= 4; offset += 1)
       expectPage(await trusted.submit(page, VERIFY, { code: wrongFor(code, offset) }), 400);
     const done = await trusted.submit(page, VERIFY, { code });
@@ -128,7 +128,7 @@ onOneEngine('One-time passwords: trusted device', (database) => {
   it('O57 sends a trusted device no message after its five attempts', async () => {
     await exhaustAttempts();
     const first = await requestCode(trusted);
-    const code = await newestCode(1);
+    const code = await newestCode({ messages: 1 });
     for (let offset = 1; offset <= 5; offset += 1)
       expectPage(await trusted.submit(first, VERIFY, { code: wrongFor(code, offset) }), 400);
     app().clock.advance(2 * MINUTE);
@@ -138,7 +138,7 @@ onOneEngine('One-time passwords: trusted device', (database) => {
 
   it('O47 rejects the right code from a trusted device after five wrong ones', async () => {
     const page = await requestCode(trusted);
-    const code = await newestCode(1);
+    const code = await newestCode({ messages: 1 });
     for (let offset = 1; offset <= 5; offset += 1)
       expectPage(await trusted.submit(page, VERIFY, { code: wrongFor(code, offset) }), 400);
     const rejected = await trusted.submit(page, VERIFY, { code });
@@ -159,7 +159,10 @@ onOneEngine('One-time passwords: trusted device', (database) => {
     const lockedUntil = new Date(app().clock.now().getTime() + DAY);
     const row = { phone: user.phone, failures: 100, lastAt: app().clock.now(), lockedUntil };
     await app().dataSource.getRepository(OtpFailures).save(row);
-    expectPage(await trusted.submit(page, VERIFY, { code: await newestCode(1) }), 429);
+    expectPage(
+      await trusted.submit(page, VERIFY, { code: await newestCode({ messages: 1 }) }),
+      429,
+    );
     expectPage(await requestCode(trusted), 429);
   });
 
@@ -172,7 +175,7 @@ onOneEngine('One-time passwords: trusted device', (database) => {
   it('O57 does not trust a device after a wrong code', async () => {
     const stranger = new Browser(app());
     const page = await requestCode(stranger);
-    await stranger.submit(page, VERIFY, { code: wrongFor(await newestCode(1), 1) });
+    await stranger.submit(page, VERIFY, { code: wrongFor(await newestCode({ messages: 1 }), 1) });
     const devices = app().dataSource.getRepository(TrustedDevice);
     expect(await devices.countBy({ phone: user.phone })).toBe(1);
   });

@@ -44,7 +44,7 @@ function useGrant(database: TestDatabase, env?: Record<string, string>) {
     return requestToken(app(), target, { grant_type: 'refresh_token', refresh_token, ...form });
   }
 
-  /** Refreshes the tokens and returns the new ones. */
+  /** Asserts that a refresh succeeds. Returns the tokens of its response. */
   async function renew(tokens: TokenBody, form: Record<string, string> = {}): Promise<TokenBody> {
     const response = await refresh(tokens, form);
     expect(response.status).toBe(200);
