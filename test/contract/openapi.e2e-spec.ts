@@ -224,9 +224,10 @@ function examplesOf(document: OpenApiDocument): { path: string; schema: Schema; 
   const found: ReturnType<typeof examplesOf> = [];
   const visit = (value: unknown, path: string): void => {
     if (typeof value !== 'object' || value === null) return;
-    const { schema, example, examples, ...own } = value as Record<string, unknown>;
+    // The example of a parameter or header stands beside its schema, that of a field inside the schema of the field.
+    const { schema, example, examples, ...fieldSchema } = value as Record<string, unknown>;
     if (example !== undefined)
-      found.push({ path, schema: (schema ?? own) as Schema, value: example });
+      found.push({ path, schema: (schema ?? fieldSchema) as Schema, value: example });
     for (const [name, one] of Object.entries(
       (examples ?? {}) as Record<string, { value: unknown }>,
     ))

@@ -167,9 +167,13 @@ onOneEngine('OAuth endpoints: browser apps on other origins', (database) => {
         expect(response.status).toBe(400);
         expect(corsHeaders(response)).toEqual([]);
       }
-    const twice = `client_id=${spa.clientId}&client_id=${clientId}`;
+    const twoClientIds = `client_id=${spa.clientId}&client_id=${clientId}`;
     const headers = { origin: ORIGIN, 'content-type': 'application/x-www-form-urlencoded' };
-    const response = await app().fetch('/oauth/token', { method: 'POST', headers, body: twice });
+    const response = await app().fetch('/oauth/token', {
+      method: 'POST',
+      headers,
+      body: twoClientIds,
+    });
     expect(response.status).toBe(400);
     expect(corsHeaders(response)).toEqual([]);
   });

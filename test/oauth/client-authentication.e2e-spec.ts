@@ -80,14 +80,14 @@ onOneEngine('Client authentication at the token endpoint', (database) => {
 
   it('O83 rejects Basic together with a secret in the body', async () => {
     const basic = `Basic ${base64(`${id}:${secret}`)}`;
-    const both = await refreshWith(client, { client_id: id, client_secret: secret }, basic);
-    await expectTokenError(both, 'invalid_request');
+    const twoSecrets = await refreshWith(client, { client_id: id, client_secret: secret }, basic);
+    await expectTokenError(twoSecrets, 'invalid_request');
   });
 
   it('O83 rejects a client_id in the body that differs from that in Basic', async () => {
     const basic = `Basic ${base64(`${id}:${secret}`)}`;
-    const two = await refreshWith(client, { client_id: publicClient.clientId }, basic);
-    await expectTokenError(two, 'invalid_request');
+    const twoClientIds = await refreshWith(client, { client_id: publicClient.clientId }, basic);
+    await expectTokenError(twoClientIds, 'invalid_request');
   });
 
   it('O83 accepts the same client_id in both places', async () => {

@@ -123,12 +123,12 @@ onOneEngine('Connected apps: sign-in', (database) => {
     const otherBrowser = new Browser(app());
     await otherBrowser.open(APPS);
     expectPage(await otherBrowser.submit(codePage, VERIFY, { code }), 403);
-    const own = await otherBrowser.open(APPS);
+    const otherBrowsersPage = await otherBrowser.open(APPS);
     const rejected = await otherBrowser.post(
       VERIFY,
       new URLSearchParams({
-        transaction: hidden(own, 'transaction'),
-        token: hidden(own, 'token'),
+        transaction: hidden(otherBrowsersPage, 'transaction'),
+        token: hidden(otherBrowsersPage, 'token'),
         phone: user.phone,
         code,
       }),
@@ -151,25 +151,25 @@ onOneEngine('Connected apps: sign-in', (database) => {
     const page = await visitor.open(APPS);
     const otherPage = await new Browser(app()).open(APPS);
     const sent = app().sms.messages.length;
-    const own = { transaction: hidden(page, 'transaction'), token: hidden(page, 'token') };
+    const validFields = { transaction: hidden(page, 'transaction'), token: hidden(page, 'token') };
     const forms = [
-      { ...own, token: 'x' },
-      { ...own, token: differentFrom(own.token) },
-      { ...own, token: hidden(otherPage, 'token') },
-      { ...own, transaction: hidden(otherPage, 'transaction') },
+      { ...validFields, token: 'x' },
+      { ...validFields, token: differentFrom(validFields.token) },
+      { ...validFields, token: hidden(otherPage, 'token') },
+      { ...validFields, transaction: hidden(otherPage, 'transaction') },
       { transaction: hidden(otherPage, 'transaction'), token: hidden(otherPage, 'token') },
-      { ...own, token: '' },
-      { transaction: own.transaction },
+      { ...validFields, token: '' },
+      { transaction: validFields.transaction },
     ];
     for (const form of forms) {
       const body = new URLSearchParams({ ...form, phone: user.phone });
       expectPage(await visitor.post(SIGN_IN, body), 403);
     }
-    const body = new URLSearchParams({ ...own, phone: user.phone });
+    const body = new URLSearchParams({ ...validFields, phone: user.phone });
     for (const headers of [{ origin: 'https://evil.example' }, { origin: 'null' }])
       expectPage(await visitor.post(SIGN_IN, body, headers), 403);
     expectPage(await visitor.post(SIGN_IN, body, { 'sec-fetch-site': 'cross-site' }), 403);
-    const malformed = [{ token: own.token }, { ...own, transaction: 'x' }];
+    const malformed = [{ token: validFields.token }, { ...validFields, transaction: 'x' }];
     for (const form of malformed)
       expectPage(await visitor.post(SIGN_IN, new URLSearchParams(form)), 400);
     expect(app().sms.messages).toHaveLength(sent);
@@ -249,9 +249,9 @@ onOneEngine('Connected apps: sign-in', (database) => {
     const code = await app().sms.password(user.phone);
     await visitor.submit(codePage, VERIFY, { code });
     const list = await visitor.open(APPS);
-    const one = await visitor.open(`${APPS}/${client.clientId}`);
-    const none = await visitor.submit(list, REVOKE, { all: '1' });
-    for (const page of [phonePage, codePage, list, one, none]) {
+    const appPage = await visitor.open(`${APPS}/${client.clientId}`);
+    const emptyList = await visitor.submit(list, REVOKE, { all: '1' });
+    for (const page of [phonePage, codePage, list, appPage, emptyList]) {
       expectPage(page, 200);
       expect(page.headers.get('content-security-policy')).toContain("form-action 'self';");
       const targets = [...page.html.matchAll(/\b(?:href|src|action)="([^"]*)"/g)];

@@ -138,9 +138,9 @@ onOneEngine('Connected apps', (database) => {
     const client = await app().addClient({ name: '<script>alert(1)</script>' });
     await app().accessToken(user, client);
     const list = await visitor.signInToAccount(user);
-    const own = await visitor.open(`${APPS}/${client.clientId}`);
-    const gone = await visitor.submit(list, REVOKE, { client_id: client.clientId });
-    for (const { html } of [list, own, gone]) {
+    const appPage = await visitor.open(`${APPS}/${client.clientId}`);
+    const confirmation = await visitor.submit(list, REVOKE, { client_id: client.clientId });
+    for (const { html } of [list, appPage, confirmation]) {
       expect(html).not.toContain('<script');
       expect(html).toContain('&lt;script&gt;');
     }

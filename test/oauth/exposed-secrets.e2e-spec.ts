@@ -81,8 +81,8 @@ onOneEngine('Client secret in a URL', (database) => {
   );
 
   it('O63 records the exposure when the parameter is repeated and no app is named', async () => {
-    const twice = `${TOKEN}?client_secret=x&client_secret=${secret}`;
-    await expectTokenError(await app().fetch(twice, { method: 'POST' }), 'invalid_request');
+    const url = `${TOKEN}?client_secret=x&client_secret=${secret}`;
+    await expectTokenError(await app().fetch(url, { method: 'POST' }), 'invalid_request');
     await expectRecorded();
   });
 

@@ -65,9 +65,9 @@ onOneEngine('Authorization server metadata (RFC 8414)', (database) => {
 
   it('O120 ignores the header Host', async () => {
     const metadata = await json(await app().fetch(PATH));
-    const elsewhere = await getRaw(`${app().baseUrl}${PATH}`, ['Host', 'evil.example']);
-    expect(elsewhere.status).toBe(200);
-    expect(await json(elsewhere)).toEqual(metadata);
+    const withOtherHost = await getRaw(`${app().baseUrl}${PATH}`, ['Host', 'evil.example']);
+    expect(withOtherHost.status).toBe(200);
+    expect(await json(withOtherHost)).toEqual(metadata);
   });
 
   it('O122 is readable by every origin and publicly cacheable for an hour', async () => {

@@ -135,13 +135,13 @@ onSqlite('Pages in Spanish', (database) => {
     await addPage('sign in to the account', visitor.open('/account/apps'));
     const list = await addPage('apps', visitor.signInToAccount(user));
     const idOf = (index: number): string => clients[index]?.clientId ?? '';
-    const one = await addPage('one app', visitor.open(`/account/apps/${idOf(0)}`));
+    const appPage = await addPage('one app', visitor.open(`/account/apps/${idOf(0)}`));
     await addPage('nothing selected', visitor.submit(list, REVOKE));
-    await addPage('removed', visitor.submit(one, REVOKE));
-    await addPage('removed before', visitor.submit(one, REVOKE));
+    await addPage('removed', visitor.submit(appPage, REVOKE));
+    await addPage('removed before', visitor.submit(appPage, REVOKE));
     await addPage('not connected', visitor.open(`/account/apps/${idOf(0)}`));
-    const two = { client_id: [idOf(1), idOf(2)] };
-    await addPage('removed several', visitor.submit(list, REVOKE, two));
+    const twoApps = { client_id: [idOf(1), idOf(2)] };
+    await addPage('removed several', visitor.submit(list, REVOKE, twoApps));
     await addPage('no apps', visitor.submit(list, REVOKE, { all: '1' }));
     app().clock.advance(DAY);
     await addPage('signed out', visitor.submit(list, REVOKE, { all: '1' }));
