@@ -29,8 +29,8 @@ function exchange(
     async send(server) {
       const client = server.apps[app];
       const { form, authorization } = credentials(client, client.secret ?? '', server.apps);
-      const exchange = exchangeForm(client, await newCode(server, client));
-      return postForm(server, '/oauth/token', { ...exchange, ...form }, authorization);
+      const request = exchangeForm(client, await newCode(server, client));
+      return postForm(server, '/oauth/token', { ...request, ...form }, authorization);
     },
   };
 }
