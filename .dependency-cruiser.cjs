@@ -14,9 +14,9 @@ const layers = {
 const platform = {
   config: [],
   database: ['config'],
-  observability: ['config', 'database', 'http', 'access'],
   http: ['config', 'database'],
   access: ['config', 'http'],
+  observability: ['config', 'database', 'http', 'access'],
   audit: ['config', 'database'],
   lifecycle: ['config', 'database', 'http', 'access', 'observability'],
 };
@@ -61,9 +61,9 @@ const ormFiles = [
 const publicFiles =
   '\\.(module|service|errors|param|entity|entities|data-subject|middleware)\\.ts$|/(grants|token-issuer|quota-period|phone-number|oauth-retention)\\.ts$';
 
-const isType = { dependencyTypesNot: ['type-only'] };
+const exceptTypes = { dependencyTypesNot: ['type-only'] };
 
-/** A rule for each folder of `parent`: it imports itself and what it lists. */
+/** A rule for each folder of `parent`: the folder may import itself and the folders that `allowedOf` lists for it. */
 const folders = (parent, allowedOf, comment) =>
   Object.entries(allowedOf).map(([name, allowed]) => ({
     name: `${parent.split('/').at(-1)}-${name}`,
@@ -84,7 +84,7 @@ module.exports = {
     },
     {
       name: 'no-orphans',
-      comment: 'A file that nothing imports is dead or a program.',
+      comment: 'A file that nothing imports is unused, unless it is a program, a test or a tool.',
       severity: 'error',
       from: {
         orphan: true,
@@ -109,7 +109,7 @@ module.exports = {
       name: 'no-development-packages-in-src',
       severity: 'error',
       from: { path: '^src/', pathNot: '\\.spec\\.ts$' },
-      to: { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'], ...isType },
+      to: { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'], ...exceptTypes },
     },
     ...folders('src', layers, 'The order of the layers.'),
     ...folders('src/platform', platform, 'The order inside the platform.'),
@@ -135,7 +135,7 @@ module.exports = {
         "Across modules: the module, its services, its errors, and types. A join may name the other module's entity.",
       severity: 'error',
       from: { path: '^src/modules/([^/]+)/' },
-      to: { path: '^src/modules/', pathNot: [`^src/modules/$1/`, publicFiles], ...isType },
+      to: { path: '^src/modules/', pathNot: [`^src/modules/$1/`, publicFiles], ...exceptTypes },
     },
     {
       name: 'foreign-entities-only-in-joins',
@@ -144,7 +144,7 @@ module.exports = {
       to: {
         path: '^src/modules/.*\\.(entity|entities)\\.ts$',
         pathNot: '^src/modules/$1/',
-        ...isType,
+        ...exceptTypes,
       },
     },
     {
@@ -170,7 +170,7 @@ module.exports = {
       from: { path: '^src/modules/.*\\.(service|repository)\\.ts$' },
       to: {
         path: '(\\.(request|response)\\.ts$|^src/platform/http/(errors|server|validation)/|node_modules/(express|@nestjs/swagger)/)',
-        ...isType,
+        ...exceptTypes,
       },
     },
     {
@@ -178,7 +178,7 @@ module.exports = {
       comment: 'Controllers use services, not repositories.',
       severity: 'error',
       from: { path: '\\.controller\\.ts$' },
-      to: { path: '\\.(repository|entity|entities)\\.ts$', ...isType },
+      to: { path: '\\.(repository|entity|entities)\\.ts$', ...exceptTypes },
     },
     {
       name: 'root-is-on-top',

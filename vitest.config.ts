@@ -24,12 +24,12 @@ const BUILT = {
   server: { deps: { external: [/\/dist\/src\//] } },
 };
 
-/** Rules of the product. Most files need no particular database engine, so they run on one only. */
+/** Tests of the rules of the product. Most of these files need no particular database engine, so they run on one engine only. */
 const RULES = ['test/*/**/*-spec.ts'];
 const NOT_RULES = ['test/system/**', 'test/faults/**'];
 
 /** `npm test`. `npm run test:watch` imports the sources, so that Vitest sees their changes. */
-const rules = (isWatching: boolean) => [
+const rules = ({ isWatching }: { isWatching: boolean }) => [
   { test: { ...COMMON, name: 'units', include: ['src/**/*.spec.ts'] } },
   {
     test: {
@@ -94,7 +94,7 @@ const measure = [
 
 export default defineConfig(({ mode }) => ({
   test: {
-    projects: { rules: rules(mode === 'watch'), system, faults, measure }[SUITE],
+    projects: { rules: rules({ isWatching: mode === 'watch' }), system, faults, measure }[SUITE],
     sequence: { sequencer: LongestFirst },
     globalSetup: ['./test/support/global-setup.ts'],
     reporters: [

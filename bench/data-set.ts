@@ -58,7 +58,7 @@ export async function fillDataSet(pool: Pool): Promise<DataSet> {
     await insertRows(
       pool,
       'posts',
-      own.map((id, number) => postRow(id, userId, at(number), number === 0)),
+      own.map((id, number) => postRow(id, userId, at(number), { hasComments: number === 0 })),
     );
   }
   await insertComments(pool, userIds, commentedPostIds, at);
@@ -69,7 +69,7 @@ function postRow(
   id: string,
   userId: string,
   createdAt: Date,
-  hasComments: boolean,
+  { hasComments }: { hasComments: boolean },
 ): Record<string, SqlValue> {
   return {
     id,

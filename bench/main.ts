@@ -5,7 +5,7 @@ import type { Requests } from './load/requests.js';
 import { measureRound, type Round } from './measure.js';
 import { parsePositiveInteger } from './options.js';
 import type { Program } from './program.js';
-import { SERVICE, startByName, TOKENS } from './programs.js';
+import { SERVICE, startByName, TOKEN_TABLES } from './programs.js';
 import { ratiosOf, tableOf, type Results } from './results.js';
 import { writeResults } from './write-results.js';
 import { startServer, type BenchServer } from './server.js';
@@ -24,7 +24,7 @@ interface Options {
   profile?: string;
 }
 
-/** Warm-up of each program before its first round: V8 needs several seconds to optimize a large program. */
+/** Warm-up of each program before its first round of a workload: V8 needs several seconds to optimize a large program. */
 const FIRST_WARM_UP_SECONDS = 8;
 /** Warm-up before each later round. */
 const WARM_UP_SECONDS = 1;
@@ -45,14 +45,16 @@ async function bench(options: Options): Promise<void> {
       const peers = workload.peers.filter((name) => options.peer?.includes(name) ?? true);
       for (const name of peers)
         if (!programs.has(name)) {
-          await TOKENS[name]?.prepare(pool);
+          await TOKEN_TABLES[name]?.prepare(pool);
           programs.set(name, await startByName(name, url));
         }
       const measured = [SERVICE, ...peers].map((name) => programs.get(name) as Program);
       const rounds: Record<string, Round[]> = {};
       for (let round = 0; round < options.rounds; round += 1)
         for (const program of measured)
-          (rounds[program.name] ??= []).push(await oneRound(program, workload, round === 0));
+          (rounds[program.name] ??= []).push(
+            await oneRound(program, workload, { isFirst: round === 0 }),
+          );
       results[workload.name] = rounds;
       process.stderr.write(`${tableOf({ [workload.name]: rounds })}\n`);
     }
@@ -65,9 +67,9 @@ async function bench(options: Options): Promise<void> {
     async function oneRound(
       program: Program,
       workload: Workload,
-      isFirst: boolean,
+      { isFirst }: { isFirst: boolean },
     ): Promise<Round> {
-      const tokens = TOKENS[program.name] ?? SERVICE_TOKENS;
+      const tokens = TOKEN_TABLES[program.name] ?? SERVICE_TOKENS;
       const warmUpSeconds = isFirst ? FIRST_WARM_UP_SECONDS : WARM_UP_SECONDS;
       const prepare = (seconds: number): Promise<Requests> =>
         workload.requests({ pool, data, tokens, seconds });

@@ -16,7 +16,7 @@ const SETTLE_MS = 300;
 
 /**
  * Sends load to a program for `seconds`.
- * @param options.wrk path of wrk, which then sends requests of the kind `repeated`; autocannon sends all others
+ * @param options.wrk path of wrk. If it is given, wrk sends requests of the kind `repeated`. autocannon sends all others.
  */
 export async function measureRound(
   program: Program,

@@ -20,7 +20,7 @@ const SERVICE_ENV = {
 };
 
 /** The tables of codes and tokens of each program that has a token endpoint. */
-export const TOKENS: Readonly<Record<string, TokenTables>> = {
+export const TOKEN_TABLES: Readonly<Record<string, TokenTables>> = {
   [SERVICE]: SERVICE_TOKENS,
   'oidc-provider': oidcProvider,
   'oauth2-server': oauth2Server,

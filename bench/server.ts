@@ -15,7 +15,7 @@ export interface BenchServer {
   version: string;
   /** Undefined if the benchmark did not start the server. */
   pid?: number;
-  /** Creates a database and replaces an existing one with this name. */
+  /** Creates and migrates a database. An existing one with this name is dropped first. */
   database(name: string): Promise<BenchDatabase>;
   /** Stops the server if the benchmark started it, else drops the databases that the benchmark created. */
   stop(): Promise<void>;

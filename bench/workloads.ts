@@ -39,10 +39,10 @@ const TOKEN_PEERS = ['oidc-provider', 'oauth2-server'];
 let nextNumber = 0;
 
 export const WORKLOADS: readonly Workload[] = [
-  reading('me', () => '/dev/v1/me'),
-  reading('post', ({ postIds }, user) => `/dev/v1/posts/${postIds[user]}`),
-  reading('posts', () => '/dev/v1/posts?limit=20'),
-  reading(
+  readWorkload('me', () => '/dev/v1/me'),
+  readWorkload('post', ({ postIds }, user) => `/dev/v1/posts/${postIds[user]}`),
+  readWorkload('posts', () => '/dev/v1/posts?limit=20'),
+  readWorkload(
     'comments',
     ({ commentedPostIds }, user) => `/dev/v1/posts/${commentedPostIds[user]}/comments?limit=20`,
   ),
@@ -52,8 +52,8 @@ export const WORKLOADS: readonly Workload[] = [
   { name: 'refresh', peers: TOKEN_PEERS, requests: refreshing },
 ];
 
-/** Each user reads their own data. */
-function reading(name: string, path: (data: DataSet, user: number) => string): Workload {
+/** A workload in which each user reads their own data. */
+function readWorkload(name: string, path: (data: DataSet, user: number) => string): Workload {
   return {
     name,
     peers: API_PEERS,
@@ -66,7 +66,7 @@ function reading(name: string, path: (data: DataSet, user: number) => string): W
 
 const firstPage = (): LoadRequest => get('/dev/v1/posts?limit=20', 0);
 
-/** One client follows `Link` through a long list from the first page to the last, repeatedly. */
+/** One connection follows `Link` through a long list from the first page to the last, repeatedly. */
 function paging(): Requests {
   const following = ({ link = '' }: { link?: string }): LoadRequest => {
     const next = /<([^>]+)>; rel="next"/.exec(link)?.[1];

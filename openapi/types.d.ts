@@ -1160,7 +1160,7 @@ export interface operations {
     listPosts: {
         parameters: {
             query?: {
-                /** @description Page to read, from 1. While the list changes, pages read by their number may repeat or skip items; to read each item once, follow `next` of the `Link` header. With `before`, this only labels `meta.page`. */
+                /** @description Page to read, from 1. While the list changes, pages read by their number may repeat or skip items; to read each item once, follow `next` of the `Link` header. With `before`, `page` does not select the page, and is only repeated in `meta.page`. */
                 page?: number;
                 /** @description Items per page. */
                 limit?: number;
@@ -1910,7 +1910,7 @@ export interface operations {
     listComments: {
         parameters: {
             query?: {
-                /** @description Page to read, from 1. While the list changes, pages read by their number may repeat or skip items; to read each item once, follow `next` of the `Link` header. With `before`, this only labels `meta.page`. */
+                /** @description Page to read, from 1. While the list changes, pages read by their number may repeat or skip items; to read each item once, follow `next` of the `Link` header. With `before`, `page` does not select the page, and is only repeated in `meta.page`. */
                 page?: number;
                 /** @description Items per page. */
                 limit?: number;
@@ -2374,7 +2374,7 @@ export interface operations {
                 code_challenge?: string;
                 /** @description Required with code_challenge. */
                 code_challenge_method?: "S256";
-                /** @description Required steps, space-separated (OpenID Connect Core §3.1.2.1, by analogy): `login` (sign in again), `select_account` (sign in with another account) or `consent` (always required). `none` (no page) always returns `interaction_required`. */
+                /** @description Required steps, space-separated (OpenID Connect Core §3.1.2.1, by analogy): `login` (sign in again), `select_account` (sign in with another account) or `consent` (always required). `none` (no page) is not supported: an otherwise valid request returns `interaction_required`. */
                 prompt?: string;
                 /** @description Preferred languages of the user (BCP 47), space-separated. The pages use the first supported language, by default the language of the browser. */
                 ui_locales?: string;
@@ -2388,7 +2388,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The sign-in page or, with a session, the consent page. */
+            /** @description The consent page if the user is signed in and `prompt` does not require a new sign-in; otherwise the sign-in page. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2399,7 +2399,7 @@ export interface operations {
                     "text/html": string;
                 };
             };
-            /** @description The request is invalid, and the user is signed in or prompt is none: the server redirects the error to the app. */
+            /** @description The request is invalid and the user is signed in, or `prompt=none` is the only error: the server redirects the error to the app. */
             303: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2410,7 +2410,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description An error page: the client or redirect URI is not registered, `state` is too long, the URL is malformed, or the request is otherwise invalid and the user is not signed in. Only in the last case, a link on the page returns the error to the app. */
+            /** @description An error page: the client or redirect URI is not registered, `state` is too long, the URL is malformed, or the request has another error than `prompt=none` and the user is not signed in. Only in the last case, a link on the page returns the error to the app. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];

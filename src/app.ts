@@ -8,7 +8,7 @@ import { pinoFor, ServiceLogger } from './platform/observability/logger.js';
 import { AccessLog } from './platform/observability/access-log.js';
 import { setServerLimits, setWriteTimeout } from './platform/http/server/request-body.js';
 import { CallLog } from './modules/quota/calls/call-log.service.js';
-import { DEV_V1, developerApi, compose } from './platform/http/developer-api.js';
+import { DEV_V1, developerApiHeaders, compose } from './platform/http/developer-api.js';
 import { replaceInvalidTargets } from './platform/http/server/express-server.js';
 import { requestContext } from './platform/http/request-context.js';
 import { Shutdown } from './platform/lifecycle/shutdown.js';
@@ -48,6 +48,6 @@ export function configureApp(app: NestExpressApplication, config: AppConfig): vo
     strictTransportSecurity: config.secure && { maxAge: 31_536_000, includeSubDomains: false },
     xFrameOptions: { action: 'deny' },
   });
-  app.use(`/${DEV_V1}`, compose(developerApi, app.get(CallLog).middleware));
+  app.use(`/${DEV_V1}`, compose(developerApiHeaders, app.get(CallLog).middleware));
   serveDocumentation(app, config);
 }

@@ -1,4 +1,4 @@
-import './platform/http/server/heap.js';
+import './platform/http/server/v8-flags.js';
 import 'reflect-metadata';
 import { Logger } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';

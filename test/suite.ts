@@ -6,5 +6,6 @@ export const SUITE = (process.env.TEST_SUITE ?? 'rules') as Suite;
 /** Whether this is a shortened run, as in CI. A run without `TEST_EXTENT`, such as `npm test`, is one, too. */
 export const IS_QUICK = process.env.TEST_EXTENT !== 'whole';
 
-/** Returns `whole` in a whole run, else `quick`. */
-export const byExtent = (whole: number, quick: number): number => (IS_QUICK ? quick : whole);
+/** Returns `quick` in a shortened run, else `whole`. */
+export const byExtent = ({ whole, quick }: { whole: number; quick: number }): number =>
+  IS_QUICK ? quick : whole;

@@ -64,7 +64,7 @@ export async function isSameContract(one: string, other: string): Promise<boolea
   return withoutDescriptions(left) === withoutDescriptions(right);
 }
 
-/** The differences by `redocly diff`, between copies without descriptions, because it matches parameters by description. */
+/** Runs `redocly diff` on copies without descriptions. Otherwise, `redocly diff` would match parameters by their descriptions. */
 async function differences(older: string, newer: string): Promise<ReportedChange[]> {
   const folder = await mkdtemp(join(tmpdir(), 'openapi-'));
   try {

@@ -8,21 +8,21 @@ import { cliPage } from './cli-page.js';
 const EXAMPLE = '.env.example';
 const CONFIGURATION = 'docs/configuration.md';
 const CLI = 'docs/cli.md';
-const WRITE = 'npm run -s build && node dist/tools/generated-docs.js --write';
+const WRITE_COMMAND = 'npm run -s build && node dist/tools/generated-docs.js --write';
 
 const EXAMPLE_HEAD = `\
-# Every variable is optional. Copy this file to .env, uncomment the variables to change, and run
+# Outside of production, every variable is optional. Copy this file to .env, uncomment the variables to change, and run
 #   node --env-file=.env dist/src/bundle/main.js
-# Generated from src/platform/config/env.ts by: ${WRITE}
+# Generated from src/platform/config/env.ts by: ${WRITE_COMMAND}
 `;
 
 const PAGE_HEAD = `\
-<!-- Generated from src/platform/config/env.ts by: ${WRITE} -->
+<!-- Generated from src/platform/config/env.ts by: ${WRITE_COMMAND} -->
 <!-- prettier-ignore-start -->
 
 # Configuration
 
-The service and the command line read environment variables. Every variable is optional, and an empty one counts as unset. [\`.env.example\`](../.env.example) lists the same variables. To use such a file, run \`node --env-file=.env dist/src/bundle/main.js\`.
+The service and the command line read environment variables. Outside of production, every variable is optional. An empty variable counts as unset. [\`.env.example\`](../.env.example) lists the same variables. To use such a file, run \`node --env-file=.env dist/src/bundle/main.js\`.
 
 With \`NODE_ENV=production\`, the service requires \`OTP_PEPPER\` and an https \`PUBLIC_URL\`. It rejects the console SMS sender, an SMS gateway over plain http, and demo data. It reports all problems together.
 `;
@@ -129,7 +129,7 @@ async function main(): Promise<void> {
     } else if ((await readFile(file, 'utf8').catch(() => '')) === text) {
       console.log(`${file} is up to date.`);
     } else {
-      console.error(`${file} is outdated. Run: ${WRITE}`);
+      console.error(`${file} is outdated. Run: ${WRITE_COMMAND}`);
       process.exitCode = 1;
     }
   }

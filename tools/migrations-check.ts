@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { DataSource } from 'typeorm';
 import { loadConfig } from '../src/platform/config/load-config.js';
 import { dataSourceOptions } from '../src/platform/database/data-source.js';
-import { missingStatements } from '../src/platform/database/migrations/migrator.js';
+import { schemaChanges } from '../src/platform/database/migrations/migrator.js';
 import { entities } from '../src/entities.js';
 
 /** Fails if the migrations do not create the schema of the entities, and prints the missing statements. */
@@ -11,7 +11,7 @@ async function main(): Promise<void> {
   const dataSource = new DataSource(await dataSourceOptions(config.database, entities));
   await dataSource.initialize();
   await dataSource.runMigrations();
-  const missing = await missingStatements(dataSource);
+  const missing = await schemaChanges(dataSource);
   await dataSource.destroy();
   for (const statement of missing) console.error(statement);
   if (missing.length > 0) {

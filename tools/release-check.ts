@@ -19,7 +19,10 @@ interface AcceptedChange {
   reason: string;
 }
 
-/** Messages about incompatible changes since the newest release, wrong versions, and wrong entries of accepted changes. */
+/**
+ * Messages about incompatible changes since the newest release, wrong versions, and wrong entries in the list of accepted
+ * changes.
+ */
 export async function releaseProblems(files: ReleaseFiles): Promise<string[]> {
   const { released, changelog } = files;
   const [version, newest] = [await versionOf(released), await newestRelease(changelog)];
@@ -46,7 +49,10 @@ export async function newestRelease(changelog: string): Promise<string> {
   return version;
 }
 
-/** A document with the version of a release must not differ from it without an `Unreleased` section in the changelog. */
+/**
+ * If the current document has the version of the release, it must equal the released one, or the changelog must have an
+ * `Unreleased` section.
+ */
 async function versionProblems(files: ReleaseFiles, version: string): Promise<string[]> {
   const { current, released, changelog } = files;
   if ((await versionOf(current)) !== version || (await hasUnreleased(changelog))) return [];

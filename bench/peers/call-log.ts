@@ -14,8 +14,11 @@ export interface Call {
   requestId: string;
 }
 
-/** A row of the call log. @param metered whether the call counts against the monthly quota */
-export function callRow(call: Call, metered: boolean): (string | number | boolean | Date)[] {
+/** A row of the call log. @param options.metered whether the call counts against the monthly quota */
+export function callRow(
+  call: Call,
+  { metered }: { metered: boolean },
+): (string | number | boolean | Date)[] {
   const { at, clientId, userId, route, status, durationMs, requestId } = call;
   const id = newId('call', at);
   return [at, id, clientId, userId, route, status, durationMs, requestId, metered];
@@ -30,7 +33,7 @@ export class CallLog {
   }
 
   record(call: Call): void {
-    this.pending.push(callRow(call, false));
+    this.pending.push(callRow(call, { metered: false }));
   }
 
   private flush(): void {

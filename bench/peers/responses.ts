@@ -34,7 +34,7 @@ export interface AccessRow {
   monthly_post_limit: number | null;
 }
 
-/** Whether the access token is valid: not expired or revoked, and its user and app are active. */
+/** Whether the access token is valid: it has not expired, neither it nor its grant is revoked, and its user and app are active. */
 export function isValid(access: AccessRow | undefined): access is AccessRow {
   return (
     access !== undefined &&

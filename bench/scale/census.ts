@@ -28,6 +28,7 @@ export function takeCensus(): Census {
     emitters: count(EventEmitter),
     functions: count(Function),
   };
+  // After `count`, which collects garbage first.
   const megabytes = Math.round((process.memoryUsage().heapUsed / 2 ** 20) * 10) / 10;
   return { megabytes, ...counts };
 }

@@ -5,17 +5,23 @@ import { fillToScale, type Size } from './fill.js';
 import { Api, OPERATIONS, type Operation } from './operations.js';
 
 const SMALL: Size = { posts: 10_000, comments: 1_000 };
-/** Alternating measurements of the two data sets, or of two pages. */
+/** Measurements of each of the two data sets, or of each of two pages, in turns. */
 const ROUNDS = 5;
 const WARM_UP_REQUESTS = 50;
 const REQUESTS = 100;
-/** The deepest page that is compared with page 1: the last one of the list with ten million posts. */
+/**
+ * Deepest page that is compared with page 1. With ten million posts, it is the last page of user 0, who owns every hundredth
+ * post.
+ */
 const DEEPEST_PAGE = 2000;
 const PAGE_SIZE = 50;
 
 export interface Flatness {
   operation: string;
-  /** Median latency in milliseconds: with few and with many posts, or of page 1 and of the page that is compared with it. */
+  /**
+   * Median latency in milliseconds: with few posts (`small`) and many (`large`), or of page 1 (`small`) and another page
+   * (`large`).
+   */
   small: number;
   large: number;
 }
@@ -27,7 +33,7 @@ export async function measureFlatness(server: BenchServer, large: Size): Promise
     const { url, pool } = await server.database(`platform_bench_${size.posts}`);
     const began = performance.now();
     await fillToScale(pool, size);
-    process.stderr.write(`Inserted ${size.posts} posts in ${seconds(began)} s\n`);
+    process.stderr.write(`Inserted ${size.posts} posts in ${secondsSince(began)} s\n`);
     const program = await startByName(SERVICE, url);
     instances.push({ program, api: new Api(program.baseUrl, size) });
   }
@@ -59,49 +65,49 @@ async function compare(
 }
 
 /**
- * Compares page 1 with the deepest page, by link and by number, and with the page halfway to it, by number. That page is in the
- * middle of the list, and the farthest from both ends.
+ * Compares page 1 with two other pages of the list of user 0. The deepest page is read by link and by number. The page halfway to
+ * the deepest is read by number: it is the farthest from both ends of the list.
  */
 async function deepPages(api: Api, { posts }: Size): Promise<Flatness[]> {
   // User 0 owns every hundredth post.
   const deepest = Math.min(DEEPEST_PAGE, posts / 100 / PAGE_SIZE);
-  let path = `/posts?limit=${PAGE_SIZE}`;
+  let linkedPath = `/posts?limit=${PAGE_SIZE}`;
   for (let page = 1; page < deepest; page += 1) {
-    const link = (await api.send('GET', path)).headers.get('link') ?? '';
+    const link = (await api.send('GET', linkedPath)).headers.get('link') ?? '';
     const next = /<([^>]+)>; rel="next"/.exec(link)?.[1];
     if (next === undefined) throw new Error(`Page ${page} has no next page.`);
     const { pathname, search } = new URL(next);
-    path = pathname.replace('/dev/v1', '') + search;
+    linkedPath = pathname.replace('/dev/v1', '') + search;
   }
-  const first = reading(`/posts?limit=${PAGE_SIZE}`);
-  const compareWithFirst = async (target: string): Promise<Pick<Flatness, 'small' | 'large'>> => {
+  const readFirstPage = readOperation(`/posts?limit=${PAGE_SIZE}`);
+  const compareWithFirstPage = async (path: string): Promise<Pick<Flatness, 'small' | 'large'>> => {
     const times = { small: [] as number[], large: [] as number[] };
     for (let round = 0; round < ROUNDS; round += 1) {
-      times.small.push(...(await latencies(first, api, REQUESTS)));
-      times.large.push(...(await latencies(reading(target), api, REQUESTS)));
+      times.small.push(...(await latencies(readFirstPage, api, REQUESTS)));
+      times.large.push(...(await latencies(readOperation(path), api, REQUESTS)));
     }
     return { small: median(times.small), large: median(times.large) };
   };
   const middle = Math.ceil(deepest / 2);
-  const numbered = (page: number): string => `/posts?limit=${PAGE_SIZE}&page=${page}`;
+  const numberedPath = (page: number): string => `/posts?limit=${PAGE_SIZE}&page=${page}`;
   return [
     {
       operation: `page ${deepest} by link, compared with page 1`,
-      ...(await compareWithFirst(path)),
+      ...(await compareWithFirstPage(linkedPath)),
     },
     {
       operation: `page ${deepest} by number, compared with page 1`,
-      ...(await compareWithFirst(numbered(deepest))),
+      ...(await compareWithFirstPage(numberedPath(deepest))),
     },
     {
       operation: `page ${middle} by number, compared with page 1`,
-      ...(await compareWithFirst(numbered(middle))),
+      ...(await compareWithFirstPage(numberedPath(middle))),
     },
   ];
 }
 
-function reading(target: string): Operation {
-  return { name: target, send: (api) => api.json('GET', target) };
+function readOperation(path: string): Operation {
+  return { name: path, send: (api) => api.json('GET', path) };
 }
 
 /** Sends requests one after the other. @returns their latencies in milliseconds */
@@ -115,6 +121,6 @@ async function latencies({ send }: Operation, api: Api, requests: number): Promi
   return times;
 }
 
-function seconds(began: number): number {
+function secondsSince(began: number): number {
   return Math.round((performance.now() - began) / 100) / 10;
 }

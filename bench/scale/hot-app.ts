@@ -12,7 +12,7 @@ const SECONDS = 5;
 const ROUNDS = 3;
 
 export interface HotApp {
-  /** Posts per second in each round: of one app, and of a hundred apps together. */
+  /** Posts per second in each round: of one app (`one`), and of a hundred apps together (`hundred`). */
   one: number[];
   hundred: number[];
   /** Number of stored posts, and the sum of the monthly counters. */
@@ -41,6 +41,7 @@ export async function measureHotApp(server: BenchServer): Promise<HotApp> {
       one.push(await rate(0));
       hundred.push(await rate(APPS));
     }
+    // The program finishes open requests first, so that both counts are final.
     await program.stop();
     const [[counts]] = await pool.query<RowDataPacket[]>(
       'SELECT (SELECT COUNT(*) FROM posts) AS posts, (SELECT SUM(used) FROM quota_usage) AS counted',

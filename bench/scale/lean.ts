@@ -11,6 +11,7 @@ import { fillUsers } from './fill.js';
 
 const STARTS = 5;
 const USERS = 100;
+/** Number of parts of about equal size in which the requests are sent. */
 const SLICES = 10;
 const SLICE_SECONDS = 5;
 /** Time after the load to close connections and write the call log. */
@@ -21,9 +22,12 @@ const REPORT_CENSUS = './dist/bench/scale/report-census.js';
 export interface Lean {
   /** Time of each start until /readyz returns 200. */
   readySeconds: number[];
-  /** One process after each slice of the requests, with a census after the last slice. */
+  /** The state of one process after each slice of the requests. */
   memory: Slice[];
-  /** The first slice of another process, with a census for comparison: a census increases the resident memory. */
+  /**
+   * The state of another process after its first slice. It takes the census for comparison, because a census adds resident
+   * memory.
+   */
   first: Slice;
 }
 
@@ -33,6 +37,7 @@ export interface Slice {
   requests: number;
   /** Resident memory in MiB at the end of the load. */
   megabytes: number;
+  /** Only of the last slice. */
   alive?: Census;
 }
 
@@ -43,9 +48,9 @@ export async function measureLean(server: BenchServer, requests: number): Promis
   await insertGrants(pool, await fillUsers(pool, USERS));
   const readySeconds: number[] = [];
   for (let start = 0; start < STARTS; start += 1) readySeconds.push(await secondsToReady(url));
-  const [first] = await memoryOf(url, requests / SLICES, 1);
+  const [first] = await memoryOf(url, { requests: requests / SLICES, slices: 1 });
   if (!first) throw new Error('Nothing was measured.');
-  return { readySeconds, first, memory: await memoryOf(url, requests, SLICES) };
+  return { readySeconds, first, memory: await memoryOf(url, { requests, slices: SLICES }) };
 }
 
 async function secondsToReady(url: string): Promise<number> {
@@ -60,7 +65,10 @@ async function secondsToReady(url: string): Promise<number> {
   }
 }
 
-async function memoryOf(url: string, requests: number, slices: number): Promise<Slice[]> {
+async function memoryOf(
+  url: string,
+  { requests, slices }: { requests: number; slices: number },
+): Promise<Slice[]> {
   const program = await startByName(SERVICE, url, ['--import', REPORT_CENSUS]);
   try {
     const memory: Slice[] = [];
@@ -68,7 +76,7 @@ async function memoryOf(url: string, requests: number, slices: number): Promise<
     while (sent < requests) {
       const until = Math.min(requests, ((memory.length + 1) * requests) / slices);
       while (sent < until) {
-        const load = { kind: 'repeated', requests: mixed() } as const;
+        const load = { kind: 'repeated', requests: mixedRequests() } as const;
         sent += (await autocannonLoad(program.baseUrl, load, SLICE_SECONDS)).rate * SLICE_SECONDS;
       }
       memory.push({ requests: Math.round(sent), megabytes: residentMegabytes(program.pid) });
@@ -83,7 +91,7 @@ async function memoryOf(url: string, requests: number, slices: number): Promise<
 }
 
 /** 90 % reads and 10 % publishes. */
-function mixed(): LoadRequest[] {
+function mixedRequests(): LoadRequest[] {
   return Array.from({ length: USERS }, (_, user) => {
     const headers = { authorization: `Bearer ${accessToken(user)}` };
     if (user % 10 === 0) {

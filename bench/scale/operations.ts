@@ -41,14 +41,14 @@ export class Api {
   }
 }
 
-/** All operations of the API, in an order that deletes the created posts and comments. */
+/** All operations of the API. The last two delete what the two before them created. */
 export const OPERATIONS: readonly Operation[] = [
-  reading('GET /me', () => '/me'),
-  reading('GET /quota', () => '/quota'),
-  reading('GET /posts', () => '/posts?limit=50'),
-  reading('GET /posts/:id', (api) => `/posts/${api.busyPost}`),
-  reading('GET /posts/:id/analytics', (api) => `/posts/${api.busyPost}/analytics`),
-  reading('GET /posts/:id/comments', (api) => `/posts/${api.busyPost}/comments?limit=50`),
+  readOperation('GET /me', () => '/me'),
+  readOperation('GET /quota', () => '/quota'),
+  readOperation('GET /posts', () => '/posts?limit=50'),
+  readOperation('GET /posts/:id', (api) => `/posts/${api.busyPost}`),
+  readOperation('GET /posts/:id/analytics', (api) => `/posts/${api.busyPost}/analytics`),
+  readOperation('GET /posts/:id/comments', (api) => `/posts/${api.busyPost}/comments?limit=50`),
   {
     name: 'POST /posts',
     send: async (api) => {
@@ -71,6 +71,6 @@ export const OPERATIONS: readonly Operation[] = [
   },
 ];
 
-function reading(name: string, path: (api: Api) => string): Operation {
+function readOperation(name: string, path: (api: Api) => string): Operation {
   return { name, send: (api) => api.json('GET', path(api)) };
 }

@@ -20,7 +20,7 @@ const server = {
   authorization_response_iss_parameter_supported: true,
 };
 const client = { client_id: CLIENT_ID };
-/** A public app, which runs on the user's device, cannot keep a secret. It relies on PKCE. */
+/** A confidential app sends its secret. A public app runs on the user's device, cannot keep a secret, and relies on PKCE. */
 const clientAuthentication = CLIENT_SECRET ? oauth.ClientSecretBasic(CLIENT_SECRET) : oauth.None();
 /** Allows plain http, for development on loopback. */
 const options = { [oauth.allowInsecureRequests]: ISSUER.startsWith('http://') };
@@ -74,9 +74,9 @@ async function finishAuthorization(request, response, url) {
   if (!pending) return page(response, 400, 'Start again', ['This browser has no pending request.']);
   pendingRequests.delete(browser);
 
-  let callback;
+  let callbackParameters;
   try {
-    callback = oauth.validateAuthResponse(server, client, url, pending.state);
+    callbackParameters = oauth.validateAuthResponse(server, client, url, pending.state);
   } catch (error) {
     if (!(error instanceof oauth.AuthorizationResponseError)) throw error;
     return page(response, 200, 'Access denied', [`${error.error}: ${error.error_description}`]);
@@ -88,7 +88,7 @@ async function finishAuthorization(request, response, url) {
       server,
       client,
       clientAuthentication,
-      callback,
+      callbackParameters,
       redirectUri(),
       pending.verifier,
       options,

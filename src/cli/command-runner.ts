@@ -23,8 +23,8 @@ export function commandRunner(context: CliContext): Runner {
       session.clearProgress();
       if (!result) return;
       const { json, text, note, failure } = result;
-      await session.print(`${session.json ? JSON.stringify(json) : text}\n`);
-      if (note !== undefined && !session.json) session.printNote(note);
+      await session.print(`${session.printsJson ? JSON.stringify(json) : text}\n`);
+      if (note !== undefined && !session.printsJson) session.printNote(note);
       if (failure !== undefined) throw new CommandFailed(failure);
     } finally {
       await application.close();
@@ -32,7 +32,7 @@ export function commandRunner(context: CliContext): Runner {
   };
 }
 
-/** Starts the application without its HTTP server and jobs. Dynamic imports, because loading the modules takes most of a second. */
+/** Starts the application without its HTTP server and jobs. Imports modules only now, because loading them takes most of a second. */
 async function openApplication(env: NodeJS.ProcessEnv): Promise<Application> {
   const [{ NestFactory }, { SchedulerRegistry }, { loadConfig }, { AppModule }] = await Promise.all(
     [
@@ -60,7 +60,7 @@ function failedApplication(startError: unknown): Application {
   };
 }
 
-/** The error message for the operator; with a stack trace only for an unexpected error. */
+/** The error message for the operator. Only that of an unexpected error has a stack trace. */
 export async function failureMessage(error: unknown): Promise<string> {
   const isExpected =
     error instanceof AppError || error instanceof SchemaIsNewer || error instanceof CommandFailed;

@@ -3,7 +3,7 @@ import { DAY, HOUR, addMilliseconds, MINUTE, SECOND } from '../platform/clock.js
 import { isId } from '../platform/ids.js';
 import { InvalidValue, textUpTo as parseText } from '../platform/operator-input.js';
 
-/** Parsers of command-line options and arguments. Commander reports their errors as usage errors. */
+/* Parsers of command-line options and arguments. Commander reports their errors as usage errors. */
 
 const MAX_COUNT = 2_147_483_647;
 const MAX_AGE_MS = 3650 * DAY;
@@ -22,7 +22,7 @@ export function optionParser<T>(parse: (text: string) => T): (text: string) => T
   };
 }
 
-/** One trimmed line of 1 to `maxLength` characters. */
+/** Returns a parser of one line of 1 to `maxLength` characters. The parser trims the line. */
 export function textUpTo(maxLength: number): (text: string) => string {
   return optionParser(parseText(maxLength));
 }
@@ -35,14 +35,14 @@ export function oneOf<T extends string>(words: readonly T[]): (input: string) =>
   };
 }
 
-/** A calendar month such as `2026-11`. */
+/** Accepts a calendar month such as `2026-11`. */
 export function parseMonth(input: string): string {
   if (!/^\d{4}-(0[1-9]|1[0-2])$/.test(input))
     throw new InvalidArgumentError('It must be a month such as 2026-11.');
   return input;
 }
 
-/** The start of a UTC day such as `2026-11-21`. */
+/** Parses a UTC day such as `2026-11-21`. Returns its start. */
 export function parseDay(input: string): Date {
   const day = new Date(`${input}T00:00:00.000Z`);
   // Date parses 2026-02-30 as a day in March.
@@ -51,7 +51,7 @@ export function parseDay(input: string): Date {
   return day;
 }
 
-/** A duration in milliseconds, such as `90s`, `30m`, `24h`, `7d` or `0`; at most 90 days. */
+/** Parses a duration of at most 90 days, such as `90s`, `30m`, `24h`, `7d` or `0`. Returns milliseconds. */
 export function parseDuration(input: string): number {
   if (input === '0') return 0;
   const milliseconds = durationOf(input);
@@ -63,8 +63,8 @@ export function parseDuration(input: string): number {
 }
 
 /**
- * A point in time: relative to `now` (`24h` or `30d` ago), the start of a UTC day (`2026-11-20`), or absolute
- * (`2026-11-20T09:30:00Z`).
+ * Parses a point in time: an age (`24h` or `30d`), a UTC day (`2026-11-20`, which means its start) or a UTC time
+ * (`2026-11-20T09:30:00Z`). Returns a function of the current time, because an age is relative to it.
  */
 export function parseTime(input: string): (now: Date) => Date {
   const ageMs = durationOf(input);
@@ -79,7 +79,7 @@ export function parseTime(input: string): (now: Date) => Date {
   return () => at;
 }
 
-/** A whole number from 1, or `all`, which is `Infinity`. */
+/** Parses a whole number from 1, or `all`, for which it returns `Infinity`. */
 export function parseCountOrAll(input: string): number {
   if (input === 'all') return Infinity;
   const count = /^\d{1,10}$/.test(input) ? Number(input) : NaN;
@@ -101,15 +101,15 @@ export function parseUserId(input: string): string {
   return input;
 }
 
-/** In milliseconds; NaN if the text is not a number with a unit. */
+/** Milliseconds of a duration such as `90s`; NaN if the text is not a whole number with a unit. */
 function durationOf(input: string): number {
   const [, count = '', unit = ''] = /^(\d{1,8})([smhd])$/.exec(input) ?? [];
   return Number(count) * (UNITS[unit] ?? NaN);
 }
 
 /**
- * A whole number, `unlimited` (null) or `default` (the plan of that name). Returns an object, because commander replaces null with
- * an empty string.
+ * Parses a whole number, `unlimited` (a limit of null) or `default` (the plan of that name). Returns an object, because commander
+ * replaces null with an empty string.
  */
 export function parseMonthlyLimit(input: string): { limit: number | null } | { plan: string } {
   if (input === 'default') return { plan: input };

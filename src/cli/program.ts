@@ -62,7 +62,7 @@ export function commandLine(context: CliContext): CliCommand {
   return program;
 }
 
-/** Omits "[options]", so that the help of a group lists each command in one line. */
+/** The name of a command and its arguments. Omits "[options]", so that the help of a group lists each command in one line. */
 function nameAndArguments(command: Command): string {
   const names = command.registeredArguments.map((argument) =>
     argument.required ? `<${argument.name()}>` : `[${argument.name()}]`,
@@ -72,15 +72,15 @@ function nameAndArguments(command: Command): string {
 
 /**
  * Runs one command.
- * @param words the arguments after the name of the program
+ * @param args the arguments after the name of the program
  * @returns the exit code: 0 success, 1 failure, 2 usage error
  */
 export async function runCommandLine(
-  words: readonly string[],
+  args: readonly string[],
   context: CliContext,
 ): Promise<number> {
   try {
-    await commandLine(context).parseAsync(words, { from: 'user' });
+    await commandLine(context).parseAsync(args, { from: 'user' });
     return 0;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : USAGE_ERROR;

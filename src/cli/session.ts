@@ -21,7 +21,8 @@ export interface CliContext {
   readonly stderr: Output;
 }
 
-export interface GlobalOptions {
+/** The options that several commands share. `reason` and `yes` exist only for commands that define them. */
+export interface SharedOptions {
   json?: boolean;
   actor?: string;
   reason?: string;
@@ -37,14 +38,14 @@ type Services = typeof import('./services.js');
 export const CLEAR_LINE = '\r\x1b[K';
 const PROGRESS_INTERVAL_MS = 100;
 
-/** One run of a command: the application, the global options and the terminal. */
+/** One run of a command: the application, the shared options and the terminal. */
 export class Session {
   private lastProgressAt = 0;
   private hasProgress = false;
 
   constructor(
     readonly context: CliContext,
-    private readonly options: GlobalOptions,
+    private readonly options: SharedOptions,
     private readonly application: Pick<INestApplicationContext, 'get'>,
     private readonly services: Services,
   ) {}
@@ -55,7 +56,8 @@ export class Session {
     return { actor, reason };
   }
 
-  get json(): boolean {
+  /** Whether the result is printed as JSON. */
+  get printsJson(): boolean {
     return this.options.json === true;
   }
 
@@ -69,7 +71,7 @@ export class Session {
    * @throws CommandFailed if the operator does not confirm
    */
   async confirm(question: string): Promise<void> {
-    if (this.options.yes === true || this.json || !process.stdin.isTTY) return;
+    if (this.options.yes === true || this.printsJson || !process.stdin.isTTY) return;
     const terminal = createInterface({ input: process.stdin, output: terminalOutput() });
     const answer = await ask(terminal, `${escapeControls(question)} [y/N] `);
     if (!/^y(es)?$/i.test(answer)) throw new CommandFailed('Cancelled. Nothing was changed.');
@@ -77,7 +79,7 @@ export class Session {
 
   /**
    * Reads a secret from the first line of standard input, trimmed and possibly empty. Secrets are never arguments, because other
-   * users of the machine can see those. A terminal shows the prompt and hides the input.
+   * users of the machine can see arguments. A terminal shows the prompt and hides the input.
    */
   async readSecret(prompt: string): Promise<string> {
     if (!process.stdin.isTTY) return firstLine(this.context.stdin);
@@ -104,10 +106,10 @@ export class Session {
     this.context.stderr.write(`${escapeControls(note)}\n`);
   }
 
-  /** Updates the progress line at a terminal, except with `--json`. */
+  /** Updates the progress line at a terminal, except with `--json`. Ignores calls within 100 ms of the last update. */
   progress(text: string): void {
     const { stderr } = this.context;
-    if (!stderr.isTTY || this.json || Date.now() - this.lastProgressAt < PROGRESS_INTERVAL_MS)
+    if (!stderr.isTTY || this.printsJson || Date.now() - this.lastProgressAt < PROGRESS_INTERVAL_MS)
       return;
     this.lastProgressAt = Date.now();
     this.hasProgress = true;

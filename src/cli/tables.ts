@@ -33,8 +33,8 @@ export function wrap(text: string, width: number): string[] {
 function splitWord(word: string, width: number): string[] {
   const characters = Array.from(word);
   const count = Math.max(1, Math.ceil(characters.length / width));
-  return Array.from({ length: count }, (_, at) =>
-    characters.slice(at * width, (at + 1) * width).join(''),
+  return Array.from({ length: count }, (_, index) =>
+    characters.slice(index * width, (index + 1) * width).join(''),
   );
 }
 
@@ -51,16 +51,19 @@ export function keyValues(record: object): string {
 
 /** A two-column table, at most 80 characters wide, that wraps long values. */
 export function wrappedTable(rows: readonly (readonly [name: string, value: string])[]): string {
-  const [width = 0] = widthsOf(rows);
+  const [nameWidth = 0] = widthsOf(rows);
   const lines = rows.flatMap(([name, value]) =>
-    wrap(value, WIDTH - width - GAP.length).map((part, at) => [at === 0 ? name : '', part]),
+    wrap(value, WIDTH - nameWidth - GAP.length).map((part, index) => [
+      index === 0 ? name : '',
+      part,
+    ]),
   );
-  return lines.map((row) => alignedLine(row, [width])).join('\n');
+  return lines.map((line) => alignedLine(line, [nameWidth])).join('\n');
 }
 
 /**
- * Many records, one per line under `header`, at most 80 characters wide. Truncates the last column if necessary; if it would be too
- * narrow, prints each record as a table instead.
+ * Many records, one per line under `header`, at most 80 characters wide. Truncates the last column if necessary; if this
+ * column would be too narrow, prints each record as a table instead.
  */
 export function list(header: readonly string[], records: readonly (readonly string[])[]): string {
   const widths = widthsOf([header, ...records]);
@@ -68,7 +71,7 @@ export function list(header: readonly string[], records: readonly (readonly stri
   const lastWidth = Math.min(widths.at(-1) ?? 0, WIDTH - leadingWidth);
   if (lastWidth < Math.min(MIN_LAST_COLUMN_WIDTH, widths.at(-1) ?? 0))
     return records
-      .map((record) => table(header.map((name, at) => [name, record[at] ?? ''])))
+      .map((record) => table(header.map((name, column) => [name, record[column] ?? ''])))
       .join('\n\n');
   return [header, ...records]
     .map((row) => alignedLine([...row.slice(0, -1), truncate(row.at(-1) ?? '', lastWidth)], widths))

@@ -67,7 +67,7 @@ export const fieldCodes: readonly FieldCodeEntry[] = Object.entries(MEANINGS).ma
   ([code, meaning]) => ({ code, meaning }),
 );
 
-/** The JSON response to a post with latitude 91 and a blank tag. */
+/** The response body for a post with latitude 91 and a blank tag, as JSON text. */
 export function fieldErrorsExample(publicUrl: string): string {
   const error = InvalidRequest.fields([
     { field: 'tags', code: 'blank', message: 'tags[1] must not be blank.' },

@@ -70,16 +70,17 @@ export function openApiDocument(app: NestExpressApplication): OpenAPIObject {
   return sorted(describeResponses(document));
 }
 
+/** Sorts the paths and the schemas. */
 function sorted(document: OpenAPIObject): OpenAPIObject {
   const { paths, components } = document;
   return {
     ...document,
-    paths: byKey(paths),
-    components: { ...components, schemas: byKey(components?.schemas ?? {}) },
+    paths: sortedByKey(paths),
+    components: { ...components, schemas: sortedByKey(components?.schemas ?? {}) },
   };
 }
 
-function byKey<T>(entries: Record<string, T>): Record<string, T> {
+function sortedByKey<T>(entries: Record<string, T>): Record<string, T> {
   return Object.fromEntries(
     Object.entries(entries).toSorted(([left], [right]) => (left < right ? -1 : 1)),
   );

@@ -11,25 +11,29 @@ type Content = NonNullable<Response['content']>[string];
 
 /** Schemas of all error codes, so that generated clients get types for them. */
 const CODE_SCHEMAS = {
-  ErrorCode: codes('Error codes of the endpoints under /dev/v1.', Object.keys(ERROR_STATUS)),
-  FieldErrorCode: codes('Error codes of fields.', Object.keys(FIELD_ERROR_CODES)),
-  OAuthErrorCode: codes('Error codes of the endpoints under /oauth.', OAUTH_RESPONSE_CODES),
+  ErrorCode: codeSchema('Error codes of the endpoints under /dev/v1.', Object.keys(ERROR_STATUS)),
+  FieldErrorCode: codeSchema('Error codes of fields.', Object.keys(FIELD_ERROR_CODES)),
+  OAuthErrorCode: codeSchema('Error codes of the endpoints under /oauth.', OAUTH_RESPONSE_CODES),
 };
 
-/** Restricts `error` to the codes in the examples, which cover every code of the response. */
+/**
+ * Restricts `error` to the codes in the examples, which cover every code of the response. A response without a description gets
+ * the list of the codes.
+ */
 function withCodes(response: Response): Response {
   const { 'application/json': content, ...others } = response.content ?? {};
-  const present = content ? codesIn(content) : [];
-  if (!content?.schema || present.length === 0) return response;
-  const error = extensibleEnum({ type: 'string', enum: present });
+  const codes = content ? codesIn(content) : [];
+  if (!content?.schema || codes.length === 0) return response;
+  const error = extensibleEnum({ type: 'string', enum: codes });
   const schema = { allOf: [content.schema, { properties: { error } }] };
   return {
     ...response,
-    description: response.description || present.map((code) => `\`${code}\``).join(', '),
+    description: response.description || codes.map((code) => `\`${code}\``).join(', '),
     content: { ...others, 'application/json': { ...content, schema } },
   };
 }
 
+/** The values of `error` in the examples. */
 function codesIn({ examples = {} }: Content): string[] {
   const bodies = Object.values(examples).map((example) =>
     'value' in example ? example.value : {},
@@ -37,7 +41,7 @@ function codesIn({ examples = {} }: Content): string[] {
   return [...new Set((bodies as { error?: string }[]).flatMap(({ error }) => error ?? []))];
 }
 
-function codes(
+function codeSchema(
   description: string,
   values: readonly string[],
 ): { type: 'string'; description: string; enum: string[] } {
@@ -105,7 +109,10 @@ const PARAMETERS = {
   },
 } satisfies Components['parameters'];
 
-/** Documents what no decorator declares: headers of every response, conditional GET requests, and the error codes of each response. */
+/**
+ * Documents what no decorator declares: the header X-Request-Id of requests and responses, the Cache-Control of responses,
+ * conditional GET requests, and the error codes of each response.
+ */
 export function describeResponses(document: OpenAPIObject): OpenAPIObject {
   for (const [path, item] of Object.entries(document.paths)) {
     const cacheControl = CACHE_CONTROL.find(([prefix]) => path.startsWith(prefix))?.[1];
@@ -140,6 +147,7 @@ export function describeResponses(document: OpenAPIObject): OpenAPIObject {
   };
 }
 
+/** Documents If-None-Match, ETag and the status 304, if the operation returns JSON. */
 function makeConditional(operation: Operation): void {
   const response = operation.responses['200'] as Response | undefined;
   if (!response?.content?.['application/json']?.schema) return;

@@ -4,7 +4,7 @@ import { ApiExcludeController } from '@nestjs/swagger';
 import { Public } from '../platform/access/scopes.decorator.js';
 import { assetUrl } from '../platform/asset-url.js';
 
-const ONE_HOUR = 'public, max-age=3600';
+const CACHE_FOR_ONE_HOUR = 'public, max-age=3600';
 
 @ApiExcludeController()
 @Public()
@@ -15,14 +15,14 @@ export class AssetsController {
 
   @Get('style.css')
   @Header('Content-Type', 'text/css; charset=utf-8')
-  @Header('Cache-Control', ONE_HOUR)
+  @Header('Cache-Control', CACHE_FOR_ONE_HOUR)
   stylesheet(): string {
     return this.css;
   }
 
   @Get('icon.svg')
   @Header('Content-Type', 'image/svg+xml')
-  @Header('Cache-Control', ONE_HOUR)
+  @Header('Cache-Control', CACHE_FOR_ONE_HOUR)
   icon(): string {
     return this.svg;
   }

@@ -1,4 +1,4 @@
-import { parseUiLocales } from './language.js';
+import { formatDuration, parseUiLocales } from './language.js';
 
 describe('parseUiLocales', () => {
   it.each([
@@ -30,5 +30,26 @@ describe('parseUiLocales', () => {
     'en;q=1',
   ])('returns undefined for "%s", which is unsupported or not a language tag', (uiLocales) => {
     expect(parseUiLocales(uiLocales)).toBeUndefined();
+  });
+});
+
+describe('formatDuration', () => {
+  it.each([
+    [180 * 86_400, '180 days', '180 días'],
+    [2 * 86_400, '2 days', '2 días'],
+    [86_400, '24 hours', '24 horas'],
+    [7_200, '2 hours', '2 horas'],
+    [3_660, '61 minutes', '61 minutos'],
+    [300, '5 minutes', '5 minutos'],
+    [120, '2 minutes', '2 minutos'],
+    [61, '61 seconds', '61 segundos'],
+    [1, '1 second', '1 segundo'],
+  ])('formats %i seconds as %s, and as %s in Spanish', (seconds, english, spanish) => {
+    expect(formatDuration(seconds, 'en-GB')).toBe(english);
+    expect(formatDuration(seconds, 'es')).toBe(spanish);
+  });
+
+  it('rounds up, so that access never outlives the time shown on a page', () => {
+    expect(formatDuration(30 * 86_400 + 1, 'en-GB')).toBe('31 days');
   });
 });

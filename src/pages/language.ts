@@ -1,6 +1,6 @@
 import type { Request } from 'express';
 
-/** The languages of pages and messages (BCP 47), the default first. */
+/** The languages of pages and text messages (BCP 47), the default first. */
 export const LANGUAGES = ['en', 'es'] as const;
 
 export type Language = (typeof LANGUAGES)[number];
@@ -36,6 +36,7 @@ export function formatDay(time: Date, locale: string): { iso: string; text: stri
   return { iso: time.toISOString().slice(0, 10), text: format.format(time) };
 }
 
+/** The units of `formatDuration` with their lengths in seconds, the longest first. */
 const UNITS = [
   ['day', 86_400],
   ['hour', 3_600],

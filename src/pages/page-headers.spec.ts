@@ -30,7 +30,7 @@ describe('pageHeaders', () => {
   it('omits only form-action if a form redirects to an app', () => {
     const standard = policyOf(pageHeaders({ secure: true, language: 'es' }));
     const redirecting = policyOf(
-      pageHeaders({ secure: true, language: 'es', redirectsToApp: true }),
+      pageHeaders({ secure: true, language: 'es', formRedirectsToApp: true }),
     );
     expect(redirecting).toEqual(
       standard.filter((directive) => !directive.startsWith('form-action')),

@@ -3,7 +3,7 @@ import type { Language } from './language.js';
 /**
  * The headers of the pages that `PageRenderer` renders (RFC 9700 §4.16).
  *
- * `redirectsToApp`: submitting a form of the page redirects to an app. Browsers apply `form-action` to every redirect, and
+ * `formRedirectsToApp`: submitting a form of the page redirects to an app. Browsers apply `form-action` to every redirect, and
  * the redirects of the app itself are unknown (decision 0011), so the page has no `form-action`.
  *
  * `Referrer-Policy` is `same-origin` because under `no-referrer` browsers send `Origin: null` with our own forms;
@@ -12,7 +12,7 @@ import type { Language } from './language.js';
 export function pageHeaders(options: {
   secure: boolean;
   language: Language;
-  redirectsToApp?: boolean;
+  formRedirectsToApp?: boolean;
 }): Record<string, string> {
   return {
     'Content-Type': 'text/html; charset=utf-8',
@@ -22,7 +22,7 @@ export function pageHeaders(options: {
       "default-src 'none'",
       "style-src 'self'",
       "img-src 'self'",
-      ...(options.redirectsToApp ? [] : ["form-action 'self'"]),
+      ...(options.formRedirectsToApp ? [] : ["form-action 'self'"]),
       "frame-ancestors 'none'",
       "base-uri 'none'",
     ].join('; '),

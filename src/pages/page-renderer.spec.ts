@@ -376,6 +376,7 @@ describe('Message page', () => {
   it('shows the title as heading, and every paragraph', () => {
     const html = renderer.message({ ...message, paragraphs: ['One.', 'Two & up.'] }, 'en');
     expect(html).toContain('<h1>Expired</h1>');
+    expect(html).toContain('<p>One.</p>');
     expect(html).toContain('<p>Two &amp; up.</p>');
   });
 
@@ -387,6 +388,7 @@ describe('Message page', () => {
   });
 
   it('shows the link, if there is one', () => {
+    expect(renderer.message(message, 'en')).not.toContain('<a ');
     const link = { href: '/account/apps', text: 'Connected apps' };
     expect(renderer.message({ ...message, link }, 'en')).toMatch(
       /href="\/account\/apps">Connected apps</,

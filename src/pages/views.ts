@@ -6,7 +6,7 @@ import type { Language } from './language.js';
 export interface SessionBinding {
   /** Proves that the form came from our own page (RFC 6749 §10.12). */
   token: string;
-  /** On account pages, the client id of the app that opened them. */
+  /** On account pages, the client id of the connected app whose page follows a sign-in or sign-out. */
   next?: string;
   /** The language that the app requested, sent from page to page as `ui_locales`. */
   uiLocale?: Language;
@@ -66,6 +66,7 @@ export interface ConnectedAppView {
   scopes: readonly Scope[];
   /** Time of the first grant. */
   grantedAt: Date;
+  /** Null if the app has not used its access yet. */
   lastUsedAt: Date | null;
 }
 

@@ -9,6 +9,7 @@ export class SystemClock extends Clock {
   }
 }
 
+/** Durations in milliseconds. */
 export const SECOND = 1000;
 export const MINUTE = 60 * SECOND;
 export const HOUR = 60 * MINUTE;
@@ -19,7 +20,7 @@ export function addMilliseconds(time: Date, milliseconds: number): Date {
   return new Date(time.getTime() + milliseconds);
 }
 
-/** Rounds a time down to a multiple of `unit` in UTC, such as `HOUR` or `DAY`. */
+/** Rounds a time down to a multiple of `unit` in UTC. The unit is a duration such as `HOUR` or `DAY`. */
 export function floorTo(time: Date, unit: number): Date {
   return new Date(Math.floor(time.getTime() / unit) * unit);
 }

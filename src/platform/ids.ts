@@ -5,7 +5,7 @@ import { pooledRandomBytes } from './secrets.js';
 export type IdPrefix =
   'usr' | 'post' | 'cmt' | 'svc_app' | 'sec' | 'txn' | 'otp' | 'grt' | 'req' | 'call' | 'evt';
 
-/** Size of the timestamp of a UUID version 7, in milliseconds since 1970. */
+/** Size of the timestamp of a UUID version 7. The timestamp is in milliseconds since 1970. */
 const TIME_BYTES = 6;
 const SUFFIX = '[0-7][0-9a-hjkmnp-tv-z]{25}';
 
@@ -16,6 +16,7 @@ const SUFFIX = '[0-7][0-9a-hjkmnp-tv-z]{25}';
 export function newId(prefix: IdPrefix, now: Date): string {
   const bytes = pooledRandomBytes(16);
   bytes.writeUIntBE(now.getTime(), 0, TIME_BYTES);
+  // The version, 7, and the variant (RFC 9562 §4).
   bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x70, 6);
   bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
   return TypeID.fromUUIDBytes(prefix, bytes).toString();

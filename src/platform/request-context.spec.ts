@@ -20,9 +20,9 @@ const request = (requestId = 'req_1'): RequestContext => ({
 });
 
 /** Runs `work` as part of a request. */
-function serve(work: () => Promise<void>, isFinished?: () => boolean): Promise<void> {
+function serve(work: () => Promise<void>, options?: { isFinished: () => boolean }): Promise<void> {
   return new Promise((resolve, reject) => {
-    duringRequest(request(), () => void work().then(resolve, reject), isFinished);
+    duringRequest(request(), () => void work().then(resolve, reject), options);
   });
 }
 
@@ -68,7 +68,7 @@ describe('The deadline of a request', () => {
         expect(isPastDeadline(SHORT_MS)).toBe(false);
         await withDeadline(async () => expect(isPastDeadline(-1)).toBe(false));
       },
-      () => isSent,
+      { isFinished: () => isSent },
     );
   });
 

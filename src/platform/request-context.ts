@@ -15,7 +15,7 @@ export interface RequestContext {
   readonly violations: FieldError[];
   /** The app, once it is authenticated. */
   clientId?: string;
-  /** The code of the error in its response, set by the filters. */
+  /** The error code of the response, set by the exception filters. */
   errorCode?: string;
 }
 
@@ -38,12 +38,12 @@ const storage = new AsyncLocalStorage<Work | undefined>();
 
 /**
  * Runs `work`, and all that it starts, as part of a request.
- * @param isFinished whether the response is sent; the remaining work has no deadline then
+ * @param options.isFinished whether the response is sent; the remaining work has no deadline then
  */
 export function duringRequest(
   request: RequestContext,
   work: () => void,
-  isFinished = (): boolean => false,
+  { isFinished = () => false }: { isFinished?: () => boolean } = {},
 ): void {
   storage.run({ request, startedAt: performance.now(), isFinished }, work);
 }
@@ -84,7 +84,7 @@ export function isPastDeadline(timeoutMs: number): boolean {
   );
 }
 
-/** Binds a callback to the current work. `AsyncResource.bind` would retain the callback's references for longer. */
+/** Binds a callback to the current work. */
 export function bindContext<A extends unknown[]>(callback: (...values: A) => void) {
   const current = storage.getStore();
   return (...values: A): void => storage.run(current, callback, ...values);

@@ -61,24 +61,25 @@ export function nearestWord(typed: string, words: readonly string[]): string | u
 
 /** The optimal string alignment distance: letters inserted, deleted, replaced, or swapped with a neighbour. */
 function editDistance(a: string, b: string): number {
-  let [before, last] = [Array<number>(), Array.from({ length: b.length + 1 }, (_, j) => j)];
+  let rowBeforeLast: number[] = [];
+  let lastRow = Array.from({ length: b.length + 1 }, (_, j) => j);
   for (let i = 1; i <= a.length; i += 1) {
     const row = [i];
     for (let j = 1; j <= b.length; j += 1) {
       const same = a[i - 1] === b[j - 1];
       const swapped = a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
       row[j] = Math.min(
-        at(last, j) + 1,
-        at(row, j - 1) + 1,
-        at(last, j - 1) + (same ? 0 : 1),
-        swapped ? at(before, j - 2) + 1 : Infinity,
+        cell(lastRow, j) + 1,
+        cell(row, j - 1) + 1,
+        cell(lastRow, j - 1) + (same ? 0 : 1),
+        swapped ? cell(rowBeforeLast, j - 2) + 1 : Infinity,
       );
     }
-    [before, last] = [last, row];
+    [rowBeforeLast, lastRow] = [lastRow, row];
   }
-  return at(last, b.length);
+  return cell(lastRow, b.length);
 }
 
-function at(row: readonly number[], index: number): number {
+function cell(row: readonly number[], index: number): number {
   return row[index] ?? Infinity;
 }

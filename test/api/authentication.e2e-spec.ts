@@ -7,7 +7,7 @@ import { Grant } from '../../src/modules/oauth/tokens/token.entities.js';
 import { TokenIssuer } from '../../src/modules/oauth/tokens/token-issuer.js';
 import { Post } from '../../src/modules/posts/post.entities.js';
 import { User } from '../../src/modules/users/user.entity.js';
-import { bodyOf, ENDPOINTS, expectApiError, pathOf } from '../support/api.js';
+import { bodyOf, ENDPOINTS, expectApiError, pathWithUnknownIds } from '../support/api.js';
 import { Browser } from '../support/browser.js';
 import { approve, exchange, sendForm } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
@@ -44,7 +44,9 @@ onOneEngine('Bearer authentication', (database) => {
       'O113 C29 returns 401 and a challenge without the `error` attribute for $method $path',
       async (endpoint) => {
         const { method } = endpoint;
-        await expectUnauthorized(await app().fetch(`/dev/v1${pathOf(endpoint)}`, { method }));
+        await expectUnauthorized(
+          await app().fetch(`/dev/v1${pathWithUnknownIds(endpoint)}`, { method }),
+        );
       },
     );
 
@@ -63,10 +65,10 @@ onOneEngine('Bearer authentication', (database) => {
     it('O116 C35 ignores a token in the body', async () => {
       const { token } = await Member.join(app());
       const form = new URLSearchParams({ access_token: token, content: 'Hi' });
-      const json = JSON.stringify(Object.fromEntries(form));
+      const jsonBody = JSON.stringify(Object.fromEntries(form));
       for (const [type, body] of [
         ['application/x-www-form-urlencoded', form],
-        ['application/json', json],
+        ['application/json', jsonBody],
       ] as const) {
         const headers = { 'content-type': type };
         await expectUnauthorized(
@@ -90,7 +92,7 @@ onOneEngine('Bearer authentication', (database) => {
       ['one character too long', `svcat_${'a'.repeat(44)}`],
       ['in another alphabet', `svcat_${'='.repeat(43)}`],
       ['in upper case', `SVCAT_${'a'.repeat(43)}`],
-      ['in two parts', `svcat_${'a'.repeat(21)} ${'a'.repeat(21)}`],
+      ['with a space inside', `svcat_${'a'.repeat(21)} ${'a'.repeat(21)}`],
       ['two tokens in one header', `svcat_${'a'.repeat(43)}, Bearer svcat_${'a'.repeat(43)}`],
       ['8 kB long', `svcat_${'a'.repeat(8192)}`],
       ['not ASCII', `svcat_${'\u00e9'.repeat(43)}`],
@@ -112,7 +114,12 @@ onOneEngine('Bearer authentication', (database) => {
           [newSecret('svcat'), UNKNOWN],
         ] as const) {
           const { method } = endpoint;
-          const response = await app().call(token, method, pathOf(endpoint), bodyOf(endpoint));
+          const response = await app().call(
+            token,
+            method,
+            pathWithUnknownIds(endpoint),
+            bodyOf(endpoint),
+          );
           await expectInvalidToken(response, reason);
         }
       },
@@ -126,7 +133,7 @@ onOneEngine('Bearer authentication', (database) => {
       expect(statements).toEqual([expect.stringContaining('access_tokens')]);
     });
 
-    it('O114 C37 rejects a NUL byte in a token with 400, in the HTTP parser, and the text %00 as malformed', async () => {
+    it('O114 C37 returns 400 from the HTTP parser for a NUL byte in a token, and 401 for the text %00', async () => {
       const { token } = await Member.join(app());
       const lines = requestHead(app().baseUrl, 'GET', '/dev/v1/me');
       const authorization = `Authorization: Bearer ${token}`;

@@ -20,7 +20,7 @@ const CONCURRENT_CALLS = 20;
  * Waits for `count` rows of the app and returns them, those that count against the quota first. Most calls are recorded after
  * their response.
  */
-async function rowsOf({ app, client }: Member, count = 1): Promise<ApiCall[]> {
+async function rowsOf({ app, client }: Member, { count } = { count: 1 }): Promise<ApiCall[]> {
   const { manager } = app.dataSource;
   const where = { clientId: client.clientId };
   await expect
@@ -63,14 +63,14 @@ onOneEngine('Call log', (database) => {
     const member = await Member.join(app());
     await member.publish();
     await member.get('/me');
-    const rows = await rowsOf(member, 2);
+    const rows = await rowsOf(member, { count: 2 });
     expect(rows.map(({ route }) => route).toSorted()).toEqual([
       'GET /dev/v1/me',
       'POST /dev/v1/posts',
     ]);
   });
 
-  it('records every other call with route pattern, status and request id', async () => {
+  it('records each call with route pattern, status and request id', async () => {
     const member = await Member.join(app());
     const post = await member.publish();
     const comment = await member.comment(post.id);
@@ -97,7 +97,7 @@ onOneEngine('Call log', (database) => {
       expect(response.status).toBe(status);
       expected.push([`${method} /dev/v1${pattern}`, status, response.headers.get('x-request-id')]);
     }
-    const rows = await rowsOf(member, expected.length);
+    const rows = await rowsOf(member, { count: expected.length });
     const recorded = rows.map(({ route, status, requestId }) => [route, status, requestId]);
     for (const [route, status, requestId] of expected)
       expect(recorded).toContainEqual([route, status, requestId ?? expect.any(String)]);
@@ -106,7 +106,9 @@ onOneEngine('Call log', (database) => {
   it('records calls whose token lacks the required scope, because the app is known', async () => {
     const member = await Member.join(app(), { scopes: ['posts.read'] });
     await member.get('/me');
-    expect(await rowsOf(member, 1)).toMatchObject([{ route: 'GET /dev/v1/me', status: 403 }]);
+    expect(await rowsOf(member, { count: 1 })).toMatchObject([
+      { route: 'GET /dev/v1/me', status: 403 },
+    ]);
   });
 
   it('records neither unauthenticated calls nor requests that match no API route', async () => {
@@ -117,24 +119,26 @@ onOneEngine('Call log', (database) => {
     await member.get('/nope');
     await app().fetch('/livez');
     await member.get('/me');
-    await rowsOf(member, 1);
+    await rowsOf(member, { count: 1 });
     expect(await app().dataSource.manager.count(ApiCall)).toBe(before + 1);
   });
 
   it('records the start and the duration of a call', async () => {
     const member = await Member.join(app());
     await member.get('/me');
-    expect(await rowsOf(member, 1)).toMatchObject([{ durationMs: 0, at: app().clock.now() }]);
+    expect(await rowsOf(member, { count: 1 })).toMatchObject([
+      { durationMs: 0, at: app().clock.now() },
+    ]);
   });
 
   it('records each of many concurrent calls', async () => {
     const member = await Member.join(app());
     await Promise.all(Array.from({ length: CONCURRENT_CALLS }, () => member.get('/me')));
-    const rows = await rowsOf(member, CONCURRENT_CALLS);
+    const rows = await rowsOf(member, { count: CONCURRENT_CALLS });
     expect(new Set(rows.map(({ requestId }) => requestId)).size).toBe(CONCURRENT_CALLS);
   });
 
-  it('rolls back the publish when its record cannot be written', async () => {
+  it('rolls back the publish when its call record cannot be written', async () => {
     const member = await Member.join(app());
     const { clientId } = member.client;
     const { manager } = app().dataSource;
@@ -153,7 +157,7 @@ onOneEngine('Call log', (database) => {
     }).toEqual({ posts: 1, postCount: 1, used: 1, calls: 1 });
   });
 
-  it('rolls back the record when the quota cannot be written', async () => {
+  it('rolls back the call record when the quota cannot be written', async () => {
     const member = await Member.join(app());
     const { clientId } = member.client;
     const { manager } = app().dataSource;
@@ -169,7 +173,7 @@ onOneEngine('Call log', (database) => {
     }).toEqual({ posts: 0, postCount: 0, calls: 0 });
   });
 
-  it('writes records later if they cannot be written at first', async () => {
+  it('writes call records later if they cannot be written at first', async () => {
     const member = await Member.join(app());
     await app().dataSource.query('ALTER TABLE api_calls RENAME TO api_calls_away');
     await member.get('/me');
@@ -177,7 +181,7 @@ onOneEngine('Call log', (database) => {
     await member.get('/posts');
     await app().service(CallLog).flush();
     await app().dataSource.query('ALTER TABLE api_calls_away RENAME TO api_calls');
-    const rows = await rowsOf(member, 2);
+    const rows = await rowsOf(member, { count: 2 });
     expect(rows.map(({ route }) => route).toSorted()).toEqual([
       'GET /dev/v1/me',
       'GET /dev/v1/posts',
@@ -266,7 +270,7 @@ onEachServer(
       const headers = { ...KEY, 'content-type': 'application/json' };
       expect((await member.postRaw('/posts', BODY, headers)).status).toBe(201);
       await disconnectDuringLookup(member);
-      expect(await rowsOf(member, 2)).toMatchObject([
+      expect(await rowsOf(member, { count: 2 })).toMatchObject([
         { status: 201, metered: true },
         { status: 499, metered: false },
       ]);

@@ -80,11 +80,11 @@ onOneEngine('POST /posts/:id/comments', (database) => {
     });
 
     it('C81 rejects a parentId of a comment on another post, of a deleted comment and of a post', async () => {
-      const elsewhere = await member.comment(postId);
+      const onOtherPost = await member.comment(postId);
       const { id } = await member.publish();
       const deleted = await member.comment(id);
       await member.delete(`/comments/${deleted.id}`);
-      for (const parentId of [elsewhere.id, deleted.id, id])
+      for (const parentId of [onOtherPost.id, deleted.id, id])
         await expectFieldErrors(
           await comment({ text: 'a', parentId }, id),
           'parentId invalid_reference',
@@ -92,7 +92,7 @@ onOneEngine('POST /posts/:id/comments', (database) => {
       expect(await json(await member.get(`/posts/${id}/comments`))).toMatchObject({ data: [] });
       const [author, post] = await memberWithComment();
       await expectFieldErrors(
-        await comment({ text: 'a', parentId: elsewhere.id }, post, author),
+        await comment({ text: 'a', parentId: onOtherPost.id }, post, author),
         'parentId invalid_reference',
       );
       expect(await footprintOf(author)).toEqual(UNTOUCHED);
@@ -116,7 +116,7 @@ onOneEngine('POST /posts/:id/comments', (database) => {
     });
   });
 
-  it("C82 returns 404 for a post that never existed, was deleted or is another user's", async () => {
+  it("C82 returns 404 for a post that never existed, was deleted or is another user's, unless the body is invalid", async () => {
     const { id: deleted } = await member.publish();
     await member.delete(`/posts/${deleted}`);
     const [author] = await memberWithComment();

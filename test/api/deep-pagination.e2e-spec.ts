@@ -34,17 +34,17 @@ onOneEngine('Long lists', (database) => {
   async function multiply(table: EntityTarget<ObjectLiteral>, count: number): Promise<void> {
     const { dataSource } = app();
     const { tableName, columns } = dataSource.getMetadata(table);
-    const [id = '', ...others] = columns.map(({ databaseName }) => databaseName);
+    const [idColumn = '', ...otherColumns] = columns.map(({ databaseName }) => databaseName);
     const suffixLength = Math.ceil(Math.log2(count));
-    const prefixLength = `LENGTH(${id}) - ${suffixLength}`;
+    const prefixLength = `LENGTH(${idColumn}) - ${suffixLength}`;
     await dataSource.query(
-      `UPDATE ${tableName} SET ${id} = CONCAT(SUBSTR(${id}, 1, ${prefixLength}), '${'0'.repeat(suffixLength)}')`,
+      `UPDATE ${tableName} SET ${idColumn} = CONCAT(SUBSTR(${idColumn}, 1, ${prefixLength}), '${'0'.repeat(suffixLength)}')`,
     );
-    for (let rows = 1, digit = 1; rows < count; rows *= 2, digit += 1) {
-      const copied = `CONCAT(SUBSTR(${id}, 1, ${prefixLength} + ${digit - 1}), '1', SUBSTR(${id}, ${prefixLength} + ${digit + 1}))`;
+    for (let rows = 1, position = 1; rows < count; rows *= 2, position += 1) {
+      const copiedId = `CONCAT(SUBSTR(${idColumn}, 1, ${prefixLength} + ${position - 1}), '1', SUBSTR(${idColumn}, ${prefixLength} + ${position + 1}))`;
       await dataSource.query(
-        `INSERT INTO ${tableName} (${[id, ...others].join(', ')}) ` +
-          `SELECT ${[copied, ...others].join(', ')} FROM ${tableName} LIMIT ${count - rows}`,
+        `INSERT INTO ${tableName} (${[idColumn, ...otherColumns].join(', ')}) ` +
+          `SELECT ${[copiedId, ...otherColumns].join(', ')} FROM ${tableName} LIMIT ${count - rows}`,
       );
     }
     expect(await dataSource.getRepository(table).count()).toBe(count);
@@ -100,7 +100,7 @@ onOneEngine('Long lists', (database) => {
   describe.each([
     ['/posts', POSTS / PAGE_SIZE, 'ix_posts_user_id', () => member.user.id],
     ['/posts/:id/comments', COMMENTS / PAGE_SIZE, 'ix_comments_post_id', () => post],
-  ] as const)('Query plan of %s', (list, lastPage, index, owner) => {
+  ] as const)('Query plan of %s', (list, lastPage, index, indexedId) => {
     async function expectPlan(
       query: string,
       parameters: (string | number)[],
@@ -112,7 +112,7 @@ onOneEngine('Long lists', (database) => {
       );
       const [statement = '', ...others] = statements.filter((one) => one.includes('LIMIT ?'));
       expect(others).toEqual([]);
-      const all = [owner(), ...parameters];
+      const all = [indexedId(), ...parameters];
       const steps = await explainQuery(database, dataSource, statement, all);
       expect(steps.map((step) => JSON.stringify(step))).toContainEqual(expect.stringMatching(plan));
       // Two scans are expected: of the derived table with the ids of the page, and of the only author of the comments.

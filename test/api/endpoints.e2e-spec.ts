@@ -32,8 +32,8 @@ onOneEngine('Endpoints (product requirements, section 4.2)', (database) => {
       karma: 128,
       neighborhood: 'Riverside',
     });
-    const own = await Member.join(app(), { user });
-    const response = await own.get('/me');
+    const newMember = await Member.join(app(), { user });
+    const response = await newMember.get('/me');
     expect(response.status).toBe(200);
     expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
     expect(await json(response)).toStrictEqual({
@@ -46,10 +46,10 @@ onOneEngine('Endpoints (product requirements, section 4.2)', (database) => {
   });
 
   it('GET /me returns null for a missing photo and neighbourhood', async () => {
-    const own = await Member.join(app());
-    expect(await json(await own.get('/me'))).toStrictEqual({
-      id: own.user.id,
-      name: own.user.name,
+    const newMember = await Member.join(app());
+    expect(await json(await newMember.get('/me'))).toStrictEqual({
+      id: newMember.user.id,
+      name: newMember.user.name,
       photoUrl: null,
       karma: 0,
       neighborhood: null,
@@ -91,9 +91,9 @@ onOneEngine('Endpoints (product requirements, section 4.2)', (database) => {
   });
 
   it('GET /posts returns 200 with an envelope of posts, each with id, content, permalink and createdAt', async () => {
-    const own = await Member.join(app());
-    const post = await own.publish(POST);
-    const response = await own.get('/posts');
+    const newMember = await Member.join(app());
+    const post = await newMember.publish(POST);
+    const response = await newMember.get('/posts');
     expect(response.status).toBe(200);
     expect(await json(response)).toStrictEqual({
       data: [
@@ -160,9 +160,9 @@ onOneEngine('Endpoints (product requirements, section 4.2)', (database) => {
 
   it('POST /posts/:id/comments returns 201 with the Comment object', async () => {
     const user = await app().addUser({ photoUrl: 'https://example.com/me.jpg' });
-    const own = await Member.join(app(), { user });
-    const post = await own.publish();
-    const first = await own.post(`/posts/${post.id}/comments`, { text: 'Count me in' });
+    const newMember = await Member.join(app(), { user });
+    const post = await newMember.publish();
+    const first = await newMember.post(`/posts/${post.id}/comments`, { text: 'Count me in' });
     expect(first.status).toBe(201);
     const parent = await json<CommentBody>(first);
     expect(parent).toStrictEqual({
@@ -173,7 +173,7 @@ onOneEngine('Endpoints (product requirements, section 4.2)', (database) => {
       createdAt: expect.stringMatching(TIME),
       permalink: post.permalink,
     });
-    const reply = await own.comment(post.id, 'Me too', parent.id);
+    const reply = await newMember.comment(post.id, 'Me too', parent.id);
     expect(reply.parentId).toBe(parent.id);
   });
 

@@ -47,7 +47,7 @@ onOneEngine('Errors (product requirements, section 7)', (database) => {
     expect(ids.size).toBe(3);
   });
 
-  it('links every code to a section of the error page', async () => {
+  it('has a section for each error code on the page of doc_url', async () => {
     const { doc_url } = await json<ErrorBody>(await app().fetch('/dev/v1/me'));
     const page = await fetch(doc_url);
     expect(page.status).toBe(200);
@@ -85,7 +85,7 @@ onOneEngine('Errors (product requirements, section 7)', (database) => {
     );
   });
 
-  it('lists violations of both parameters of a list', async () => {
+  it('lists violations of both query parameters of a list endpoint', async () => {
     const member = await Member.join(app());
     await expectFieldErrors(
       await member.get('/posts?limit=0&page=0'),

@@ -133,14 +133,14 @@ onEachServer('Batch of publishes, one of which waits for a locked row', (databas
       .run(async (tx) => {
         await writeRows(tx, 'UPDATE users SET name = name WHERE id = ?', [id]);
         let publishes: Promise<unknown>[] = [];
-        const request = {
+        const context = {
           requestId: 'req_1',
           receivedAt: new Date(),
           address: null,
           violations: [],
         };
         outside.runInAsyncScope(() =>
-          duringRequest(request, () => (publishes = publishAll(app(), callers))),
+          duringRequest(context, () => (publishes = publishAll(app(), callers))),
         );
         waiting = Promise.allSettled(publishes.slice(0, 1));
         await Promise.all(publishes.slice(1));

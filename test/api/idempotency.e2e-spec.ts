@@ -147,11 +147,11 @@ onOneEngine('Idempotency-Key', (database) => {
 
   it('C99 scopes a key to one user and one app', async () => {
     const member = await Member.join(app());
-    const neighbour = await Member.join(app(), { client: member.client });
-    const elsewhere = await Member.join(app(), { user: member.user });
+    const otherUser = await Member.join(app(), { client: member.client });
+    const otherApp = await Member.join(app(), { user: member.user });
     const key = newKey();
     const responses = [];
-    for (const each of [member, neighbour, elsewhere]) responses.push(await publish(each, key));
+    for (const each of [member, otherUser, otherApp]) responses.push(await publish(each, key));
     expect(responses.map(({ status }) => status)).toEqual([201, 201, 201]);
     expect(responses.map(replayHeader)).toEqual([null, null, null]);
     const ids = await Promise.all(

@@ -29,30 +29,31 @@ const arrays = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
 onOneEngine('JSON bodies', (database) => {
   const app = useTestApp(database);
   let member: Member;
-  /** The service must reject all of its requests, store nothing and charge no quota. */
-  let rejected: Member;
+  /** The service must reject all requests of this member, store nothing and charge no quota. */
+  let rejectedMember: Member;
   /** The paths of both operations that accept a JSON body. */
   let paths: string[];
   let commentsPath: string;
   beforeAll(async () => {
     member = await Member.join(app());
-    rejected = await Member.join(app());
-    const { id } = await rejected.publish();
-    await rejected.comment(id);
+    rejectedMember = await Member.join(app());
+    const { id } = await rejectedMember.publish();
+    await rejectedMember.comment(id);
     commentsPath = `/posts/${id}/comments`;
     paths = ['/posts', commentsPath];
   });
   afterAll(async () => {
-    expect(await footprintOf(rejected)).toEqual(UNTOUCHED);
+    expect(await footprintOf(rejectedMember)).toEqual(UNTOUCHED);
   });
-  const reject = (text: string, path = '/posts') => rejected.postRaw(path, text, JSON_TYPE);
+  const postRejected = (text: string, path = '/posts') =>
+    rejectedMember.postRaw(path, text, JSON_TYPE);
 
   describe('syntax', () => {
     it('C45 rejects an empty or absent body with 400', async () => {
       for (const path of paths)
         for (const body of ['', ' ', null])
           await expectApiError(
-            await rejected.postRaw(path, body, JSON_TYPE),
+            await rejectedMember.postRaw(path, body, JSON_TYPE),
             400,
             'invalid_request',
           );
@@ -73,7 +74,7 @@ onOneEngine('JSON bodies', (database) => {
       ['a missing brace', '{"content":"secret words"'],
     ])('C46 rejects JSON with %s and does not echo the body', async (_, text) => {
       for (const path of paths) {
-        const body = await expectApiError(await reject(text, path), 400, 'invalid_request');
+        const body = await expectApiError(await postRejected(text, path), 400, 'invalid_request');
         expect(body.error_description).toBe('The body is not valid JSON.');
         expect(withoutRequestId(JSON.stringify(body), body)).not.toMatch(
           /secret|position|token|NaN|Infinity/i,
@@ -84,7 +85,7 @@ onOneEngine('JSON bodies', (database) => {
     it('C47 rejects JSON that is not an object', async () => {
       for (const path of paths)
         for (const text of ['null', '"x"', '[{"content":"a","text":"a"}]']) {
-          const response = await reject(text, path);
+          const response = await postRejected(text, path);
           const { error_description } = await expectApiError(response, 400, 'invalid_request');
           expect(error_description).toBe('The body must be a JSON object.');
         }
@@ -107,7 +108,7 @@ onOneEngine('JSON bodies', (database) => {
       const text = [Buffer.from('{"content":"'), Buffer.from(bytes), Buffer.from('"}')];
       for (const path of paths)
         await expectFieldErrors(
-          await rejected.postRaw(path, Buffer.concat(text), JSON_TYPE),
+          await rejectedMember.postRaw(path, Buffer.concat(text), JSON_TYPE),
           'not_well_formed',
         );
     });
@@ -117,7 +118,7 @@ onOneEngine('JSON bodies', (database) => {
     async function expectUnsupported(type: string): Promise<void> {
       const body = Buffer.from('{"content":"Hi","text":"Hi"}');
       for (const path of paths) {
-        const response = await rejected.postRaw(path, body, { 'content-type': type });
+        const response = await rejectedMember.postRaw(path, body, { 'content-type': type });
         const { error_description } = await expectApiError(response, 415, 'unsupported_media_type');
         expect(error_description).toContain('Content-Type: application/json');
       }
@@ -138,13 +139,21 @@ onOneEngine('JSON bodies', (database) => {
     it('C48 rejects a request without Content-Type with 415, with or without a body', async () => {
       for (const path of paths)
         for (const body of [Buffer.from('{"content":"Hi","text":"Hi"}'), null])
-          await expectApiError(await rejected.postRaw(path, body), 415, 'unsupported_media_type');
+          await expectApiError(
+            await rejectedMember.postRaw(path, body),
+            415,
+            'unsupported_media_type',
+          );
     });
 
     it('C49 rejects a form with 415', async () => {
       for (const path of paths) {
         const form = new URLSearchParams({ content: 'hi', text: 'hi' });
-        await expectApiError(await rejected.postRaw(path, form), 415, 'unsupported_media_type');
+        await expectApiError(
+          await rejectedMember.postRaw(path, form),
+          415,
+          'unsupported_media_type',
+        );
       }
     });
 
@@ -194,7 +203,7 @@ onOneEngine('JSON bodies', (database) => {
     it('C54 rejects an unknown encoding with 415 and names the known ones', async () => {
       const text = Buffer.from('{"content":"Hi"}');
       for (const encoding of ['bogus', 'compress', 'gzip, br', 'identity, gzip']) {
-        const response = await send(rejected, text, encoding);
+        const response = await send(rejectedMember, text, encoding);
         const body = await expectApiError(response, 415, 'unsupported_media_type');
         expect(body.error_description).toMatch(/gzip, deflate or br.*Content-Encoding/);
       }
@@ -203,9 +212,9 @@ onOneEngine('JSON bodies', (database) => {
     it('C54 rejects a body that does not match its encoding or is incomplete with 400', async () => {
       const text = Buffer.from('{"content":"Hi"}');
       const responses = [
-        await send(rejected, text, 'gzip'),
-        await send(rejected, gzipSync(text).subarray(0, -6), 'gzip'),
-        await send(rejected, text, 'br'),
+        await send(rejectedMember, text, 'gzip'),
+        await send(rejectedMember, gzipSync(text).subarray(0, -6), 'gzip'),
+        await send(rejectedMember, text, 'br'),
       ];
       for (const response of responses) {
         const { error_description } = await expectApiError(response, 400, 'invalid_request');
@@ -213,7 +222,7 @@ onOneEngine('JSON bodies', (database) => {
       }
     });
 
-    it('C54 rejects a compressed gigabyte with 413 without inflating it', async () => {
+    it('C54 rejects a compressed gigabyte with 413 without inflating all of it', async () => {
       // Higher levels compress better and take seconds.
       const fast = { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } };
       const brotli = await buffer(Readable.from(GIGABYTE).pipe(createBrotliCompress(fast)));
@@ -225,7 +234,11 @@ onOneEngine('JSON bodies', (database) => {
       expect(brotli.length).toBeLessThan(MAX_BYTES);
       for (const [encoding, bomb] of bombs) {
         const cost = await processorTimeOf(async () => {
-          await expectApiError(await send(rejected, bomb, encoding), 413, 'payload_too_large');
+          await expectApiError(
+            await send(rejectedMember, bomb, encoding),
+            413,
+            'payload_too_large',
+          );
         });
         // Inflating all of it takes more than a second of processor time.
         expect(cost).toBeLessThan(500);
@@ -235,7 +248,7 @@ onOneEngine('JSON bodies', (database) => {
     it('C55 limits the size after decompression', async () => {
       const largest = '{"content":"Hi"}'.padEnd(MAX_BYTES);
       expect((await send(member, gzipSync(largest), 'gzip')).status).toBe(201);
-      const response = await send(rejected, gzipSync(`${largest} `), 'gzip');
+      const response = await send(rejectedMember, gzipSync(`${largest} `), 'gzip');
       await expectApiError(response, 413, 'payload_too_large');
     });
   });
@@ -246,7 +259,7 @@ onOneEngine('JSON bodies', (database) => {
       for (const start of ['{"content":"Hi"}', `{"content":"${emoji}"}`]) {
         const largest = start + ' '.repeat(MAX_BYTES - Buffer.byteLength(start));
         expect((await member.postRaw('/posts', largest, JSON_TYPE)).status).toBe(201);
-        const response = await reject(`${largest} `);
+        const response = await postRejected(`${largest} `);
         const { error_description } = await expectApiError(response, 413, 'payload_too_large');
         expect(error_description).toContain(String(MAX_BYTES));
       }
@@ -261,25 +274,25 @@ onOneEngine('JSON bodies', (database) => {
           ...STREAM_OPTIONS,
         });
       expect((await stream(member, MAX_BYTES)).status).toBe(201);
-      await expectApiError(await stream(rejected, MAX_BYTES + 1), 413, 'payload_too_large');
+      await expectApiError(await stream(rejectedMember, MAX_BYTES + 1), 413, 'payload_too_large');
     });
   });
 
   /** `request.pipe.spec.ts` and `max-depth.spec.ts` test more names and levels. */
-  describe('members', () => {
+  describe('members of the object', () => {
     /**
      * Expects at least one of ten rejections to take less than `maxMs` of processor time. Other work of the process may add to the
      * time of the others.
      */
     async function expectCheap(
-      maxMs: number,
+      { maxMs }: { maxMs: number },
       text: string,
       ...violations: string[]
     ): Promise<void> {
       let lowestCost = Infinity;
       for (let attempt = 1; attempt <= 10 && lowestCost >= maxMs; attempt += 1) {
         const cost = await processorTimeOf(async () => {
-          await expectFieldErrors(await reject(text), ...violations);
+          await expectFieldErrors(await postRejected(text), ...violations);
         });
         lowestCost = Math.min(lowestCost, cost);
       }
@@ -287,33 +300,37 @@ onOneEngine('JSON bodies', (database) => {
     }
 
     it('C56 accepts 20 levels and rejects 21', async () => {
-      await expectFieldErrors(await reject(objects(20, 'a')), 'one_of_required', 'a unknown_field');
+      await expectFieldErrors(
+        await postRejected(objects(20, 'a')),
+        'one_of_required',
+        'a unknown_field',
+      );
       for (const path of paths)
-        await expectFieldErrors(await reject(objects(21, 'a'), path), 'too_deep');
+        await expectFieldErrors(await postRejected(objects(21, 'a'), path), 'too_deep');
     });
 
     it('C56 rejects 50,000 levels within 50 ms', async () => {
       for (const text of [objects(50_000, ''), `{"tags":${arrays(50_000)}}`])
-        await expectCheap(50, text, 'too_deep');
+        await expectCheap({ maxMs: 50 }, text, 'too_deep');
     });
 
     it('C57 lists 20 violations of a body full of unknown fields, within 200 ms', async () => {
-      // As many different names as fit into a body.
+      // About as many different names as fit into a body.
       const fields = Array.from({ length: 30_000 }, (_, i) => [i.toString(36), 1] as const);
       const text = JSON.stringify(Object.fromEntries(fields));
       const names = Object.keys(JSON.parse(text) as object).slice(0, 19);
       const violations = ['one_of_required', ...names.map((name) => `${name} unknown_field`)];
-      await expectCheap(200, text, ...violations);
+      await expectCheap({ maxMs: 200 }, text, ...violations);
     });
 
     it('C57 rejects 100,000 different names with 413', async () => {
       const names = Array.from({ length: 100_000 }, (_, i) => [i.toString(36), 1] as const);
-      const response = await reject(JSON.stringify(Object.fromEntries(names)));
+      const response = await postRejected(JSON.stringify(Object.fromEntries(names)));
       await expectApiError(response, 413, 'payload_too_large');
     });
 
     it('C57 C67 reports names as well-formed text', async () => {
-      const response = await reject(JSON.stringify({ content: 'a', '\ud800': 1 }));
+      const response = await postRejected(JSON.stringify({ content: 'a', '\ud800': 1 }));
       const { errors } = await expectFieldErrors(response, '\ufffd unknown_field');
       expect(errors?.[0]?.message.isWellFormed()).toBe(true);
     });
@@ -324,7 +341,10 @@ onOneEngine('JSON bodies', (database) => {
       const { id, content } = await json<{ id: string; content: string }>(response);
       expect(content).toBe('b');
       expect(await json(await member.get(`/posts/${id}`))).toMatchObject({ content: 'b' });
-      await expectFieldErrors(await reject('{"content":"a","content":1}'), 'content wrong_type');
+      await expectFieldErrors(
+        await postRejected('{"content":"a","content":1}'),
+        'content wrong_type',
+      );
     });
 
     it('C59 rejects members with the names of inherited properties', async () => {
@@ -335,7 +355,11 @@ onOneEngine('JSON bodies', (database) => {
           `{"text":"a",${inherited}}`,
           `{"content":{${inherited}}}`,
         ]) {
-          const { errors } = await expectApiError(await reject(text, path), 400, 'invalid_request');
+          const { errors } = await expectApiError(
+            await postRejected(text, path),
+            400,
+            'invalid_request',
+          );
           expect(errors).toContainEqual({
             field: '__proto__',
             code: 'unknown_field',
@@ -343,7 +367,10 @@ onOneEngine('JSON bodies', (database) => {
           });
         }
       expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
-      await expectFieldErrors(await reject('{"content":"a","toDraft":1}'), 'toDraft unknown_field');
+      await expectFieldErrors(
+        await postRejected('{"content":"a","toDraft":1}'),
+        'toDraft unknown_field',
+      );
     });
 
     it('C60 rejects fields that the server sets', async () => {
@@ -356,11 +383,11 @@ onOneEngine('JSON bodies', (database) => {
       };
       const violations = Object.keys(fields).map((field) => `${field} unknown_field`);
       await expectFieldErrors(
-        await rejected.post('/posts', { content: 'a', ...fields }),
+        await rejectedMember.post('/posts', { content: 'a', ...fields }),
         ...violations,
       );
       await expectFieldErrors(
-        await rejected.post(commentsPath, { text: 'a', ...fields }),
+        await rejectedMember.post(commentsPath, { text: 'a', ...fields }),
         ...violations,
       );
     });
@@ -372,7 +399,7 @@ onOneEngine('JSON bodies', (database) => {
         ['reach_km', 'reachKm'],
         ['tag', 'tags'],
       ] as const) {
-        const response = await rejected.post('/posts', { content: 'a', [typed]: 1 });
+        const response = await rejectedMember.post('/posts', { content: 'a', [typed]: 1 });
         const { errors } = await expectFieldErrors(response, `${typed} unknown_field`);
         expect(errors?.[0]?.message).toBe(
           `"${typed}" is not a field of this body. Did you mean ${meant}? Its fields are: ` +
@@ -382,7 +409,7 @@ onOneEngine('JSON bodies', (database) => {
     });
 
     it('C61 lists all fields if none is near', async () => {
-      const response = await rejected.post(commentsPath, { text: 'a', colour: 1 });
+      const response = await rejectedMember.post(commentsPath, { text: 'a', colour: 1 });
       const { errors } = await expectFieldErrors(response, 'colour unknown_field');
       expect(errors?.[0]?.message).toBe(
         '"colour" is not a field of this body. Its fields are: text, parentId.',
@@ -391,7 +418,7 @@ onOneEngine('JSON bodies', (database) => {
 
     it('C61 lists violations of known fields before unknown fields', async () => {
       await expectFieldErrors(
-        await rejected.post('/posts', { colour: 1, visibility: 'all', latitude: 91 }),
+        await rejectedMember.post('/posts', { colour: 1, visibility: 'all', latitude: 91 }),
         'latitude too_large',
         'longitude pair_required',
         'visibility not_allowed_value',

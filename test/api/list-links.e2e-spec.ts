@@ -157,8 +157,9 @@ onOneEngine('Pagination links', (database) => {
 
   describe.each(LIST_PATHS)('Paging through %s while items are added and deleted', (pattern) => {
     let list: List;
-    /** The items that no test removes, newest first. */
+    /** The items that `whileChanging` keeps, newest first. */
     let permanent: string[];
+    /** The items that `whileChanging` removes first. */
     let removed: string[];
     beforeEach(async () => {
       list = await LISTS[pattern](app());
@@ -196,7 +197,7 @@ onOneEngine('Pagination links', (database) => {
     });
 
     it.each([1, 4])(
-      'C90 returns every item that remains exactly once by next links, with a limit of %d',
+      'C90 returns each remaining item exactly once on the pages of the next links, with a limit of %d',
       async (limit) => {
         const seen: string[] = [];
         const numbers: number[] = [];

@@ -90,8 +90,8 @@ onOneEngine('HTTP methods', (database) => {
       async (path) => {
         const send = (method: string): Promise<Response> => {
           const lines = requestHead(app().baseUrl, method, `/dev/v1${path.replace(':id', id)}`);
-          const own = [`Authorization: Bearer ${member.token}`, 'X-Request-Id: same'];
-          return sendBytes(app().baseUrl, [...lines, ...own]);
+          const headers = [`Authorization: Bearer ${member.token}`, 'X-Request-Id: same'];
+          return sendBytes(app().baseUrl, [...lines, ...headers]);
         };
         const headersOf = (response: Response) =>
           [...response.headers].filter(([name]) => name !== 'date').toSorted();

@@ -17,12 +17,12 @@ const INVALID_BODIES = [
 const UNKNOWN_POST_ID = 'post_01kahq5f3veqdr8bn3tdmx3q0a';
 const UNKNOWN_COMMENT_ID = 'cmt_01kahq5f3veqdr8bn3tdmx3q0a';
 
-const comment = (member: Member, path: string, text: string, key: string) =>
+const comment = (member: Member, path: string, { text, key }: { text: string; key: string }) =>
   member.postRaw(path, JSON.stringify({ text }), { ...JSON_TYPE, 'idempotency-key': key });
-const publish = (member: Member, content: string, key: string) =>
+const publish = (member: Member, { content, key }: { content: string; key: string }) =>
   member.postRaw('/posts', JSON.stringify({ content }), { ...JSON_TYPE, 'idempotency-key': key });
 
-/** Each request breaks two rules. The response reports the rule that the server checks first. */
+/** Each rejected request breaks at least two rules. The response reports the rule that the server checks first. */
 onOneEngine('Order of checks', (database) => {
   const app = useTestApp(database, { QUOTA_DEFAULT_LIMIT: '3' });
   let member: Member;
@@ -110,32 +110,36 @@ onOneEngine('Order of checks', (database) => {
   });
 
   it('C100 checks the key after token, scope, type, length and JSON syntax, together with the fields, and before the post', async () => {
-    const bad = { ...JSON_TYPE, 'idempotency-key': 'two words' };
+    const invalidKey = { ...JSON_TYPE, 'idempotency-key': 'two words' };
     const path = `/posts/${UNKNOWN_POST_ID}/comments`;
-    const init = { method: 'POST', headers: bad, body: '{}' };
+    const init = { method: 'POST', headers: invalidKey, body: '{}' };
     await expectApiError(await app().fetch(`/dev/v1${path}`, init), 401, 'unauthorized');
-    await expectApiError(await reader.postRaw(path, '{}', bad), 403, 'insufficient_scope');
-    const typed = await member.postRaw(path, '{}', { ...bad, ...TEXT_TYPE });
+    await expectApiError(await reader.postRaw(path, '{}', invalidKey), 403, 'insufficient_scope');
+    const typed = await member.postRaw(path, '{}', { ...invalidKey, ...TEXT_TYPE });
     await expectApiError(typed, 415, 'unsupported_media_type');
-    await expectApiError(await member.postRaw(path, TOO_LONG, bad), 413, 'payload_too_large');
+    await expectApiError(
+      await member.postRaw(path, TOO_LONG, invalidKey),
+      413,
+      'payload_too_large',
+    );
     const { errors } = await expectApiError(
-      await member.postRaw(path, '{', bad),
+      await member.postRaw(path, '{', invalidKey),
       400,
       'invalid_request',
     );
     expect(errors).toBeUndefined();
     const key = 'Idempotency-Key invalid_format';
-    await expectFieldErrors(await member.postRaw(path, '{}', bad), 'text required', key);
-    await expectFieldErrors(await member.postRaw(path, '{"text":"Hi"}', bad), key);
+    await expectFieldErrors(await member.postRaw(path, '{}', invalidKey), 'text required', key);
+    await expectFieldErrors(await member.postRaw(path, '{"text":"Hi"}', invalidKey), key);
   });
 
   it('C97 C99 checks the body, a used key, then the post: 400, then 201 (replay) or 422, then 404', async () => {
     const post = await member.publish();
     const path = `/posts/${post.id}/comments`;
-    expect((await comment(member, path, 'Hi', 'used')).status).toBe(201);
+    expect((await comment(member, path, { text: 'Hi', key: 'used' })).status).toBe(201);
     await member.delete(`/posts/${post.id}`);
-    await expectFieldErrors(await comment(member, path, ' ', 'used'), 'text blank');
-    const replay = await comment(member, path, 'Hi', 'used');
+    await expectFieldErrors(await comment(member, path, { text: ' ', key: 'used' }), 'text blank');
+    const replay = await comment(member, path, { text: 'Hi', key: 'used' });
     expect([replay.status, replay.headers.get('idempotency-replayed')]).toEqual([201, 'true']);
     for (const [otherPath, text] of [
       [path, 'Ho'],
@@ -143,21 +147,29 @@ onOneEngine('Order of checks', (database) => {
       ['/posts/x/comments', 'Hi'],
     ] as const)
       await expectApiError(
-        await comment(member, otherPath, text, 'used'),
+        await comment(member, otherPath, { text, key: 'used' }),
         422,
         'idempotency_key_reused',
       );
-    await expectApiError(await comment(member, path, 'Hi', 'new'), 404, 'not_found');
+    await expectApiError(await comment(member, path, { text: 'Hi', key: 'new' }), 404, 'not_found');
   });
 
   it('C97 C99 checks a used key before the quota: 201 (replay) or 422, then 429', async () => {
     const spender = await Member.join(app());
-    expect((await publish(spender, 'Hi', 'used')).status).toBe(201);
+    expect((await publish(spender, { content: 'Hi', key: 'used' })).status).toBe(201);
     for (let post = 0; post < 2; post += 1) await spender.publish();
-    const replay = await publish(spender, 'Hi', 'used');
+    const replay = await publish(spender, { content: 'Hi', key: 'used' });
     expect([replay.status, replay.headers.get('idempotency-replayed')]).toEqual([201, 'true']);
-    await expectApiError(await publish(spender, 'Ho', 'used'), 422, 'idempotency_key_reused');
-    await expectApiError(await publish(spender, 'Hi', 'new'), 429, 'quota_exceeded');
+    await expectApiError(
+      await publish(spender, { content: 'Ho', key: 'used' }),
+      422,
+      'idempotency_key_reused',
+    );
+    await expectApiError(
+      await publish(spender, { content: 'Hi', key: 'new' }),
+      429,
+      'quota_exceeded',
+    );
   });
 });
 
@@ -171,20 +183,27 @@ onOneServer('Order of checks: key in use', (database) => {
     const runner = app().dataSource.createQueryRunner();
     await runner.startTransaction();
     await runner.manager.increment(Post, { id }, 'likeCount', 1);
-    const first = comment(member, `/posts/${id}/comments`, 'Hi', 'held');
+    const first = comment(member, `/posts/${id}/comments`, { text: 'Hi', key: 'held' });
     await expect
       .poll(() => isStatementRunning(app(), 'UPDATE posts'), { timeout: 4000 })
       .toBe(true);
     const others = await Promise.all([
-      comment(member, `/posts/${UNKNOWN_POST_ID}/comments`, 'Hi', 'held'),
-      publish(member, 'Hi', 'held'),
+      comment(member, `/posts/${UNKNOWN_POST_ID}/comments`, { text: 'Hi', key: 'held' }),
+      publish(member, { content: 'Hi', key: 'held' }),
     ]);
     await runner.rollbackTransaction();
     await runner.release();
     for (const response of others) await expectApiError(response, 409, 'idempotency_key_in_use');
     expect((await first).status).toBe(201);
-    const absent = await comment(member, `/posts/${UNKNOWN_POST_ID}/comments`, 'Hi', 'free');
+    const absent = await comment(member, `/posts/${UNKNOWN_POST_ID}/comments`, {
+      text: 'Hi',
+      key: 'free',
+    });
     await expectApiError(absent, 404, 'not_found');
-    await expectApiError(await publish(member, 'Hi', 'free'), 429, 'quota_exceeded');
+    await expectApiError(
+      await publish(member, { content: 'Hi', key: 'free' }),
+      429,
+      'quota_exceeded',
+    );
   });
 });

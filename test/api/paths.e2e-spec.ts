@@ -20,11 +20,11 @@ onOneEngine('Paths', (database) => {
   const app = useTestApp(database);
   let member: Member;
   let id: string;
-  let comment: string;
+  let commentId: string;
   beforeAll(async () => {
     member = await Member.join(app());
     ({ id } = await member.publish());
-    ({ id: comment } = await member.comment(id));
+    ({ id: commentId } = await member.comment(id));
   });
 
   it.each([
@@ -71,14 +71,17 @@ onOneEngine('Paths', (database) => {
   });
 
   it.each([
-    ['upper case', (own: string) => own.toUpperCase()],
-    ['a trailing space', (own: string) => `${own}%20`],
-    ['a leading space', (own: string) => `%20${own}`],
-    ['a trailing line break', (own: string) => `${own}%0a`],
-    ['the prefix of users', (own: string) => own.replace(/^[a-z]+/, 'usr')],
-    ['the prefix of posts or comments', (own: string) => own.replace(/^[a-z]+/, otherPrefix)],
-    ['no prefix', (own: string) => own.replace(/^[a-z]+_/, '')],
-    ['an extra character', (own: string) => `${own}0`],
+    ['upper case', (validId: string) => validId.toUpperCase()],
+    ['a trailing space', (validId: string) => `${validId}%20`],
+    ['a leading space', (validId: string) => `%20${validId}`],
+    ['a trailing line break', (validId: string) => `${validId}%0a`],
+    ['the prefix of users', (validId: string) => validId.replace(/^[a-z]+/, 'usr')],
+    [
+      'the prefix of posts or comments',
+      (validId: string) => validId.replace(/^[a-z]+/, otherPrefix),
+    ],
+    ['no prefix', (validId: string) => validId.replace(/^[a-z]+_/, '')],
+    ['an extra character', (validId: string) => `${validId}0`],
     ['NUL', () => '%00'],
     ['CR LF', () => 'post_%0d%0a'],
     ['5,000 characters', () => 'x'.repeat(5000)],
@@ -89,14 +92,14 @@ onOneEngine('Paths', (database) => {
   ])(
     'C15 C16 C17 C18 returns 404 for an id with %s, without a lookup of posts or comments',
     async (_, change) => {
-      const other = change(id);
+      const invalidId = change(id);
       const calls = [
-        () => member.get(`/posts/${other}`),
-        () => member.get(`/posts/${other}/analytics`),
-        () => member.get(`/posts/${other}/comments`),
-        () => member.delete(`/posts/${other}`),
-        () => member.post(`/posts/${other}/comments`, { text: 'Hi' }),
-        () => member.delete(`/comments/${change(comment)}`),
+        () => member.get(`/posts/${invalidId}`),
+        () => member.get(`/posts/${invalidId}/analytics`),
+        () => member.get(`/posts/${invalidId}/comments`),
+        () => member.delete(`/posts/${invalidId}`),
+        () => member.post(`/posts/${invalidId}/comments`, { text: 'Hi' }),
+        () => member.delete(`/comments/${change(commentId)}`),
       ];
       const statements = await app().statementsOf(async () => {
         for (const call of calls) await expectApiError(await call(), 404, 'not_found');

@@ -9,41 +9,41 @@ import { type TestApp, useTestApp } from '../support/test-app.js';
 
 onOneEngine('Quota reset at the start of a month', (database) => {
   const env = { QUOTA_DEFAULT_LIMIT: '2', DB_POOL_SIZE: '4', DB_QUEUE_LIMIT: '10' };
-  const first = useTestApp(database, env);
-  const second = useTestApp(database, env);
+  const firstApp = useTestApp(database, env);
+  const secondApp = useTestApp(database, env);
 
   // In one process, two connections to one SQLite file block each other until the busy timeout. On SQLite, the first app therefore
   // stands for both.
   const instances = () =>
-    database.engine.kind === 'sqlite' ? [first(), first()] : [first(), second()];
+    database.engine.kind === 'sqlite' ? [firstApp(), firstApp()] : [firstApp(), secondApp()];
 
   function setClocks(time: string): void {
-    for (const app of [first(), second()]) app.clock.set(time);
+    for (const app of [firstApp(), secondApp()]) app.clock.set(time);
   }
   const usedBy = async (app: TestApp, { client }: Member) =>
     (await app.service(QuotaService).status(client.clientId)).used;
   const rowsOf = ({ client: { clientId } }: Member) =>
-    first().dataSource.manager.find(QuotaUsage, {
+    firstApp().dataSource.manager.find(QuotaUsage, {
       where: { clientId },
       order: { period: 'ASC' },
     });
 
   it('C111 does not change a quota if it runs twice, in two processes, a day late or never', async () => {
     setClocks('2027-01-31T23:59:59.999Z');
-    const member = await Member.join(first());
+    const member = await Member.join(firstApp());
     await member.publish();
     setClocks('2027-02-01T00:00:00.000Z');
-    expect(await usedBy(first(), member)).toBe(0);
-    const reset = await first().service(QuotaMonths).closeEarlier();
+    expect(await usedBy(firstApp(), member)).toBe(0);
+    const reset = await firstApp().service(QuotaMonths).closeEarlier();
     const previous = { period: '2027-01', posts: 1 };
     expect(reset).toMatchObject({ period: '2027-02', closed: 1, previous });
-    expect(await usedBy(first(), member)).toBe(0);
+    expect(await usedBy(firstApp(), member)).toBe(0);
     await member.publish();
-    expect(await first().service(QuotaMonths).closeEarlier()).toMatchObject({ closed: 0 });
+    expect(await firstApp().service(QuotaMonths).closeEarlier()).toMatchObject({ closed: 0 });
     setClocks('2027-02-02T00:30:00.000Z');
-    await second().service(QuotaMonths).closeEarlier();
-    expect(await usedBy(first(), member)).toBe(1);
-    const later = await Member.join(first(), { user: member.user, client: member.client });
+    await secondApp().service(QuotaMonths).closeEarlier();
+    expect(await usedBy(firstApp(), member)).toBe(1);
+    const later = await Member.join(firstApp(), { user: member.user, client: member.client });
     await later.publish();
     expect((await later.post('/posts', { content: 'Hi' })).status).toBe(429);
     expect(await rowsOf(member)).toMatchObject([
@@ -52,11 +52,11 @@ onOneEngine('Quota reset at the start of a month', (database) => {
     ]);
   });
 
-  it('C111 closes each month once when it is started manually in two processes at the same time', async () => {
+  it('C111 closes each month once when the reset is started manually in two processes at the same time', async () => {
     setClocks('2027-03-31T23:00:00.000Z');
-    await first().service(QuotaMonths).closeEarlier();
+    await firstApp().service(QuotaMonths).closeEarlier();
     const members = [];
-    for (let count = 1; count <= 5; count += 1) members.push(await Member.join(first()));
+    for (let count = 1; count <= 5; count += 1) members.push(await Member.join(firstApp()));
     for (const member of members) await member.publish();
     setClocks('2027-04-01T00:00:00.000Z');
     const results = await Promise.all(
@@ -72,41 +72,41 @@ onOneEngine('Quota reset at the start of a month', (database) => {
   it('C111 runs once a month as a job of several processes', async () => {
     setClocks('2027-05-01T00:00:00.000Z');
     await Promise.all(instances().map((app) => app.service(ScheduledJobs).resetQuotas()));
-    await second().service(ScheduledJobs).resetQuotas();
-    await first().service(ScheduledJobs).resetQuotas();
+    await secondApp().service(ScheduledJobs).resetQuotas();
+    await firstApp().service(ScheduledJobs).resetQuotas();
     const period = '2027-05';
-    const runs = await first().dataSource.manager.findBy(JobRun, { period });
+    const runs = await firstApp().dataSource.manager.findBy(JobRun, { period });
     expect(runs).toMatchObject([{ job: 'quota-reset', finishedAt: expect.any(Date) }]);
     setClocks('2027-06-01T00:00:00.000Z');
-    await second().service(ScheduledJobs).resetQuotas();
-    expect(await first().dataSource.manager.countBy(JobRun, { job: 'quota-reset' })).toBe(2);
+    await secondApp().service(ScheduledJobs).resetQuotas();
+    expect(await firstApp().dataSource.manager.countBy(JobRun, { job: 'quota-reset' })).toBe(2);
   });
 
-  it('releases its claim on the month if it fails, so that the next process runs it', async () => {
+  it('releases the claim on the month if the job fails, so that the next process runs the job', async () => {
     setClocks('2027-11-30T12:00:00.000Z');
-    const member = await Member.join(first());
+    const member = await Member.join(firstApp());
     await member.publish();
     setClocks('2027-12-01T00:00:00.000Z');
-    const { dataSource } = first();
+    const { dataSource } = firstApp();
     const isClaimed = () => dataSource.manager.existsBy(JobRun, { period: '2027-12' });
     await dataSource.query('ALTER TABLE quota_usage RENAME TO quota_usage_away');
-    await first().service(ScheduledJobs).resetQuotas();
+    await firstApp().service(ScheduledJobs).resetQuotas();
     expect(await isClaimed()).toBe(false);
     await dataSource.query('ALTER TABLE quota_usage_away RENAME TO quota_usage');
-    await second().service(ScheduledJobs).resetQuotas();
+    await secondApp().service(ScheduledJobs).resetQuotas();
     expect(await isClaimed()).toBe(true);
     expect(await rowsOf(member)).toMatchObject([{ period: '2027-11', closedPlan: 'default' }]);
   });
 
-  it('C111 preserves the usage of apps that publish while it runs', async () => {
+  it('C111 preserves the usage of apps that publish while the reset runs', async () => {
     setClocks('2027-06-30T23:30:00.000Z');
     const members = [];
-    for (let count = 1; count <= 4; count += 1) members.push(await Member.join(first()));
+    for (let count = 1; count <= 4; count += 1) members.push(await Member.join(firstApp()));
     setClocks('2027-07-01T00:00:00.000Z');
     await Promise.all([
       ...members.map((member) => member.publish()),
       ...instances().map((app) => app.service(QuotaMonths).closeEarlier()),
     ]);
-    for (const member of members) expect(await usedBy(second(), member)).toBe(1);
+    for (const member of members) expect(await usedBy(secondApp(), member)).toBe(1);
   });
 });

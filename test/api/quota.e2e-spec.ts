@@ -39,7 +39,9 @@ onOneEngine('Monthly post quota', (database) => {
   }
   /** Publishes concurrently and returns the statuses in ascending order. */
   async function publishAtOnce(member: Member, count: number): Promise<number[]> {
-    const responses = await Promise.all(repeated(count, 0).map(() => member.post('/posts', POST)));
+    const responses = await Promise.all(
+      Array.from({ length: count }, () => member.post('/posts', POST)),
+    );
     return responses.map(({ status }) => status).toSorted();
   }
   const repeated = (count: number, status: number) => Array.from({ length: count }, () => status);

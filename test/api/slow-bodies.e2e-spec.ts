@@ -90,7 +90,7 @@ onOneEngine('Incomplete requests', (database) => {
 
     it.concurrent.each([
       ['incomplete headers', 'GET /livez HTTP/1.1\r\n'],
-      ['no headers', ''],
+      ['no bytes', ''],
     ])('C20 get 408 and a closed connection after the timeout: %s', async (_, sent) => {
       const startedAt = performance.now();
       const socket = connect(app().config.server.port, '127.0.0.1');

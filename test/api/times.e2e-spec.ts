@@ -40,6 +40,7 @@ onOneEngine(
       // Apia had no 30 December 2011: it crossed the date line.
       '2011-12-30T12:00:00.000Z',
     ])('C79 returns %s in UTC to the millisecond in every response', async (moment) => {
+      // The process is in the zone of Apia, 13 hours ahead of UTC.
       expect(new Date('2026-11-21T00:00:00Z').getTimezoneOffset()).toBe(-13 * 60);
       app().clock.set(moment);
       const member = await Member.join(app());

@@ -63,6 +63,7 @@ onOneEngine('Transport', (database) => {
     ['chunked coding that is not the last', ['Transfer-Encoding: chunked, identity'], '15'],
   ])('C21 rejects %s with 400 and stores nothing', async (_, headers, length) => {
     const body = '{"content":"x"}';
+    // With a wrong body length, a server would read `GET /livez` as a second request.
     const response = await send(
       'POST',
       '/dev/v1/posts',
@@ -101,7 +102,7 @@ onOneEngine('Transport', (database) => {
     expect(request_id).toMatch(/^req_[0-9a-z]{26}$/);
   });
 
-  const FORGED = [
+  const FORGED_HEADERS = [
     'Host: evil.example',
     'X-Forwarded-Host: evil.example',
     'X-Forwarded-Proto: https',
@@ -112,7 +113,12 @@ onOneEngine('Transport', (database) => {
 
   /** Sends a request with forged hosts. Returns the response, and in `all` its headers and body as one text. */
   async function sendForged(line: string, headers: string[] = [], body = '') {
-    const sent = [`${line} HTTP/1.1`, ...FORGED, ...headers, `Content-Length: ${body.length}`];
+    const sent = [
+      `${line} HTTP/1.1`,
+      ...FORGED_HEADERS,
+      ...headers,
+      `Content-Length: ${body.length}`,
+    ];
     const response = await sendBytes(app().baseUrl, sent, body);
     const text = await response.clone().text();
     return { response, all: `${JSON.stringify([...response.headers])}${text}` };
@@ -120,16 +126,16 @@ onOneEngine('Transport', (database) => {
 
   it('C24 returns no forged host in permalink, Location, Link, error or metadata', async () => {
     const author = await Member.join(app());
-    const own = [`Authorization: Bearer ${author.token}`, 'Content-Type: application/json'];
-    const published = await sendForged('POST /dev/v1/posts', own, '{"content":"Hi"}');
+    const authorized = [`Authorization: Bearer ${author.token}`, 'Content-Type: application/json'];
+    const published = await sendForged('POST /dev/v1/posts', authorized, '{"content":"Hi"}');
     expect(published.response.status).toBe(201);
     const { id, permalink } = await json<PostBody>(published.response);
     expect(permalink).toBe(`https://site.example/post/${id}`);
     expect(published.response.headers.get('location')).toBe(`/dev/v1/posts/${id}`);
     await author.publish();
-    const list = await sendForged('GET /dev/v1/posts?limit=1', own);
+    const list = await sendForged('GET /dev/v1/posts?limit=1', authorized);
     expect(list.response.status).toBe(200);
-    const absolute = await sendForged('GET http://evil.example/dev/v1/posts?limit=1', own);
+    const absolute = await sendForged('GET http://evil.example/dev/v1/posts?limit=1', authorized);
     expect(absolute.response.status).toBe(200);
     const rejected = await sendForged('GET /dev/v1/nope');
     expect(await json(rejected.response)).toMatchObject({

@@ -14,8 +14,8 @@ import {
 import { type TestClient, useTestApp } from '../support/test-app.js';
 
 const UNKNOWN_APP_ID = 'svc_app_01h455vb4pex5vsknk084sn02q';
-const OLD = 'https://garden.example/callback';
-const NEW = 'https://garden.example/new';
+const OLD_URI = 'https://garden.example/callback';
+const NEW_URI = 'https://garden.example/new';
 const DECISION = '/oauth/authorize/decision';
 
 onOneEngine('Command "app update"', (database) => {
@@ -32,7 +32,7 @@ onOneEngine('Command "app update"', (database) => {
     cli.json('app', 'update', id, ...args);
   const find = (): Promise<RegisteredApp> => app().service(AppsService).show(id);
 
-  async function changes(): Promise<unknown[]> {
+  async function updateEvents(): Promise<unknown[]> {
     const trail = await auditTrail(app().dataSource, id);
     return trail.filter(({ action }) => action === 'app.updated');
   }
@@ -41,14 +41,14 @@ onOneEngine('Command "app update"', (database) => {
     const before = await find();
     await update('--name', ' Garden & Shed ');
     expect(await find()).toEqual({ ...before, name: 'Garden & Shed' });
-    await update('--redirect-uri', NEW, '--redirect-uri', OLD);
-    const updated = { ...before, name: 'Garden & Shed', redirectUris: [NEW, OLD] };
+    await update('--redirect-uri', NEW_URI, '--redirect-uri', OLD_URI);
+    const updated = { ...before, name: 'Garden & Shed', redirectUris: [NEW_URI, OLD_URI] };
     expect(await find()).toEqual(updated);
     expect(await update('--scope', 'posts.write profile.read')).toEqual({
       client_id: id,
       name: 'Garden & Shed',
       type: 'confidential',
-      redirect_uris: [NEW, OLD],
+      redirect_uris: [NEW_URI, OLD_URI],
       scopes: ['profile.read', 'posts.write'],
       status: 'enabled',
       created_at: before.createdAt.toISOString(),
@@ -58,16 +58,24 @@ onOneEngine('Command "app update"', (database) => {
 
   it('O145 records the old and new values, the actor and the reason', async () => {
     const auditOptions = ['--actor', 'olga', '--reason', 'Moved'];
-    await update('--name', 'Shed', '--redirect-uri', NEW, '--scope', 'posts.read', ...auditOptions);
+    await update(
+      '--name',
+      'Shed',
+      '--redirect-uri',
+      NEW_URI,
+      '--scope',
+      'posts.read',
+      ...auditOptions,
+    );
     await update('--name', 'Shed');
-    expect(await changes()).toEqual([
+    expect(await updateEvents()).toEqual([
       {
         action: 'app.updated',
         actor: 'olga',
         reason: 'Moved',
         details: {
           name: { from: 'Garden Share', to: 'Shed' },
-          redirectUris: { from: [OLD], to: [NEW] },
+          redirectUris: { from: [OLD_URI], to: [NEW_URI] },
           scope: { from: 'profile.read posts.read', to: 'posts.read' },
         },
       },
@@ -82,14 +90,14 @@ onOneEngine('Command "app update"', (database) => {
   it.each([
     [
       'a wildcard',
-      ['--redirect-uri', NEW, '--redirect-uri', 'https://*.garden.example'],
+      ['--redirect-uri', NEW_URI, '--redirect-uri', 'https://*.garden.example'],
       'wildcard',
     ],
     ['an unknown scope', ['--name', 'Shed', '--scope', 'posts.delete'], 'no scope "posts.delete"'],
     ['no scope at all', ['--scope', ' '], 'at least one scope'],
     [
       'one redirect URI twice',
-      ['--redirect-uri', NEW, '--redirect-uri', NEW],
+      ['--redirect-uri', NEW_URI, '--redirect-uri', NEW_URI],
       'contain a duplicate',
     ],
   ])('O145 rejects %s and changes nothing', async (_title, args, sentence) => {
@@ -98,7 +106,7 @@ onOneEngine('Command "app update"', (database) => {
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toMatch(sentence);
     expect(await find()).toEqual(before);
-    expect(await changes()).toEqual([]);
+    expect(await updateEvents()).toEqual([]);
   });
 
   it('O145 rejects an unknown app', async () => {
@@ -110,12 +118,12 @@ onOneEngine('Command "app update"', (database) => {
   it('O39 issues no code to a redirect URI that was removed during the sign-in', async () => {
     const visitor = new Browser(app());
     const consent = await visitor.signIn(authorizeLink(client), await app().addUser());
-    await update('--redirect-uri', NEW);
+    await update('--redirect-uri', NEW_URI);
     const decision = { scope: client.scopes.slice(), decision: 'approve' };
     expectPage(await visitor.submit(consent, DECISION, decision), 400);
     expect(await countGrantsAndCodes(app(), client)).toEqual({ grants: 0, codes: 0 });
     expectPage(await visitor.open(authorizeLink(client)), 400);
-    expect((await visitor.open(authorizeLink(client, { redirect_uri: NEW }))).status).toBe(200);
+    expect((await visitor.open(authorizeLink(client, { redirect_uri: NEW_URI }))).status).toBe(200);
   });
 
   it('O39 grants neither a scope that was removed during the sign-in nor one that was added', async () => {
@@ -138,7 +146,7 @@ onOneEngine('Command "app update"', (database) => {
       phone: user.phone,
     });
     const boxes = [...html.matchAll(/type="checkbox" name="scope" value="([^"]*)"/g)];
-    expect(boxes.map(([, name]) => name)).toEqual(['posts.read']);
+    expect(boxes.map(([, value]) => value)).toEqual(['posts.read']);
   });
 
   it('O39 issues no code when all requested scopes were removed during the sign-in', async () => {

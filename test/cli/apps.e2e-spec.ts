@@ -45,7 +45,7 @@ onOneEngine('Commands "app"', (database) => {
     return secrets.map(({ hash }) => hash);
   }
 
-  it('O145 registers a confidential app and prints its secret in JSON with the names of the RFCs', async () => {
+  it('O145 registers a confidential app and prints it as JSON, including its secret', async () => {
     const uris = ['https://garden.example/callback', 'http://localhost:8080/callback'];
     const app = await register('--redirect-uri', uris[1] ?? '');
     expect(app).toEqual({

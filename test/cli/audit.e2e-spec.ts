@@ -86,7 +86,7 @@ onOneEngine('Command "audit list"', (database) => {
   });
 
   it('wraps long values at 80 columns', async () => {
-    const reason = Array.from({ length: 60 }, (_, at) => `word${at}`).join(' ');
+    const reason = Array.from({ length: 60 }, (_, index) => `word${index}`).join(' ');
     const details = { redirectUris: [`https://garden.example/${'x'.repeat(200)}`] };
     await write('2026-11-20', { reason, details, clientId: BOB_APP });
     const { stdout } = await cli.run('audit', 'list');
@@ -107,7 +107,7 @@ onOneEngine('Command "audit list"', (database) => {
   });
 
   it('filters by app, user, action and time', async () => {
-    const [old, both, app, other] = [
+    const [ofUser, ofAppAndUser, ofApp, ofOthers] = [
       await write(new Date(Date.now() - 2 * DAY), { userId: ANA, action: 'user.added' }),
       await write('2026-11-20T00:00:00.000Z', { clientId: ANA_APP, userId: ANA }),
       await write('2026-11-20T23:59:59.999Z', { clientId: ANA_APP, action: 'app.disabled' }),
@@ -115,18 +115,20 @@ onOneEngine('Command "audit list"', (database) => {
     ];
     const found = async (...args: string[]) => (await ids(...args)).toSorted();
     const sorted = (...events: string[]) => events.toSorted();
-    expect(await found('--app', ANA_APP)).toEqual(sorted(both, app));
-    expect(await found('--user', ANA)).toEqual(sorted(old, both));
-    expect(await found('--user', ANA, '--app', ANA_APP)).toEqual([both]);
+    expect(await found('--app', ANA_APP)).toEqual(sorted(ofAppAndUser, ofApp));
+    expect(await found('--user', ANA)).toEqual(sorted(ofUser, ofAppAndUser));
+    expect(await found('--user', ANA, '--app', ANA_APP)).toEqual([ofAppAndUser]);
     expect(await found('--user', ANA, '--app', BOB_APP)).toEqual([]);
-    expect(await found('--action', 'app.disabled')).toEqual([app]);
+    expect(await found('--action', 'app.disabled')).toEqual([ofApp]);
     const day = ['--since', '2026-11-20', '--until', '2026-11-21'];
-    expect(await found(...day, '--action', 'quota.set')).toEqual([both]);
-    expect(await found(...day, '--app', ANA_APP)).toEqual(sorted(both, app));
-    expect(await found('--since', '2026-11-20T23:59:59.999Z', '--app', BOB_APP)).toEqual([other]);
+    expect(await found(...day, '--action', 'quota.set')).toEqual([ofAppAndUser]);
+    expect(await found(...day, '--app', ANA_APP)).toEqual(sorted(ofAppAndUser, ofApp));
+    expect(await found('--since', '2026-11-20T23:59:59.999Z', '--app', BOB_APP)).toEqual([
+      ofOthers,
+    ]);
     const action = ['--action', 'user.added'];
     expect(await found('--since', '47h', ...action)).toEqual([]);
-    expect(await found('--since', '49h', '--until', '47h', ...action)).toEqual([old]);
+    expect(await found('--since', '49h', '--until', '47h', ...action)).toEqual([ofUser]);
   });
 
   it('prints nothing on standard output when no event matches', async () => {

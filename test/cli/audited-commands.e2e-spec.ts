@@ -22,6 +22,7 @@ interface CommandCase {
   input?: (context: Context) => string;
   /** Restores the state that other commands need. */
   after?: (context: Context) => Promise<unknown>;
+  /** Actions of the recorded audit events, sorted. */
   actions: string[];
 }
 
@@ -110,7 +111,7 @@ const COMMANDS: Readonly<Record<string, CommandCase>> = {
   },
   'db migrate': {
     args: async ({ app }) => {
-      // Marks a migration as pending. It is safe to run it again.
+      // Marks an applied migration as pending. That migration can run again.
       await app.dataSource.query(`DELETE FROM migrations WHERE name LIKE 'Operate%'`);
       return [];
     },
@@ -145,20 +146,23 @@ onOneEngine('Audit events of commands', (database) => {
   const app = useTestApp(database);
   const cli = new CommandLine(database);
 
-  it.each(Object.entries(COMMANDS))('"%s" records its actor and reason', async (path, one) => {
-    const { args, actions, input = () => '', after } = one;
-    // The command uses the real clock.
-    app().clock.set(new Date().toISOString());
-    const member = await Member.join(app());
-    const { clientId } = member.client;
-    const context = { app: app(), member, clientId };
-    const words = [...path.split(' '), ...(await args(context))];
-    const reason = `Because of ${path}`;
-    await cli.jsonWithInput(input(context), ...words, '--actor', 'olga', '--reason', reason);
-    await after?.(context);
+  it.each(Object.entries(COMMANDS))(
+    '"%s" records its actor and reason',
+    async (path, commandCase) => {
+      const { args, actions, input = () => '', after } = commandCase;
+      // The command uses the real clock.
+      app().clock.set(new Date().toISOString());
+      const member = await Member.join(app());
+      const { clientId } = member.client;
+      const context = { app: app(), member, clientId };
+      const words = [...path.split(' '), ...(await args(context))];
+      const reason = `Because of ${path}`;
+      await cli.jsonWithInput(input(context), ...words, '--actor', 'olga', '--reason', reason);
+      await after?.(context);
 
-    const events = await app().dataSource.manager.findBy(AuditEvent, { reason });
-    expect(events.map(({ action }) => action).toSorted()).toEqual(actions);
-    for (const event of events) expect(event).toMatchObject({ actor: 'olga', requestId: null });
-  });
+      const events = await app().dataSource.manager.findBy(AuditEvent, { reason });
+      expect(events.map(({ action }) => action).toSorted()).toEqual(actions);
+      for (const event of events) expect(event).toMatchObject({ actor: 'olga', requestId: null });
+    },
+  );
 });

@@ -5,14 +5,14 @@ const PROGRAM = '  npm run -s cli -- ';
 /** A valid command fails with 1 because it cannot load this configuration; a usage error fails with 2. */
 const NO_CONFIGURATION = { DATABASE_URL: 'none' };
 
-/** Commands without --reason, because they change nothing. */
+/** Commands without --reason: they change nothing, except that `demo token` stores an access token. */
 const WITHOUT_REASON = [
   ...['app list', 'app show', 'app secret list', 'audit list', 'quota show'],
   ...['quota report', 'user show', 'user export'],
   ...['db status', 'db check', 'demo token'],
 ];
-/** Commands that delete rows. */
-const DELETING = ['prune', 'user erase'];
+/** Commands that can show what they would do. */
+const WITH_DRY_RUN = ['prune', 'user erase', 'user import'];
 
 const pathsOf = (entries: readonly { path: string }[]): string[] => entries.map(({ path }) => path);
 function leaf(path: string) {
@@ -39,7 +39,7 @@ function wordsOf(example: string): string[] {
   );
 }
 
-describe('Every command', () => {
+describe('Commands and their help', () => {
   it.each(pathsOf(leaves))(
     '"%s" has a summary of one line in the help of its group',
     async (path) => {
@@ -73,16 +73,16 @@ describe('Every command', () => {
     }
   });
 
-  it('accepts --reason if it changes something', () => {
+  it('accept --reason if they change something', () => {
     const without = leaves.filter((one) => !optionsOf(one).includes('--reason'));
     expect(pathsOf(without).toSorted()).toEqual(WITHOUT_REASON.toSorted());
   });
 
-  it.each(DELETING)('"%s" accepts --dry-run', (path) => {
+  it.each(WITH_DRY_RUN)('"%s" accepts --dry-run', (path) => {
     expect(optionsOf(leaf(path))).toContain('--dry-run');
   });
 
-  it('has a main help that fits on one screen', async () => {
+  it('have a main help that fits on one screen', async () => {
     const { examples, rest } = await help('');
     expect(examples.length + rest.length).toBeLessThan(40);
     for (const example of examples) expect(example.length).toBeLessThanOrEqual(80);
@@ -98,7 +98,7 @@ describe('Usage errors', () => {
     [['app', 'secret', 'revoke', 'svc_app_x'], "missing required argument 'secret_id'"],
     [['user', 'add'], "required option '--phone <number>' not specified"],
   ])(
-    '%j prints the likely word or the missing argument, and a hint to the examples',
+    '%j prints the likely word, or the missing argument or option, and how to see examples',
     async (words, sentence) => {
       const { code, stdout, stderr } = await runCommand(words, NO_CONFIGURATION);
       expect({ code, stdout }).toEqual({ code: 2, stdout: '' });

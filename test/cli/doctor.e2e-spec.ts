@@ -81,6 +81,7 @@ onOneEngine('Command "doctor"', (database) => {
     expect(stdout).toContain(
       `failed   counters: users.post_count is wrong in 1 row, such as\n         ${member.user.id} (7, not 1).\n         npm run -s cli -- doctor --fix\n`,
     );
+    // All counters must be correct after a test.
     await cli.run('doctor', '--fix');
   });
 
@@ -91,6 +92,7 @@ onOneEngine('Command "doctor"', (database) => {
     expect(statuses(findingsOf(found, 'counters'))).toEqual(['failed', 'failed', 'failed']);
     expect(statuses(findingsOf(found, 'quota'))).toEqual(['failed']);
     expect([await counters(), await app().dataSource.manager.find(AuditEvent)]).toEqual(before);
+    // All counters must be correct after a test.
     await cli.run('doctor', '--fix');
   });
 
@@ -152,6 +154,7 @@ onOneEngine('Command "doctor"', (database) => {
       for (let post = 0; post < PUBLISHED; post += 1) await member.publish();
     })();
     while (await isPending(publishing)) {
+      // Gives each run a wrong counter to correct.
       await app().dataSource.manager.increment(User, { id: member.user.id }, 'postCount', 1);
       await runDoctor(cli, '--fix');
     }

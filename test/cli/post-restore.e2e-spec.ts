@@ -26,7 +26,7 @@ onOneEngine('Command "post restore"', (database) => {
     return (await manager.findOneByOrFail(User, { id: member.user.id })).postCount;
   };
 
-  it('restores the post with its undeleted comments and counts it', async () => {
+  it('restores the post with its undeleted comments, and increments the post count of its author', async () => {
     const { id } = await member.publish({ content: 'Lost and found' });
     const kept = await member.comment(id, 'Kept');
     const gone = await member.comment(id, 'Gone');

@@ -22,17 +22,17 @@ onOneEngine('Command "quota reconcile"', (database) => {
     app().clock.set(new Date().toISOString());
   });
 
-  /** A member whose app published this number of posts. */
-  async function publisher(posts: number): Promise<{ member: Member; clientId: string }> {
+  /** A new member with this number of posts, and their app. */
+  async function memberWithPosts(posts: number): Promise<{ member: Member; clientId: string }> {
     const member = await Member.join(app());
     for (let count = 1; count <= posts; count += 1) await member.publish();
     return { member, clientId: member.client.clientId };
   }
-  /** Apps with these numbers of posts, in the order of their ids. The clock moves because ids of one millisecond are unordered. */
-  async function publishers(...postCounts: number[]): Promise<string[]> {
+  /** New apps with these numbers of posts, in the order of their ids. The clock moves because ids of one millisecond are unordered. */
+  async function appsWithPosts(...postCounts: number[]): Promise<string[]> {
     const clientIds: string[] = [];
     for (const count of postCounts) {
-      const { clientId } = await publisher(count);
+      const { clientId } = await memberWithPosts(count);
       clientIds.push(clientId);
       app().clock.advance(1);
     }
@@ -42,7 +42,7 @@ onOneEngine('Command "quota reconcile"', (database) => {
     (await manager().findOneByOrFail(QuotaUsage, { clientId })).used;
 
   it('reports no difference when all counters are correct, although the log has replays and other calls', async () => {
-    const { member } = await publisher(2);
+    const { member } = await memberWithPosts(2);
     const key = { 'idempotency-key': 'once', 'content-type': 'application/json' };
     for (let time = 1; time <= 3; time += 1)
       expect((await member.postRaw('/posts', '{"content":"Hi"}', key)).status).toBe(201);
@@ -54,7 +54,7 @@ onOneEngine('Command "quota reconcile"', (database) => {
   });
 
   it('lists the apps with a wrong counter, changes nothing, and exits with 1', async () => {
-    const [tooHigh = '', tooLow = '', missing = ''] = await publishers(2, 2, 2, 1);
+    const [tooHigh = '', tooLow = '', missing = ''] = await appsWithPosts(2, 2, 2, 1);
     await manager().update(QuotaUsage, { clientId: tooHigh }, { used: 5 });
     await manager().update(QuotaUsage, { clientId: tooLow }, { used: 1 });
     await manager().delete(QuotaUsage, { clientId: missing });
@@ -74,7 +74,7 @@ onOneEngine('Command "quota reconcile"', (database) => {
   });
 
   it('corrects the counters once with --fix and records the actor', async () => {
-    const [tooHigh = '', missing = ''] = await publishers(2, 3);
+    const [tooHigh = '', missing = ''] = await appsWithPosts(2, 3);
     await manager().update(QuotaUsage, { clientId: tooHigh }, { used: 5 });
     await manager().delete(QuotaUsage, { clientId: missing });
     const fixed = await cli.json<object[]>(
@@ -98,9 +98,9 @@ onOneEngine('Command "quota reconcile"', (database) => {
     expect((await cli.run('quota', 'reconcile', '--fix')).stdout).toContain('All counters match');
   });
 
-  it('checks an earlier month and counts each post in the month of its record', async () => {
+  it('checks an earlier month and counts each post in the month in which its call was recorded', async () => {
     app().clock.set('2026-10-31T23:59:59.999Z');
-    const { member, clientId } = await publisher(1);
+    const { member, clientId } = await memberWithPosts(1);
     app().clock.set('2026-11-01T00:00:00.000Z');
     await member.publish();
     await manager().update(QuotaUsage, { clientId, period: '2026-10' }, { used: 4 });
@@ -121,17 +121,17 @@ onOneEngine('Command "quota reconcile"', (database) => {
 
   it('finds no false difference and loses no post while apps publish', async () => {
     app().clock.set('2026-11-21T09:30:00.000Z');
-    const members = [await publisher(1), await publisher(0), await publisher(0)];
+    const members = [await memberWithPosts(1), await memberWithPosts(0), await memberWithPosts(0)];
     const reconciliation = app().service(QuotaReconciliation);
     const wrong = members[0]?.clientId ?? '';
     await manager().update(QuotaUsage, { clientId: wrong }, { used: 9 });
     const publishing = members.map(async ({ member }) => {
       for (let count = 1; count <= 8; count += 1) await member.publish();
     });
-    const stop = new AbortController();
-    const all = Promise.all(publishing).finally(() => stop.abort());
+    const published = new AbortController();
+    const all = Promise.all(publishing).finally(() => published.abort());
     let checks = 0;
-    for (; !stop.signal.aborted; checks += 1) {
+    for (; !published.signal.aborted; checks += 1) {
       const found = await reconciliation.discrepancies();
       expect(found.filter(({ clientId }) => clientId !== wrong)).toEqual([]);
       for (const difference of found) await reconciliation.fix(difference, { actor: 'test' });
@@ -144,7 +144,7 @@ onOneEngine('Command "quota reconcile"', (database) => {
 
   it('locks an app only while it counts the last hours', async () => {
     app().clock.set('2026-11-21T09:30:00.000Z');
-    const { member, clientId } = await publisher(1);
+    const { member, clientId } = await memberWithPosts(1);
     app().clock.advance(DAY);
     const { user, client } = member;
     await (await Member.join(app(), { user, client })).publish();

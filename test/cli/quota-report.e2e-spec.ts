@@ -24,10 +24,14 @@ onOneEngine('Command "quota report"', (database) => {
     app().clock.set('2026-10-11T00:00:00.000Z');
   });
 
-  async function appThatUsed(used: number | null, plan?: QuotaAssignment, name?: string) {
+  /** @param used null for an app without a counter */
+  async function appThatUsed(
+    used: number | null,
+    { quota, name }: { quota?: QuotaAssignment; name?: string } = {},
+  ) {
     const { clientId } = await app().addClient(name === undefined ? {} : { name });
     if (used !== null) await manager().insert(QuotaUsage, { clientId, period, used });
-    if (plan) await app().service(QuotaService).set(clientId, plan, OPERATOR);
+    if (quota) await app().service(QuotaService).set(clientId, quota, OPERATOR);
     return clientId;
   }
   const report = async (month?: string) => {
@@ -37,9 +41,9 @@ onOneEngine('Command "quota report"', (database) => {
 
   it('lists every app, sorted by the used percentage of its limit', async () => {
     const unused = await appThatUsed(null);
-    const halfUsed = await appThatUsed(500, { plan: 'partner' });
+    const halfUsed = await appThatUsed(500, { quota: { plan: 'partner' } });
     const almostUsedUp = await appThatUsed(99);
-    const unlimited = await appThatUsed(7000, { plan: 'first-party' });
+    const unlimited = await appThatUsed(7000, { quota: { plan: 'first-party' } });
     const shown = await cli.json('quota', 'report', '--period', period);
     const common = { name: 'Garden Share', period };
     expect(shown).toEqual([
@@ -86,8 +90,8 @@ onOneEngine('Command "quota report"', (database) => {
     expect(await report(period)).toMatchObject([{ projected: 33, percent: 33 }]);
   });
 
-  it('shows a past month with the plan and limit that it ended with', async () => {
-    const clientId = await appThatUsed(80, { plan: 'partner' });
+  it('shows a past month with the plan and limit that the app had at its end', async () => {
+    const clientId = await appThatUsed(80, { quota: { plan: 'partner' } });
     app().clock.set('2026-11-01T00:00:00.000Z');
     expect(await app().service(QuotaMonths).closeEarlier()).toMatchObject({ closed: 1 });
     await app().service(QuotaService).set(clientId, { limit: 10 }, OPERATOR);
@@ -101,7 +105,7 @@ onOneEngine('Command "quota report"', (database) => {
   });
 
   it('records that a month ended without a limit', async () => {
-    const clientId = await appThatUsed(80, { limit: null });
+    const clientId = await appThatUsed(80, { quota: { limit: null } });
     app().clock.set('2026-11-01T00:00:00.000Z');
     await app().service(QuotaMonths).closeEarlier();
     await app().service(QuotaService).set(clientId, { limit: 10 }, OPERATOR);
@@ -116,7 +120,7 @@ onOneEngine('Command "quota report"', (database) => {
       '@SUM(A1)',
       'Plain, "quoted"',
     ];
-    for (const name of names) await appThatUsed(1, undefined, name);
+    for (const name of names) await appThatUsed(1, { name });
     const { code, stdout } = await cli.run('quota', 'report', '--period', period, '--csv');
     expect(code).toBe(0);
     const rows: Record<string, string>[] = parse(stdout, { columns: true });
@@ -154,7 +158,8 @@ onOneEngine('Command "quota report"', (database) => {
   it('executes as many statements for 13 apps as for one', async () => {
     await appThatUsed(1);
     const few = await statementsWithoutBackground(app(), () => report(period));
-    for (let count = 1; count <= 12; count += 1) await appThatUsed(count, { limit: count });
+    for (let count = 1; count <= 12; count += 1)
+      await appThatUsed(count, { quota: { limit: count } });
     const many = await statementsWithoutBackground(app(), () => report(period));
     expect(many.length).toBe(few.length);
     expect(await report(period)).toHaveLength(13);

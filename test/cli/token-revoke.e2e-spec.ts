@@ -79,7 +79,7 @@ onOneEngine('Command "token revoke"', (database) => {
   });
 
   it.each([['svcat_unknown'], [`svcat_${'x'.repeat(43)}`], [`svc_sec_${'x'.repeat(43)}`]])(
-    'rejects a value that is not a token: "%s"',
+    'rejects a value that is no existing token: "%s"',
     async (token) => {
       const { code, stdout, stderr } = await revoke(token);
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
@@ -112,11 +112,11 @@ onOneEngine('Command "user revoke-all"', (database) => {
       await app().addClient({ name: 'Garden Share' }),
       await app().addClient({ name: 'Tool Library' }),
     ];
-    const anas = [await obtainTokens(app(), one, ana)];
+    const anasTokens = [await obtainTokens(app(), one, ana)];
     // A phone gets one message a minute.
     app().clock.advance(61_000);
-    anas.push(await obtainTokens(app(), two, ana));
-    const bens = await obtainTokens(app(), one, ben);
+    anasTokens.push(await obtainTokens(app(), two, ana));
+    const bensTokens = await obtainTokens(app(), one, ben);
     const result = await cli.json('user', 'revoke-all', ana.id, '--actor', 'olga');
     expect(result).toEqual({
       id: ana.id,
@@ -126,9 +126,9 @@ onOneEngine('Command "user revoke-all"', (database) => {
       ]),
       sessions: 2,
     });
-    for (const { access_token } of anas)
+    for (const { access_token } of anasTokens)
       expect(await isTokenAccepted(app(), access_token)).toBe(false);
-    expect(await isTokenAccepted(app(), bens.access_token)).toBe(true);
+    expect(await isTokenAccepted(app(), bensTokens.access_token)).toBe(true);
     expect((await auditTrail(app().dataSource, ana.id)).at(-1)).toMatchObject({
       action: 'user.signed_out',
       actor: 'olga',

@@ -37,15 +37,10 @@ onOneEngine('Command "user erase"', (database) => {
 
   it("deletes all personal data of the user, keeps only the id in the audit log, and keeps other users' data", async () => {
     const phone = '+14155557001';
-    const {
-      ana,
-      ben,
-      client,
-      anasTokens: anas,
-      bensTokens: bens,
-      anasPost,
-      bensPost,
-    } = await twoMembers(app(), phone);
+    const { ana, ben, client, anasTokens, bensTokens, anasPost, bensPost } = await twoMembers(
+      app(),
+      phone,
+    );
     expect(tablesContaining(await dump(), phone, ana.id).length).toBeGreaterThan(8);
     const hash = sha256(`otp-hourly|${phone}`);
     expect(await app().dataSource.manager.countBy(RateLimitHit, { hash })).toBeGreaterThan(0);
@@ -71,18 +66,22 @@ onOneEngine('Command "user erase"', (database) => {
       details: tables,
     });
 
-    expect(await isTokenAccepted(app(), anas.access_token)).toBe(false);
-    const { refresh_token } = anas;
+    expect(await isTokenAccepted(app(), anasTokens.access_token)).toBe(false);
+    const { refresh_token } = anasTokens;
     const refresh = { grant_type: 'refresh_token', refresh_token };
     await expectTokenError(await requestToken(app(), client, refresh), 'invalid_grant');
-    expect(await isTokenAccepted(app(), bens.access_token)).toBe(true);
+    expect(await isTokenAccepted(app(), bensTokens.access_token)).toBe(true);
     const { manager } = app().dataSource;
     expect(await manager.findOneBy(Post, { id: bensPost })).toMatchObject({
       commentCount: 1,
       likeCount: 1,
     });
     expect(await manager.findOneBy(User, { id: ben.id })).toMatchObject({ postCount: 1 });
-    const comments = await app().call(bens.access_token, 'GET', `/posts/${bensPost}/comments`);
+    const comments = await app().call(
+      bensTokens.access_token,
+      'GET',
+      `/posts/${bensPost}/comments`,
+    );
     expect(await comments.json()).toMatchObject({ meta: { total: 1 } });
 
     const added = await cli.json('user', 'add', '--phone', phone, '--name', 'Ana Again');
@@ -122,7 +121,7 @@ onOneEngine('Command "user erase"', (database) => {
     expect(stderr).toContain('No user has the id usr_nobody.');
   });
 
-  it('rolls back a concurrent publish with 401 when the user is blocked', async () => {
+  it('stores no post and returns 401 when the user is blocked during a publish', async () => {
     const user = await app().addUser();
     const token = await app().accessToken(user, await app().addClient());
     let publish: Promise<Response> | undefined;

@@ -56,17 +56,17 @@ onOneEngine('Command "user export"', (database) => {
     expect(stdout).not.toContain('May I have one?');
   });
 
-  it('exports more rows than one page of a table', async () => {
+  it('exports every row of a table that it reads in several pages', async () => {
     const { id: userId } = await app().addUser();
     const otherUser = await app().addUser();
-    const posts = Array.from({ length: 502 }, (_, at) => ({
+    const posts = Array.from({ length: 502 }, (_, index) => ({
       ...{ clientId: null, title: null, type: 'general', images: [], tags: [], latitude: null },
       ...{ longitude: null, neighborhood: null, reachKm: null, visibility: 'public' as const },
       ...{ likeCount: 0, commentCount: 0, createdAt: new Date() },
-      id: `post_${String(at).padStart(26, '0')}`,
-      userId: at === 250 ? otherUser.id : userId,
-      content: `Post ${at}`,
-      deletedAt: at % 2 === 0 ? null : new Date(),
+      id: `post_${String(index).padStart(26, '0')}`,
+      userId: index === 250 ? otherUser.id : userId,
+      content: `Post ${index}`,
+      deletedAt: index % 2 === 0 ? null : new Date(),
     }));
     await app()
       .service(TransactionRunner)

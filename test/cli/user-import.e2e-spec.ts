@@ -215,7 +215,7 @@ onOneEngine('Command "user import"', (database) => {
     it('continues an incomplete import, over several batches', async () => {
       const lines = Array.from(
         { length: 1100 },
-        (_, at) => `+1415666${1000 + at},Person ${at},,,,`,
+        (_, index) => `+1415666${1000 + index},Person ${index},,,,`,
       );
       expect(await imports.run(await csv(...lines.slice(0, 600)))).toMatchObject({ added: 600 });
       const all = await csv(...lines);

@@ -15,7 +15,14 @@ onOneEngine('Command "user unlock"', (database) => {
   });
   afterAll(() => dataSource.destroy());
 
-  async function addUser(failures: number, lockedUntil: Date | null): Promise<string> {
+  /** Adds a user whose phone has this number of wrong codes. */
+  async function addUser({
+    failures,
+    lockedUntil = null,
+  }: {
+    failures: number;
+    lockedUntil?: Date | null;
+  }): Promise<string> {
     userCount += 1;
     const phone = `+141555501${10 + userCount}`;
     const { id } = await cli.json<{ id: string }>('user', 'add', '--phone', phone, '--name', 'Ana');
@@ -32,7 +39,7 @@ onOneEngine('Command "user unlock"', (database) => {
   const inAnHour = (): Date => new Date(Date.now() + HOUR);
 
   it('O56 unlocks a user and records actor and reason without the phone', async () => {
-    const id = await addUser(100, inAnHour());
+    const id = await addUser({ failures: 100, lockedUntil: inAnHour() });
     const args = ['user', 'unlock', id, '--actor', 'olga', '--reason', 'Called from her own phone'];
     expect(await cli.run(...args)).toEqual({
       code: 0,
@@ -51,7 +58,7 @@ onOneEngine('Command "user unlock"', (database) => {
   });
 
   it('O56 prints the previous lock and failures with --json', async () => {
-    const id = await addUser(100, inAnHour());
+    const id = await addUser({ failures: 100, lockedUntil: inAnHour() });
     expect(await cli.json('user', 'unlock', id)).toEqual({
       id,
       was_locked: true,
@@ -60,13 +67,13 @@ onOneEngine('Command "user unlock"', (database) => {
   });
 
   it('O56 resets the failures of a user who is not locked', async () => {
-    const id = await addUser(40, null);
+    const id = await addUser({ failures: 40 });
     expect(await cli.json('user', 'unlock', id)).toEqual({ id, was_locked: false, failures: 40 });
     expect(await dataSource.manager.count(OtpFailures)).toBe(0);
   });
 
   it('O56 changes and records nothing for a user without failures', async () => {
-    const id = await addUser(0, null);
+    const id = await addUser({ failures: 0 });
     const { code, stdout } = await cli.run('user', 'unlock', id);
     expect({ code, stdout }).toEqual({
       code: 0,

@@ -1,7 +1,7 @@
 import { SCOPES } from '../../src/platform/access/scopes.js';
 import { ERROR_STATUS } from '../../src/platform/http/errors/api-errors.js';
 import { QuotaService } from '../../src/modules/quota/quota.service.js';
-import { bodyOf, ENDPOINTS, pathOf } from '../support/api.js';
+import { bodyOf, ENDPOINTS, pathWithUnknownIds } from '../support/api.js';
 import { onSqlite } from '../support/database.js';
 import { Member } from '../support/member.js';
 import {
@@ -101,17 +101,27 @@ const SCOPED = ENDPOINTS.filter(({ scope }) => scope !== null);
 onSqlite('Examples of the OpenAPI document', (database) => {
   const app = useTestApp(database);
 
-  it.each(SCOPED)('equal the 403 response of $method $path', async (endpoint) => {
-    const { method, path, scope } = endpoint;
-    const scopes = SCOPES.filter((one) => one !== scope);
-    const { token } = await Member.join(app(), { scopes });
-    const response = await app().call(token, method, pathOf(endpoint), bodyOf(endpoint));
-    const declared = operationOf(method, `/dev/v1${path}`).responses['403'];
-    expect(response.status).toBe(403);
-    expect(exampleOf(declared, 'WWW-Authenticate')).toBe(response.headers.get('www-authenticate'));
-    const { error_description } = await json<ErrorBody>(response);
-    expect(examplesOf(declared)[0]?.error_description).toBe(error_description);
-  });
+  it.each(SCOPED)(
+    'equal the description and the WWW-Authenticate header of the 403 response of $method $path',
+    async (endpoint) => {
+      const { method, path, scope } = endpoint;
+      const scopes = SCOPES.filter((one) => one !== scope);
+      const { token } = await Member.join(app(), { scopes });
+      const response = await app().call(
+        token,
+        method,
+        pathWithUnknownIds(endpoint),
+        bodyOf(endpoint),
+      );
+      const declared = operationOf(method, `/dev/v1${path}`).responses['403'];
+      expect(response.status).toBe(403);
+      expect(exampleOf(declared, 'WWW-Authenticate')).toBe(
+        response.headers.get('www-authenticate'),
+      );
+      const { error_description } = await json<ErrorBody>(response);
+      expect(examplesOf(declared)[0]?.error_description).toBe(error_description);
+    },
+  );
 
   it('equal the headers of a new post and a 429, and declare a Retry-After of one second for a 409', async () => {
     const member = await Member.join(app());

@@ -11,7 +11,7 @@ import { json, returnUrl } from '../support/responses.js';
 import { useTestApp } from '../support/test-app.js';
 
 const document = publishedDocument();
-const checkOf = schemaChecks(document, { closed: false });
+const checkOf = schemaChecks(document, { allowUnknown: true });
 const isValid = (schema: Schema, value: unknown) => checkOf(schema)(value).length === 0;
 const CREATE_POST = document.components.schemas['CreatePost'] ?? {};
 const EMOJI = '\u{1f600}';
@@ -31,6 +31,7 @@ onOneEngine('Inputs of the OpenAPI document', (database) => {
     member = await Member.join(app());
   });
 
+  // `https://example.com/` has 20 characters, and a URL may have 2,048.
   it.each([
     [true, [image('a'.repeat(2028))]],
     [false, [image('a'.repeat(2029))]],
@@ -69,7 +70,7 @@ onOneEngine('Inputs of the OpenAPI document', (database) => {
   };
 
   it.each(['s', 's'.repeat(4096), EMOJI.repeat(1024), 'état 状態'])(
-    'include every state that the service returns (%#)',
+    'allow a state that the service returns (case %#)',
     async (state) => {
       expect(isValid(parameter('state'), state)).toBe(true);
       const response = await open({ state, response_type: 'token' });
@@ -79,14 +80,14 @@ onOneEngine('Inputs of the OpenAPI document', (database) => {
   );
 
   it.each(['', 's'.repeat(4097), 'é'.repeat(2049), EMOJI.repeat(1025)])(
-    'exclude every state that the service rejects (%#)',
+    'forbid a state that the service rejects (case %#)',
     async (state) => {
       expect(isValid(parameter('state'), state)).toBe(false);
       expect((await open({ state })).status).not.toBe(200);
     },
   );
 
-  it('include exactly the prompts of the server metadata', async () => {
+  it('allow the prompts of the server metadata and forbid others', async () => {
     const metadata = await app().fetch('/.well-known/oauth-authorization-server');
     const { prompt_values_supported: prompts } = await json<{ prompt_values_supported: string[] }>(
       metadata,

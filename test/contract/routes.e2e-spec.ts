@@ -23,8 +23,8 @@ interface Route {
   scope: string | undefined;
 }
 
-/** The handlers of all controllers. */
-function handlersOf(nest: NestExpressApplication): Route[] {
+/** The routes of all controllers, with the access that their decorators declare. */
+function controllerRoutes(nest: NestExpressApplication): Route[] {
   const controllers = [...nest.get(ModulesContainer).values()].flatMap((module) =>
     [...module.controllers.values()].map(({ metatype }) => metatype as Type),
   );
@@ -59,8 +59,8 @@ interface RouterLayer {
   route?: { path: string; methods: Record<string, boolean> };
 }
 
-/** The routes of the Express router. */
-function routesOf(nest: NestExpressApplication): string[] {
+/** The names of all routes of the Express router, such as `GET /dev/v1/me`. */
+function routerRoutes(nest: NestExpressApplication): string[] {
   const { stack } = nest.getHttpAdapter().getInstance().router as { stack: RouterLayer[] };
   return stack.flatMap(({ route }) => {
     const methods = Object.keys(route?.methods ?? {});
@@ -122,25 +122,25 @@ onOneEngine('Every route of the application', (database) => {
   const app = useTestApp(database);
 
   it('declares either a scope or that it is public', () => {
-    const routes = handlersOf(app().nest);
+    const routes = controllerRoutes(app().nest);
     expect(routes.filter(({ isPublic, scope }) => isPublic === (scope !== undefined))).toEqual([]);
     expect(routes.length).toBe(PUBLIC_ROUTES.length + SCOPED_ROUTES.length);
   });
 
   it('is public only if it is listed here', () => {
-    const open = handlersOf(app().nest).filter(({ isPublic }) => isPublic);
+    const open = controllerRoutes(app().nest).filter(({ isPublic }) => isPublic);
     expect(open.map(({ name }) => name).toSorted()).toEqual(PUBLIC_ROUTES);
   });
 
   it('requires the scope of the product requirements; the quota requires any token', () => {
-    const scoped = handlersOf(app().nest).filter(({ isPublic }) => !isPublic);
+    const scoped = controllerRoutes(app().nest).filter(({ isPublic }) => !isPublic);
     expect(scoped.map(({ name, scope }) => [name, scope]).toSorted()).toEqual(SCOPED_ROUTES);
   });
 
   it('belongs to a controller or to the documentation', () => {
-    const handled = new Set(handlersOf(app().nest).map(({ name }) => name));
-    const others = routesOf(app().nest).filter((name) => !handled.has(name));
-    expect(handled.size).toBeLessThanOrEqual(routesOf(app().nest).length);
+    const handled = new Set(controllerRoutes(app().nest).map(({ name }) => name));
+    const others = routerRoutes(app().nest).filter((name) => !handled.has(name));
+    expect(handled.size).toBeLessThanOrEqual(routerRoutes(app().nest).length);
     expect(others.filter((name) => !/^GET \/(docs|openapi\.(json|yaml))/.test(name))).toEqual([]);
   });
 });

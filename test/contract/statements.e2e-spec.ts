@@ -75,7 +75,7 @@ onEachEngine('SQL statements per request', (database) => {
     );
   });
 
-  it('POST /posts with a location executes 8 statements', async () => {
+  it('POST /posts with a location executes 8 statements: it does not read the place', async () => {
     const body = { content: 'Hi', latitude: 1, longitude: 2 };
     expect(await statementsOf(() => member.post('/posts', body))).toHaveLength(8);
   });
@@ -101,8 +101,9 @@ onEachEngine('SQL statements per request', (database) => {
     expect(statements).toHaveLength(9 + 2 + lockWaitStatements);
   });
 
-  it('POST /oauth/token executes 10 statements for a public app: 1 for its failed attempts, 9 for the tokens with one audit event', async () => {
+  it('POST /oauth/token executes 10 statements for a public app: 1 that reads the failed attempts, 9 for the tokens with one audit event', async () => {
     const publicClient = await app().addClient({ kind: 'public' });
+    // `statementsWithoutBackground` exchanges one code in each of its three runs.
     const codes = await Promise.all(
       [1, 2, 3].map(async () =>
         (await approve(app(), await app().addUser(), publicClient)).get('code'),

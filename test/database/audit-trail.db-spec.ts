@@ -10,8 +10,8 @@ import { explainQuery, recordQueries, fullScansOf } from '../support/queries.js'
 import { useTestApp } from '../support/test-app.js';
 
 const ROWS = 4000;
-/** The events that have the same timestamp. The others are a millisecond apart. */
-const EVENTS_AT_START = 2500;
+/** The events up to this index have the same timestamp. The later ones are a millisecond apart. */
+const LAST_INDEX_AT_START = 2500;
 const START = new Date('2026-11-01T00:00:00.000Z');
 const ANY_INDEX = '';
 const numbered = (prefix: 'svc_app' | 'usr', number: number) =>
@@ -24,7 +24,7 @@ onEachEngine('Audit log search', (database) => {
   beforeAll(async () => {
     const { dataSource } = app();
     const rows = Array.from({ length: ROWS }, (_, number) => {
-      const at = addMilliseconds(START, Math.max(0, number - EVENTS_AT_START));
+      const at = addMilliseconds(START, Math.max(0, number - LAST_INDEX_AT_START));
       return {
         at,
         id: newId('evt', at),

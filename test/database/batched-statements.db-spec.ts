@@ -121,7 +121,7 @@ onEachEngine('Statements that batch requests', (database) => {
   }
 
   /** Expects no full scan in `work`, and returns the number of parameters of each SELECT or UPDATE of the table. */
-  async function parametersOf(table: string, work: () => Promise<unknown>): Promise<number[]> {
+  async function parameterCountsOf(table: string, work: () => Promise<unknown>): Promise<number[]> {
     const { dataSource } = app();
     const queries = await recordQueries(dataSource, work);
     const planned = queries.filter(({ query }) => /^\s*(?:SELECT|UPDATE)\b/.test(query));
@@ -134,7 +134,7 @@ onEachEngine('Statements that batch requests', (database) => {
 
   it('find 64 access tokens by key in one statement', async () => {
     const verifyAll = () => Promise.all(tokens.map(verify));
-    expect(await parametersOf('access_tokens', verifyAll)).toEqual([LOOKUPS]);
+    expect(await parameterCountsOf('access_tokens', verifyAll)).toEqual([LOOKUPS]);
   });
 
   it('publish posts without a full scan, and find 64 posts by key in one statement', async () => {
@@ -145,10 +145,13 @@ onEachEngine('Statements that batch requests', (database) => {
       published.push({ id: result.id, userId: caller.userId });
     };
     const publishBatch = () => Promise.all(callers.slice(0, BATCH).map(publish));
-    expect(Math.max(...(await parametersOf('users', publishBatch)))).toBeGreaterThanOrEqual(BATCH);
+    expect(Math.max(...(await parameterCountsOf('users', publishBatch)))).toBeGreaterThanOrEqual(
+      BATCH,
+    );
     await Promise.all(callers.slice(BATCH).map(publish));
     const readAll = () => Promise.all(published.map(({ id, userId }) => posts.read(userId, id)));
-    expect(await parametersOf('posts', readAll)).toEqual([2 * LOOKUPS]);
+    // An id and an author for each lookup.
+    expect(await parameterCountsOf('posts', readAll)).toEqual([2 * LOOKUPS]);
   });
 
   it('refresh tokens without a full scan', async () => {
@@ -158,7 +161,9 @@ onEachEngine('Statements that batch requests', (database) => {
     for (const [batch, table] of ['refresh_tokens', 'grants'].entries()) {
       const some = tokens.slice(batch * BATCH, (batch + 1) * BATCH);
       const refreshBatch = () => Promise.all(some.map(refresh));
-      expect(Math.max(...(await parametersOf(table, refreshBatch)))).toBeGreaterThanOrEqual(BATCH);
+      expect(Math.max(...(await parameterCountsOf(table, refreshBatch)))).toBeGreaterThanOrEqual(
+        BATCH,
+      );
     }
   });
 
@@ -170,10 +175,11 @@ onEachEngine('Statements that batch requests', (database) => {
       const counts = await Promise.all(hashes.map((hash) => repository.count(hash, since)));
       expect(counts.map(({ hits }) => hits)).toEqual(hashes.map(() => 1));
     };
-    expect(await parametersOf('throttle_hits', countAll)).toEqual([1 + LOOKUPS]);
+    // The start of the time window, and the hashes.
+    expect(await parameterCountsOf('throttle_hits', countAll)).toEqual([1 + LOOKUPS]);
   });
 
-  it('count rate limits of different time windows together', async () => {
+  it('count each rate limit in its own time window when they are requested together', async () => {
     const repository = app().service(RateLimitRepository);
     const now = app().clock.now();
     const counts = [-1000, 1000, -1000].map((ms) =>

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
 import { migrations } from '../../src/platform/database/migrations/list.js';
-import { Migrator, missingStatements } from '../../src/platform/database/migrations/migrator.js';
+import { Migrator, schemaChanges } from '../../src/platform/database/migrations/migrator.js';
 import { entities } from '../../src/entities.js';
 import { connect, onEachEngine, onEachServer } from '../support/database.js';
 
@@ -90,7 +90,7 @@ onEachEngine('Migrations', ({ url }) => {
 
       expect(ran.flat().length).toBeGreaterThanOrEqual(NAMES.length);
       expect(rows).toEqual(NAMES.map((name) => ({ name })));
-      expect(await missingStatements(dataSource)).toEqual([]);
+      expect(await schemaChanges(dataSource)).toEqual([]);
     });
 
     it(
@@ -101,7 +101,7 @@ onEachEngine('Migrations', ({ url }) => {
         for (let round = 0; round < ROUNDS; round += 1) {
           await dropTables(dataSource);
           await Promise.all([migrator, ...others.migrators].map((each) => each.migrate()));
-          expect(await missingStatements(dataSource)).toEqual([]);
+          expect(await schemaChanges(dataSource)).toEqual([]);
         }
         await others.close();
       },
@@ -112,14 +112,14 @@ onEachEngine('Migrations', ({ url }) => {
       expect(await migrator.status()).toEqual(NAMES.map((name) => ({ name, applied: true })));
       expect(await migrator.isCurrent()).toBe(true);
       expect(await tablesOf(dataSource)).toHaveLength(entities.length);
-      expect(await missingStatements(dataSource)).toEqual([]);
+      expect(await schemaChanges(dataSource)).toEqual([]);
 
       for (const _ of NAMES) await dataSource.undoLastMigration();
       expect(await tablesOf(dataSource)).toEqual([]);
       expect(await migrator.isCurrent()).toBe(false);
 
       expect(await migrator.migrate()).toEqual(NAMES);
-      expect(await missingStatements(dataSource)).toEqual([]);
+      expect(await schemaChanges(dataSource)).toEqual([]);
     });
   });
 
@@ -158,7 +158,7 @@ onEachServer('Migrations on a server', ({ url }) => {
     await dataSource.query('DELETE FROM migrations');
 
     expect(await new Migrator(dataSource).migrate()).toEqual(NAMES);
-    expect(await missingStatements(dataSource)).toEqual([]);
+    expect(await schemaChanges(dataSource)).toEqual([]);
   });
 });
 

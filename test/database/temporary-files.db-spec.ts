@@ -25,10 +25,10 @@ function openTemporaryFiles(): string[] {
     .filter((target) => target.includes('etilqs_'));
 }
 
-/** @param i an SQL expression for the number of a row */
-function insertScattered(rows: number, i = 'i'): string {
+/** @param numberSql an SQL expression for the number `i` of a row */
+function insertScattered(rows: number, { numberSql = 'i' } = {}): string {
   return `WITH RECURSIVE numbers (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE i < ${rows})
-    INSERT INTO scattered SELECT hex(randomblob(64)), ${i} FROM numbers`;
+    INSERT INTO scattered SELECT hex(randomblob(64)), ${numberSql} FROM numbers`;
 }
 
 onSqlite('Statement journal of SQLite', ({ url }) => {
@@ -53,7 +53,7 @@ onSqlite('Statement journal of SQLite', ({ url }) => {
       await dataSource.query('CREATE TABLE scattered (random TEXT PRIMARY KEY, i INT NOT NULL)');
       await dataSource.query(insertScattered(STORED_ROWS));
       await dataSource.transaction((manager) =>
-        manager.query(insertScattered(ADDED_ROWS, 'record_files(i)')),
+        manager.query(insertScattered(ADDED_ROWS, { numberSql: 'record_files(i)' })),
       );
       await dataSource.query('DROP TABLE scattered');
       expect([...seen]).toEqual([]);

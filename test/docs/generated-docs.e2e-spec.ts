@@ -24,9 +24,9 @@ describe('Generated documentation', () => {
   });
 
   it('lists the defaults of the service', () => {
-    const uncommented = envExample().matchAll(/^# ([A-Z][A-Z_]+)=(.*)$/gm);
+    const assignments = envExample().matchAll(/^# ([A-Z][A-Z_]+)=(.*)$/gm);
     const environment = Object.fromEntries(
-      [...uncommented].map(([, name, value]) => [name, value]),
+      [...assignments].map(([, name, value]) => [name, value]),
     );
     expect(environment).toMatchObject({ PORT: '3000', OTP_DAILY_TOTAL: '10000' });
     expect(loadConfig(environment)).toEqual(loadConfig({}));

@@ -11,7 +11,10 @@ import { GUARANTEES } from './guarantees.js';
 const SERVERS = { mysql: 'MySQL', mariadb: 'MariaDB' };
 const NO_RESULTS: Outcome = { passed: 0, failed: 0, skipped: 0, figures: [] };
 
-/** Prints a line for each guarantee. With WRITE_PAGES=1 it stores the figures of a whole run that passed and skipped nothing. */
+/**
+ * Prints a line for each guarantee. With WRITE_PAGES=1, also stores the figures and regenerates docs/reliability.md: only after a
+ * whole run that passed and skipped nothing but the test of the npm registry.
+ */
 export class FiguresReporter implements Reporter {
   private vitest: Vitest | undefined;
 
@@ -30,26 +33,27 @@ export class FiguresReporter implements Reporter {
     const skippedTests = [...absent, ...modules.flatMap(unexpectedSkips)];
     const files: Figures['files'] = {};
     let isWholeAndPassed = !IS_QUICK && errors.length === 0;
-    for (const name of Object.keys(GUARANTEES)) {
-      const own = modules
-        .filter(({ moduleId }) => moduleId.includes(`/test/faults/${name}/`))
+    for (const folder of Object.keys(GUARANTEES)) {
+      const outcomes = modules
+        .filter(({ moduleId }) => moduleId.includes(`/test/faults/${folder}/`))
         .map((module): [string, Outcome] => [fileOf(module), outcomeOf(module)]);
-      for (const [file, { passed, figures }] of own) files[file] = { passed, figures };
-      const outcome = own.map(([, each]) => each).reduce(add, NO_RESULTS);
-      if (own.length > 0) this.vitest?.logger.log(summaryLine(name, outcome, absent));
-      isWholeAndPassed &&= outcome.failed === 0 && outcome.passed > 0;
+      for (const [file, { passed, figures }] of outcomes) files[file] = { passed, figures };
+      const total = outcomes.map(([, outcome]) => outcome).reduce(add, NO_RESULTS);
+      if (outcomes.length > 0) this.vitest?.logger.log(summaryLine(folder, total, absent));
+      isWholeAndPassed &&= total.failed === 0 && total.passed > 0;
     }
     if (process.env.WRITE_PAGES !== '1') return;
-    if (!isWholeAndPassed) throw new Error('Figures are stored only of whole runs that pass.');
+    if (!isWholeAndPassed)
+      throw new Error('Figures are stored only after a whole run that passes.');
     if (skippedTests.length > 0)
       throw new Error(
-        `Figures are stored only of runs that skip nothing. Skipped:\n${skippedTests.join('\n')}`,
+        `Figures are stored only after a run that skips nothing. Skipped:\n${skippedTests.join('\n')}`,
       );
-    const names = engines.map(({ label }) => label).join(', ');
+    const engineNames = engines.map(({ label }) => label).join(', ');
     const day = new Date().toISOString().slice(0, 10);
     const machine = `${cpus().length} × ${cpus()[0]?.model ?? 'an unknown processor'}`;
-    const shown = `${day}, ${machine}, Node ${process.version}, ${names}`;
-    await writeFile(FIGURES_FILE, `${JSON.stringify({ shown, files }, null, 2)}\n`);
+    const measured = `${day}, ${machine}, Node ${process.version}, ${engineNames}`;
+    await writeFile(FIGURES_FILE, `${JSON.stringify({ measured, files }, null, 2)}\n`);
     await writeFile(RELIABILITY_PAGE, await reliabilityPage());
   }
 }
@@ -64,7 +68,7 @@ function outcomeOf(module: TestModule): Outcome {
     const { state } = test.result();
     outcome[state === 'pending' ? 'skipped' : state] += 1;
     outcome.figures.push(...(test.meta().figures ?? []));
-    if (state === 'skipped') outcome.figures.push(notTested(test.fullName));
+    if (state === 'skipped') outcome.figures.push(skippedText(test.fullName));
   }
   return outcome;
 }
@@ -88,12 +92,12 @@ function add(one: Outcome, other: Outcome): Outcome {
   };
 }
 
-function summaryLine(name: string, outcome: Outcome, absent: readonly string[]): string {
+function summaryLine(folder: string, outcome: Outcome, absent: readonly string[]): string {
   const { passed, failed, skipped, figures } = outcome;
   const counts = `${passed} passed, ${failed} failed, ${skipped} skipped`;
-  return [`${name}: ${counts}`, ...figures, ...absent.map(notTested)].join('; ');
+  return [`${folder}: ${counts}`, ...figures, ...absent.map(skippedText)].join('; ');
 }
 
-function notTested(what: string): string {
-  return `not tested here: ${what}`;
+function skippedText(skipped: string): string {
+  return `skipped in this run: ${skipped}`;
 }

@@ -7,16 +7,18 @@ export const REGISTRY_UNAVAILABLE = 'the registry did not respond to "npm audit"
 
 /** Results of the last whole run. */
 export interface Figures {
-  /** Date, machine and versions. */
-  shown: string;
+  /** Date, machine and versions, as docs/reliability.md shows them. */
+  measured: string;
   /** Results by spec file. */
   files: Record<string, Pick<Outcome, 'passed' | 'figures'>>;
 }
 
+/** Results of a test file, or of all files of a guarantee. */
 export interface Outcome {
   passed: number;
   failed: number;
   skipped: number;
+  /** Texts of `reportFigure`. */
   figures: string[];
 }
 

@@ -12,11 +12,11 @@ export const GUARANTEES: Readonly<Record<string, Guarantee>> = {
   },
   'database-outage': {
     title: 'Database unavailable',
-    text: 'While the database is frozen, unreachable, full, read-only or has constant deadlocks, requests that need it get 503 with `Retry-After`, never `invalid_grant`, within `DB_TIMEOUT_MS` for each wait, plus 2 seconds where the server does not respond. The service recovers by itself within 5 s. Row locks of a connection that the network lost are released within 15 s.',
+    text: 'While the database is frozen, unreachable, full or read-only, or has constant deadlocks, a request that it cannot serve gets 503 with `Retry-After`, never `invalid_grant`. The request waits for at most `DB_TIMEOUT_MS` for a connection, as long for its statements, and 2 seconds more if the server does not respond. The service recovers by itself within 5 s. Row locks of a connection that the network lost are released within 15 s.',
   },
   overload: {
     title: 'Overload',
-    text: 'The service stays up under overload: excess requests get 503. The 99th percentile of the other response times is at most 2 s, except in the first half second of a thousand concurrent callers. The queue and the memory are bounded. Within 3 s after the overload, no request gets 503 and the 99th percentile is at most five times that at half load.',
+    text: 'The service stays up under overload: excess requests get 503. The 99th percentile of the response times of the other requests is at most 2 s, except in the first half second of a thousand concurrent callers. The queue and the memory are bounded. From 3 s after the overload on, no request gets 503, and the 99th percentile is at most five times that at half load. In the results, the best load is that of 48 callers without pauses, and half load is half their rate.',
   },
   failover: {
     title: 'Failover',
@@ -24,7 +24,7 @@ export const GUARANTEES: Readonly<Record<string, Guarantee>> = {
   },
   attacks: {
     title: 'Attacks',
-    text: 'Attackers get no access and no data of other users: not by the risks of the OWASP API Security Top 10 (2023) or the attacks of RFC 9700, nor by foreign ids, injection, forged headers, request smuggling, prototype pollution or slow regular expressions. The shipped packages have permissive licences and no known vulnerability. The service runs as an unprivileged user on a read-only file system.',
+    text: 'Attackers get no access and no data of other users: neither through the risks of the OWASP API Security Top 10 (2023) and the attacks of RFC 9700, nor through ids of other users, injection, forged headers, request smuggling, prototype pollution or slow regular expressions. The shipped packages have permissive licences and no known vulnerability. The service works as an unprivileged user on a read-only file system with one writable volume.',
   },
   model: {
     title: 'Model-based tests',
@@ -36,6 +36,6 @@ export const GUARANTEES: Readonly<Record<string, Guarantee>> = {
   },
   upgrade: {
     title: 'Upgrade',
-    text: 'The schema of the first release is migrated and reverted with its data while the old version serves requests.',
+    text: 'The schema of the first release is migrated and reverted, without loss of data, while the old version serves requests.',
   },
 };

@@ -16,7 +16,7 @@ const DAY = 24 * HOUR;
 interface JobUnderTest {
   name: string;
   run(jobs: ScheduledJobs): Promise<void>;
-  /** The period of 2026-12-01T00:00Z. */
+  /** The period that contains 2026-12-01T00:00Z. */
   period: string;
   intervalMs: number;
   /** Adds rows for the job to process. */
@@ -162,7 +162,7 @@ onOneEngine('Scheduled jobs', (database) => {
       await job.arrange(firstApp());
       await claim(job);
       setClocks(addMilliseconds(firstApp().clock.now(), HOUR - 1));
-      // Its period lasts longer than this hour. The other jobs run again in their next period.
+      // Only the period of quota-reset is still the same after an hour. The other jobs run in a later period.
       if (job.name === 'quota-reset') {
         await run(job, firstApp());
         expect(await job.isDone(firstApp())).toBe(false);

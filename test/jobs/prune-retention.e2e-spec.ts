@@ -55,7 +55,7 @@ onOneEngine('Job "prune": logs and deleted posts', (database) => {
     expect(left.map(({ at }) => at)).toEqual(moments.slice(1));
   });
 
-  it('deletes more calls of one millisecond than a batch contains, each in one of two concurrent runs', async () => {
+  it('deletes each call once in two concurrent runs, although one millisecond has more calls than a batch', async () => {
     const at = ago(70 * DAY);
     await recordCalls(
       app().dataSource,
@@ -123,7 +123,7 @@ onOneEngine('Job "prune": logs and deleted posts', (database) => {
     expect(await prune().run()).toMatchObject({ posts: 1, comments: 2 });
   });
 
-  it('does not delete a post that was restored after the search found it', async () => {
+  it('does not delete a post that was restored after it was found as expired', async () => {
     const member = await Member.join(app());
     const post = await member.publish();
     await member.delete(`/posts/${post.id}`);

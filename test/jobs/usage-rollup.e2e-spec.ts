@@ -12,7 +12,7 @@ import { useTestApp } from '../support/test-app.js';
 
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
-/** More than one statement inserts. */
+/** More totals than one INSERT statement writes. */
 const MANY_TOTALS = 250;
 
 onOneEngine('Job "usage-rollup"', (database) => {
@@ -91,7 +91,7 @@ onOneEngine('Job "usage-rollup"', (database) => {
     ]);
   });
 
-  it('counts every missed day, and again the last two days of the earlier run, when it runs days late', async () => {
+  it('when it runs days late, counts every missed day, and recounts the newest counted day and the day before', async () => {
     await record('2026-11-01T10:00:00.000Z', '2026-11-02T10:00:00.000Z');
     app().clock.set('2026-11-02T10:30:00.000Z');
     await rollUp();
@@ -159,8 +159,8 @@ onOneEngine('Job "usage-rollup"', (database) => {
 
   it('reads at most one hour of the log per statement', async () => {
     const start = new Date('2026-11-20T00:00:00.000Z');
-    const moments = Array.from({ length: 48 }, (_, half) =>
-      addMilliseconds(start, half * 30 * MINUTE),
+    const moments = Array.from({ length: 48 }, (_, halfHour) =>
+      addMilliseconds(start, halfHour * 30 * MINUTE),
     );
     await recordCalls(app().dataSource, moments);
     const statements = await app().statementsOf(() => rollUp());
@@ -168,15 +168,15 @@ onOneEngine('Job "usage-rollup"', (database) => {
     expect(await totals()).toEqual({ '2026-11-20': 48 });
   });
 
-  it('stores more totals of a day than one statement inserts', async () => {
+  it('stores more totals of a day than one INSERT statement writes', async () => {
     const at = new Date('2026-11-20T10:00:00.000Z');
-    const calls = Array.from({ length: MANY_TOTALS }, (_, each) => ({
+    const calls = Array.from({ length: MANY_TOTALS }, (_, index) => ({
       at,
       id: newId('call', at),
       clientId: CALLER,
       userId: null,
       route: 'GET /dev/v1/me',
-      status: 200 + each,
+      status: 200 + index,
       durationMs: 1,
       requestId: 'req_x',
     }));

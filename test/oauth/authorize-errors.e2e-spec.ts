@@ -4,7 +4,7 @@ import { onOneEngine } from '../support/database.js';
 import { expectErrorPageWithReturnLink, expectErrorRedirect } from '../support/responses.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
 
-onOneEngine('Authorization endpoint: errors before sign-in', (database) => {
+onOneEngine('Authorization endpoint: error page and error redirect', (database) => {
   const app = useTestApp(database);
   let client: TestClient;
   let publicClient: TestClient;
@@ -15,15 +15,23 @@ onOneEngine('Authorization endpoint: errors before sign-in', (database) => {
   });
 
   it.each([
-    [{ response_type: 'token' }, 'unsupported_response_type'],
-    [{ response_type: undefined }, 'invalid_request'],
-    [{ scope: 'nothing' }, 'invalid_scope'],
-    [{ scope: undefined }, 'invalid_scope'],
-    [{ code_challenge: 'short', code_challenge_method: 'S256' }, 'invalid_request'],
-    [{ code_challenge: CHALLENGE, code_challenge_method: 'plain' }, 'invalid_request'],
+    ['response_type=token', { response_type: 'token' }, 'unsupported_response_type'],
+    ['no response_type', { response_type: undefined }, 'invalid_request'],
+    ['an unknown scope', { scope: 'nothing' }, 'invalid_scope'],
+    ['no scope', { scope: undefined }, 'invalid_scope'],
+    [
+      'a short code_challenge',
+      { code_challenge: 'short', code_challenge_method: 'S256' },
+      'invalid_request',
+    ],
+    [
+      'the code_challenge_method plain',
+      { code_challenge: CHALLENGE, code_challenge_method: 'plain' },
+      'invalid_request',
+    ],
   ])(
-    'O20 offers a visitor to return to the app with an error for %j',
-    async (parameters, error) => {
+    'O20 shows a signed-out visitor an error page with a link to the app for %s',
+    async (_, parameters, error) => {
       const link = authorizeLink(client, { state: 'a b&c', ...parameters });
       const page = await new Browser(app()).open(link);
       expectErrorPageWithReturnLink(page, client, error, { state: 'a b&c' });
@@ -32,7 +40,7 @@ onOneEngine('Authorization endpoint: errors before sign-in', (database) => {
     },
   );
 
-  it('O20 offers a visitor to return to a public app that sends no code_challenge', async () => {
+  it('O20 shows a signed-out visitor an error page with a link to a public app that sends no code_challenge', async () => {
     const link = authorizeLink(publicClient, { code_challenge: undefined });
     expectErrorPageWithReturnLink(
       await new Browser(app()).open(link),
@@ -54,7 +62,7 @@ onOneEngine('Authorization endpoint: errors before sign-in', (database) => {
       );
   });
 
-  it('O20 redirects a signed-in user to the app at once', async () => {
+  it('O20 redirects a signed-in user to the app with the error, without an error page', async () => {
     const visitor = new Browser(app());
     await visitor.signIn(authorizeLink(client), await app().addUser());
     const page = await visitor.open(authorizeLink(client, { scope: 'nothing' }));

@@ -92,13 +92,13 @@ onOneEngine('Authorization endpoint: request', (database) => {
   });
 
   describe('parameters', () => {
-    it('O7 offers to return to the app with an error when response_type is missing or not code', async () => {
+    it('O7 shows an error page with a link to the app when response_type is missing or not code', async () => {
       await expectRejected(authorizeLink(client, { response_type: undefined }), 'invalid_request');
       const implicitLink = authorizeLink(client, { response_type: 'token' });
       await expectRejected(implicitLink, 'unsupported_response_type');
     });
 
-    it('O8 offers to return to the app with an error when a parameter is sent twice', async () => {
+    it('O8 shows an error page with a link to the app when a parameter is sent twice', async () => {
       await expectRejected(`${authorizeLink(client)}&scope=a&scope=b`, 'invalid_request');
       const twoStates = `${authorizeLink(client)}&state=other`;
       await expectRejected(twoStates, 'invalid_request', { state: null });
@@ -132,21 +132,21 @@ onOneEngine('Authorization endpoint: request', (database) => {
       expectPage(await open(`${link}${appended}`), 200);
     });
 
-    it('O20 shows a visitor without a session an error page with a link to the app, does not redirect, and stores nothing', async () => {
+    it('O20 shows a visitor without a session an error page with a link to the app, does not redirect, and stores no grant and no code', async () => {
       const link = authorizeLink(client, { response_type: 'token' });
       await expectRejected(link, 'unsupported_response_type');
     });
   });
 
   describe('scope', () => {
-    it('O12 offers to return to the app with an error for a scope that is unknown or not registered for the app', async () => {
+    it('O12 shows an error page with a link to the app for a scope that is unknown or not registered for the app', async () => {
       await expectRejected(authorizeLink(client, { scope: 'posts.delete' }), 'invalid_scope');
       const reader = await app().addClient({ scope: 'profile.read' });
       const link = authorizeLink(reader, { scope: 'profile.read posts.write' });
       await expectRejected(link, 'invalid_scope', { app: reader });
     });
 
-    it('O13 offers to return to the app with an error when scope is missing', async () => {
+    it('O13 shows an error page with a link to the app when scope is missing', async () => {
       await expectRejected(authorizeLink(client, { scope: undefined }), 'invalid_scope');
     });
 
@@ -175,7 +175,7 @@ onOneEngine('Authorization endpoint: request', (database) => {
       await expectErrorPage(authorizeLink(client, { state, response_type: 'token' }));
     });
 
-    it('O15 offers to return to the app with an error, without a state, when state is missing', async () => {
+    it('O15 shows an error page with a link to the app, without a state in the link, when state is missing', async () => {
       const link = authorizeLink(client, { state: undefined });
       await expectRejected(link, 'invalid_request', { state: null });
     });
@@ -259,7 +259,7 @@ onOneEngine('Authorization endpoint: request', (database) => {
       },
     );
 
-    it('responds to HEAD like to GET, without a body', async () => {
+    it('responds to HEAD without a body', async () => {
       const response = await app().fetch(authorizeLink(client), { method: 'HEAD' });
       expect(response.status).toBe(200);
       expect(response.headers.get('cache-control')).toBe('no-store');
@@ -276,7 +276,7 @@ onOneEngine('Authorization endpoint: request', (database) => {
         const cookie = [...visitor.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
         return app().fetch(path, { method: 'HEAD', headers: { cookie } });
       };
-      const compare = async (path: string): Promise<void> => {
+      const expectHeadLikeGet = async (path: string): Promise<void> => {
         const before = await dumpTables(app().dataSource);
         const headResponse = await head(path);
         expect(await dumpTables(app().dataSource)).toEqual(before);
@@ -285,16 +285,16 @@ onOneEngine('Authorization endpoint: request', (database) => {
         for (const name of ['content-type', 'cache-control', 'content-security-policy', 'location'])
           expect([name, headResponse.headers.get(name)]).toEqual([name, page.headers.get(name)]);
       };
-      await compare(link);
-      await compare(authorizeLink(client, { scope: 'nothing' }));
+      await expectHeadLikeGet(link);
+      await expectHeadLikeGet(authorizeLink(client, { scope: 'nothing' }));
       const consent = await visitor.signIn(link, await app().addUser());
       const fields = { scope: ['profile.read'], decision: 'approve' };
       await visitor.submit(consent, '/oauth/authorize/decision', fields);
       // After five minutes, a GET extends the session. A HEAD must not.
       app().clock.advance(5 * 60_000);
-      await compare(link);
+      await expectHeadLikeGet(link);
       app().clock.advance(5 * 60_000);
-      await compare('/account/apps');
+      await expectHeadLikeGet('/account/apps');
     });
 
     it.each(['/oauth/authorize/', '/oauth/authorize/sign-in', '/oauth/authorize/a/b'])(

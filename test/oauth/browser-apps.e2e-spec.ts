@@ -51,7 +51,7 @@ onOneEngine('OAuth endpoints: browser apps on other origins', (database) => {
     },
   );
 
-  it('O123 allows each port of a loopback redirect URI', async () => {
+  it('O123 allows each port of a registered loopback address, and no other loopback host', async () => {
     for (const origin of ['http://127.0.0.1', 'http://127.0.0.1:5173'])
       expect(
         (await preflight('/oauth/token', origin)).headers.get('access-control-allow-origin'),
@@ -167,9 +167,13 @@ onOneEngine('OAuth endpoints: browser apps on other origins', (database) => {
         expect(response.status).toBe(400);
         expect(corsHeaders(response)).toEqual([]);
       }
-    const twice = `client_id=${spa.clientId}&client_id=${clientId}`;
+    const twoClientIds = `client_id=${spa.clientId}&client_id=${clientId}`;
     const headers = { origin: ORIGIN, 'content-type': 'application/x-www-form-urlencoded' };
-    const response = await app().fetch('/oauth/token', { method: 'POST', headers, body: twice });
+    const response = await app().fetch('/oauth/token', {
+      method: 'POST',
+      headers,
+      body: twoClientIds,
+    });
     expect(response.status).toBe(400);
     expect(corsHeaders(response)).toEqual([]);
   });
@@ -182,13 +186,13 @@ onOneEngine('OAuth endpoints: browser apps on other origins', (database) => {
   });
 
   it('O124 sends no CORS headers to the origin of a disabled app', async () => {
-    const gone = await app().addClient({
+    const disabledApp = await app().addClient({
       kind: 'public',
       redirectUris: ['https://gone.example/cb'],
     });
     const origin = 'https://gone.example';
     expect(corsHeaders(await preflight('/oauth/token', origin))).not.toEqual([]);
-    const { clientId } = gone;
+    const { clientId } = disabledApp;
     await app().dataSource.manager.update(App, { clientId }, { status: 'disabled' });
     expect(corsHeaders(await preflight('/oauth/token', origin))).toEqual([]);
   });
@@ -213,10 +217,13 @@ onOneEngine('OAuth endpoints: browser apps on other origins', (database) => {
   });
 
   it('O124 allows the origin of the app to read Retry-After after too many failures', async () => {
-    const own = await app().addClient({ kind: 'public', redirectUris: [`${ORIGIN}/callback`] });
+    const otherSpa = await app().addClient({
+      kind: 'public',
+      redirectUris: [`${ORIGIN}/callback`],
+    });
     const form = { grant_type: 'refresh_token', refresh_token: 'x' };
     const guess = (): Promise<Response> =>
-      sendForm(app(), '/oauth/token', own, form, { origin: ORIGIN });
+      sendForm(app(), '/oauth/token', otherSpa, form, { origin: ORIGIN });
     for (let attempt = 0; attempt < 20; attempt += 1) expect((await guess()).status).toBe(400);
     const { status, headers } = await guess();
     expect(status).toBe(429);

@@ -80,14 +80,14 @@ onOneEngine('Client authentication at the token endpoint', (database) => {
 
   it('O83 rejects Basic together with a secret in the body', async () => {
     const basic = `Basic ${base64(`${id}:${secret}`)}`;
-    const both = await refreshWith(client, { client_id: id, client_secret: secret }, basic);
-    await expectTokenError(both, 'invalid_request');
+    const twoSecrets = await refreshWith(client, { client_id: id, client_secret: secret }, basic);
+    await expectTokenError(twoSecrets, 'invalid_request');
   });
 
   it('O83 rejects a client_id in the body that differs from that in Basic', async () => {
     const basic = `Basic ${base64(`${id}:${secret}`)}`;
-    const two = await refreshWith(client, { client_id: publicClient.clientId }, basic);
-    await expectTokenError(two, 'invalid_request');
+    const twoClientIds = await refreshWith(client, { client_id: publicClient.clientId }, basic);
+    await expectTokenError(twoClientIds, 'invalid_request');
   });
 
   it('O83 accepts the same client_id in both places', async () => {
@@ -161,7 +161,7 @@ onOneEngine('Client authentication at the token endpoint', (database) => {
     );
   });
 
-  it('O108 rejects a request without credentials at each endpoint with 401, no challenge and a hint', async () => {
+  it('O108 rejects a request without a client_id at each endpoint with 401, no challenge and a hint', async () => {
     const forms = ['', '&client_id=', `&client_secret=${secret}`];
     for (const path of ['/oauth/token', '/oauth/revoke', '/oauth/introspect'])
       for (const form of forms) {
@@ -174,15 +174,15 @@ onOneEngine('Client authentication at the token endpoint', (database) => {
   });
 
   it.each(['/oauth/token', '/oauth/revoke', '/oauth/introspect'])(
-    'O83 rejects two Authorization headers at %s, even when one of them is right',
+    'O83 rejects two Authorization headers at %s, even when both are right',
     async (path) => {
       const right = `Basic ${base64(`${id}:${secret}`)}`;
-      for (const authorization of [
+      for (const authorizations of [
         [right, right],
         [right, 'Bearer x'],
       ]) {
         const body = 'grant_type=foo&token=x';
-        const response = await sendHeaders(path, authorization, body);
+        const response = await postWithAuthorizations(path, authorizations, body);
         expect(response.status).toBe(400);
         expect(response.body).toContain('"error":"invalid_request"');
         expect(response.body).toContain('Send one Authorization header');
@@ -190,14 +190,14 @@ onOneEngine('Client authentication at the token endpoint', (database) => {
     },
   );
 
-  /** Uses `node:http`, since `fetch` joins headers of one name. */
-  async function sendHeaders(
+  /** Sends several Authorization headers. Uses `node:http`, since `fetch` joins headers of one name. */
+  async function postWithAuthorizations(
     path: string,
-    authorization: string[],
+    authorizations: string[],
     body: string,
   ): Promise<{ status: number | undefined; body: string }> {
     const sent = request(new URL(path, app().baseUrl), { method: 'POST' });
-    sent.setHeader('authorization', authorization);
+    sent.setHeader('authorization', authorizations);
     sent.setHeader('content-type', 'application/x-www-form-urlencoded');
     const [response] = (await once(sent.end(body), 'response')) as [IncomingMessage];
     return { status: response.statusCode, body: await textOf(response) };
@@ -249,7 +249,7 @@ onOneEngine('Client authentication at the token endpoint', (database) => {
   it('O89 does not count the empty password of a public app as a failure', async () => {
     const otherApp = await app().addClient({ kind: 'public' });
     const basic = `Basic ${base64(`${otherApp.clientId}:`)}`;
-    // One more than the failures that an app may have.
+    // One more than the limit of failed token requests.
     for (let call = 0; call < 21; call += 1)
       expect((await refreshWith(otherApp, {}, basic)).status).toBe(200);
   });

@@ -41,7 +41,7 @@ onOneEngine('Client secrets: rotation, last use and comparison', (database) => {
   const secrets = (): AppSecretsService => app().service(AppSecretsService);
 
   /** Advances the clock by a minute and rotates the secret. */
-  async function rotate(graceMs = HOUR): Promise<string> {
+  async function rotate({ graceMs } = { graceMs: HOUR }): Promise<string> {
     app().clock.advance(MINUTE);
     return (await secrets().rotate(client.clientId, graceMs, CHANGE)).secret;
   }
@@ -66,18 +66,18 @@ onOneEngine('Client secrets: rotation, last use and comparison', (database) => {
   }
 
   async function revoke(secret: string): ReturnType<AppSecretsService['revoke']> {
-    const { id } = await row(secret);
+    const { id } = await rowOf(secret);
     return secrets().revoke(client.clientId, id, CHANGE);
   }
 
-  function row(secret: string): Promise<AppSecret> {
+  function rowOf(secret: string): Promise<AppSecret> {
     const { manager } = app().dataSource;
     const lastFour = secret.slice(-4);
     return manager.findOneByOrFail(AppSecret, { clientId: client.clientId, lastFour });
   }
 
   async function lastUse(secret: string): Promise<Date | null> {
-    return (await row(secret)).lastUsedAt;
+    return (await rowOf(secret)).lastUsedAt;
   }
 
   describe('rotation', () => {
@@ -101,21 +101,21 @@ onOneEngine('Client secrets: rotation, last use and comparison', (database) => {
 
     it('O90 accepts only the new secret when there is no grace period', async () => {
       const second = await rotate();
-      const third = await rotate(0);
+      const third = await rotate({ graceMs: 0 });
       expect(await statuses(first, second, third)).toEqual([401, 401, 200]);
     });
 
     it('O90 does not extend a secret that ends before the end of the new grace period', async () => {
-      const second = await rotate(HOUR);
+      const second = await rotate({ graceMs: HOUR });
       await revoke(second);
-      const third = await rotate(24 * HOUR);
+      const third = await rotate({ graceMs: 24 * HOUR });
       app().clock.advance(HOUR - MINUTE - 1);
       expect(await statuses(first, third)).toEqual([200, 200]);
       app().clock.advance(1);
       expect(await statuses(first, third)).toEqual([401, 200]);
     });
 
-    it('O90 accepts an app again once it has a new secret after its last was revoked', async () => {
+    it('O90 accepts an app again once it has a new secret after its last secret was revoked', async () => {
       const { revokedNow, live } = await revoke(first);
       expect({ revokedNow, live }).toEqual({ revokedNow: true, live: 0 });
       expect(await statuses(first)).toEqual([401]);
@@ -123,18 +123,18 @@ onOneEngine('Client secrets: rotation, last use and comparison', (database) => {
       expect(await statuses(first, second)).toEqual([401, 200]);
     });
 
-    it('O90 ends a revoked secret at once, keeps the other, and changes nothing the second time', async () => {
+    it('O90 ends a revoked secret at once, keeps the other, and changes nothing when it is revoked again', async () => {
       const second = await rotate();
       expect(await revoke(first)).toMatchObject({ revokedNow: true, live: 1 });
       expect(await statuses(first, second)).toEqual([401, 200]);
-      const { expiresAt } = await row(first);
+      const { expiresAt } = await rowOf(first);
       app().clock.advance(MINUTE);
       expect(await revoke(first)).toMatchObject({ revokedNow: false, live: 1 });
-      expect((await row(first)).expiresAt).toEqual(expiresAt);
+      expect((await rowOf(first)).expiresAt).toEqual(expiresAt);
     });
 
     it('O90 does not revoke a secret under the client_id of another app', async () => {
-      const { id } = await row(first);
+      const { id } = await rowOf(first);
       const otherApp = await app().addClient();
       await expect(secrets().revoke(otherApp.clientId, id, CHANGE)).rejects.toThrow(
         'no secret with this',
@@ -221,7 +221,7 @@ onOneEngine('Client secrets: rotation, last use and comparison', (database) => {
         expect(response.status).toBe(401);
       };
       for (let round = 0; round < ROUNDS; round += 1) {
-        // After 20 failures within 15 minutes, the endpoint returns 429 instead of 401.
+        // After 20 failures of an app and address within 15 minutes, the endpoint returns 429 instead of 401.
         if (round % 15 === 0) app().clock.advance(HOUR);
         await measure('unknown', UNKNOWN_ID);
         await measure('wrong', client.clientId);
@@ -234,7 +234,7 @@ onOneEngine('Client secrets: rotation, last use and comparison', (database) => {
     });
 
     it('O136 stores and lists no secret, only its last four characters', async () => {
-      const all = [first, await rotate(), await rotate(0)];
+      const all = [first, await rotate(), await rotate({ graceMs: 0 })];
       await revoke(all[2] ?? '');
       const dump =
         (await dumpDatabase(app())) + JSON.stringify(await secrets().list(client.clientId));
@@ -243,36 +243,40 @@ onOneEngine('Client secrets: rotation, last use and comparison', (database) => {
     });
   });
 
-  it('O144 records each secret that is added, retired or revoked with its id', async () => {
+  it('O144 records each addition, retirement and revocation of a secret, with the id of the secret', async () => {
     const second = await rotate();
-    const third = await rotate(0);
+    const third = await rotate({ graceMs: 0 });
     await revoke(third);
-    const [one, two, three] = [await row(first), await row(second), await row(third)];
-    const named = ({ id, lastFour }: AppSecret): object => ({ secretId: id, lastFour });
+    const [firstRow, secondRow, thirdRow] = [
+      await rowOf(first),
+      await rowOf(second),
+      await rowOf(third),
+    ];
+    const detailsOf = ({ id, lastFour }: AppSecret): object => ({ secretId: id, lastFour });
     const retired = (secret: AppSecret): object => ({
       action: 'app.secret_retired',
       ...CHANGE,
-      details: { ...named(secret), expiresAt: expect.stringMatching(/Z$/) as string },
+      details: { ...detailsOf(secret), expiresAt: expect.stringMatching(/Z$/) as string },
     });
     const trail = await auditTrail(app().dataSource, client.clientId);
-    const ofSecrets = trail.filter(({ action }) => action !== 'app.created');
-    expect(ofSecrets).toHaveLength(7);
-    expect(ofSecrets).toEqual(
+    const secretEvents = trail.filter(({ action }) => action !== 'app.created');
+    expect(secretEvents).toHaveLength(7);
+    expect(secretEvents).toEqual(
       expect.arrayContaining([
         {
           action: 'app.secret_added',
           actor: 'test',
           reason: null,
-          details: named(one),
+          details: detailsOf(firstRow),
         },
-        retired(one),
-        { action: 'app.secret_added', ...CHANGE, details: named(two) },
-        retired(two),
-        { action: 'app.secret_added', ...CHANGE, details: named(three) },
-        { action: 'app.secret_revoked', ...CHANGE, details: named(three) },
+        retired(firstRow),
+        { action: 'app.secret_added', ...CHANGE, details: detailsOf(secondRow) },
+        retired(secondRow),
+        { action: 'app.secret_added', ...CHANGE, details: detailsOf(thirdRow) },
+        { action: 'app.secret_revoked', ...CHANGE, details: detailsOf(thirdRow) },
       ]),
     );
-    expect(ofSecrets.filter(({ action }) => action === 'app.secret_retired')).toHaveLength(3);
+    expect(secretEvents.filter(({ action }) => action === 'app.secret_retired')).toHaveLength(3);
   });
 });
 

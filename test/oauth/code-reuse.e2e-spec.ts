@@ -39,7 +39,7 @@ onOneEngine('Reuse of an authorization code', (database) => {
     const { client, code } = await usedCode();
     const { clientId } = client;
     app().clock.advance(10 * SECOND);
-    for (let time = 0; time < 2; time += 1)
+    for (let attempt = 0; attempt < 2; attempt += 1)
       await expectTokenError(await exchange(app(), client, code), 'invalid_grant');
     const { id, userId } = await app().dataSource.manager.findOneByOrFail(Grant, { clientId });
     const details = { clientId, userId };

@@ -30,7 +30,7 @@ onOneEngine('Connected apps: valid access', (database) => {
 
   const isListed = ({ html }: Page): boolean => html.includes(`value="${garden.clientId}"`);
 
-  /** Opens the list one millisecond before the last credential expires, and when it expires. */
+  /** Asserts that the page lists the app for this time, to the millisecond, and not any more after it. */
   async function expectListedFor(milliseconds: number): Promise<void> {
     app().clock.advance(milliseconds - 1);
     expect(isListed(await visitor.signInToAccount(user))).toBe(true);
@@ -55,7 +55,7 @@ onOneEngine('Connected apps: valid access', (database) => {
     await expectListedFor(HOUR);
   });
 
-  it('O146 ignores an access token that the app revoked', async () => {
+  it('O146 hides an app that revoked its only valid token', async () => {
     const token = await app().accessToken(user, garden);
     const [{ id: grantId } = { id: '' }] = await grants();
     await app().dataSource.manager.update(RefreshToken, { grantId }, { consumedAt: new Date() });
@@ -91,8 +91,8 @@ onOneEngine('Connected apps: valid access', (database) => {
   it('O144 revokes 40 grants with as many statements as it takes for 2, and records an event for each grant', async () => {
     await visitor.signInToAccount(user);
     const statementCounts: number[] = [];
-    for (const times of [2, 40]) {
-      for (let time = 0; time < times; time += 1) await app().accessToken(user, garden);
+    for (const grantCount of [2, 40]) {
+      for (let number = 1; number <= grantCount; number += 1) await app().accessToken(user, garden);
       const page = await visitor.open(APPS);
       const statements = await app().statementsOf(() =>
         visitor.submit(page, REVOKE, { client_id: garden.clientId }),
@@ -135,13 +135,15 @@ onOneEngine('Connected apps: valid access', (database) => {
   });
 
   it('O146 reports the removal in one of two concurrent responses and records one event for each grant', async () => {
-    for (let time = 0; time < 3; time += 1) await app().accessToken(user, garden);
+    for (let number = 1; number <= 3; number += 1) await app().accessToken(user, garden);
     const page = await visitor.signInToAccount(user);
     const remove = (): Promise<Page> =>
       visitor.submit(page, REVOKE, { client_id: garden.clientId });
     const pages = await Promise.all([remove(), remove()]);
-    const named = pages.filter(({ html }) => html.includes('Garden Share no longer has access.'));
-    expect(named).toHaveLength(1);
+    const confirmations = pages.filter(({ html }) =>
+      html.includes('Garden Share no longer has access.'),
+    );
+    expect(confirmations).toHaveLength(1);
     const written = await app().dataSource.manager.countBy(AuditEvent, {
       action: 'grant.revoked',
       actor: user.id,

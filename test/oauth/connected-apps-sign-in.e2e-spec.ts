@@ -50,20 +50,20 @@ onOneEngine('Connected apps: sign-in', (database) => {
     'O146 returns to the page that the user opened: %s',
     async (target) => {
       const path = target === 'the list' ? APPS : `${APPS}/${client.clientId}`;
-      const phone = await visitor.open(path);
-      const invalidPhone = await visitor.submit(phone, SIGN_IN, { phone: '12' });
+      const phonePage = await visitor.open(path);
+      const invalidPhone = await visitor.submit(phonePage, SIGN_IN, { phone: '12' });
       expectPage(invalidPhone, 400);
-      const code = await visitor.submit(invalidPhone, SIGN_IN, { phone: user.phone });
-      expectPage(code, 200);
+      const codePage = await visitor.submit(invalidPhone, SIGN_IN, { phone: user.phone });
+      expectPage(codePage, 200);
       await app().sms.password(user.phone);
-      const phoneAgain = await visitor.submit(code, '/account/change-number');
-      expectPhonePage(phoneAgain);
+      const secondPhonePage = await visitor.submit(codePage, '/account/change-number');
+      expectPhonePage(secondPhonePage);
       app().clock.advance(MINUTE + 1000);
-      const codeAgain = await visitor.submit(phoneAgain, SIGN_IN, { phone: user.phone });
-      const password = await app().sms.password(user.phone, 1);
-      const wrong = await visitor.submit(codeAgain, VERIFY, { code: 'letters' });
-      expectPage(wrong, 400);
-      const done = await visitor.submit(wrong, VERIFY, { code: password });
+      const secondCodePage = await visitor.submit(secondPhonePage, SIGN_IN, { phone: user.phone });
+      const code = await app().sms.password(user.phone, { afterMessages: 1 });
+      const invalidCode = await visitor.submit(secondCodePage, VERIFY, { code: 'letters' });
+      expectPage(invalidCode, 400);
+      const done = await visitor.submit(invalidCode, VERIFY, { code });
       expect({ status: done.status, location: done.location }).toEqual({
         status: 303,
         location: path,
@@ -74,13 +74,13 @@ onOneEngine('Connected apps: sign-in', (database) => {
 
   it('O146 redirects to the list when "next" is another site', async () => {
     const page = await visitor.open(APPS);
-    const code = await visitor.submit(page, SIGN_IN, {
+    const codePage = await visitor.submit(page, SIGN_IN, {
       phone: user.phone,
       next: '//evil.example/',
     });
-    const password = await app().sms.password(user.phone);
-    const done = await visitor.submit(code, VERIFY, {
-      code: password,
+    const code = await app().sms.password(user.phone);
+    const done = await visitor.submit(codePage, VERIFY, {
+      code,
       next: 'https://evil.example/',
     });
     expect(done.location).toBe(APPS);
@@ -95,13 +95,13 @@ onOneEngine('Connected apps: sign-in', (database) => {
   });
 
   it('O146 redirects to the list when a sign-in form is sent again after the sign-in', async () => {
-    const code = await visitor.submit(await visitor.open(APPS), SIGN_IN, { phone: user.phone });
-    const password = await app().sms.password(user.phone);
-    await visitor.submit(code, VERIFY, { code: password });
-    const again = await visitor.submit(code, VERIFY, { code: password });
+    const codePage = await visitor.submit(await visitor.open(APPS), SIGN_IN, { phone: user.phone });
+    const code = await app().sms.password(user.phone);
+    await visitor.submit(codePage, VERIFY, { code });
+    const again = await visitor.submit(codePage, VERIFY, { code });
     expect(again.location).toBe(APPS);
     const sent = app().sms.messages.length;
-    const resent = await visitor.submit(code, SIGN_IN, { phone: user.phone });
+    const resent = await visitor.submit(codePage, SIGN_IN, { phone: user.phone });
     expect(resent.location).toBe(APPS);
     expect(app().sms.messages).toHaveLength(sent);
     const stepUrl = await visitor.open(VERIFY);
@@ -118,19 +118,19 @@ onOneEngine('Connected apps: sign-in', (database) => {
   );
 
   it('O55 rejects a code that another browser requested', async () => {
-    const code = await visitor.submit(await visitor.open(APPS), SIGN_IN, { phone: user.phone });
-    const password = await app().sms.password(user.phone);
+    const codePage = await visitor.submit(await visitor.open(APPS), SIGN_IN, { phone: user.phone });
+    const code = await app().sms.password(user.phone);
     const otherBrowser = new Browser(app());
     await otherBrowser.open(APPS);
-    expectPage(await otherBrowser.submit(code, VERIFY, { code: password }), 403);
-    const own = await otherBrowser.open(APPS);
+    expectPage(await otherBrowser.submit(codePage, VERIFY, { code }), 403);
+    const otherBrowsersPage = await otherBrowser.open(APPS);
     const rejected = await otherBrowser.post(
       VERIFY,
       new URLSearchParams({
-        transaction: hidden(own, 'transaction'),
-        token: hidden(own, 'token'),
+        transaction: hidden(otherBrowsersPage, 'transaction'),
+        token: hidden(otherBrowsersPage, 'token'),
         phone: user.phone,
-        code: password,
+        code,
       }),
     );
     expectPage(rejected, 400);
@@ -151,25 +151,25 @@ onOneEngine('Connected apps: sign-in', (database) => {
     const page = await visitor.open(APPS);
     const otherPage = await new Browser(app()).open(APPS);
     const sent = app().sms.messages.length;
-    const own = { transaction: hidden(page, 'transaction'), token: hidden(page, 'token') };
+    const validFields = { transaction: hidden(page, 'transaction'), token: hidden(page, 'token') };
     const forms = [
-      { ...own, token: 'x' },
-      { ...own, token: differentFrom(own.token) },
-      { ...own, token: hidden(otherPage, 'token') },
-      { ...own, transaction: hidden(otherPage, 'transaction') },
+      { ...validFields, token: 'x' },
+      { ...validFields, token: differentFrom(validFields.token) },
+      { ...validFields, token: hidden(otherPage, 'token') },
+      { ...validFields, transaction: hidden(otherPage, 'transaction') },
       { transaction: hidden(otherPage, 'transaction'), token: hidden(otherPage, 'token') },
-      { ...own, token: '' },
-      { transaction: own.transaction },
+      { ...validFields, token: '' },
+      { transaction: validFields.transaction },
     ];
     for (const form of forms) {
       const body = new URLSearchParams({ ...form, phone: user.phone });
       expectPage(await visitor.post(SIGN_IN, body), 403);
     }
-    const body = new URLSearchParams({ ...own, phone: user.phone });
+    const body = new URLSearchParams({ ...validFields, phone: user.phone });
     for (const headers of [{ origin: 'https://evil.example' }, { origin: 'null' }])
       expectPage(await visitor.post(SIGN_IN, body, headers), 403);
     expectPage(await visitor.post(SIGN_IN, body, { 'sec-fetch-site': 'cross-site' }), 403);
-    const malformed = [{ token: own.token }, { ...own, transaction: 'x' }];
+    const malformed = [{ token: validFields.token }, { ...validFields, transaction: 'x' }];
     for (const form of malformed)
       expectPage(await visitor.post(SIGN_IN, new URLSearchParams(form)), 400);
     expect(app().sms.messages).toHaveLength(sent);
@@ -244,14 +244,14 @@ onOneEngine('Connected apps: sign-in', (database) => {
   });
 
   it('O29 links to no other site on any account page and sends the security headers', async () => {
-    const phone = await visitor.open(APPS);
-    const code = await visitor.submit(phone, SIGN_IN, { phone: user.phone });
-    const password = await app().sms.password(user.phone);
-    await visitor.submit(code, VERIFY, { code: password });
+    const phonePage = await visitor.open(APPS);
+    const codePage = await visitor.submit(phonePage, SIGN_IN, { phone: user.phone });
+    const code = await app().sms.password(user.phone);
+    await visitor.submit(codePage, VERIFY, { code });
     const list = await visitor.open(APPS);
-    const one = await visitor.open(`${APPS}/${client.clientId}`);
-    const none = await visitor.submit(list, REVOKE, { all: '1' });
-    for (const page of [phone, code, list, one, none]) {
+    const appPage = await visitor.open(`${APPS}/${client.clientId}`);
+    const emptyList = await visitor.submit(list, REVOKE, { all: '1' });
+    for (const page of [phonePage, codePage, list, appPage, emptyList]) {
       expectPage(page, 200);
       expect(page.headers.get('content-security-policy')).toContain("form-action 'self';");
       const targets = [...page.html.matchAll(/\b(?:href|src|action)="([^"]*)"/g)];
@@ -260,7 +260,7 @@ onOneEngine('Connected apps: sign-in', (database) => {
     }
   });
 
-  it('O127 counts wrong codes and wrong form tokens in one limit and returns its 429 as an error page', async () => {
+  it('O127 counts wrong codes and wrong form tokens in one limit, and shows an error page with 429 after it', async () => {
     const unknown = { phone: '+14155559999' };
     const page = await visitor.submit(await visitor.open(APPS), SIGN_IN, unknown);
     for (let each = 0; each < 10; each += 1) {
@@ -274,11 +274,11 @@ onOneEngine('Connected apps: sign-in', (database) => {
     expectPage(await visitor.submit(page, SIGN_IN), 429);
   });
 
-  it.each(['account', 'app'])(
-    'shows an error at the phone field for a number of a country that is not served: %s',
+  it.each(['the account', 'an app'])(
+    'shows an error at the phone field for a number of a country that is not served, in the sign-in for %s',
     async (target) => {
-      const page = await visitor.open(target === 'account' ? APPS : authorizeLink(client));
-      const action = target === 'account' ? SIGN_IN : '/oauth/authorize/sign-in';
+      const page = await visitor.open(target === 'the account' ? APPS : authorizeLink(client));
+      const action = target === 'the account' ? SIGN_IN : '/oauth/authorize/sign-in';
       const rejected = await visitor.submit(page, action, { phone: '+81 90 1234 5678' });
       expectPage(rejected, 400);
       expect(rejected.html).toContain('We cannot send codes to phone numbers in this country.');

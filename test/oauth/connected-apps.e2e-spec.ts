@@ -138,9 +138,9 @@ onOneEngine('Connected apps', (database) => {
     const client = await app().addClient({ name: '<script>alert(1)</script>' });
     await app().accessToken(user, client);
     const list = await visitor.signInToAccount(user);
-    const own = await visitor.open(`${APPS}/${client.clientId}`);
-    const gone = await visitor.submit(list, REVOKE, { client_id: client.clientId });
-    for (const { html } of [list, own, gone]) {
+    const appPage = await visitor.open(`${APPS}/${client.clientId}`);
+    const confirmation = await visitor.submit(list, REVOKE, { client_id: client.clientId });
+    for (const { html } of [list, appPage, confirmation]) {
       expect(html).not.toContain('<script');
       expect(html).toContain('&lt;script&gt;');
     }
@@ -187,7 +187,7 @@ onOneEngine('Connected apps', (database) => {
     expect([...rowsOf(done).keys()]).toEqual([third.clientId]);
   });
 
-  it('O146 removes every app with "Remove all", whatever is selected', async () => {
+  it('O146 removes every app with "Remove all apps", whatever is selected', async () => {
     const tokens = [await app().accessToken(user, garden), await app().accessToken(user, store)];
     const page = await visitor.signInToAccount(user);
     const late = await app().accessToken(user, await app().addClient());
@@ -287,8 +287,8 @@ onOneEngine('Connected apps', (database) => {
   it('O146 loads the list with three statements for any number of apps, without a write', async () => {
     await visitor.signInToAccount(user);
     const counts = [];
-    for (const more of [1, 10]) {
-      for (let each = 0; each < more; each += 1)
+    for (const addedApps of [1, 10]) {
+      for (let number = 1; number <= addedApps; number += 1)
         await app().accessToken(user, await app().addClient());
       const statements = await statementsWithoutBackground(app(), () => visitor.open(APPS));
       expect(statements.filter((statement) => !/^\s*SELECT/i.test(statement))).toEqual([]);
@@ -302,12 +302,12 @@ onOneEngine('Connected apps', (database) => {
     const statements = await statementsWithoutBackground(app(), () => visitor.open(APPS));
     const query = statements.find((statement) => /FROM grants\s/.test(statement)) ?? '';
     expect(query).not.toBe('');
-    const moments = Array<string>(4).fill('2026-01-01 00:00:00.000');
+    const times = Array<string>(4).fill('2026-01-01 00:00:00.000');
     const isSqlite = database.engine.kind === 'sqlite';
     const explain = isSqlite ? 'EXPLAIN QUERY PLAN' : 'EXPLAIN FORMAT=TRADITIONAL';
     const plan = await app().dataSource.query<Record<string, unknown>[]>(`${explain} ${query}`, [
       user.id,
-      ...moments,
+      ...times,
     ]);
     for (const index of INDEXES) expect(JSON.stringify(plan)).toContain(index);
     const scans = plan.filter(({ detail, type }) =>

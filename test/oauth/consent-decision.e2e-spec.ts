@@ -81,7 +81,7 @@ onOneEngine('Consent decision', (database) => {
     await expectUndecided(page);
   });
 
-  it('O30 rejects a wrong token', async () => {
+  it('O30 rejects a wrong form token', async () => {
     const page = await consentPage();
     const fields = fieldsOf(page);
     fields.set('token', differentFrom(fields.get('token')));
@@ -226,7 +226,7 @@ onOneEngine('Consent decision', (database) => {
     }
   });
 
-  it('O34 completes two tabs that were opened before the sign-in', async () => {
+  it('O34 completes two requests in tabs that were opened before the sign-in', async () => {
     const user = await app().addUser();
     const waiting = await visitor.open(authorizeLink(client, { state: 'tab-2' }));
     const first = await visitor.signIn(authorizeLink(client), user);
@@ -306,7 +306,7 @@ onOneEngine('Consent decision', (database) => {
     expectErrorRedirect(done, client, 'access_denied');
   });
 
-  it('O39 issues no code to an app that was disabled in the meantime', async () => {
+  it('O39 issues no code to an app that was disabled while the user decided', async () => {
     const page = await consentPage();
     const apps = app().service(AppsService);
     await apps.changeStatus(client.clientId, 'disabled', { actor: 'test' });
@@ -314,7 +314,7 @@ onOneEngine('Consent decision', (database) => {
     expect(await countGrantsAndCodes(app(), client)).toEqual({ grants: 0, codes: 0 });
   });
 
-  it('O39 issues no code for a redirect URI that was removed in the meantime', async () => {
+  it('O39 issues no code for a redirect URI that was removed while the user decided', async () => {
     const page = await consentPage();
     await app().dataSource.getRepository(AppRedirectUri).delete({ clientId: client.clientId });
     const rejected = await visitor.submit(page, DECISION, ALLOW_ALL);

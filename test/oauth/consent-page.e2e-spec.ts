@@ -65,10 +65,12 @@ onOneEngine('Consent page', (database) => {
     const client = await app().addClient();
     const user = await app().addUser();
     const visitor = new Browser(app());
-    const phone = await visitor.open(authorizeLink(client));
-    const code = await visitor.submit(phone, '/oauth/authorize/sign-in', { phone: user.phone });
-    const password = await app().sms.password(user.phone);
-    const verified = await visitor.submit(code, '/oauth/authorize/verify', { code: password });
+    const phonePage = await visitor.open(authorizeLink(client));
+    const codePage = await visitor.submit(phonePage, '/oauth/authorize/sign-in', {
+      phone: user.phone,
+    });
+    const code = await app().sms.password(user.phone);
+    const verified = await visitor.submit(codePage, '/oauth/authorize/verify', { code });
     const opened = await visitor.open(authorizeLink(client));
     for (const consent of [verified, opened]) {
       expect(consent.html).toContain('name="decision"');
@@ -76,7 +78,7 @@ onOneEngine('Consent page', (database) => {
       expect(policyOf(consent)).not.toContain('form-action');
     }
     const error = await visitor.open('/oauth/authorize');
-    for (const page of [phone, code, error])
+    for (const page of [phonePage, codePage, error])
       expect(policyOf(page).split('; ')).toContain("form-action 'self'");
   });
 
@@ -84,12 +86,14 @@ onOneEngine('Consent page', (database) => {
     const client = await app().addClient();
     const user = await app().addUser();
     const visitor = new Browser(app());
-    const phone = await visitor.open(authorizeLink(client));
-    const code = await visitor.submit(phone, '/oauth/authorize/sign-in', { phone: user.phone });
-    const password = await app().sms.password(user.phone);
-    const consent = await visitor.submit(code, '/oauth/authorize/verify', { code: password });
+    const phonePage = await visitor.open(authorizeLink(client));
+    const codePage = await visitor.submit(phonePage, '/oauth/authorize/sign-in', {
+      phone: user.phone,
+    });
+    const code = await app().sms.password(user.phone);
+    const consent = await visitor.submit(codePage, '/oauth/authorize/verify', { code });
     const error = await visitor.open('/oauth/authorize');
-    for (const { html } of [phone, code, consent, error]) {
+    for (const { html } of [phonePage, codePage, consent, error]) {
       const targets = [...html.matchAll(/\b(?:href|src|action)="([^"]*)"/g)].map(([, to]) => to);
       expect(targets.filter((target) => !/^(\/[^/]|#)/.test(target ?? ''))).toEqual([]);
     }
@@ -99,16 +103,20 @@ onOneEngine('Consent page', (database) => {
     const client = await app().addClient();
     const user = await app().addUser();
     const visitor = new Browser(app());
-    const phone = await visitor.open(authorizeLink(client));
-    expectPage(phone, 200);
-    const notPhone = await visitor.submit(phone, '/oauth/authorize/sign-in', { phone: 'nobody' });
-    expectPage(notPhone, 400);
-    const code = await visitor.submit(phone, '/oauth/authorize/sign-in', { phone: user.phone });
-    expectPage(code, 200);
-    expectPage(await visitor.submit(code, '/oauth/authorize/verify', { code: 'x' }), 400);
-    expectPage(await visitor.submit(code, '/oauth/authorize/change-number'), 200);
-    const password = await app().sms.password(user.phone);
-    const consent = await visitor.submit(code, '/oauth/authorize/verify', { code: password });
+    const phonePage = await visitor.open(authorizeLink(client));
+    expectPage(phonePage, 200);
+    const invalidPhone = await visitor.submit(phonePage, '/oauth/authorize/sign-in', {
+      phone: 'nobody',
+    });
+    expectPage(invalidPhone, 400);
+    const codePage = await visitor.submit(phonePage, '/oauth/authorize/sign-in', {
+      phone: user.phone,
+    });
+    expectPage(codePage, 200);
+    expectPage(await visitor.submit(codePage, '/oauth/authorize/verify', { code: 'x' }), 400);
+    expectPage(await visitor.submit(codePage, '/oauth/authorize/change-number'), 200);
+    const code = await app().sms.password(user.phone);
+    const consent = await visitor.submit(codePage, '/oauth/authorize/verify', { code });
     expectPage(consent, 200);
     expectPage(await visitor.submit(consent, '/oauth/authorize/sign-out'), 200);
     expectPage(await visitor.post('/oauth/authorize/decision', new URLSearchParams()), 400);

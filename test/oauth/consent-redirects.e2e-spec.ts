@@ -39,10 +39,12 @@ onOneEngine('Redirect after consent', (database) => {
   it('O148 keeps the codes of two apps in two tabs apart', async () => {
     const [first, second] = [await app().addClient(), await app().addClient()];
     const visitor = new Browser(app());
-    const one = await visitor.signIn(authorizeLink(first), await app().addUser());
-    const two = await visitor.open(authorizeLink(second));
-    const secondRedirect = redirectParameters(await visitor.submit(two, DECISION, ALLOW_ALL));
-    const firstRedirect = redirectParameters(await visitor.submit(one, DECISION, ALLOW_ALL));
+    const firstPage = await visitor.signIn(authorizeLink(first), await app().addUser());
+    const secondPage = await visitor.open(authorizeLink(second));
+    const secondRedirect = redirectParameters(
+      await visitor.submit(secondPage, DECISION, ALLOW_ALL),
+    );
+    const firstRedirect = redirectParameters(await visitor.submit(firstPage, DECISION, ALLOW_ALL));
     const codeOfFirst = firstRedirect.get('code') ?? '';
     const codeOfSecond = secondRedirect.get('code') ?? '';
     await expectTokenError(await exchange(app(), first, codeOfSecond), 'invalid_grant');

@@ -25,7 +25,7 @@ const MINUTE = 60_000;
 /** Number of credentials of each kind to compare. */
 const CREDENTIALS_OF_EACH_KIND = 12;
 
-/** The token in the form of a page. */
+/** The value of the hidden field `token` in the form of a page. */
 function formToken(html: string): string {
   const [, token] = /<input[^>]*name="token"[^>]*value="([^"]+)"/.exec(html) ?? [];
   if (token === undefined) throw new Error(`The page has no form token:\n${html}`);
@@ -85,26 +85,27 @@ onOneEngine('Credentials', (database) => {
   it('O133 stores no secret, code, token, verifier, one-time password, cookie or form token of a full flow', async () => {
     const raw: string[] = [VERIFIER];
     for (const kind of ['confidential', 'public'] as const) {
-      const own = await app().addClient({ kind });
+      const newClient = await app().addClient({ kind });
       const user = await app().addUser();
       const visitor = new Browser(app());
-      const consent = await visitor.signIn(authorizeLink(own), user);
+      const consent = await visitor.signIn(authorizeLink(newClient), user);
       const done = await visitor.submit(consent, '/oauth/authorize/decision', {
-        scope: [...own.scopes],
+        scope: [...newClient.scopes],
         decision: 'approve',
       });
       const code = redirectParameters(done).get('code') ?? '';
       expect([...visitor.cookies.keys()].toSorted()).toEqual(['browser', 'session']);
       raw.push(...visitor.cookies.values(), formToken(consent.html));
-      const first = await json<TokenBody>(await exchange(app(), own, code));
+      const first = await json<TokenBody>(await exchange(app(), newClient, code));
       const second = await json<TokenBody>(
-        await requestToken(app(), own, {
+        await requestToken(app(), newClient, {
           grant_type: 'refresh_token',
           refresh_token: first.refresh_token,
         }),
       );
       await app().call(second.access_token, 'POST', '/posts', { content: 'Hello' });
-      raw.push(code, await app().sms.password(user.phone), own.secret ?? code);
+      raw.push(code, await app().sms.password(user.phone));
+      if (newClient.secret !== undefined) raw.push(newClient.secret);
       for (const { access_token, refresh_token } of [first, second])
         raw.push(access_token, refresh_token);
     }

@@ -20,6 +20,7 @@ onOneEngine('Client secret in a URL', (database) => {
     secret = client.secret ?? '';
   });
 
+  /** Asserts this number of audit events about an exposure, each with the id of the client's secret. */
   async function expectRecorded(times = 1): Promise<void> {
     const { manager } = app().dataSource;
     const { clientId } = client;
@@ -36,10 +37,10 @@ onOneEngine('Client secret in a URL', (database) => {
     `Basic ${Buffer.from(`${id}:${password}`).toString('base64')}`;
 
   it.each([TOKEN, '/oauth/revoke', '/oauth/introspect'])(
-    'O63 records the secret and demands its rotation in the response of %s',
+    'O63 records the exposure and demands a new secret in the response of %s',
     async (path) => {
-      const address = path + query({ client_secret: secret });
-      const response = await sendForm(app(), address, client, { token: 'x' });
+      const url = path + query({ client_secret: secret });
+      const response = await sendForm(app(), url, client, { token: 'x' });
       expect(
         (await json<{ error_description: string }>(response.clone())).error_description,
       ).toMatch(/leaked and must be rotated/);
@@ -48,7 +49,7 @@ onOneEngine('Client secret in a URL', (database) => {
     },
   );
 
-  it('O63 records the secret when all parameters are in the query', async () => {
+  it('O63 records the exposure when all parameters are in the query', async () => {
     const { clientId: client_id } = client;
     const all = query({ grant_type: 'refresh_token', client_id, client_secret: secret });
     const response = await app().fetch(TOKEN + all, { method: 'POST' });
@@ -56,21 +57,20 @@ onOneEngine('Client secret in a URL', (database) => {
     await expectRecorded();
   });
 
-  it('O63 records the secret when HTTP Basic has the right secret, too', async () => {
+  it('O63 records the exposure when HTTP Basic has the right secret, too', async () => {
     const headers = { authorization: basic(client.clientId, secret) };
-    const address = TOKEN + query({ client_secret: secret });
-    const response = await sendForm(app(), address, undefined, { grant_type: 'x' }, headers);
+    const url = TOKEN + query({ client_secret: secret });
+    const response = await sendForm(app(), url, undefined, { grant_type: 'x' }, headers);
     await expectTokenError(response, 'invalid_request');
     await expectRecorded();
   });
 
   it.each(['GET', 'PUT', 'HEAD'])(
-    'O63 records the secret when the method is %s',
+    'O63 records the exposure when the method is %s',
     async (method) => {
       const { clientId: client_id } = client;
-      const address =
-        TOKEN + query({ grant_type: 'refresh_token', client_id, client_secret: secret });
-      const response = await app().fetch(address, { method });
+      const url = TOKEN + query({ grant_type: 'refresh_token', client_id, client_secret: secret });
+      const response = await app().fetch(url, { method });
       expect({ status: response.status, allow: response.headers.get('allow') }).toEqual({
         status: 405,
         allow: 'OPTIONS, POST',
@@ -80,15 +80,15 @@ onOneEngine('Client secret in a URL', (database) => {
     },
   );
 
-  it('O63 records the secret when the parameter is repeated and no app is named', async () => {
-    const twice = `${TOKEN}?client_secret=x&client_secret=${secret}`;
-    await expectTokenError(await app().fetch(twice, { method: 'POST' }), 'invalid_request');
+  it('O63 records the exposure when the parameter is repeated and no app is named', async () => {
+    const url = `${TOKEN}?client_secret=x&client_secret=${secret}`;
+    await expectTokenError(await app().fetch(url, { method: 'POST' }), 'invalid_request');
     await expectRecorded();
   });
 
-  it('O63 rejects a secret that is not valid, and does not record it', async () => {
-    const other = newSecret('svc_sec');
-    for (const client_secret of ['x', secret.slice(0, -1), other]) {
+  it('O63 rejects an invalid secret, and records no exposure', async () => {
+    const unknownSecret = newSecret('svc_sec');
+    for (const client_secret of ['x', secret.slice(0, -1), unknownSecret]) {
       const response = await sendForm(app(), TOKEN + query({ client_secret }), client, {});
       await expectTokenError(response, 'invalid_request');
     }
@@ -96,8 +96,8 @@ onOneEngine('Client secret in a URL', (database) => {
       clientId: client.clientId,
     });
     await app().service(AppSecretsService).revoke(client.clientId, id, { actor: 'test' });
-    const address = TOKEN + query({ client_secret: secret });
-    await expectTokenError(await app().fetch(address, { method: 'POST' }), 'invalid_request');
+    const url = TOKEN + query({ client_secret: secret });
+    await expectTokenError(await app().fetch(url, { method: 'POST' }), 'invalid_request');
     await expectRecorded(0);
   });
 

@@ -73,6 +73,7 @@ onOneEngine('Last use of a grant', (database) => {
     expect((await requestToken(app(), client, form)).status).toBe(200);
     const last = app().clock.now();
     expect(await lastUseOfGrant()).toEqual(last);
+    // Both are made unused again: the service rejects them because they have expired.
     app().clock.advance(31 * DAY);
     const { manager } = app().dataSource;
     await manager.update(RefreshToken, { grantId: id }, { consumedAt: null });
@@ -97,13 +98,15 @@ onOneEngine('Last use of a grant', (database) => {
   });
 
   it('O119 does not overwrite a use that another process stored within the minute', async () => {
-    const other = new Date(app().clock.now().getTime() - 10 * SECOND);
-    await app().dataSource.getRepository(Grant).update({ userId: user.id }, { lastUsedAt: other });
+    const storedUse = new Date(app().clock.now().getTime() - 10 * SECOND);
+    await app()
+      .dataSource.getRepository(Grant)
+      .update({ userId: user.id }, { lastUsedAt: storedUse });
     await call();
-    expect(await lastUse()).toEqual(other);
+    expect(await lastUse()).toEqual(storedUse);
   });
 
-  it('O119 stores twelve calls of six grants with one statement, or two if a new second begins between them', async () => {
+  it('O119 stores the last use of six grants after twelve calls with one statement, or with two if a new second begins between the calls', async () => {
     const tokens = [token];
     for (let each = 0; each < 5; each += 1)
       tokens.push(await app().accessToken(await app().addUser(), client));

@@ -101,8 +101,11 @@ onOneEngine('Introspection endpoint (RFC 7662)', (database) => {
     const withoutSecret = { ...client, secret: undefined };
     await expectTokenError(await introspect(token, withoutSecret), 'invalid_client');
     const publicClient = await app().addClient({ kind: 'public' });
-    const own = await issueTokens(publicClient);
-    await expectTokenError(await introspect(own.access_token, publicClient), 'invalid_client');
+    const publicTokens = await issueTokens(publicClient);
+    await expectTokenError(
+      await introspect(publicTokens.access_token, publicClient),
+      'invalid_client',
+    );
   });
 
   it('O112 returns only active: false for tokens of another app', async () => {

@@ -4,7 +4,7 @@ import { onOneEngine } from '../support/database.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
 
 const SECOND = 1000;
-const LOCKING = /^(INSERT|UPDATE|DELETE|REPLACE)\b|\bFOR UPDATE\b/i;
+const LOCKS_ROWS = /^(INSERT|UPDATE|DELETE|REPLACE)\b|\bFOR UPDATE\b/i;
 const COUNTS_ATTEMPTS =
   /^(INSERT INTO|UPDATE) throttle_hits\b|^SELECT .* FROM throttle_hits .*\bFOR UPDATE\b/is;
 const LOCKS_GRANT = /^UPDATE grants |^SELECT .* FROM grants .*\bFOR UPDATE\b/is;
@@ -23,22 +23,26 @@ onOneEngine('Token endpoint: order of locks', (database) => {
   const refresh = (refresh_token: string): Promise<Response> =>
     requestToken(app(), client, { grant_type: 'refresh_token', refresh_token });
 
-  /** The statements that lock rows in each transaction of `work`, without quotes. Rate limits use transactions of their own. */
+  /**
+   * The statements that lock rows in each transaction of `work`, without the quotes of identifiers. Omits the transactions that only
+   * count attempts for the rate limits.
+   */
   async function locksOf(work: () => Promise<unknown>): Promise<string[][]> {
     const transactions: string[][] = [];
     let current: string[] | undefined;
     for (const statement of await app().statementsOf(work)) {
       if (/^(BEGIN|START) /i.test(statement)) transactions.push((current = []));
       else if (/^(COMMIT|ROLLBACK)/i.test(statement)) current = undefined;
-      else if (LOCKING.test(statement)) current?.push(statement.replaceAll(/[`"]/g, ''));
+      else if (LOCKS_ROWS.test(statement)) current?.push(statement.replaceAll(/[`"]/g, ''));
     }
     const countsAttempts = (locks: string[]): boolean =>
       locks.length > 0 && locks.every((lock) => COUNTS_ATTEMPTS.test(lock));
     return transactions.filter((locks) => !countsAttempts(locks));
   }
 
+  /** Asserts that each transaction of `work` locks the grant before other rows and deletes nothing. */
   async function expectGrantFirst(work: () => Promise<Response>, status: number): Promise<void> {
-    // The last use is written in a transaction of its own.
+    // Otherwise, the transaction that writes the last use of an earlier request could run during `work`.
     await app().service(GrantUsageRecorder).flush();
     const transactions = await locksOf(async () => expect((await work()).status).toBe(status));
     expect(transactions.length).toBeGreaterThan(0);

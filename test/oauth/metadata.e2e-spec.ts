@@ -26,7 +26,7 @@ onOneEngine('Authorization server metadata (RFC 8414)', (database) => {
     client = await app().addClient();
   });
 
-  it('O120 lists the issuer, the endpoints and everything that is supported', async () => {
+  it('O120 lists the issuer, the endpoints and the supported values', async () => {
     const issuer = app().config.publicUrl;
     const response = await app().fetch(PATH);
     expect(response.headers.get('content-type')).toMatch(/^application\/json\b/);
@@ -65,9 +65,9 @@ onOneEngine('Authorization server metadata (RFC 8414)', (database) => {
 
   it('O120 ignores the header Host', async () => {
     const metadata = await json(await app().fetch(PATH));
-    const elsewhere = await getRaw(`${app().baseUrl}${PATH}`, ['Host', 'evil.example']);
-    expect(elsewhere.status).toBe(200);
-    expect(await json(elsewhere)).toEqual(metadata);
+    const withOtherHost = await getRaw(`${app().baseUrl}${PATH}`, ['Host', 'evil.example']);
+    expect(withOtherHost.status).toBe(200);
+    expect(await json(withOtherHost)).toEqual(metadata);
   });
 
   it('O122 is readable by every origin and publicly cacheable for an hour', async () => {
@@ -142,7 +142,7 @@ onOneEngine('Authorization server metadata (RFC 8414)', (database) => {
     expectErrorPageWithReturnLink(page, client, error);
   });
 
-  it('O121 accepts the response mode that is listed', async () => {
+  it('O121 accepts the listed response mode', async () => {
     const user = await app().addUser();
     const redirect = await approve(app(), user, client, { response_mode: 'query' });
     expect((await exchange(app(), client, redirect.get('code') ?? '')).status).toBe(200);

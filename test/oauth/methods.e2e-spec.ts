@@ -37,8 +37,8 @@ onOneEngine('OAuth endpoints: methods', (database) => {
     for (const method of ['GET', 'HEAD', 'OPTIONS', 'POST']) {
       const path = method === 'POST' ? '/oauth/authorize' : authorizeLink(client);
       const { headers } = await app().fetch(path, { method, headers: { origin: ORIGIN } });
-      const shared = [...headers.keys()].filter((name) => name.startsWith('access-control-'));
-      expect({ method, shared }).toEqual({ method, shared: [] });
+      const corsHeaders = [...headers.keys()].filter((name) => name.startsWith('access-control-'));
+      expect({ method, corsHeaders }).toEqual({ method, corsHeaders: [] });
     }
   });
 

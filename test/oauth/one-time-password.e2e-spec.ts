@@ -27,7 +27,8 @@ onOneEngine('One-time password', (database) => {
     visitor = new Browser(app());
   });
 
-  async function codePage(): Promise<{ page: Page; code: string }> {
+  /** Requests a code for the user's phone. Returns the page for the code, and the code. */
+  async function requestCode(): Promise<{ page: Page; code: string }> {
     const phonePage = await visitor.open(authorizeLink(client));
     const page = await visitor.submit(phonePage, SIGN_IN, { phone: user.phone });
     return { page, code: await app().sms.password(user.phone) };
@@ -58,14 +59,14 @@ onOneEngine('One-time password', (database) => {
   }
 
   it('O43 sends six digits in a message that ends with the host for WebOTP', async () => {
-    const { code } = await codePage();
+    const { code } = await requestCode();
     expect(code).toMatch(/^\d{6}$/);
     const message = app().sms.messages.find(({ to }) => to === user.phone);
     expect(message?.text).toMatch(new RegExp(`\\n@127\\.0\\.0\\.1 #${code}$`));
   });
 
   it('O44 stores an HMAC of the code, not the code', async () => {
-    const { page, code } = await codePage();
+    const { page, code } = await requestCode();
     const [, id = ''] = /name="transaction" value="([^"]*)"/.exec(page.html) ?? [];
     const challenges = app().dataSource.getRepository(OtpChallenge);
     const { codeHash } = await challenges.findOneByOrFail({ signInId: id });
@@ -75,19 +76,19 @@ onOneEngine('One-time password', (database) => {
   });
 
   it('O45 accepts the code one millisecond before it is five minutes old', async () => {
-    const { page, code } = await codePage();
+    const { page, code } = await requestCode();
     app().clock.advance(299_999);
     expectSignedIn(await attempt(page, code));
   });
 
   it('O45 rejects a code that is five minutes old', async () => {
-    const { page, code } = await codePage();
+    const { page, code } = await requestCode();
     app().clock.advance(300_000);
     expectRejected(await attempt(page, code));
   });
 
   it('O46 creates one session when the right code is sent twenty times at once', async () => {
-    const { page, code } = await codePage();
+    const { page, code } = await requestCode();
     const responses = await Promise.all(Array.from({ length: 20 }, () => attempt(page, code)));
     const signedIn = responses.filter(({ status }) => status === 200);
     expect(signedIn).toHaveLength(1);
@@ -97,35 +98,35 @@ onOneEngine('One-time password', (database) => {
   });
 
   it('O46 rejects a code that was already used', async () => {
-    const { page, code } = await codePage();
+    const { page, code } = await requestCode();
     expectSignedIn(await attempt(page, code));
     visitor.cookies.delete('session');
     expectRejected(await attempt(page, code));
   });
 
-  it('shows the consent page again after a reload', async () => {
-    const { page, code } = await codePage();
+  it('shows the consent page again when a form of the sign-in is sent again', async () => {
+    const { page, code } = await requestCode();
     expectSignedIn(await attempt(page, code));
     expectSignedIn(await attempt(page, code));
     expectSignedIn(await visitor.submit(page, SIGN_IN, { phone: user.phone }));
   });
 
   it('O47 accepts the right code after four wrong ones', async () => {
-    const { page, code } = await codePage();
+    const { page, code } = await requestCode();
     for (let offset = 1; offset <= 4; offset += 1)
       expectRejected(await attempt(page, wrongCode(code, offset)));
     expectSignedIn(await attempt(page, code));
   });
 
   it('O47 rejects the right code after five wrong ones', async () => {
-    const { page, code } = await codePage();
+    const { page, code } = await requestCode();
     for (let offset = 1; offset <= 5; offset += 1)
       expectRejected(await attempt(page, wrongCode(code, offset)));
     expectRejected(await attempt(page, code));
   });
 
-  it('O47 compares five of fifty concurrent guesses', async () => {
-    const { page, code } = await codePage();
+  it('O47 compares only five of fifty concurrent guesses with the code', async () => {
+    const { page, code } = await requestCode();
     const guesses = Array.from({ length: 50 }, (_, offset) =>
       attempt(page, wrongCode(code, offset + 1)),
     );
@@ -137,18 +138,18 @@ onOneEngine('One-time password', (database) => {
   });
 
   it('O50 accepts only the code of the newest message', async () => {
-    const { page, code: first } = await codePage();
+    const { page, code: first } = await requestCode();
     expect(page.html).not.toContain('class="notice"');
     app().clock.advance(61 * SECOND);
     const again = await visitor.submit(page, SIGN_IN, { again: '1' });
     expect(again.html).toMatch(/role="status">If there is an account for this number, a new code/);
-    const second = await app().sms.password(user.phone, 1);
+    const second = await app().sms.password(user.phone, { afterMessages: 1 });
     if (first !== second) expectRejected(await attempt(page, first));
     expectSignedIn(await attempt(page, second));
   });
 
   it('O55 rejects the code in another browser', async () => {
-    const { page, code } = await codePage();
+    const { page, code } = await requestCode();
     const otherBrowser = new Browser(app());
     expectPage(await otherBrowser.submit(page, VERIFY, { code }), 403);
     await otherBrowser.open(authorizeLink(client));
@@ -157,27 +158,27 @@ onOneEngine('One-time password', (database) => {
   });
 
   it('O55 rejects the code in another browser that requested one for the same phone', async () => {
-    const { page, code } = await codePage();
+    const { page, code } = await requestCode();
     app().clock.advance(61 * SECOND);
     const second = new Browser(app());
     const phonePage = await second.open(authorizeLink(client));
     const secondPage = await second.submit(phonePage, SIGN_IN, { phone: user.phone });
-    if ((await app().sms.password(user.phone, 1)) !== code)
+    if ((await app().sms.password(user.phone, { afterMessages: 1 })) !== code)
       expectRejected(await second.submit(secondPage, VERIFY, { code }));
     expectSignedIn(await attempt(page, code));
   });
 
   it('O55 rejects the code for another authorization request of the same browser', async () => {
-    const { code } = await codePage();
+    const { code } = await requestCode();
     const phonePage = await visitor.open(authorizeLink(client));
     const unknown = { phone: '+14155550199' };
-    const elsewhere = await visitor.submit(phonePage, SIGN_IN, unknown);
-    const page = await visitor.submit(elsewhere, VERIFY, { code, phone: user.phone });
+    const otherCodePage = await visitor.submit(phonePage, SIGN_IN, unknown);
+    const page = await visitor.submit(otherCodePage, VERIFY, { code, phone: user.phone });
     expectRejected(page);
   });
 
   it('O58 lets browsers fill in the code and puts it in no URL', async () => {
-    const { page, code } = await codePage();
+    const { page, code } = await requestCode();
     const field = /<input[^>]*name="code"[^>]*>/.exec(page.html)?.[0];
     expect(field).toContain('autocomplete="one-time-code"');
     expect(field).toContain('inputmode="numeric"');
@@ -196,12 +197,12 @@ onOneEngine('One-time password', (database) => {
         code.replaceAll(/\d/g, (digit) => String.fromCharCode(0xff10 + Number(digit))),
     ],
   ])('O149 accepts the code with %s', async (_, typed) => {
-    const { page, code } = await codePage();
+    const { page, code } = await requestCode();
     expectSignedIn(await attempt(page, typed(code)));
   });
 
   it('O149 rejects malformed codes with an error at the field, and does not count them as attempts', async () => {
-    const { page, code } = await codePage();
+    const { page, code } = await requestCode();
     const malformed = ['1234567', '12345', 'abcdef', '12 34', '', "' OR 1=1", '1'.repeat(10_000)];
     for (const typed of [...malformed, '١٢٣٤٥٦']) expectRejected(await attempt(page, typed));
     expectSignedIn(await attempt(page, code));

@@ -49,8 +49,8 @@ onEachServer('Delivery of one-time passwords: database lock', (database) => {
     // The key of the limit of all messages of a day, whose row is locked below.
     const hash = sha256('otp-daily-total|');
     const { manager } = app().dataSource;
-    const counted = (): Promise<number | null> => manager.sum(RateLimitHit, 'hits', { hash });
-    const before = (await counted()) ?? 0;
+    const countMessages = (): Promise<number | null> => manager.sum(RateLimitHit, 'hits', { hash });
+    const before = (await countMessages()) ?? 0;
     const user = await app().addUser();
     const holder = await mysql.createConnection(database.url);
     try {
@@ -65,7 +65,7 @@ onEachServer('Delivery of one-time passwords: database lock', (database) => {
       holder.destroy();
     }
     expect(await app().sms.password(user.phone)).toMatch(/^\d{6}$/);
-    expect(await counted()).toBe(before + 1);
+    expect(await countMessages()).toBe(before + 1);
     expect(await failuresOf(app().dataSource, user)).toBe(0);
   });
 });
@@ -81,8 +81,8 @@ onOneEngine('Delivery of one-time passwords: without retries', (database) => {
     client = await app().addClient();
   });
 
-  /** Makes the gateway fail, and waits until the service has detected it. Returns the user whose message failed. */
-  async function outage(): Promise<User> {
+  /** Makes the gateway fail, and waits until the service has recorded a failed message. Returns the user whose message failed. */
+  async function startOutage(): Promise<User> {
     const user = await app().addUser();
     app().sms.refuse();
     expectPage(await requestCode(app(), client, user.phone), 200);
@@ -91,7 +91,7 @@ onOneEngine('Delivery of one-time passwords: without retries', (database) => {
   }
 
   it('O58 applies the same limits to a phone with and without a user, even if messages fail', async () => {
-    const user = await outage();
+    const user = await startOutage();
     const known = await requestCode(app(), client, user.phone);
     expectPage(known, 429);
     expectPage(await requestCode(app(), client, '+14155559911'), 200);
@@ -109,7 +109,7 @@ onOneEngine('Delivery of one-time passwords: without retries', (database) => {
     expectPage(healthy, 200);
     await app().sms.password(phone);
     app().sms.refuse();
-    for (let time = 1; time <= 2; time += 1) {
+    for (let message = 1; message <= 2; message += 1) {
       const user = await app().addUser();
       const page = await requestCode(app(), client, user.phone);
       expect(withoutSecrets(page)).toBe(withoutSecrets(healthy));
@@ -118,26 +118,26 @@ onOneEngine('Delivery of one-time passwords: without retries', (database) => {
   });
 
   it('O58 records an audit event without phone and code when a message fails', async () => {
-    const user = await outage();
+    const user = await startOutage();
     const trail = await auditTrail(app().dataSource, user.id);
     expect(trail.filter(({ action }) => action === 'otp.send_failed')).toEqual([
       { action: 'otp.send_failed', actor: 'service', reason: null, details: {} },
     ]);
   });
 
-  it('O58 counts a failed message as no attempt at the code', async () => {
-    const user = await outage();
+  it('O58 does not count a failed message as an attempt at the code', async () => {
+    const user = await startOutage();
     const challenges = app().dataSource.getRepository(OtpChallenge);
     const open = await challenges.findBy({ phone: user.phone });
     expect(open.map(({ attempts }) => attempts)).toEqual([0]);
   });
 
   it('O58 does not count failed messages in the daily limit', async () => {
-    const user = await outage();
-    for (let time = 2; time <= 5; time += 1) {
+    const user = await startOutage();
+    for (let failures = 2; failures <= 5; failures += 1) {
       app().clock.advance(MESSAGE_PAUSE);
       await requestCode(app(), client, user.phone);
-      await expect.poll(() => failuresOf(app().dataSource, user)).toBe(time);
+      await expect.poll(() => failuresOf(app().dataSource, user)).toBe(failures);
     }
     app().sms.refuse(0);
     for (let each = 0; each < 3; each += 1) {
@@ -170,7 +170,7 @@ onOneEngine('Delivery of one-time passwords: without retries', (database) => {
         await app().service(SmsQueue).idle();
       });
     };
-    // The first request of an address adds its row.
+    // The first request of an address adds the row of its message limit.
     await statementsFor('+14155559974');
     const unknown = await statementsFor('+14155559975');
     const known = await statementsFor((await app().addUser()).phone);
@@ -200,8 +200,11 @@ onOneEngine('Delivery of one-time passwords: with retries', (database) => {
     dataSource = undefined;
   });
 
-  /** Stops the service after the first of these failures of the gateway. */
-  async function stopAfterFailure(phone: string, failures: number): Promise<void> {
+  /** Makes the gateway reject this number of messages, and stops the service after the first rejection. */
+  async function stopAfterFailure(
+    phone: string,
+    { failures }: { failures: number },
+  ): Promise<void> {
     user = await app.addUser({ phone });
     app.sms.refuse(failures);
     await requestCode(app, client, phone);
@@ -231,13 +234,13 @@ onOneEngine('Delivery of one-time passwords: with retries', (database) => {
 
   it('O58 retries once when the service stops', async () => {
     const started = performance.now();
-    await stopAfterFailure('+14155557001', 1);
+    await stopAfterFailure('+14155557001', { failures: 1 });
     expect(app.sms.messages).toEqual(app.sms.refused);
     expect(performance.now() - started).toBeLessThan(10_000);
   });
 
   it('O58 records that the last retry failed before the service closes the database', async () => {
-    await stopAfterFailure('+14155557002', 2);
+    await stopAfterFailure('+14155557002', { failures: 2 });
     expect(app.sms.messages).toEqual([]);
     expect(app.sms.refused).toHaveLength(2);
     dataSource = await connect(database.url);

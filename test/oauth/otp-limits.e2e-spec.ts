@@ -35,15 +35,18 @@ onOneEngine('One-time passwords: default limits', (database) => {
     return from.submit(await from.open(authorizeLink(client)), SIGN_IN, { phone });
   }
 
-  /** Returns the code of the nth message, which the page announced. */
-  async function codeOf(page: Page, number: number): Promise<string> {
+  /** Returns the code of the user's message with this number, from 1. `page` must have announced the message. */
+  async function codeOfMessage(number: number, page: Page): Promise<string> {
     expectPage(page, 200);
-    return app().sms.password(user.phone, number - 1);
+    return app().sms.password(user.phone, { afterMessages: number - 1 });
   }
 
-  async function sendWrongCodes(page: Page, code: string, times: number): Promise<void> {
+  async function sendWrongCodes(
+    page: Page,
+    { rightCode, times }: { rightCode: string; times: number },
+  ): Promise<void> {
     for (let offset = 1; offset <= times; offset += 1) {
-      const wrong = String((Number(code) + offset) % 1_000_000).padStart(6, '0');
+      const wrong = String((Number(rightCode) + offset) % 1_000_000).padStart(6, '0');
       expectPage(await visitor.submit(page, VERIFY, { code: wrong }), 400);
     }
   }
@@ -55,13 +58,14 @@ onOneEngine('One-time passwords: default limits', (database) => {
 
   it('O48 rejects even the right code for a phone after ten wrong ones in fifteen minutes, over several messages', async () => {
     const page = await requestCode(user.phone, visitor);
-    let code = await codeOf(page, 1);
-    for (const [index, times] of [3, 5, 2].entries()) {
+    let code = await codeOfMessage(1, page);
+    const wrongCodesPerMessage = [3, 5, 2];
+    for (const [index, times] of wrongCodesPerMessage.entries()) {
       if (index > 0) {
         app().clock.advance(MESSAGE_PAUSE);
-        code = await codeOf(await visitor.submit(page, SIGN_IN), index + 1);
+        code = await codeOfMessage(index + 1, await visitor.submit(page, SIGN_IN));
       }
-      await sendWrongCodes(page, code, times);
+      await sendWrongCodes(page, { rightCode: code, times });
     }
     const rejected = await visitor.submit(page, VERIFY, { code });
     expectPage(rejected, 429);
@@ -70,7 +74,7 @@ onOneEngine('One-time passwords: default limits', (database) => {
 
   it('O49 rejects a second message within sixty seconds and still accepts the first code', async () => {
     const page = await requestCode(user.phone, visitor);
-    const code = await codeOf(page, 1);
+    const code = await codeOfMessage(1, page);
     app().clock.advance(59 * SECOND);
     const again = await visitor.submit(page, SIGN_IN);
     expectPage(again, 429);
@@ -83,11 +87,11 @@ onOneEngine('One-time passwords: default limits', (database) => {
 
   it('O49 sends another message after the time in Retry-After', async () => {
     const page = await requestCode(user.phone, visitor);
-    await codeOf(page, 1);
+    await codeOfMessage(1, page);
     const again = await visitor.submit(page, SIGN_IN);
     expectPage(again, 429);
     app().clock.advance(Number(again.headers.get('retry-after')) * SECOND);
-    await codeOf(await visitor.submit(page, SIGN_IN), 2);
+    await codeOfMessage(2, await visitor.submit(page, SIGN_IN));
   });
 
   it('O51 sends one message to a phone for a hundred concurrent requests', async () => {
@@ -110,11 +114,11 @@ onOneEngine('One-time passwords: default limits', (database) => {
     expect(statuses).toEqual([...five, 429, ...five, ...Array<number>(7).fill(429)]);
   });
 
-  it('O52 O144 limits an address to twenty messages an hour, and records that once', async () => {
+  it('O52 O144 limits an address to twenty messages an hour, and records the exceeded limit once', async () => {
     const before = (await auditTrail(app().dataSource, 'otp-address')).length;
     const statuses: number[] = [];
     for (let each = 10; each < 32; each += 1) {
-      // Ignored without TRUST_PROXY.
+      // The service ignores the header without TRUST_PROXY.
       const from = new Browser(app(), { 'x-forwarded-for': `203.0.113.${each}` });
       statuses.push((await requestCode(`+141555530${each}`, from)).status);
     }
@@ -129,7 +133,7 @@ onOneEngine('One-time passwords: default limits', (database) => {
   it('O56 locks a phone for a day after a hundred wrong codes in a row', async () => {
     for (let message = 1; message <= 20; message += 1) {
       const page = await requestCode(user.phone, visitor);
-      await sendWrongCodes(page, await codeOf(page, message), 5);
+      await sendWrongCodes(page, { rightCode: await codeOfMessage(message, page), times: 5 });
       app().clock.advance(3 * HOUR);
     }
     for (const page of [await requestCode(user.phone, visitor), await requestCode()]) {
@@ -139,7 +143,7 @@ onOneEngine('One-time passwords: default limits', (database) => {
     expect(app().sms.count(user.phone)).toBe(20);
     app().clock.advance(21 * HOUR);
     const page = await requestCode(user.phone, visitor);
-    const done = await visitor.submit(page, VERIFY, { code: await codeOf(page, 21) });
+    const done = await visitor.submit(page, VERIFY, { code: await codeOfMessage(21, page) });
     expect(done.html).toContain('name="decision"');
   });
 
@@ -148,12 +152,12 @@ onOneEngine('One-time passwords: default limits', (database) => {
     visitor.cookies.delete('session');
     app().clock.advance(2 * HOUR);
     for (let message = 2; message <= 6; message += 1) {
-      await codeOf(await requestCode(), message);
+      await codeOfMessage(message, await requestCode());
       app().clock.advance(2 * MINUTE);
     }
     expectPage(await requestCode(), 429);
     const page = await requestCode(user.phone, visitor);
-    await sendWrongCodes(page, await codeOf(page, 7), 4);
+    await sendWrongCodes(page, { rightCode: await codeOfMessage(7, page), times: 4 });
     expectPage(await requestCode(user.phone, visitor), 429);
     const code = await app().sms.password(user.phone);
     expect((await visitor.submit(page, VERIFY, { code })).html).toContain('name="decision"');
@@ -161,7 +165,7 @@ onOneEngine('One-time passwords: default limits', (database) => {
 });
 
 onOneEngine('One-time passwords: daily limit of messages', (database) => {
-  // The password expires before the first pause of the queue, so that a message is sent once.
+  // The password expires before the service would send a failed message again.
   const app = useTestApp(database, { OTP_DAILY_TOTAL: '5', OTP_SECONDS: '1' });
   let client: TestClient;
   let errors: string[];
@@ -190,18 +194,18 @@ onOneEngine('One-time passwords: daily limit of messages', (database) => {
     return users.map(({ phone }) => phone);
   }
 
-  async function countAlarms(): Promise<number> {
+  async function countLimitEvents(): Promise<number> {
     const trail = await auditTrail(app().dataSource, 'otp');
     return trail.filter(({ action }) => action === 'otp.daily_total_reached').length;
   }
 
-  async function sendFive(): Promise<void> {
+  async function sendFiveMessages(): Promise<void> {
     for (const phone of await newPhones(5)) expectPage(await requestCode(phone), 200);
     await expect.poll(() => app().sms.messages).toHaveLength(5);
   }
 
   it('O52 returns 429 for phones with and without a user after the last message', async () => {
-    await sendFive();
+    await sendFiveMessages();
     for (const phone of [...(await newPhones(1)), '+14155559921']) {
       const page = await requestCode(phone);
       expectPage(page, 429);
@@ -213,10 +217,10 @@ onOneEngine('One-time passwords: daily limit of messages', (database) => {
   it('O52 does not count phones without a user', async () => {
     for (let each = 0; each < 10; each += 1)
       expectPage(await requestCode(`+141555598${10 + each}`), 200);
-    await sendFive();
+    await sendFiveMessages();
   });
 
-  it('O52 sends no further message for concurrent requests', async () => {
+  it('O52 sends no message beyond the limit for concurrent requests', async () => {
     const pages = await Promise.all((await newPhones(20)).map(requestCode));
     for (const { status } of pages) expect([200, 429]).toContain(status);
     await app().service(SmsQueue).idle();
@@ -226,12 +230,12 @@ onOneEngine('One-time passwords: daily limit of messages', (database) => {
   });
 
   it('O52 logs an error and records one audit event each time the limit is reached', async () => {
-    const before = await countAlarms();
+    const before = await countLimitEvents();
     for (let day = 1; day <= 2; day += 1) {
       await Promise.all((await newPhones(8)).map(requestCode));
       await app().service(SmsQueue).idle();
       for (const phone of await newPhones(3)) await requestCode(phone);
-      expect(await countAlarms()).toBe(before + day);
+      expect(await countLimitEvents()).toBe(before + day);
       expect(errors).toHaveLength(day);
       app().clock.advance(2 * DAY);
     }

@@ -15,10 +15,10 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 /** Longer than the pause between two messages to one phone. */
 const MESSAGE_PAUSE = 61 * SECOND;
-/** The phone of no user. */
-const UNKNOWN = '+14155559931';
+/** A phone number without a user. */
+const UNKNOWN_PHONE = '+14155559931';
 
-/** A page for a code, and the right code if the phone has a user. */
+/** The page that asks for a code, and the right code if the phone has a user and the service sent one. */
 interface CodeRequest {
   visitor: Browser;
   page: Page;
@@ -36,6 +36,7 @@ onOneEngine('Phone lock after a hundred wrong codes', (database) => {
     user = await app().addUser();
   });
 
+  /** Advances the clock by `MESSAGE_PAUSE` and requests a code in a new browser. */
   async function requestCode(phone: string): Promise<CodeRequest> {
     const visitor = new Browser(app());
     app().clock.advance(MESSAGE_PAUSE);
@@ -43,7 +44,8 @@ onOneEngine('Phone lock after a hundred wrong codes', (database) => {
     const page = await visitor.submit(await visitor.open(authorizeLink(client)), SIGN_IN, {
       phone,
     });
-    const code = phone === UNKNOWN || page.status !== 200 ? '' : await app().sms.password(phone);
+    const code =
+      phone === UNKNOWN_PHONE || page.status !== 200 ? '' : await app().sms.password(phone);
     return { visitor, page, code };
   }
 
@@ -52,6 +54,7 @@ onOneEngine('Phone lock after a hundred wrong codes', (database) => {
     return visitor.submit(page, VERIFY, { code: wrong });
   }
 
+  /** Sends this number of wrong codes, at most five for each message. */
   async function failTimes(phone: string, times: number): Promise<void> {
     for (let left = times; left > 0; left -= 5) {
       const request = await requestCode(phone);
@@ -64,6 +67,7 @@ onOneEngine('Phone lock after a hundred wrong codes', (database) => {
     return visitor.submit(page, VERIFY, { code });
   }
 
+  /** Asserts the page of a locked phone. Returns its `Retry-After`. */
   function expectLocked(page: Page): number {
     expectPage(page, 429);
     expect(page.html).toContain('Too many attempts');
@@ -142,6 +146,7 @@ onOneEngine('Phone lock after a hundred wrong codes', (database) => {
 
   it('O56 does not count a code that is not compared', async () => {
     const request = await requestCode(user.phone);
+    // The service compares five codes for each message.
     for (let offset = 1; offset <= 9; offset += 1) await sendWrongCode(request, offset);
     await request.visitor.submit(request.page, VERIFY, { code: 'abcdef' });
     const late = await requestCode(user.phone);
@@ -152,12 +157,12 @@ onOneEngine('Phone lock after a hundred wrong codes', (database) => {
 
   it('O56 locks a phone without a user the same way, without an audit event', async () => {
     const before = (await lockEvents()).length;
-    await storeFailures(UNKNOWN, 98);
-    const request = await requestCode(UNKNOWN);
+    await storeFailures(UNKNOWN_PHONE, 98);
+    const request = await requestCode(UNKNOWN_PHONE);
     expectPage(await sendWrongCode(request), 400);
     expectPage(await sendWrongCode(request), 400);
     expect(expectLocked(await sendWrongCode(request))).toBe(24 * 3600);
-    expect(expectLocked((await requestCode(UNKNOWN)).page)).toBe(24 * 3600 - 61);
+    expect(expectLocked((await requestCode(UNKNOWN_PHONE)).page)).toBe(24 * 3600 - 61);
     expect(await lockEvents()).toHaveLength(before);
   });
 
@@ -188,7 +193,7 @@ onOneEngine('Phone lock after a hundred wrong codes', (database) => {
     expect(await failuresOf(user.phone)).toBe(100);
   });
 
-  it('O56 counts the first wrong codes of a phone exactly when they are concurrent', async () => {
+  it('O56 counts each of the first wrong codes of a phone once, even if they are concurrent', async () => {
     const requests = [await requestCode(user.phone), await requestCode(user.phone)];
     const attempts = requests.flatMap((request) =>
       [1, 2, 3, 4, 5].map((offset) => sendWrongCode(request, offset)),

@@ -47,12 +47,15 @@ onOneEngine('Language of the pages', (database) => {
     ['español; ;;, =0', 'en'],
     ['es;q=zero', 'en'],
     [`${'fr, '.repeat(1_000)}es`, 'es'],
-  ] as const)('selects, for Accept-Language "%.40s", "%s"', async (accepted, language) => {
-    const page = await openIn(encodeURI(accepted).replaceAll('%20', ' '));
-    expectPage(page, 200);
-    expectLanguage(page, language);
-    expect(page.title).toBe(TITLES[language]);
-  });
+  ] as const)(
+    'selects, for Accept-Language "%.40s", the language "%s"',
+    async (accepted, language) => {
+      const page = await openIn(encodeURI(accepted).replaceAll('%20', ' '));
+      expectPage(page, 200);
+      expectLanguage(page, language);
+      expect(page.title).toBe(TITLES[language]);
+    },
+  );
 
   it('sends English without Accept-Language', async () => {
     const link = `${app().baseUrl}${authorizeLink(client)}`;
@@ -74,7 +77,7 @@ onOneEngine('Language of the pages', (database) => {
     ['en', 'es_MX ñ ../es', 'en'],
     ['en', `${'x'.repeat(5_000)} es`, 'es'],
   ] as const)(
-    'selects, for Accept-Language "%s" and ui_locales=%.30s, "%s"',
+    'selects, for Accept-Language "%s" and ui_locales=%.30s, the language "%s"',
     async (accepted, uiLocales, language) => {
       const page = await openIn(accepted, uiLocales);
       expectPage(page, 200);
@@ -91,37 +94,42 @@ onOneEngine('Language of the pages', (database) => {
   it('uses the language of ui_locales from the first page to the decision, and in the message', async () => {
     const user = await app().addUser();
     const visitor = new Browser(app(), { 'accept-language': 'en' });
-    const phone = await visitor.open(authorizeLink(client, { ui_locales: 'fr es-MX' }));
-    const wrongPhone = await visitor.submit(phone, '/oauth/authorize/sign-in', { phone: 'nobody' });
+    const phonePage = await visitor.open(authorizeLink(client, { ui_locales: 'fr es-MX' }));
+    const wrongPhone = await visitor.submit(phonePage, '/oauth/authorize/sign-in', {
+      phone: 'nobody',
+    });
     expect(wrongPhone.title).toBe('Error: Iniciar sesión – Red vecinal');
-    const code = await visitor.submit(wrongPhone, '/oauth/authorize/sign-in', {
+    const codePage = await visitor.submit(wrongPhone, '/oauth/authorize/sign-in', {
       phone: user.phone,
     });
-    expect(code.html).toContain(`<strong class="phone">${user.phone}</strong>`);
-    const again = await visitor.submit(code, '/oauth/authorize/change-number');
+    expect(codePage.html).toContain(`<strong class="phone">${user.phone}</strong>`);
+    const phoneAgain = await visitor.submit(codePage, '/oauth/authorize/change-number');
     await app().sms.password(user.phone);
     app().clock.advance(61_000);
-    const second = await visitor.submit(again, '/oauth/authorize/sign-in', { phone: user.phone });
-    const password = await app().sms.password(user.phone, 1);
+    const codeAgain = await visitor.submit(phoneAgain, '/oauth/authorize/sign-in', {
+      phone: user.phone,
+    });
+    const password = await app().sms.password(user.phone, { afterMessages: 1 });
     expect(app().sms.messages.at(-1)?.text).toBe(
       `Use ${password} para entrar en su cuenta. Sirve durante 5 minutos. No se lo diga a nadie.\n\n` +
         `@127.0.0.1 #${password}`,
     );
-    const wrongCode = await visitor.submit(second, '/oauth/authorize/verify', { code: 'x' });
+    const wrongCode = await visitor.submit(codeAgain, '/oauth/authorize/verify', { code: 'x' });
     expect(wrongCode.html).toContain('Escriba las 6 cifras del código.');
     const consent = await visitor.submit(wrongCode, '/oauth/authorize/verify', { code: password });
     expect(consent.html).toContain('<bdi>Garden Share</bdi> quiere acceder a su cuenta');
     const incomplete = await visitor.submit(consent, DECISION, { decision: 'maybe' });
-    const foreign = await visitor.submit(consent, DECISION, { token: 'x', decision: 'approve' });
+    const wrongToken = await visitor.submit(consent, DECISION, { token: 'x', decision: 'approve' });
     const signedOut = await visitor.submit(consent, '/oauth/authorize/sign-out');
     expect(signedOut.title).toBe(TITLES.es);
     expect(incomplete.html).toContain('Este formulario está incompleto');
-    expect(foreign.html).toContain('Este formulario ya no es válido');
-    const pages = { wrongPhone, code, again, second, wrongCode, consent, incomplete, foreign };
-    for (const page of [phone, signedOut, ...Object.values(pages)]) expectLanguage(page, 'es');
+    expect(wrongToken.html).toContain('Este formulario ya no es válido');
+    const signInPages = [phonePage, wrongPhone, codePage, phoneAgain, codeAgain, wrongCode];
+    for (const page of [...signInPages, consent, incomplete, wrongToken, signedOut])
+      expectLanguage(page, 'es');
   });
 
-  it('shows the English of ui_locales in a Spanish browser until the decision', async () => {
+  it('shows English pages for ui_locales=en in a Spanish browser, up to the page after the decision', async () => {
     const visitor = new Browser(app(), { 'accept-language': 'es' });
     const link = authorizeLink(client, { ui_locales: 'en' });
     const consent = await visitor.signIn(link, await app().addUser());

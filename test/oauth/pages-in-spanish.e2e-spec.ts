@@ -42,12 +42,8 @@ function textsOf({ html }: Page): string[] {
     .filter((text) => text !== '');
 }
 
-const settings = {
-  OTP_COUNTRIES: 'US',
-};
-
 onSqlite('Pages in Spanish', (database) => {
-  const app = useTestApp(database, settings);
+  const app = useTestApp(database, { OTP_COUNTRIES: 'US' });
 
   /** Returns every page for users, in the language that the browser accepts. */
   async function pagesIn(language: 'en' | 'es'): Promise<Map<string, Page>> {
@@ -73,28 +69,28 @@ onSqlite('Pages in Spanish', (database) => {
 
   async function addSignInPages(addPage: AddPage, visitor: Browser, link: string): Promise<void> {
     const { phone } = await app().addUser();
-    const first = await addPage('phone', visitor.open(link));
-    await addPage('not a phone', visitor.submit(first, SIGN_IN, { phone: 'nobody' }));
-    await addPage('another country', visitor.submit(first, SIGN_IN, { phone: '+34612345678' }));
-    const code = await addPage('code', visitor.submit(first, SIGN_IN, { phone }));
-    await addPage('wait for a code', visitor.submit(code, SIGN_IN, { phone }));
-    const other = await visitor.open(link);
-    await addPage('wait for a number', visitor.submit(other, SIGN_IN, { phone }));
-    await addPage('not a code', visitor.submit(code, VERIFY, { code: 'x' }));
+    const phonePage = await addPage('phone', visitor.open(link));
+    await addPage('not a phone', visitor.submit(phonePage, SIGN_IN, { phone: 'nobody' }));
+    await addPage('another country', visitor.submit(phonePage, SIGN_IN, { phone: '+34612345678' }));
+    const codePage = await addPage('code', visitor.submit(phonePage, SIGN_IN, { phone }));
+    await addPage('wait for a code', visitor.submit(codePage, SIGN_IN, { phone }));
+    const secondPhonePage = await visitor.open(link);
+    await addPage('wait for a number', visitor.submit(secondPhonePage, SIGN_IN, { phone }));
+    await addPage('not a code', visitor.submit(codePage, VERIFY, { code: 'x' }));
     await app().sms.password(phone);
     app().clock.advance(61_000);
-    await addPage('sent again', visitor.submit(code, SIGN_IN, { phone, again: '1' }));
-    const right = await app().sms.password(phone, 1);
+    await addPage('sent again', visitor.submit(codePage, SIGN_IN, { phone, again: '1' }));
+    const right = await app().sms.password(phone, { afterMessages: 1 });
     const wrong = { code: right === '000000' ? '111111' : '000000' };
-    await addPage('wrong code', visitor.submit(code, VERIFY, wrong));
-    for (let guess = 0; guess < 4; guess += 1) await visitor.submit(code, VERIFY, wrong);
-    await addPage('closed code', visitor.submit(code, VERIFY, wrong));
+    await addPage('wrong code', visitor.submit(codePage, VERIFY, wrong));
+    for (let guess = 0; guess < 4; guess += 1) await visitor.submit(codePage, VERIFY, wrong);
+    await addPage('closed code', visitor.submit(codePage, VERIFY, wrong));
     app().clock.advance(61_000);
-    await visitor.submit(code, SIGN_IN, { phone });
-    for (let guess = 0; guess < 5; guess += 1) await visitor.submit(code, VERIFY, wrong);
-    await addPage('too many attempts', visitor.submit(code, SIGN_IN, { phone }));
+    await visitor.submit(codePage, SIGN_IN, { phone });
+    for (let guess = 0; guess < 5; guess += 1) await visitor.submit(codePage, VERIFY, wrong);
+    await addPage('too many attempts', visitor.submit(codePage, SIGN_IN, { phone }));
     app().clock.advance(DAY);
-    await addPage('expired', visitor.submit(code, SIGN_IN, { phone }));
+    await addPage('expired', visitor.submit(codePage, SIGN_IN, { phone }));
   }
 
   async function addConsentPages(addPage: AddPage, visitor: Browser, link: string): Promise<void> {
@@ -139,13 +135,13 @@ onSqlite('Pages in Spanish', (database) => {
     await addPage('sign in to the account', visitor.open('/account/apps'));
     const list = await addPage('apps', visitor.signInToAccount(user));
     const idOf = (index: number): string => clients[index]?.clientId ?? '';
-    const one = await addPage('one app', visitor.open(`/account/apps/${idOf(0)}`));
+    const appPage = await addPage('one app', visitor.open(`/account/apps/${idOf(0)}`));
     await addPage('nothing selected', visitor.submit(list, REVOKE));
-    await addPage('removed', visitor.submit(one, REVOKE));
-    await addPage('removed before', visitor.submit(one, REVOKE));
+    await addPage('removed', visitor.submit(appPage, REVOKE));
+    await addPage('removed before', visitor.submit(appPage, REVOKE));
     await addPage('not connected', visitor.open(`/account/apps/${idOf(0)}`));
-    const two = { client_id: [idOf(1), idOf(2)] };
-    await addPage('removed several', visitor.submit(list, REVOKE, two));
+    const twoApps = { client_id: [idOf(1), idOf(2)] };
+    await addPage('removed several', visitor.submit(list, REVOKE, twoApps));
     await addPage('no apps', visitor.submit(list, REVOKE, { all: '1' }));
     app().clock.advance(DAY);
     await addPage('signed out', visitor.submit(list, REVOKE, { all: '1' }));

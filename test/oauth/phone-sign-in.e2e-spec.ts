@@ -112,7 +112,7 @@ onOneEngine('Sign-in by phone', (database) => {
     await expectNoMessageTo(phone);
   });
 
-  it('accepts ten concurrent phones for one request without an error', async () => {
+  it('accepts ten concurrent forms with different phones for one authorization request', async () => {
     const visitor = new Browser(app());
     const page = await visitor.open(authorizeLink(client));
     const users = await Promise.all(Array.from({ length: 10 }, () => app().addUser()));

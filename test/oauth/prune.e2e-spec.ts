@@ -119,7 +119,7 @@ onOneEngine('Prune: expired rows', (database) => {
     expect(left.map(({ expiresAt }) => expiresAt)).toEqual([ago(MINUTE - 1)]);
   });
 
-  it('O142 deletes failures after two days unless the phone is locked, and trusted devices after 400 days', async () => {
+  it('O142 deletes the failures of a phone after two days unless the phone is locked, and trusted devices after 400 days', async () => {
     const { manager } = app().dataSource;
     await manager.insert(OtpFailures, [
       { phone: '+1', failures: 3, lastAt: ago(2 * DAY), lockedUntil: null },
@@ -175,11 +175,13 @@ onOneEngine('Prune: expired rows', (database) => {
     expect(left).toEqual([hit('busy', LOCK_SLOT), hit('busy', ago(2 * DAY - 1))]);
   });
 
-  it('O142 counts exactly to the limit while lock rows are pruned', async () => {
+  it('O142 accepts exactly as many attempts as the limit while lock rows are pruned', async () => {
     const counter = app().service(SlidingWindowCounter);
     const runner = app().service(TransactionRunner);
     for (let round = 1; round <= 5; round += 1) {
-      const hits = [{ limit: { name: 'pruned', limit: 5, windowMs: HOUR }, key: `key ${round}` }];
+      const hits = [
+        { limit: { name: 'pruned', maxAttempts: 5, windowMs: HOUR }, key: `key ${round}` },
+      ];
       await app().dataSource.manager.insert(RateLimitHit, {
         hash: sha256(`pruned|key ${round}`),
         slot: LOCK_SLOT,
@@ -191,13 +193,13 @@ onOneEngine('Prune: expired rows', (database) => {
       };
       const at = app().clock.now();
       const attempts = Array.from({ length: 20 }, () =>
-        runner.run((tx) => counter.takeAll(tx, hits, at, onExceeded)),
+        runner.run((tx) => counter.addAllIfAllowed(tx, hits, at, onExceeded)),
       );
       const [states] = await Promise.all([
         Promise.all(attempts),
         ...Array.from({ length: 3 }, () => prune().run()),
       ]);
-      // `takeAll` returns no state for an accepted attempt.
+      // `addAllIfAllowed` returns no state for an accepted attempt.
       expect(states.filter((state) => state === undefined)).toHaveLength(5);
       expect(exceeded).toEqual(['pruned']);
     }
@@ -217,7 +219,7 @@ onOneEngine('Prune: expired rows', (database) => {
       expect(await manager.find(entity)).toMatchObject([{ expiresAt: ago(DAY - 1) }]);
   });
 
-  it('O142 clears the stored response of a used refresh token when its replay period ends, and does not count that as a deletion', async () => {
+  it('O142 clears the stored response of a used refresh token a minute after its replay window ends, and does not count that as a deletion', async () => {
     const first = await tokensOf(await newCode());
     const next = await json<TokenBody>(await refresh(first.refresh_token));
     const usedToken = async (): Promise<RefreshToken> =>
@@ -270,13 +272,13 @@ onOneEngine('Prune: expired rows', (database) => {
 
   it.each(['revokedAt', 'expiresAt'] as const)(
     'O142 deletes the tokens and codes of an ended grant (%s), and the grant 90 days later',
-    async (end) => {
+    async (endColumn) => {
       const { refresh_token } = await tokensOf(await newCode());
       await refresh(refresh_token);
       app().clock.advance(SECOND);
       await tokensOf(await newCode());
       const [ended, live] = await app().dataSource.manager.find(Grant, { order: { id: 'ASC' } });
-      await app().dataSource.manager.update(Grant, { id: ended?.id }, { [end]: ago(MINUTE) });
+      await app().dataSource.manager.update(Grant, { id: ended?.id }, { [endColumn]: ago(MINUTE) });
       const expected = { access_tokens: 2, refresh_tokens: 2, authorization_codes: 1, grants: 0 };
       expect(await prune().preview()).toMatchObject(expected);
       expect(await prune().run()).toMatchObject(expected);
@@ -293,8 +295,8 @@ onOneEngine('Prune: expired rows', (database) => {
 
   it('O142 counts each row once when several rules delete it', async () => {
     const { manager } = app().dataSource;
-    const both = { revokedAt: ago(100 * DAY), expiresAt: ago(95 * DAY) };
-    const grantId = await insertGrant(both);
+    const revokedAndExpired = { revokedAt: ago(100 * DAY), expiresAt: ago(95 * DAY) };
+    const grantId = await insertGrant(revokedAndExpired);
     const row = { grantId, createdAt: ago(200 * DAY), expiresAt: ago(95 * DAY) };
     for (const consumedAt of [null, ago(99 * DAY)]) {
       const hash = sha256(newSecret('svcrt'));
@@ -308,13 +310,13 @@ onOneEngine('Prune: expired rows', (database) => {
     expect(Object.values(await prune().preview()).every((count) => count === 0)).toBe(true);
   });
 
-  it('O142 deletes its own job runs after 90 days, and no runs of other jobs', async () => {
-    const hour = ago(91 * DAY)
+  it('O142 deletes the runs of the prune job after 90 days, and no runs of other jobs', async () => {
+    const oldPeriod = ago(91 * DAY)
       .toISOString()
       .slice(0, 13);
     const started = { startedAt: ago(91 * DAY), finishedAt: null };
     await app().dataSource.manager.insert(JobRun, [
-      { job: 'prune', period: hour, ...started },
+      { job: 'prune', period: oldPeriod, ...started },
       { job: 'prune', period: now().toISOString().slice(0, 13), ...started },
       { job: 'quota-reset', period: '2026-01', ...started },
     ]);

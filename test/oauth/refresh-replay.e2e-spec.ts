@@ -44,6 +44,7 @@ function useGrant(database: TestDatabase, env?: Record<string, string>) {
     return requestToken(app(), target, { grant_type: 'refresh_token', refresh_token, ...form });
   }
 
+  /** Asserts that a refresh succeeds. Returns the tokens of its response. */
   async function renew(tokens: TokenBody, form: Record<string, string> = {}): Promise<TokenBody> {
     const response = await refresh(tokens, form);
     expect(response.status).toBe(200);
@@ -104,7 +105,8 @@ onOneEngine('Reuse of a refresh token', (database) => {
 
     it('O96 returns the same tokens any number of times, and they work', async () => {
       const second = await renew(fixture.first);
-      for (let time = 0; time < 5; time += 1) expect(await renew(fixture.first)).toEqual(second);
+      for (let repeat = 1; repeat <= 5; repeat += 1)
+        expect(await renew(fixture.first)).toEqual(second);
       const third = await renew(second);
       expect(await isAccepted(third)).toBe(true);
     });
@@ -201,7 +203,7 @@ onOneEngine('Reuse of a refresh token', (database) => {
 
   describe('Reuse after thirty seconds or after the use of the successor', () => {
     it.each([30_001, 5 * 60 * SECOND])(
-      'O97 revokes the grant %d ms after the use',
+      'O97 revokes the grant when the token is reused after %d ms',
       async (passed) => {
         const second = await renew(fixture.first);
         app().clock.advance(passed);
@@ -277,7 +279,7 @@ onOneEngine('Reuse of a refresh token', (database) => {
       await renew(second);
     });
 
-    it('O98 returns the third tokens again for the second, and revokes the grant for the first', async () => {
+    it('O98 returns the third pair of tokens again for the second refresh token, and revokes the grant when the first is reused', async () => {
       const second = await renew(fixture.first);
       const third = await renew(second);
       expect(await renew(second)).toEqual(third);

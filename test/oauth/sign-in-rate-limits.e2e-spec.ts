@@ -18,6 +18,7 @@ const DAY = 24 * 3600 * SECOND;
 /** Longer than the pause between two messages to one phone. */
 const MESSAGE_PAUSE = 61 * SECOND;
 
+/** Asserts the error page with 429. Returns its `Retry-After`. */
 function expectTooMany(page: Page): number {
   expectPage(page, 429);
   expect(page.html).toContain('Too many attempts');
@@ -26,14 +27,20 @@ function expectTooMany(page: Page): number {
   return Number(seconds);
 }
 
-async function failVerify(visitor: Browser, page: Page, times: number): Promise<number[]> {
+/** Sends the code 000000 this many times. Returns the statuses. */
+async function sendWrongCode(
+  visitor: Browser,
+  page: Page,
+  { times }: { times: number },
+): Promise<number[]> {
   const statuses: number[] = [];
   for (let each = 0; each < times; each += 1)
     statuses.push((await visitor.submit(page, VERIFY, { code: '000000' })).status);
   return statuses;
 }
 
-async function codePage(app: TestApp, visitor: Browser, phone = '+14155550123'): Promise<Page> {
+/** Submits the phone form of a new app's authorization request. */
+async function submitPhone(app: TestApp, visitor: Browser, phone = '+14155550123'): Promise<Page> {
   const phonePage = await visitor.open(authorizeLink(await app.addClient()));
   return visitor.submit(phonePage, SIGN_IN, { phone });
 }
@@ -52,8 +59,8 @@ onOneEngine('Rate limits of sign-in and decision', (database) => {
   });
 
   it('O127 returns an error page with 429 after twenty wrong codes of one browser', async () => {
-    const page = await codePage(app(), visitor);
-    expect(await failVerify(visitor, page, 20)).toEqual(Array<number>(20).fill(400));
+    const page = await submitPhone(app(), visitor);
+    expect(await sendWrongCode(visitor, page, { times: 20 })).toEqual(Array<number>(20).fill(400));
     const seconds = expectTooMany(await visitor.submit(page, VERIFY, { code: '000000' }));
     expect(seconds).toBeGreaterThan(14 * 60);
     expectTooMany(await visitor.submit(page, SIGN_IN));
@@ -62,7 +69,7 @@ onOneEngine('Rate limits of sign-in and decision', (database) => {
     expect((await visitor.signIn(authorizeLink(client), user)).html).toContain('name="decision"');
   });
 
-  it('O127 counts forms with a wrong token as failures', async () => {
+  it('O127 counts forms with a wrong form token as failures', async () => {
     const page = await visitor.signIn(authorizeLink(client), user);
     const wrong = { token: 'x'.repeat(43), decision: 'approve' };
     for (let each = 0; each < 20; each += 1)
@@ -71,7 +78,7 @@ onOneEngine('Rate limits of sign-in and decision', (database) => {
   });
 
   it('O131 does not limit another browser', async () => {
-    await failVerify(visitor, await codePage(app(), visitor), 20);
+    await sendWrongCode(visitor, await submitPhone(app(), visitor), { times: 20 });
     const page = await new Browser(app()).signIn(authorizeLink(client), user);
     expectPage(page, 200);
   });
@@ -80,15 +87,16 @@ onOneEngine('Rate limits of sign-in and decision', (database) => {
     const statuses: number[] = [];
     for (let browser = 0; browser < 4; browser += 1) {
       const otherBrowser = new Browser(app());
-      const page = await codePage(app(), otherBrowser, `+1415555012${browser}`);
-      statuses.push(...(await failVerify(otherBrowser, page, 16)));
+      const page = await submitPhone(app(), otherBrowser, `+1415555012${browser}`);
+      statuses.push(...(await sendWrongCode(otherBrowser, page, { times: 16 })));
       app().clock.advance(1);
-      if (browser === 3) expectTooMany(await codePage(app(), new Browser(app()), '+14155550129'));
+      if (browser === 3)
+        expectTooMany(await submitPhone(app(), new Browser(app()), '+14155550129'));
     }
     expect(statuses).toEqual([...Array<number>(60).fill(400), ...Array<number>(4).fill(429)]);
   });
 
-  it('does not count forms of another site as failures of the user', async () => {
+  it('does not count forms that another site submits as failures of the address', async () => {
     const page = await visitor.signIn(authorizeLink(client), user);
     const headers = { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' };
     const stranger = new Browser(app());
@@ -113,7 +121,7 @@ onOneEngine('Rate limits of sign-in and decision', (database) => {
     expectPage(await visitor.submit(page, SIGN_OUT), 200);
   });
 
-  it('limits a browser to sixty submitted forms, after which it rejects valid ones, too', async () => {
+  it('rejects even a valid form of a browser after sixty submitted forms', async () => {
     const page = await visitor.open(authorizeLink(client));
     for (let each = 0; each < 60; each += 1)
       await visitor.submit(page, SIGN_IN, { phone: 'nobody' });
@@ -126,67 +134,68 @@ onOneEngine('Rate limits of sign-in and decision', (database) => {
       app().clock.advance(MESSAGE_PAUSE);
       visitor.cookies.delete('session');
       const earlier = app().sms.count(user.phone);
-      const page = await codePage(app(), visitor, user.phone);
-      const code = await app().sms.password(user.phone, earlier);
+      const page = await submitPhone(app(), visitor, user.phone);
+      const code = await app().sms.password(user.phone, { afterMessages: earlier });
       return { page, code, wrong: String((Number(code) + 1) % 1_000_000).padStart(6, '0') };
     }
 
+    /** Sends a wrong code, five times by default: the service compares five codes for each message. */
     async function sendWrongCodes(
       { page, wrong }: { page: Page; wrong: string },
-      times = 5,
+      { times }: { times: number } = { times: 5 },
     ): Promise<void> {
       for (let each = 0; each < times; each += 1)
         expectPage(await visitor.submit(page, VERIFY, { code: wrong }), 400);
     }
 
-    it('O48 blocks the phone for every authorization request after ten in fifteen minutes, and sends no message', async () => {
+    it('O48 blocks the phone for every authorization request after ten wrong codes in fifteen minutes, and sends no message', async () => {
       const valid = await requestCode();
       await sendWrongCodes(await requestCode());
       await sendWrongCodes(await requestCode());
       expectTooMany(await visitor.submit(valid.page, VERIFY, { code: valid.code }));
       const sent = app().sms.messages.length;
       app().clock.advance(MESSAGE_PAUSE);
-      const seconds = expectTooMany(await codePage(app(), visitor, user.phone));
+      const seconds = expectTooMany(await submitPhone(app(), visitor, user.phone));
       expect(app().sms.messages).toHaveLength(sent);
       app().clock.advance(seconds * SECOND);
       const page = await visitor.signIn(authorizeLink(client), user);
       expect(page.html).toContain('name="decision"');
     });
 
-    it('O48 blocks a phone without a user after ten, too', async () => {
+    it('O48 blocks a phone without a user after ten wrong codes, too', async () => {
       const phone = '+14155550177';
       for (let request = 0; request < 2; request += 1) {
-        await failVerify(visitor, await codePage(app(), visitor, phone), 5);
+        await sendWrongCode(visitor, await submitPhone(app(), visitor, phone), { times: 5 });
         app().clock.advance(MESSAGE_PAUSE);
       }
-      expectTooMany(await codePage(app(), visitor, phone));
+      expectTooMany(await submitPhone(app(), visitor, phone));
     });
 
     it('O48 does not count right codes', async () => {
       await sendWrongCodes(await requestCode());
-      await sendWrongCodes(await requestCode(), 4);
-      for (let time = 0; time < 2; time += 1) {
+      await sendWrongCodes(await requestCode(), { times: 4 });
+      for (let signIn = 1; signIn <= 2; signIn += 1) {
         app().clock.advance(MESSAGE_PAUSE);
         visitor.cookies.delete('session');
         const page = await visitor.signIn(authorizeLink(client), user);
         expect(page.html).toContain('name="decision"');
       }
-      await sendWrongCodes(await requestCode(), 1);
-      expectTooMany(await codePage(app(), new Browser(app()), user.phone));
+      await sendWrongCodes(await requestCode(), { times: 1 });
+      expectTooMany(await submitPhone(app(), new Browser(app()), user.phone));
     });
 
     it('O48 does not count an attempt at a code that already had five wrong ones', async () => {
-      await sendWrongCodes(await requestCode(), 12);
-      await sendWrongCodes(await requestCode(), 4);
+      await sendWrongCodes(await requestCode(), { times: 12 });
+      await sendWrongCodes(await requestCode(), { times: 4 });
       app().clock.advance(MESSAGE_PAUSE);
-      expectPage(await codePage(app(), visitor, user.phone), 200);
+      expectPage(await submitPhone(app(), visitor, user.phone), 200);
     });
 
     it('O47 does not count a request with 429 as an attempt at the code', async () => {
       await sendWrongCodes(await requestCode());
-      await sendWrongCodes(await requestCode(), 4);
+      await sendWrongCodes(await requestCode(), { times: 4 });
       const valid = await requestCode();
-      await sendWrongCodes(await requestCode(), 1);
+      await sendWrongCodes(await requestCode(), { times: 1 });
       for (let each = 0; each < 6; each += 1)
         expectTooMany(await visitor.submit(valid.page, VERIFY, { code: valid.code }));
       const challenges = app().dataSource.getRepository(OtpChallenge);
@@ -224,17 +233,17 @@ onOneEngine('Rate limits of sign-in and decision: calls of one address', (databa
 
   it('O132 does not count the rejected requests of a browser in the limit of its address', async () => {
     app().clock.advance(DAY);
-    const visitor = (): Browser => {
+    const newBrowser = (): Browser => {
       const browser = new Browser(app(), { 'x-forwarded-for': '203.0.113.22' });
       browser.cookies.set('browser', randomToken());
       return browser;
     };
     const statusOf = async (browser: Browser): Promise<number> =>
       (await browser.post(DECISION, new URLSearchParams())).status;
-    const busy = visitor();
+    const busy = newBrowser();
     const statuses: number[] = [];
     for (let each = 0; each < 60; each += 1) statuses.push(await statusOf(busy));
     expect(statuses).toEqual([...Array<number>(10).fill(400), ...Array<number>(50).fill(429)]);
-    expect(await statusOf(visitor())).toBe(400);
+    expect(await statusOf(newBrowser())).toBe(400);
   });
 });

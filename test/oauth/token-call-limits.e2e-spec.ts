@@ -11,8 +11,8 @@ const LIMIT = 10;
 onOneEngine('Token endpoint: limits of calls', (database) => {
   const app = useTestApp(database, {
     TRUST_PROXY: '1',
-    // The default of the calls is 7,500. The limit of failures of an address equals the default of an app and address, so that
-    // concurrent failures exceed both.
+    // The default of `token-calls` is 7,500. `token-address-failures` equals the default of `token-failures` (per app and address), so
+    // that concurrent failures exceed both.
     ...rateLimits({ 'token-calls': LIMIT, 'token-address-failures': 20 }),
   });
 
@@ -25,7 +25,11 @@ onOneEngine('Token endpoint: limits of calls', (database) => {
     return requestToken(app(), client, form, { 'x-forwarded-for': address });
   }
 
-  async function statusesOf(client: TestClient, address: string, times: number): Promise<number[]> {
+  async function statusesOf(
+    client: TestClient,
+    address: string,
+    { times }: { times: number },
+  ): Promise<number[]> {
     const statuses: number[] = [];
     for (let each = 0; each < times; each += 1)
       statuses.push((await refresh(client, address)).status);
@@ -35,9 +39,9 @@ onOneEngine('Token endpoint: limits of calls', (database) => {
   it('O129 counts the calls of a confidential app from all addresses together', async () => {
     const client = await app().addClient();
     for (const address of ['203.0.113.1', '203.0.113.2'])
-      expect(await statusesOf(client, address, 5)).toEqual(Array<number>(5).fill(400));
-    expect(await statusesOf(client, '203.0.113.3', 1)).toEqual([429]);
-    expect(await statusesOf(await app().addClient(), '203.0.113.1', 1)).toEqual([400]);
+      expect(await statusesOf(client, address, { times: 5 })).toEqual(Array<number>(5).fill(400));
+    expect(await statusesOf(client, '203.0.113.3', { times: 1 })).toEqual([429]);
+    expect(await statusesOf(await app().addClient(), '203.0.113.1', { times: 1 })).toEqual([400]);
   });
 
   /** The limits that were exceeded from this address, according to the audit log. */
@@ -92,7 +96,7 @@ onOneEngine('Token endpoint: limits of calls', (database) => {
 
   it('O132 counts the calls of each process separately, from its start', async () => {
     const client = await app().addClient();
-    expect(await statusesOf(client, '203.0.113.5', LIMIT + 1)).toContain(429);
+    expect(await statusesOf(client, '203.0.113.5', { times: LIMIT + 1 })).toContain(429);
     const second = await TestApp.start(database, rateLimits({ 'token-calls': LIMIT }));
     try {
       second.clock.set(app().clock.now().toISOString());
@@ -106,16 +110,18 @@ onOneEngine('Token endpoint: limits of calls', (database) => {
   it('O131 does not count calls without the secret of the app', async () => {
     const client = await app().addClient();
     const stranger = { ...client, secret: 'wrong' };
-    expect(await statusesOf(stranger, '203.0.113.66', 15)).toEqual(Array<number>(15).fill(401));
-    expect(await statusesOf(client, '203.0.113.1', 1)).toEqual([400]);
+    expect(await statusesOf(stranger, '203.0.113.66', { times: 15 })).toEqual(
+      Array<number>(15).fill(401),
+    );
+    expect(await statusesOf(client, '203.0.113.1', { times: 1 })).toEqual([400]);
   });
 
   it('O131 counts the calls of a public app per address', async () => {
-    const native = await app().addClient({ kind: 'public' });
-    expect(await statusesOf(native, '203.0.113.67', LIMIT + 1)).toEqual([
+    const publicClient = await app().addClient({ kind: 'public' });
+    expect(await statusesOf(publicClient, '203.0.113.67', { times: LIMIT + 1 })).toEqual([
       ...Array<number>(LIMIT).fill(400),
       429,
     ]);
-    expect(await statusesOf(native, '203.0.113.1', 1)).toEqual([400]);
+    expect(await statusesOf(publicClient, '203.0.113.1', { times: 1 })).toEqual([400]);
   });
 });

@@ -12,12 +12,12 @@ const PKCE = { code_challenge: CHALLENGE, code_challenge_method: 'S256' };
 onOneEngine('Token endpoint: exchange of an authorization code', (database) => {
   const app = useTestApp(database);
   let client: TestClient;
-  let native: TestClient;
+  let publicClient: TestClient;
   let user: User;
 
   beforeEach(async () => {
     client = await app().addClient();
-    native = await app().addClient({
+    publicClient = await app().addClient({
       kind: 'public',
       redirectUris: ['http://127.0.0.1/cb', 'https://app.example/cb'],
     });
@@ -43,7 +43,7 @@ onOneEngine('Token endpoint: exchange of an authorization code', (database) => {
       await expectTokenError(await exchange(app(), client, code), 'invalid_grant');
   });
 
-  it('O69 rejects an access token or a refresh token as a code', async () => {
+  it('O69 rejects an access token or a refresh token in place of a code', async () => {
     const response = await exchange(app(), client, await newCode(client));
     const { access_token, refresh_token } = await json<TokenBody>(response);
     for (const value of [access_token, refresh_token])
@@ -82,25 +82,28 @@ onOneEngine('Token endpoint: exchange of an authorization code', (database) => {
 
   it('O72 rejects a redirect_uri that differs from that of the authorization request, and consumes nothing', async () => {
     const registered = ['https://garden.example/callback', 'https://garden.example/second'];
-    const two = await app().addClient({ redirectUris: registered });
-    const code = await newCode(two);
+    const appWithTwoUris = await app().addClient({ redirectUris: registered });
+    const code = await newCode(appWithTwoUris);
     for (const redirect_uri of [
       'https://garden.example/callback/',
       'https://garden.example/other',
       'https://garden.example/second',
       'HTTPS://garden.example/callback',
     ])
-      await expectTokenError(await exchange(app(), two, code, { redirect_uri }), 'invalid_grant');
-    await expectUnused(two, code);
+      await expectTokenError(
+        await exchange(app(), appWithTwoUris, code, { redirect_uri }),
+        'invalid_grant',
+      );
+    await expectUnused(appWithTwoUris, code);
   });
 
   it('O72 rejects another loopback port than that of the authorization request', async () => {
-    const code = await newCode(native, { redirect_uri: 'http://127.0.0.1:5001/cb' });
+    const code = await newCode(publicClient, { redirect_uri: 'http://127.0.0.1:5001/cb' });
     for (const other of ['http://127.0.0.1:5002/cb', 'http://127.0.0.1/cb']) {
-      const response = await exchange(app(), native, code, { redirect_uri: other });
+      const response = await exchange(app(), publicClient, code, { redirect_uri: other });
       await expectTokenError(response, 'invalid_grant');
     }
-    await expectUnused(native, code, { redirect_uri: 'http://127.0.0.1:5001/cb' });
+    await expectUnused(publicClient, code, { redirect_uri: 'http://127.0.0.1:5001/cb' });
   });
 
   it('O73 rejects a missing redirect_uri as invalid_request', async () => {
@@ -111,25 +114,25 @@ onOneEngine('Token endpoint: exchange of an authorization code', (database) => {
   });
 
   it('O74 rejects a missing or malformed verifier as invalid_request, and consumes nothing', async () => {
-    const code = await newCode(native);
+    const code = await newCode(publicClient);
     for (const code_verifier of [undefined, 'x'.repeat(42)])
       await expectTokenError(
-        await exchange(app(), native, code, { code_verifier }),
+        await exchange(app(), publicClient, code, { code_verifier }),
         'invalid_request',
       );
-    await expectUnused(native, code);
+    await expectUnused(publicClient, code);
   });
 
   it('O75 rejects a wrong verifier as invalid_grant, and consumes the code', async () => {
-    const code = await newCode(native);
-    const guess = await exchange(app(), native, code, { code_verifier: OTHER_VERIFIER });
+    const code = await newCode(publicClient);
+    const guess = await exchange(app(), publicClient, code, { code_verifier: OTHER_VERIFIER });
     await expectTokenError(guess, 'invalid_grant');
-    await expectTokenError(await exchange(app(), native, code), 'invalid_grant');
+    await expectTokenError(await exchange(app(), publicClient, code), 'invalid_grant');
   });
 
   it('O75 rejects the challenge as a verifier', async () => {
-    const code = await newCode(native);
-    const guess = await exchange(app(), native, code, { code_verifier: CHALLENGE });
+    const code = await newCode(publicClient);
+    const guess = await exchange(app(), publicClient, code, { code_verifier: CHALLENGE });
     await expectTokenError(guess, 'invalid_grant');
   });
 
@@ -161,10 +164,10 @@ onOneEngine('Token endpoint: exchange of an authorization code', (database) => {
     const first = await exchange(app(), client, code, { code_verifier: VERIFIER });
     const { access_token, refresh_token } = await json<TokenBody>(first);
     app().clock.advance(MINUTE);
-    const secret = await exchange(app(), client, code, { client_secret: 'x' });
-    await expectTokenError(secret, 'invalid_client');
-    const verifier = await exchange(app(), client, code, { code_verifier: OTHER_VERIFIER });
-    await expectTokenError(verifier, 'invalid_grant');
+    const wrongSecret = await exchange(app(), client, code, { client_secret: 'x' });
+    await expectTokenError(wrongSecret, 'invalid_client');
+    const wrongVerifier = await exchange(app(), client, code, { code_verifier: OTHER_VERIFIER });
+    await expectTokenError(wrongVerifier, 'invalid_grant');
     expect((await app().call(access_token, 'GET', '/me')).status).toBe(200);
     const form = { grant_type: 'refresh_token', refresh_token };
     expect((await requestToken(app(), client, form)).status).toBe(200);

@@ -75,7 +75,7 @@ onOneEngine('Token endpoint: limits of failures', (database) => {
     });
   });
 
-  it('O131 still serves the app with its secret', async () => {
+  it('O131 serves the app with its secret while calls with a wrong secret return 429', async () => {
     const { refresh_token } = await obtainTokens(app(), client);
     await failTimes(LIMIT);
     expect((await sendWrongSecret()).status).toBe(429);
@@ -83,13 +83,13 @@ onOneEngine('Token endpoint: limits of failures', (database) => {
   });
 
   it('O126 counts unknown codes of a public app', async () => {
-    const native = await app().addClient({ kind: 'public' });
-    for (let time = 0; time < LIMIT; time += 1)
-      await expectTokenError(await exchange(app(), native, UNKNOWN_CODE), 'invalid_grant');
-    expect((await exchange(app(), native, UNKNOWN_CODE)).status).toBe(429);
+    const publicClient = await app().addClient({ kind: 'public' });
+    for (let attempt = 0; attempt < LIMIT; attempt += 1)
+      await expectTokenError(await exchange(app(), publicClient, UNKNOWN_CODE), 'invalid_grant');
+    expect((await exchange(app(), publicClient, UNKNOWN_CODE)).status).toBe(429);
   });
 
-  it('counts unreadable requests', async () => {
+  it('counts requests whose body is not a form', async () => {
     const send = (): Promise<Response> =>
       app().fetch('/oauth/token', {
         method: 'POST',
@@ -101,40 +101,40 @@ onOneEngine('Token endpoint: limits of failures', (database) => {
   });
 
   it('O92 does not count expired tokens and used codes of a public app, since its users may share one address', async () => {
-    const native = await app().addClient({ kind: 'public' });
-    const code = (await approve(app(), await app().addUser(), native)).get('code') ?? '';
-    await exchange(app(), native, code);
-    const { refresh_token } = await obtainTokens(app(), native);
+    const publicClient = await app().addClient({ kind: 'public' });
+    const code = (await approve(app(), await app().addUser(), publicClient)).get('code') ?? '';
+    await exchange(app(), publicClient, code);
+    const { refresh_token } = await obtainTokens(app(), publicClient);
     const reuse = (): Promise<Response> =>
-      requestToken(app(), native, { grant_type: 'refresh_token', refresh_token });
+      requestToken(app(), publicClient, { grant_type: 'refresh_token', refresh_token });
     expect((await reuse()).status).toBe(200);
     app().clock.advance(31 * SECOND);
-    for (let time = 0; time <= LIMIT / 2; time += 1) {
+    for (let attempt = 0; attempt <= LIMIT / 2; attempt += 1) {
       await expectTokenError(await reuse(), 'invalid_grant');
-      await expectTokenError(await exchange(app(), native, code), 'invalid_grant');
+      await expectTokenError(await exchange(app(), publicClient, code), 'invalid_grant');
     }
   });
 
   it('O93 counts the refresh tokens of another app that a public app sends', async () => {
-    const native = await app().addClient({ kind: 'public' });
+    const publicClient = await app().addClient({ kind: 'public' });
     const { refresh_token } = await obtainTokens(app(), await app().addClient());
-    for (let time = 0; time < LIMIT; time += 1)
-      await expectTokenError(await refresh(native, refresh_token), 'invalid_grant');
-    expect((await refresh(native, refresh_token)).status).toBe(429);
+    for (let attempt = 0; attempt < LIMIT; attempt += 1)
+      await expectTokenError(await refresh(publicClient, refresh_token), 'invalid_grant');
+    expect((await refresh(publicClient, refresh_token)).status).toBe(429);
   });
 
   it('O129 does not count the errors of an app with a valid secret', async () => {
-    const own = await obtainTokens(app(), client);
-    const otherApp = await obtainTokens(app(), await app().addClient());
+    const tokens = await obtainTokens(app(), client);
+    const otherTokens = await obtainTokens(app(), await app().addClient());
     const forms = [
       { grant_type: 'password' },
       { grant_type: 'refresh_token' },
-      { grant_type: 'refresh_token', refresh_token: otherApp.refresh_token },
+      { grant_type: 'refresh_token', refresh_token: otherTokens.refresh_token },
       { grant_type: 'authorization_code', code: UNKNOWN_CODE },
     ];
-    for (let time = 0; time <= LIMIT / forms.length; time += 1)
+    for (let attempt = 0; attempt <= LIMIT / forms.length; attempt += 1)
       for (const form of forms) expect((await requestToken(app(), client, form)).status).toBe(400);
-    const form = { grant_type: 'refresh_token', refresh_token: own.refresh_token };
+    const form = { grant_type: 'refresh_token', refresh_token: tokens.refresh_token };
     expect((await requestToken(app(), client, form)).status).toBe(200);
   });
 
@@ -162,7 +162,7 @@ onOneEngine('Token endpoint: limits of failures', (database) => {
 
   it('O131 serves an app after a user opens its callback with 30 invalid codes', async () => {
     const { refresh_token } = await obtainTokens(app(), client);
-    for (let time = 0; time < 30; time += 1)
+    for (let attempt = 0; attempt < 30; attempt += 1)
       await expectTokenError(await exchange(app(), client, UNKNOWN_CODE), 'invalid_grant');
     const form = { grant_type: 'refresh_token', refresh_token };
     expect((await requestToken(app(), client, form)).status).toBe(200);
@@ -191,10 +191,10 @@ onOneEngine('Token endpoint: limits of failures', (database) => {
     expect((await sendWrongSecret(await app().addClient())).status).toBe(401);
   });
 
-  it('O132 consumes neither code nor refresh token with a 429, and does not count it', async () => {
-    const native = await app().addClient({ kind: 'public' });
-    const code = (await approve(app(), await app().addUser(), native)).get('code') ?? '';
-    const guess = async (): Promise<number> => (await refresh(native, 'x')).status;
+  it('O132 consumes neither code nor refresh token when it returns 429, and does not count the rejected request', async () => {
+    const publicClient = await app().addClient({ kind: 'public' });
+    const code = (await approve(app(), await app().addUser(), publicClient)).get('code') ?? '';
+    const guess = async (): Promise<number> => (await refresh(publicClient, 'x')).status;
     const guesses = async (times: number): Promise<number[]> => {
       const statuses: number[] = [];
       for (let each = 0; each < times; each += 1) statuses.push(await guess());
@@ -204,19 +204,19 @@ onOneEngine('Token endpoint: limits of failures', (database) => {
     const headers = { 'x-forwarded-for': '203.0.113.7' };
     const grant = {
       grant_type: 'authorization_code',
-      redirect_uri: native.redirectUris[0],
+      redirect_uri: publicClient.redirectUris[0],
       code,
       code_verifier: VERIFIER,
     };
-    const rejected = await requestToken(app(), native, grant, headers);
+    const rejected = await requestToken(app(), publicClient, grant, headers);
     expect(rejected.status).toBe(429);
     expect(await guesses(30)).toEqual(Array<number>(30).fill(429));
-    const elsewhere = await exchange(app(), native, code);
-    expect(elsewhere.status).toBe(200);
-    const { refresh_token } = await json<TokenBody>(elsewhere);
-    expect((await refresh(native, refresh_token)).status).toBe(429);
+    const fromOtherAddress = await exchange(app(), publicClient, code);
+    expect(fromOtherAddress.status).toBe(200);
+    const { refresh_token } = await json<TokenBody>(fromOtherAddress);
+    expect((await refresh(publicClient, refresh_token)).status).toBe(429);
     app().clock.advance(Number(rejected.headers.get('retry-after')) * SECOND);
-    expect((await refresh(native, refresh_token)).status).toBe(200);
+    expect((await refresh(publicClient, refresh_token)).status).toBe(200);
   });
 
   it('O128 does not count failures that are 15 minutes old', async () => {
@@ -228,7 +228,7 @@ onOneEngine('Token endpoint: limits of failures', (database) => {
     expect(await failTimes(11)).toEqual([...Array<number>(10).fill(401), 429]);
   });
 
-  it('O130 O132 limits an address that changes its client_id to 100 failures, and stores at most two rows for each', async () => {
+  it('O130 O132 limits an address to 100 failures, even if each has another client_id, and stores at most two rows for each client_id and the address', async () => {
     const { manager } = app().dataSource;
     await manager.clear(RateLimitHit);
     const clientIds = Array.from(
@@ -283,9 +283,9 @@ onOneEngine('Token endpoint: limits of failures', (database) => {
   it('O132 shares limits between processes and keeps them over a restart', async () => {
     const address = '203.0.113.50';
     const start = async (): Promise<TestApp> => {
-      const process = await TestApp.start(database, TRUST_ONE_PROXY);
-      process.clock.set(app().clock.now().toISOString());
-      return process;
+      const started = await TestApp.start(database, TRUST_ONE_PROXY);
+      started.clock.set(app().clock.now().toISOString());
+      return started;
     };
     const second = await start();
     try {

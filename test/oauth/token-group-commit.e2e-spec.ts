@@ -17,11 +17,11 @@ type Outcomes = PromiseSettledResult<IssuedTokens>[];
 onOneEngine('Token endpoint: concurrent requests', (database) => {
   const app = useTestApp(database);
   let client: TestClient;
-  let registered: App;
+  let registeredApp: App;
   beforeAll(async () => {
     client = await app().addClient({ kind: 'public' });
     const { clientId } = client;
-    registered = await app().dataSource.manager.findOneByOrFail(App, { clientId });
+    registeredApp = await app().dataSource.manager.findOneByOrFail(App, { clientId });
   });
 
   /** Codes of `count` users. */
@@ -37,7 +37,7 @@ onOneEngine('Token endpoint: concurrent requests', (database) => {
     const grant = app().service(AuthorizationCodeGrant);
     const form = { redirect_uri: client.redirectUris[0], code_verifier: VERIFIER };
     return Promise.allSettled(
-      all.map((code) => grant.exchange(registered, new Parameters({ ...form, code }))),
+      all.map((code) => grant.exchange(registeredApp, new Parameters({ ...form, code }))),
     );
   }
 
@@ -49,7 +49,7 @@ onOneEngine('Token endpoint: concurrent requests', (database) => {
     const grant = app().service(RefreshTokenGrant);
     return Promise.allSettled(
       all.map(({ refreshToken: refresh_token }, index) =>
-        grant.refresh(registered, new Parameters({ refresh_token, scope: scopes[index] })),
+        grant.refresh(registeredApp, new Parameters({ refresh_token, scope: scopes[index] })),
       ),
     );
   }
@@ -58,22 +58,25 @@ onOneEngine('Token endpoint: concurrent requests', (database) => {
     return tokensOf(await exchangeAll(await newCodes(count)));
   }
 
-  /** The outcomes of `work` and the number of its transactions. */
-  async function countCommits(work: () => Promise<Outcomes>): Promise<[Outcomes, commits: number]> {
+  /** The outcomes of `work` and the number of its committed transactions. */
+  async function countCommits(
+    work: () => Promise<Outcomes>,
+  ): Promise<{ outcomes: Outcomes; commits: number }> {
     let outcomes: Outcomes = [];
     const statements = await app().statementsOf(async () => {
       outcomes = await work();
     });
-    return [outcomes, statements.filter((statement) => statement === 'COMMIT').length];
+    return { outcomes, commits: statements.filter((statement) => statement === 'COMMIT').length };
   }
 
   it('exchanges all codes in one transaction and refreshes all tokens in one transaction', async () => {
-    const four = await newCodes(4);
-    const [exchanged, exchanges] = await countCommits(() => exchangeAll(four));
-    expect(exchanges).toBe(1);
-    const [refreshed, refreshes] = await countCommits(() => refreshAll(tokensOf(exchanged)));
-    expect(refreshes).toBe(1);
-    const all = [...tokensOf(exchanged), ...tokensOf(refreshed)];
+    const codes = await newCodes(4);
+    const exchanges = await countCommits(() => exchangeAll(codes));
+    expect(exchanges.commits).toBe(1);
+    const issued = tokensOf(exchanges.outcomes);
+    const refreshes = await countCommits(() => refreshAll(issued));
+    expect(refreshes.commits).toBe(1);
+    const all = [...issued, ...tokensOf(refreshes.outcomes)];
     expect(new Set(all.flatMap((pair) => [pair.accessToken, pair.refreshToken])).size).toBe(16);
   });
 
@@ -85,10 +88,10 @@ onOneEngine('Token endpoint: concurrent requests', (database) => {
     expect(repeated).toEqual(['fulfilled', 'rejected']);
   });
 
-  it('refreshes the other tokens when some are rejected, and consumes no rejected one', async () => {
+  it('refreshes the other tokens when some are rejected, and does not consume the rejected ones', async () => {
     const tokens = await newTokens(5);
-    const [revoked, scoped] = tokens as [IssuedTokens, IssuedTokens];
-    await app().service(TokensService).revoke(registered, revoked.refreshToken);
+    const [revoked, withWrongScope] = tokens as [IssuedTokens, IssuedTokens];
+    await app().service(TokensService).revoke(registeredApp, revoked.refreshToken);
     const outcomes = await refreshAll(tokens, ['', 'profile.read admin']);
     expect(outcomes).toMatchObject([
       { reason: { code: 'invalid_grant' } },
@@ -97,7 +100,7 @@ onOneEngine('Token endpoint: concurrent requests', (database) => {
       { status: 'fulfilled' },
       { status: 'fulfilled' },
     ]);
-    expect(await refreshAll([scoped])).toMatchObject([{ status: 'fulfilled' }]);
+    expect(await refreshAll([withWrongScope])).toMatchObject([{ status: 'fulfilled' }]);
   });
 
   it('returns the same tokens for a repeated refresh token', async () => {
@@ -108,15 +111,15 @@ onOneEngine('Token endpoint: concurrent requests', (database) => {
   });
 
   it('issues tokens of the right user and writes an audit event for each request', async () => {
-    const own = await app().addClient({ kind: 'public' });
+    const newClient = await app().addClient({ kind: 'public' });
     const users = await Promise.all(Array.from({ length: USERS }, () => app().addUser()));
     const codes = [];
-    for (const user of users) codes.push((await approve(app(), user, own)).get('code') ?? '');
-    const responses = await Promise.all(codes.map((code) => exchange(app(), own, code)));
+    for (const user of users) codes.push((await approve(app(), user, newClient)).get('code') ?? '');
+    const responses = await Promise.all(codes.map((code) => exchange(app(), newClient, code)));
     const tokens = await Promise.all(responses.map((response) => json<TokenBody>(response)));
     const refreshed = await Promise.all(
       tokens.map(({ refresh_token }) =>
-        requestToken(app(), own, { grant_type: 'refresh_token', refresh_token }),
+        requestToken(app(), newClient, { grant_type: 'refresh_token', refresh_token }),
       ),
     );
     for (const [index, response] of refreshed.entries()) {
@@ -130,7 +133,7 @@ onOneEngine('Token endpoint: concurrent requests', (database) => {
     ] as const) {
       const events = await app().dataSource.manager.findBy(AuditEvent, {
         action,
-        clientId: own.clientId,
+        clientId: newClient.clientId,
       });
       const ids = sent.map(({ headers }) => headers.get('x-request-id')).toSorted();
       expect(events.map(({ requestId }) => requestId).toSorted()).toEqual(ids);

@@ -101,7 +101,7 @@ onOneEngine('Token endpoint: refresh', (database) => {
     });
   });
 
-  it('O94 narrows only the access token to a smaller scope', async () => {
+  it('O94 narrows the access token, but not the next refresh token, to a smaller scope', async () => {
     const narrowed = await json<TokenBody>(
       await refresh(tokens.refresh_token, { scope: 'posts.read profile.read posts.read' }),
     );

@@ -85,13 +85,13 @@ onOneEngine('Token endpoint: requests', (database) => {
     expect(response.status).toBe(200);
   });
 
-  it('O62 rejects a request without a body as invalid_request, and an empty form as invalid_client', async () => {
+  it('O62 rejects a request without a body and Content-Type as invalid_request, and an empty form as invalid_client', async () => {
     await expectTokenError(await send(null), 'invalid_request');
     await expectTokenError(await send(null, { 'content-type': FORM }), 'invalid_client');
     await expectTokenError(await send('', { 'content-type': FORM }), 'invalid_client');
   });
 
-  it('O62 reads a request without Content-Length as an empty form', async () => {
+  it('O62 reads a request with neither Content-Length nor Transfer-Encoding as an empty form', async () => {
     const socket = connect(app().config.server.port, '127.0.0.1');
     await once(socket, 'connect');
     const head = `POST /oauth/token HTTP/1.1\r\nHost: x\r\nContent-Type: ${FORM}\r\nConnection: close`;
@@ -168,7 +168,7 @@ onOneEngine('Token endpoint: requests', (database) => {
     await expectTokenError(await send(gzipSync(`${longest}x`), zipped), 'invalid_request', 413);
   });
 
-  it('O65 rejects a body that is not encoded as Content-Encoding says as invalid_request, and consumes nothing', async () => {
+  it('O65 rejects a body that does not match its Content-Encoding as invalid_request, and consumes nothing', async () => {
     const body = new URLSearchParams(await validForm()).toString();
     for (const coding of ['gzip', 'br', 'deflate', 'snappy']) {
       const headers = { 'content-type': FORM, 'content-encoding': coding };
@@ -178,13 +178,13 @@ onOneEngine('Token endpoint: requests', (database) => {
   });
 
   it('O66 treats an empty client_secret of a public app as omitted', async () => {
-    const native = await app().addClient({ kind: 'public' });
-    const code = (await approve(app(), await app().addUser(), native)).get('code') ?? '';
-    const response = await exchange(app(), native, code, { client_secret: '' });
+    const publicClient = await app().addClient({ kind: 'public' });
+    const code = (await approve(app(), await app().addUser(), publicClient)).get('code') ?? '';
+    const response = await exchange(app(), publicClient, code, { client_secret: '' });
     expect(response.status).toBe(200);
     const { refresh_token } = await json<TokenBody>(response);
     const form = { grant_type: 'refresh_token', refresh_token, scope: '', client_secret: '' };
-    expect((await requestToken(app(), native, form)).status).toBe(200);
+    expect((await requestToken(app(), publicClient, form)).status).toBe(200);
   });
 
   it('O67 ignores unknown parameters', async () => {
@@ -200,7 +200,7 @@ onOneEngine('Token endpoint: requests', (database) => {
     expect(response.status).toBe(200);
   });
 
-  it.each(['GET', 'PUT', 'DELETE', 'PATCH'])('rejects %s', async (method) => {
+  it.each(['GET', 'PUT', 'DELETE', 'PATCH'])('rejects the method %s', async (method) => {
     const response = await app().fetch('/oauth/token', { method });
     expect([404, 405]).toContain(response.status);
     expect(response.headers.get('content-type')).toMatch(/^application\/json/);

@@ -51,7 +51,7 @@ function beginTransactions(app: TestApp, count: number): () => Promise<unknown> 
 onEachServer('Metrics of the connection pool', (database) => {
   const { app, read, metricsUrl } = useMetrics(database);
 
-  it('export its limit and its used, free and waiting connections', async () => {
+  it('export its limit, its used and free connections, and the number of callers that wait for one', async () => {
     await app().fetch('/readyz');
     await expect.poll(() => read('db_pool_connections', { state: 'used' })).toBe(0);
     expect(await read('db_pool_connections', { state: 'free' })).toBeGreaterThan(0);

@@ -43,7 +43,7 @@ onOneEngine('Request metrics', (database) => {
   });
 
   it('have one series for unknown paths and one for unknown methods', async () => {
-    const paths = Array.from({ length: 20 }, (_, each) => `/nothing/${each}?q=${each}`);
+    const paths = Array.from({ length: 20 }, (_, index) => `/nothing/${index}?q=${index}`);
     for (const path of paths) await app.fetch(path);
     const unknown = { method: 'GET', route: 'unrouted', status: '404' };
     await expect.poll(() => read(COUNT, unknown)).toBe(20);
@@ -62,8 +62,8 @@ onOneEngine('Request metrics', (database) => {
     await expect.poll(() => read('http_requests_in_flight')).toBe(1);
     sent.destroy();
     await expect.poll(() => read('http_requests_in_flight')).toBe(0);
-    const left = { method: 'POST', route: '/dev/v1/posts', status: '499' };
-    expect(await read(COUNT, left)).toBe(1);
+    const aborted = { method: 'POST', route: '/dev/v1/posts', status: '499' };
+    expect(await read(COUNT, aborted)).toBe(1);
   });
 
   it('count rejected requests of the API and the token endpoint by error code', async () => {

@@ -20,11 +20,11 @@ export const AUTHORIZATION_REQUEST: Topic = {
       source: 'RFC 9700 §4.1.3; RFC 3986 §6.2.1',
     },
     O5: {
-      rule: 'A public app that registered a redirect URI on `http://127.0.0.1` or `http://[::1]` may use any port. Nothing else may vary: `localhost` requires its exact port, the loopback names are not interchangeable, and another path or user info returns an error page with 400.',
+      rule: 'A public app that registered a redirect URI on `http://127.0.0.1` or `http://[::1]` may use any port. Nothing else may vary: `localhost` requires its exact port, `127.0.0.1`, `[::1]` and `localhost` are not interchangeable, and another path or user info returns an error page with 400.',
       source: 'RFC 8252 §7.3',
     },
     O6: {
-      rule: 'A confidential app must use its registered port on loopback, too. On `https`, every app must. Another port returns an error page with 400.',
+      rule: 'On loopback, a confidential app must use its registered port. On `https`, every app must. Another port returns an error page with 400.',
       source: 'RFC 9700 §2.1',
     },
     O7: {
@@ -80,7 +80,7 @@ export const AUTHORIZATION_REQUEST: Topic = {
       source: 'RFC 9700 §2.6',
     },
     O20: {
-      rule: "If `client_id` and `redirect_uri` are valid but another parameter is not, the server redirects a signed-in user to the app at once. A user who is not signed in gets an error page with 400: it shows the error code, the app's name and a link to the app with `error`, `state` and `iss`. Neither case stores anything. `prompt=none` always redirects.",
+      rule: "If `client_id` and `redirect_uri` are valid but another parameter is not, the server redirects a signed-in user to the app at once. A user who is not signed in gets an error page with 400: it shows the error code, the app's name and a link to the app with `error`, `state` and `iss`. Neither case stores anything. One error is redirected for both: `interaction_required`, the error of `prompt=none` (O41).",
       source: 'RFC 9700 §4.11.2',
     },
   },
@@ -140,7 +140,7 @@ export const CONSENT: Topic = {
       source: 'RFC 6749 §10.12',
     },
     O33: {
-      rule: 'An authorization request can be decided once. Of any number of decisions, sequential or concurrent, exactly one issues a code; the others return an error page with 409.',
+      rule: 'An authorization request can be decided once. Of any number of decisions, sequential or concurrent, the first one takes effect; the others issue no code and return an error page with 409.',
       source: 'own',
     },
     O34: {
@@ -172,7 +172,7 @@ export const CONSENT: Topic = {
       source: 'RFC 8252 §8.6',
     },
     O41: {
-      rule: '`prompt=none` redirects with `interaction_required`, with or without a session. In a frame, or as any other subresource, the endpoint returns an error page with 400. `prompt=consent` has no effect, since consent is always required. `login` and `select_account` require a sign-in even with a session.',
+      rule: 'A request with `prompt=none` that is otherwise valid redirects with `interaction_required`, with or without a session. In a frame, or as any other subresource, the endpoint returns an error page with 400. `prompt=consent` has no effect, since consent is always required. `login` and `select_account` require a sign-in even with a session.',
       source: 'OpenID Connect Core §3.1.2.6, by analogy',
     },
     O42: {
@@ -210,11 +210,11 @@ export const ONE_TIME_PASSWORDS: Topic = {
       source: 'NIST SP 800-63B §5.2.2',
     },
     O49: {
-      rule: 'Requesting a second message within 60 seconds returns an error page with 429 and `Retry-After`. Nothing is sent, and the earlier password remains valid.',
+      rule: 'Requesting a second message to the same phone within 60 seconds returns an error page with 429 and `Retry-After`. Nothing is sent, and the earlier password remains valid.',
       source: 'own',
     },
     O50: {
-      rule: 'A new message invalidates the passwords of earlier ones.',
+      rule: 'A new message invalidates the passwords in earlier ones to the same phone.',
       source: 'own',
     },
     O51: {

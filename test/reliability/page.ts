@@ -17,7 +17,7 @@ export interface Proof {
 /** The numbers at the start of the title of `it(…)` or `it.each(…)(…)`; skipped tests do not match. */
 const TITLE = /(?:\bit\(|\)\()\s*['"`]((?:[OC]\d+ )+)/g;
 
-/** The number in the property `proves` of an oracle's row. */
+/** The number in the property `proves` of a case of test/system/comparison. */
 const PROVES = /'([OC]\d+)'/g;
 
 /** A proof for each rule number in the title of a test. */
@@ -26,9 +26,9 @@ export async function tests(): Promise<Proof[]> {
   return proofsIn(files, TITLE);
 }
 
-/** A proof for each request of the oracle with a rule number. Two equal responses prove little, so each rule needs a test as well. */
+/** A proof for each case of test/system/comparison with a rule number. Two equal responses prove little, so each rule needs a test as well. */
 export async function comparisons(): Promise<Proof[]> {
-  return proofsIn(await filesOf('test/system/oracle/rows', '.rows.ts'), PROVES);
+  return proofsIn(await filesOf('test/system/comparison/cases', '.cases.ts'), PROVES);
 }
 
 /** The content of docs/reliability.md. */
@@ -51,28 +51,43 @@ async function faultsSection(): Promise<string> {
     });
     return [`### ${title}`, '', text, '', FAULTS_HEADER, ...rows].join('\n');
   });
-  const lastMeasured = figures ? ` Last measured: ${figures.shown}.` : '';
+  const lastMeasured = figures ? ` Last measured: ${figures.measured}.` : '';
   const introduction = `\`npm run test:faults\` causes these faults in the service, its database and its network.${lastMeasured}`;
   return ['## Faults', introduction, ...(await Promise.all(sections))].join('\n\n');
 }
 
 function sectionOf({ title, rules }: Topic, proofs: readonly Proof[]): string {
-  const numbers = Object.keys(rules);
   const rows = Object.entries(rules).map(([number, { rule, source }]) => {
-    const own = proofs.filter((proof) => proof.number === number);
-    const links = unique(own.map(({ file }) => `[${nameOf(file)}]`)).join(', ');
-    const commands = unique(own.map(({ file }) => commandOf(file)))
+    const proofsOfRule = proofs.filter((proof) => proof.number === number);
+    const links = unique(proofsOfRule.map(({ file }) => `[${nameOf(file)}]`)).join(', ');
+    const commands = unique(proofsOfRule.map(({ file }) => commandOf(file)))
       .toSorted()
       .join(', ');
     return `| ${number} | ${rule.replaceAll('|', String.raw`\|`)} | ${links} | ${commands} | ${source} |`;
   });
-  return [`## ${title} (${numbers[0]}–${numbers.at(-1)})`, '', HEADER, ...rows].join('\n');
+  return [`## ${title} (${rangesOf(Object.keys(rules))})`, '', HEADER, ...rows].join('\n');
 }
 
-/** The link text of a file: `races/refresh`, `oracle/token`. */
+/** Rule numbers as ranges without gaps: `C117, C139–C145`. */
+function rangesOf(numbers: readonly string[]): string {
+  const ranges: [first: string, last: string][] = [];
+  for (const number of numbers) {
+    const range = ranges.at(-1);
+    if (range && numberIn(number) === numberIn(range[1]) + 1) range[1] = number;
+    else ranges.push([number, number]);
+  }
+  return ranges.map(([first, last]) => (first === last ? first : `${first}–${last}`)).join(', ');
+}
+
+/** The 12 of `O12`. */
+function numberIn(ruleNumber: string): number {
+  return Number(ruleNumber.slice(1));
+}
+
+/** The link text of a file: `races/refresh`, `comparison/token`. */
 function nameOf(file: string): string {
-  const folder = basename(dirname(file.replace('/rows/', '/')));
-  const name = basename(file).replace(/(\.[a-z0-9]+-spec|\.spec|\.rows)\.ts$/, '');
+  const folder = basename(dirname(file.replace('/cases/', '/')));
+  const name = basename(file).replace(/(\.[a-z0-9]+-spec|\.spec|\.cases)\.ts$/, '');
   return `${folder}/${name}`;
 }
 
@@ -127,23 +142,23 @@ How to read a rule of the developer API:
 
 - _Returns 404 \`not_found\`_: the error format of the API with this status and this \`error\`. _Returns 400 with \`too_long\`_: the
   status is 400, \`error\` is \`invalid_request\`, and \`errors\` has this \`code\` for the field.
-- A rejected request stores nothing and uses no quota. Its \`X-Request-Id\` equals the \`request_id\` of its body. The body reveals
-  no framework, file or SQL statement.
+- A rejected request stores nothing and uses no quota. The \`X-Request-Id\` of the response equals the \`request_id\` in its body,
+  and the body reveals no framework, file or SQL statement.
 
-Numbers in the rules are the defaults of configurable limits. A "Source" of \`own\` marks a rule that no standard requires.
+A number in a rule is the default if operators can configure it. A "Source" of \`own\` marks a rule that no standard requires.
 
 Each rule has at least one test whose title begins with its number. "Command" names the script: \`test\` is \`npm test\`, and
 \`test:system\` is \`npm run test:system\`. Most tests send HTTP requests to the real service; tests of many inputs call the
-responsible function. \`npm test\` runs tests that depend on the database on SQLite and on one database server, and every other
-file on one of the two. A complete \`npm run test:system\` runs both kinds of tests on SQLite, MariaDB and MySQL. A test is listed
+responsible function. \`npm test\` uses SQLite and one database server: test files of rules that depend on the database run on both,
+other files on one of the two. A complete \`npm run test:system\` runs all these files on SQLite, MariaDB and MySQL. A test is listed
 here even if its suite is skipped because a server or Chromium is not installed: each run reports its engines and the number of
 skipped tests.
 
 **Races** (\`races/…\`) send the same request many times concurrently, most of them to two processes of the service that share a
 MariaDB or MySQL database: a few rounds in \`npm run test:system\`, a hundred in \`npm run test:races\`. O140 lists the exceptions.
 
-**The oracle** (\`oracle/…\`) is a second implementation of the same standards, \`oidc-provider\`, that gets the same requests.
-[differences.ts](../test/system/oracle/differences.ts) lists every difference between the responses of the two servers
+**The comparison** (\`comparison/…\`) sends the same requests to this service and to \`oidc-provider\`, another implementation of
+the same standards. [differences.ts](../test/system/comparison/differences.ts) lists every difference between their responses
 with its reason. A difference that is not listed fails the test; see [decision 0010](decisions/0010-reference-implementation.md).
 
 \`npm run reliability\` generates this page from the rules in \`test/reliability/\` and the numbers in the tests. A rule without a

@@ -46,11 +46,12 @@ const RUN_ONCE: Readonly<Record<string, string>> = {
   'waits for the sign-in, then ends the session that the sign-in created':
     'stops the sign-in at the critical statement',
 };
+/** Patterns in the source of a race. A cluster of one process does not count. */
 const ON_SERVERS = /\bonEach(Server|Engine)\(/;
 const IN_ROUNDS = /\brounds\(|\blength: ROUNDS\b/;
 const TEST = /\bit(?:\.each)?\(/;
 const TITLE = /['"`](.+)['"`],/;
-const CLUSTER = /\buseCluster\(|\bstartCluster\((?!database, 1\))/;
+const CLUSTER = /\buseCluster\(|\bstartCluster\((?!database, \{ processes: 1 \}\))/;
 
 interface Manifest {
   scripts: Record<string, string>;
@@ -69,12 +70,12 @@ describe('docs/reliability.md', () => {
     expect(NUMBERS.filter((number) => !proven.has(number))).toEqual([]);
   });
 
-  it('has a rule for every numbered test and every row of the oracle', async () => {
+  it('has a rule for every numbered test and every case of the comparison', async () => {
     const numbered = [...(await tests()), ...(await comparisons())];
     expect(numbered.filter(({ number }) => !NUMBERS.includes(number))).toEqual([]);
   });
 
-  it('O140 runs races on database servers with two processes of the service, and a hundred rounds in "npm run test:races"', async () => {
+  it('O140 runs races on database servers with two processes of the service, and a hundred rounds in "npm run test:races", except for those listed here', async () => {
     const races = await readdir('test/system/races');
     expect(races.length).toBeGreaterThan(4);
     const withoutCluster: string[] = [];

@@ -24,7 +24,7 @@ export const TRANSPORT: Topic = {
       source: 'RFC 6749 §3.2; RFC 7009 §2',
     },
     C6: {
-      rule: 'TRACE and unknown methods return 405, or 400 before the request reaches the service. They never succeed and never cause a server error.',
+      rule: 'TRACE and unknown methods return 405, or 400 from the HTTP parser. They never succeed and never cause a server error.',
       source: 'RFC 9110 §9.1',
     },
     C7: {
@@ -108,7 +108,7 @@ export const TRANSPORT: Topic = {
       source: 'own',
     },
     C27: {
-      rule: 'Of 1,000 concurrent GETs, many more than there are database connections, each gets a response in time: 200, or 503 with `Retry-After`.',
+      rule: 'Of 1,000 concurrent GETs, many more than there are database connections, each gets a response within 10 seconds: 200, or 503 with `Retry-After`.',
       source: 'RFC 9110 §15.6.4',
     },
     C28: {
@@ -228,7 +228,7 @@ export const BODIES: Topic = {
       source: 'RFC 3629 §3',
     },
     C54: {
-      rule: 'Bodies in gzip, br or deflate are decompressed. Any other `Content-Encoding` returns 415. A body that would inflate to a gigabyte returns 413 before it is inflated.',
+      rule: 'Bodies in gzip, br or deflate are decompressed. Any other `Content-Encoding` returns 415. A body that would inflate to a gigabyte returns 413, without being inflated as a whole.',
       source: 'RFC 9110 §8.4',
     },
     C55: {
@@ -240,7 +240,7 @@ export const BODIES: Topic = {
       source: 'RFC 8259 §9',
     },
     C57: {
-      rule: 'The response lists at most 20 violations. A body full of unknown fields is rejected as fast as any other, and one of 100,000 fields is too large.',
+      rule: 'The response lists at most 20 violations. A body of the maximum size with only unknown fields is rejected within 200 milliseconds, and one with 100,000 fields returns 413.',
       source: 'own',
     },
     C58: {

@@ -44,7 +44,7 @@ export const FIELDS: Topic = {
       source: 'own',
     },
     C72: {
-      rule: 'A post has up to 10 images, each an absolute `http` or `https` URL of at most 2,048 bytes without user name, password or spaces. The URLs are stored unchanged and never fetched.',
+      rule: 'A post has up to 10 images, each an absolute `http` or `https` URL without user name, password, spaces or backslashes. It has at most 2,048 characters, of which at most 1,000 are not ASCII. The URLs are stored unchanged and never fetched.',
       source: 'RFC 3986 §3',
     },
     C73: {
@@ -88,7 +88,7 @@ export const FIELDS: Topic = {
       source: 'product requirements, section 4.2',
     },
     C83: {
-      rule: 'Replies can be nested 50 levels deep.',
+      rule: 'Replies can be nested at least 50 levels deep.',
       source: 'product requirements, section 2',
     },
     C84: {
@@ -118,7 +118,7 @@ export const LISTS: Topic = {
       source: 'own',
     },
     C89: {
-      rule: 'A page far beyond the end returns 200 with no items and the correct `total`, as fast as the first one.',
+      rule: 'A page far beyond the end returns 200 with no items and the correct `total`, and takes little longer than the first page.',
       source: 'own',
     },
     C90: {
@@ -212,7 +212,7 @@ export const QUOTA: Topic = {
       source: 'product requirements, section 8',
     },
     C111: {
-      rule: 'The monthly job does not affect the quota, whether it runs twice, in two processes, late or never.',
+      rule: 'The monthly job, which stores the plan and limit of past months, does not affect the quota, whether it runs twice, in two processes, late or never.',
       source: 'own',
     },
     C112: {
@@ -220,7 +220,7 @@ export const QUOTA: Topic = {
       source: 'own',
     },
     C113: {
-      rule: 'While the database restarts or hangs, calls return 503 with `Retry-After` in time. The service recovers by itself, and every confirmed post is stored.',
+      rule: 'While the database restarts or hangs, calls return 503 with `Retry-After` within the time that [Database unavailable](#database-unavailable) states. The service recovers by itself, and every confirmed post is stored.',
       source: 'own',
     },
     C114: {
@@ -246,7 +246,7 @@ export const DOCUMENTS: Topic = {
       source: 'OpenAPI 3.1',
     },
     C140: {
-      rule: 'Every response of the whole test run matches the published document in status, headers and body.',
+      rule: 'Every response of a documented operation, in every test, matches the published document in status, headers and body.',
       source: 'own',
     },
     C141: {

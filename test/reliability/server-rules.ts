@@ -16,7 +16,7 @@ export const METADATA_AND_BROWSER_APPS: Topic = {
       source: 'RFC 9700 §2.6',
     },
     O123: {
-      rule: 'A preflight of the token or revocation endpoint returns 204. If the `Origin` is that of a redirect URI of an enabled public app, it allows `POST` with `Authorization`, `Content-Type` and `X-Requested-With`; a loopback redirect URI matches any port. `Vary: Origin` is always sent. Introspection and the authorization endpoint allow no origin.',
+      rule: 'A preflight of the token or revocation endpoint returns 204. If the `Origin` is that of a redirect URI of an enabled public app, the response allows `POST` with `Authorization`, `Content-Type` and `X-Requested-With`; a loopback redirect URI matches any port. `Vary: Origin` is always sent. Introspection and the authorization endpoint allow no origin.',
       source: 'Fetch standard, CORS; OAuth 2.1 draft §3.2',
     },
     O124: {
@@ -58,7 +58,7 @@ export const THROTTLING: Topic = {
       source: 'own',
     },
     O132: {
-      rule: 'All processes share the failed attempts, which survive a restart. Requests are counted in the memory of each process: a new process starts at zero, and it counts at most 10,000 keys. A 429 consumes no code and no refresh token and is not counted. Failed attempts take a bounded number of rows: an address that changes its `client_id` leaves about two rows for each.',
+      rule: 'All processes share the failed attempts, which survive a restart. Requests are counted in the memory of each process: a new process starts at zero, and it counts for at most 10,000 apps, addresses and browsers at a time. A 429 consumes no code and no refresh token and is not counted. Failed attempts take a bounded number of rows: at most two for each `client_id` that an address sends, and the address is rejected after 100 failures (O130).',
       source: 'own',
     },
   },
@@ -68,7 +68,7 @@ export const STORAGE_AND_OPERATION: Topic = {
   title: 'Storage, concurrency, time, logs and commands',
   rules: {
     O133: {
-      rule: 'No table contains a client secret, code, token, verifier or one-time password, or anything with the prefix of one: only hashes are stored, and each is unique. The response to a refresh, which can be repeated (O96), is stored encrypted with a key derived from the used refresh token.',
+      rule: 'No table contains a client secret, code, token, verifier or one-time password, or any text with the prefix of one, such as `svcat_`: only hashes are stored, and each is unique. The response to a refresh, which can be repeated (O96), is stored encrypted with a key derived from the used refresh token.',
       source: 'RFC 9700 §4.9',
     },
     O134: {
@@ -92,11 +92,11 @@ export const STORAGE_AND_OPERATION: Topic = {
       source: 'own',
     },
     O139: {
-      rule: 'A transaction that fails because of another one (errors 1213, 1205 and 1020 of MySQL and MariaDB) is retried up to three times after a random delay, and the client gets a success. A transaction that waited for a lock for `DB_TIMEOUT_MS` is not retried. If a transaction that several requests share fails, each request is retried in a transaction of its own, unless the database is unavailable.',
+      rule: 'A transaction that fails because of another one (errors 1213, 1205 and 1020 of MySQL and MariaDB) is retried up to three times after a random delay. If a retry succeeds, the client gets a success. A transaction that waited for a lock for `DB_TIMEOUT_MS` is not retried. If a transaction that several requests share fails, each request is retried in a transaction of its own, unless the database is unavailable.',
       source: 'own',
     },
     O140: {
-      rule: 'Races pass on MySQL and MariaDB with two or three processes of the service, a hundred rounds in a row. Exceptions with one process at a time: requests whose process is killed, requests that a trigger or a lock of the test makes fail, twelve rotations of one secret, and a revocation of all access during a sign-in. Exceptions that run once: this revocation, a request whose `Idempotency-Key` stays locked for more than a second, and rotations by three commands at once and under load.',
+      rule: 'The tests of races pass a hundred rounds in a row on MySQL and MariaDB, with two or three processes of the service. Some of them use one process at a time: those in which the process is killed or a trigger, lock or transaction of the test interferes, twelve concurrent rotations of one secret, and a revocation of all access during a sign-in. Some of them run once instead of a hundred rounds: this revocation, a request whose `Idempotency-Key` stays locked for more than a second, rotations by three commands at once, and a rotation during hundreds of calls.',
       source: 'own',
     },
     O141: {
@@ -112,7 +112,7 @@ export const STORAGE_AND_OPERATION: Topic = {
       source: 'RFC 9700 §4.3',
     },
     O144: {
-      rule: 'The audit log has an entry for each issue, refresh, reuse and replay of a token, revocation, denial, exceeded limit, lock of a phone, and added, retired, revoked or exposed secret. It contains app, grant, address and request id, and never a credential.',
+      rule: 'The audit log has an entry for each issue and refresh of tokens, each repeated refresh (O96), each reuse that ends a grant (O78, O97), each token that another app sends, and each revocation, denial, exceeded limit and lock of a phone. It also has one for each client secret that is added, retired, revoked or exposed. An entry contains the app and the grant that it concerns, and the id and address of the request that caused it. No entry contains a credential.',
       source: 'OAuth 2.1 draft §7.9',
     },
     O145: {
@@ -138,7 +138,7 @@ export const BROWSERS_AND_TYPING: Topic = {
       source: 'own',
     },
     O149: {
-      rule: 'A one-time password may be typed with spaces, hyphens or full-width digits. A malformed one causes an error message at the field (`aria-invalid`), which takes focus and links to the field. It does not count as an attempt.',
+      rule: 'A one-time password may be typed with spaces, hyphens or full-width digits. A malformed one causes an error message, which takes focus and links to the field (with `aria-invalid`). It does not count as an attempt.',
       source: 'own',
     },
     O150: {

@@ -8,7 +8,7 @@ export const TOKEN_REQUEST: Topic = {
       source: 'RFC 6749 §5.1',
     },
     O60: {
-      rule: 'Every response, success or error, is `application/json` with `Cache-Control: no-store`, `Pragma: no-cache` and `X-Content-Type-Options: nosniff`.',
+      rule: 'Every response of the token endpoint, success or error, is `application/json` with `Cache-Control: no-store`, `Pragma: no-cache` and `X-Content-Type-Options: nosniff`.',
       source: 'RFC 6749 §5.1',
     },
     O61: {
@@ -86,7 +86,7 @@ export const CODE_EXCHANGE: Topic = {
       source: 'RFC 6749 §4.1.2',
     },
     O78: {
-      rule: 'A complete repetition of an exchange 10 seconds or more after the first returns `invalid_grant` and revokes the grant: access tokens return 401, refresh tokens `invalid_grant`. An earlier repetition is rejected and revokes nothing.',
+      rule: 'An exchange that is repeated with the right parameters, 10 seconds or more after the first, returns `invalid_grant` and revokes the grant: access tokens return 401, refresh tokens `invalid_grant`. An earlier repetition is rejected and revokes nothing.',
       source: 'RFC 6749 §4.1.2; OAuth 2.1 draft §4.1.3',
     },
     O79: {
@@ -190,7 +190,7 @@ export const REFRESH: Topic = {
       source: 'own',
     },
     O101: {
-      rule: 'If the process is killed during a refresh, nothing of it is stored: the old refresh token still works in the next process.',
+      rule: 'If the process is killed during a refresh, before its COMMIT, nothing of the refresh is stored: the old refresh token still works in the next process.',
       source: 'own',
     },
     O102: {
@@ -198,7 +198,7 @@ export const REFRESH: Topic = {
       source: 'OAuth 2.1 draft §4.3.3',
     },
     O103: {
-      rule: 'The access token issued before a refresh remains valid until it expires or its grant ends.',
+      rule: 'A refresh does not end earlier access tokens: each remains valid until it expires or is revoked, or its grant ends.',
       source: 'own',
     },
     O104: {
@@ -216,7 +216,7 @@ export const REVOCATION_AND_INTROSPECTION: Topic = {
       source: 'RFC 7009 §2.1, §2.2',
     },
     O106: {
-      rule: 'Revoking an access token returns 200. The token returns 401 at once, and the refresh token remains valid.',
+      rule: 'Revoking an access token returns 200. API calls with it return 401 at once, and the refresh token remains valid.',
       source: 'RFC 7009 §2.1',
     },
     O107: {
@@ -224,7 +224,7 @@ export const REVOCATION_AND_INTROSPECTION: Topic = {
       source: 'RFC 7009 §2.1, §2.2',
     },
     O108: {
-      rule: 'A missing `token` returns `invalid_request`, a wrong secret 401 `invalid_client`, and any method but `POST` and `OPTIONS` 405. At the token, revocation and introspection endpoints, a form that names no client returns 401 `invalid_client`, without a challenge, and its description says which parameters to send.',
+      rule: 'A revocation without `token` returns `invalid_request`, a wrong secret 401 `invalid_client`, and any method but `POST` and `OPTIONS` 405. At the token, revocation and introspection endpoints, a form that names no client returns 401 `invalid_client`, without a challenge, and its description says which parameters to send.',
       source: 'RFC 7009 §2.1',
     },
     O109: {

@@ -126,6 +126,7 @@ export interface Endpoint {
   path: string;
   /** Null if any valid access token is accepted. */
   scope: Scope | null;
+  /** The status of a successful call. */
   success: number;
 }
 
@@ -144,7 +145,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
 ];
 
 /** The path with ids that do not exist in any test. */
-export function pathOf({ path }: Endpoint): string {
+export function pathWithUnknownIds({ path }: Endpoint): string {
   return path
     .replace(':post', 'post_01kahq5f3veqdr8bn3tdmx3q0a')
     .replace(':comment', 'cmt_01kahq5f3veqdr8bn3tdmx3q0a');
@@ -156,8 +157,8 @@ export function bodyOf({ method, path }: Endpoint): object | undefined {
   return { [path === '/posts' ? 'content' : 'text']: 'Hi' };
 }
 
-/** The path with the ids of a new post by this member and a comment on it. */
-export async function ownPathOf({ path }: Endpoint, member: Member): Promise<string> {
+/** Creates a post by this member and a comment on it. Returns the path with their ids. */
+export async function pathWithNewIds({ path }: Endpoint, member: Member): Promise<string> {
   if (!path.includes(':')) return path;
   const post = await member.publish();
   const comment = await member.comment(post.id);

@@ -62,41 +62,41 @@ const BROKEN_URLS = [
   'ftp://x',
   'https://',
 ];
-/** Limits generated texts, except those of exactly the maximum length of their schema. */
+/** Longest generated text, except for texts of exactly the maximum length of their schema. */
 const MAX_LENGTH = 60;
 
 /** Generates valid and slightly invalid values from the schemas of a document. */
 export class Arbitraries {
   private readonly checkOf: (schema: Schema) => Check;
 
-  /** @param known values by field name that no schema can express, such as existing ids */
+  /** @param known values that no schema can express, such as existing ids, by the name of their field or parameter */
   constructor(
     private readonly document: OpenApiDocument,
     private readonly known: Readonly<Record<string, fc.Arbitrary<unknown>>>,
   ) {
-    this.checkOf = schemaChecks(document, { closed: false });
+    this.checkOf = schemaChecks(document, { allowUnknown: true });
   }
 
   valid(schema: Schema, name = ''): fc.Arbitrary<unknown> {
-    const real = this.known[name];
-    if (real) return real;
-    const own = this.resolved(schema);
+    const knownValues = this.known[name];
+    if (knownValues) return knownValues;
+    const resolved = this.resolved(schema);
     return fc
-      .oneof(...typesOf(own).map((type) => this.ofType(type, own)))
-      .filter((value) => this.conforms(own, value));
+      .oneof(...typesOf(resolved).map((type) => this.ofType(type, resolved)))
+      .filter((value) => this.conforms(resolved, value));
   }
 
   /** Generates values that violate the schema: near misses and arbitrary JSON. */
   invalid(schema: Schema): fc.Arbitrary<unknown> {
-    const own = this.resolved(schema);
+    const resolved = this.resolved(schema);
     return fc
       .oneof(
-        ...typesOf(own)
-          .flatMap((type) => this.nearMisses(type, own))
+        ...typesOf(resolved)
+          .flatMap((type) => this.nearMisses(type, resolved))
           .map((arbitrary) => ({ weight: 4, arbitrary })),
         { weight: 1, arbitrary: fc.jsonValue({ maxDepth: 2 }) },
       )
-      .filter((value) => !this.conforms(own, value));
+      .filter((value) => !this.conforms(resolved, value));
   }
 
   private conforms(schema: Schema, value: unknown): boolean {
@@ -124,12 +124,12 @@ export class Arbitraries {
         );
       case 'array':
         return fc.array(this.valid(schema['items'] as Schema), {
-          minLength: number(schema['minItems'], 0),
-          maxLength: number(schema['maxItems'], 5),
+          minLength: numberOr(schema['minItems'], 0),
+          maxLength: numberOr(schema['maxItems'], 5),
         });
       case 'object':
         return fc.record(
-          mapped(schema.properties ?? {}, (property, name) => this.valid(property, name)),
+          mapValues(schema.properties ?? {}, (property, name) => this.valid(property, name)),
           { requiredKeys: schema.required ?? [] },
         );
       default:
@@ -149,7 +149,7 @@ export class Arbitraries {
       case 'string':
         return [
           fc.constantFrom(...BROKEN, ...BROKEN_URLS, ...AWKWARD),
-          fc.constantFrom('a', '😀').map((one) => one.repeat(number(schema['maxLength'], 0) + 1)),
+          fc.constantFrom('a', '😀').map((one) => one.repeat(numberOr(schema['maxLength'], 0) + 1)),
         ];
       case 'array':
         return this.brokenLists(schema);
@@ -162,7 +162,7 @@ export class Arbitraries {
 
   private brokenLists(schema: Schema): fc.Arbitrary<unknown>[] {
     const item = schema['items'] as Schema;
-    const tooMany = number(schema['maxItems'], 0) + 1;
+    const tooMany = numberOr(schema['maxItems'], 0) + 1;
     return [
       fc.array(this.valid(item), { minLength: tooMany, maxLength: tooMany }),
       fc.array(this.invalid(item), { minLength: 1, maxLength: 3 }),
@@ -202,7 +202,7 @@ function typesOf({ type = 'string' }: Schema): string[] {
 
 function texts(schema: Schema): fc.Arbitrary<string> {
   const pattern = schema.pattern ?? '';
-  const maxLength = number(schema['maxLength'], MAX_LENGTH);
+  const maxLength = numberOr(schema['maxLength'], MAX_LENGTH);
   if (/^(uri|iri)$/.test(String(schema['format'])))
     return (
       fc
@@ -210,14 +210,14 @@ function texts(schema: Schema): fc.Arbitrary<string> {
           fc.webUrl({ withQueryParameters: true, withFragments: true }),
           fc.constantFrom(...URLS),
         )
-        // JSON Schema counts characters, but these limits are in bytes.
+        // Also within limits in bytes, and limits of non-ASCII characters, which JSON Schema cannot express.
         .filter((url) => Buffer.byteLength(url) <= maxLength)
     );
   if (pattern !== '' && !pattern.includes('\\p')) return fc.stringMatching(new RegExp(pattern));
   const short = Math.min(maxLength, MAX_LENGTH);
   const generated = fc.oneof(
     ...(['grapheme', 'binary', 'grapheme-ascii', 'binary-ascii'] as const).map((unit) =>
-      fc.string({ unit, minLength: number(schema['minLength'], 0), maxLength: short }),
+      fc.string({ unit, minLength: numberOr(schema['minLength'], 0), maxLength: short }),
     ),
     fc.constantFrom(...AWKWARD),
     ...(schema['maxLength'] === undefined
@@ -233,19 +233,21 @@ function isReadable(text: string): boolean {
 }
 
 function boundsOf(schema: Schema): { min: number; max: number } {
-  return { min: number(schema['minimum'], -1e6), max: number(schema['maximum'], 1e6) };
+  return { min: numberOr(schema['minimum'], -1e6), max: numberOr(schema['maximum'], 1e6) };
 }
 
+/** The smallest and the largest valid number. */
 function edges(schema: Schema): fc.Arbitrary<number> {
   const { min, max } = boundsOf(schema);
   return fc.constantFrom(min, max);
 }
 
-function number(value: unknown, otherwise: number): number {
+/** The value if it is a number, else the default. */
+function numberOr(value: unknown, otherwise: number): number {
   return typeof value === 'number' ? value : otherwise;
 }
 
-function mapped<T, U>(
+function mapValues<T, U>(
   entries: Readonly<Record<string, T>>,
   change: (value: T, name: string) => U,
 ): Record<string, U> {

@@ -13,12 +13,12 @@ export class RepeatedWork {
     });
   }
 
-  /** A round may stop early when its test has ended. */
+  /** Whether the test has ended. A long round reads this to stop early. */
   get hasTestEnded(): boolean {
     return this.isTestOver;
   }
 
-  /** Starts a worker. It stops at the first round that throws. */
+  /** Starts a worker, which repeats `work`. The worker ends at the first round that throws. */
   begin(work: (round: number) => Promise<void>): void {
     this.workers.push(this.repeat(work));
   }

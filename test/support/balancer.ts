@@ -28,6 +28,7 @@ export class Balancer {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
   }
 
+  /** Whether the backend was ready at the last check. */
   routesTo(backend: string): boolean {
     return this.ready.includes(backend);
   }

@@ -8,8 +8,8 @@ export interface Site {
   readonly sms: {
     /** The number of messages sent to a phone. */
     count(phone: string): number | Promise<number>;
-    /** Returns the newest one-time password sent to a phone, once there are more messages than `after`. */
-    password(phone: string, after?: number): Promise<string>;
+    /** Returns the newest one-time password sent to a phone, once the phone has got more than `afterMessages` messages. */
+    password(phone: string, options?: { afterMessages?: number }): Promise<string>;
   };
 }
 
@@ -78,7 +78,7 @@ export class Browser {
     const codePage = await this.submit(phonePage, '/oauth/authorize/sign-in', {
       phone: user.phone,
     });
-    const code = await this.app.sms.password(user.phone, earlier);
+    const code = await this.app.sms.password(user.phone, { afterMessages: earlier });
     return this.submit(codePage, '/oauth/authorize/verify', { code });
   }
 
@@ -87,7 +87,7 @@ export class Browser {
     const earlier = await this.app.sms.count(user.phone);
     const phonePage = await this.open(path);
     const codePage = await this.submit(phonePage, '/account/sign-in', { phone: user.phone });
-    const code = await this.app.sms.password(user.phone, earlier);
+    const code = await this.app.sms.password(user.phone, { afterMessages: earlier });
     const { location, html } = await this.submit(codePage, '/account/verify', { code });
     if (location === null) throw new Error(`The sign-in failed:\n${html}`);
     return this.open(location);

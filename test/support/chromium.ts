@@ -45,6 +45,7 @@ export class Chromium {
     return page;
   }
 
+  /** Submits the phone form of the page. Returns the one-time password from the message. */
   async requestCode(
     page: Page,
     { phone }: Pick<User, 'phone'>,
@@ -53,9 +54,10 @@ export class Chromium {
     const earlier = this.app().sms.count(phone);
     await page.getByLabel(words.phone.label).fill(phone);
     await page.getByRole('button', { name: words.phone.send }).click();
-    return this.app().sms.password(phone, earlier);
+    return this.app().sms.password(phone, { afterMessages: earlier });
   }
 
+  /** Signs in on a page that shows the phone form. */
   async signIn(page: Page, user: Pick<User, 'phone'>, words = CATALOGUES.en): Promise<void> {
     const code = await this.requestCode(page, user, words);
     await page.getByLabel(words.code.label).fill(code);

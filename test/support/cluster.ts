@@ -8,9 +8,9 @@ import { byExtent } from '../suite.js';
 import { UNLIMITED_SIGN_INS } from './test-app.js';
 
 /** The number of rounds of a race. `npm run test:races` sets a higher number. */
-export const ROUNDS = Number(process.env.RACE_ROUNDS ?? byExtent(10, 2));
+export const ROUNDS = Number(process.env.RACE_ROUNDS ?? byExtent({ whole: 10, quick: 2 }));
 
-/** Processes of the built service behind one public URL. Requests go to the processes in turn (round robin). */
+/** Processes of the built service with one public URL. `fetch` sends requests to the processes in turn (round robin). */
 export class Cluster implements Site {
   readonly sms: SmsInbox;
   private requests = 0;
@@ -38,10 +38,10 @@ export class Cluster implements Site {
   }
 }
 
-/** Starts `size` processes on a migrated database. */
+/** Starts processes of the service on a migrated database. */
 export async function startCluster(
   { url, version, env: overrides = {} }: Pick<ProcessSettings, 'url' | 'version' | 'env'>,
-  size = 2,
+  { processes = 2 } = {},
 ): Promise<Cluster> {
   const publicUrl = `http://127.0.0.1:${await freePort()}`;
   const env = {
@@ -54,7 +54,7 @@ export async function startCluster(
     ...overrides,
   };
   const start = (): Promise<ServiceProcess> => startProcess({ url, version, env });
-  return new Cluster(publicUrl, await Promise.all(Array.from({ length: size }, start)));
+  return new Cluster(publicUrl, await Promise.all(Array.from({ length: processes }, start)));
 }
 
 /** Starts two processes for a `describe` and stops them afterwards. Call it after the hook that migrates the database. */

@@ -29,9 +29,10 @@ export type ServerKind = 'mariadb' | 'mysql';
 type Prepare = (options: string[]) => Promise<unknown>;
 
 /**
- * Starts a private server of each kind that is installed, with its own folder, port and password.
+ * Starts a private server of each kind that is installed, with its own folder, port and password. If MySQL is not installed, uses
+ * `TEST_MYSQL_COMMAND`.
  * @param areOthersGiven whether `TEST_DATABASE_URLS` names servers, so that `TEST_MYSQL_COMMAND` is not needed
- * @param isOneEnough start MySQL only if MariaDB is not installed
+ * @param isOneEnough whether the run needs only one server: MySQL then starts only if there is neither MariaDB nor a given server
  */
 export async function startPrivateServers({
   areOthersGiven,
@@ -186,7 +187,7 @@ async function waitUntilReady(child: ChildProcess, url: string): Promise<void> {
   const deadline = Date.now() + START_TIMEOUT_MS;
   for (;;) {
     if (child.exitCode !== null || child.signalCode !== null)
-      throw new Error('The server ended at once.');
+      throw new Error('The server process has ended.');
     try {
       await serverVersion(url);
       return;

@@ -27,7 +27,7 @@ export interface Engine {
   readonly label: string;
   /** A server on which tests create and drop databases; undefined for SQLite. */
   readonly serverUrl?: string;
-  /** A database on the server with the current schema, which tests copy. */
+  /** A database on the server, whose schema tests copy: the current one. */
   readonly template?: string;
 }
 
@@ -182,7 +182,7 @@ async function check(url: string, rows: Record<string, unknown>[], select: Selec
     await expectConsistentCounters(url, select);
 }
 
-/** Creates a migrated database on a server. Tests copy its schema. Returns the name of the database. */
+/** Creates a migrated database on a server, whose schema tests copy. Returns the name of the database. */
 export async function makeTemplate({ serverUrl = '' }: Engine): Promise<string> {
   const name = `platform_test_template_${randomBytes(6).toString('hex')}`;
   await runSql(serverUrl, `CREATE DATABASE ${name}`);
@@ -199,7 +199,10 @@ export async function dropTemplate({ serverUrl = '', template }: Engine): Promis
   if (template !== undefined) await runSql(serverUrl, `DROP DATABASE IF EXISTS ${template}`);
 }
 
-/** Copies the schema of the template into an empty database. This is much faster than running the migrations. */
+/**
+ * Copies the schema of the template into an empty database, which is much faster than running the migrations. Does nothing if the
+ * database has tables or the server no template.
+ */
 export async function copySchema(url: string): Promise<void> {
   const address = parseDatabaseUrl(url);
   if (address.engine === 'sqlite') return;
@@ -210,19 +213,19 @@ export async function copySchema(url: string): Promise<void> {
   if (engine?.template === undefined) return;
   const { template } = engine;
   const connection = await mysql.createConnection({ uri: url });
-  const firstColumn = async (sql: string): Promise<string[]> => {
+  const valuesOf = async (sql: string): Promise<string[]> => {
     const [found] = await connection.query<RowDataPacket[]>(sql);
     return found.flatMap((row) => Object.values(row) as string[]);
   };
   try {
-    if ((await firstColumn('SHOW TABLES')).length > 0) return;
-    const [charset, collation] = await firstColumn(
+    if ((await valuesOf('SHOW TABLES')).length > 0) return;
+    const [charset, collation] = await valuesOf(
       `SELECT default_character_set_name, default_collation_name FROM information_schema.schemata WHERE schema_name = '${template}'`,
     );
     await connection.query(
       `ALTER DATABASE ${address.database} CHARACTER SET ${charset} COLLATE ${collation}`,
     );
-    for (const table of await firstColumn(`SHOW TABLES FROM ${template}`))
+    for (const table of await valuesOf(`SHOW TABLES FROM ${template}`))
       await connection.query(`CREATE TABLE ${table} LIKE ${template}.${table}`);
     await connection.query(`INSERT INTO migrations SELECT * FROM ${template}.migrations`);
   } finally {

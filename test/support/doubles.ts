@@ -27,7 +27,7 @@ export class FixedClock extends Clock {
 /** An SMS gateway that stores messages in memory, or rejects them on demand. */
 export class SmsInbox extends SmsSender {
   readonly messages: TextMessage[] = [];
-  /** Messages that it rejected. */
+  /** Messages that the gateway rejected. */
   readonly refused: TextMessage[] = [];
   private refusalsLeft = 0;
   private released = Promise.resolve();
@@ -47,7 +47,7 @@ export class SmsInbox extends SmsSender {
     this.messages.push(message);
   }
 
-  /** Rejects the next `times` messages; 0 accepts them again. */
+  /** Rejects the next `times` messages, by default all. `refuse(0)` accepts messages again. */
   refuse(times = Infinity): void {
     this.refusalsLeft = times;
   }
@@ -65,9 +65,9 @@ export class SmsInbox extends SmsSender {
     return this.messagesTo(phone).length;
   }
 
-  /** Waits for and returns the newest one-time password: the service sends messages after its response. */
-  async password(phone: string, after = 0): Promise<string> {
-    await expect.poll(() => this.count(phone), { timeout: 10_000 }).toBeGreaterThan(after);
+  /** Waits for the newest one-time password and returns it. Waits because the service sends messages after its response. */
+  async password(phone: string, { afterMessages = 0 } = {}): Promise<string> {
+    await expect.poll(() => this.count(phone), { timeout: 10_000 }).toBeGreaterThan(afterMessages);
     return /\b\d{6}\b/.exec(this.messagesTo(phone).at(-1)?.text ?? '')?.[0] ?? '';
   }
 

@@ -3,7 +3,7 @@ import { type FieldError, InvalidRequest } from '../../src/platform/errors.js';
 /** The error of a validation that must fail. */
 export async function rejectionOf(validation: Promise<unknown>): Promise<InvalidRequest> {
   const error = await validation.catch((thrown: unknown) => thrown);
-  if (!(error instanceof InvalidRequest)) throw new Error('The request is not rejected.');
+  if (!(error instanceof InvalidRequest)) throw new Error('The validation did not fail.');
   return error;
 }
 

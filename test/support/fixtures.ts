@@ -14,7 +14,7 @@ import type { TestDatabase } from './database.js';
 import { json, type TokenBody } from './responses.js';
 import { type TestApp, type TestClient, flushDeferredWrites } from './test-app.js';
 
-/** The `client_id` of recorded calls. No such app is registered; the call log does not check that. */
+/** The `client_id` of the calls of `recordCalls`. No such app is registered; the call log does not check that. */
 export const CALLER = 'svc_app_01h455vb4pex5vsknk084sn02q';
 
 const BATCH_SIZE = 500;
@@ -163,7 +163,7 @@ async function mistypeCode(app: TestApp, client: TestClient, user: User): Promis
   const fields = { phone: user.phone };
   const phonePage = await visitor.open(authorizeLink(client));
   const page = await visitor.submit(phonePage, '/oauth/authorize/sign-in', fields);
-  const code = await app.sms.password(user.phone, earlier);
+  const code = await app.sms.password(user.phone, { afterMessages: earlier });
   const wrong = code === '000000' ? '000001' : '000000';
   await visitor.submit(page, '/oauth/authorize/verify', { code: wrong });
 }

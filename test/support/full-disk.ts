@@ -58,7 +58,7 @@ export const SMALL_TABLESPACE: readonly string[] = [
 ];
 
 const TABLE_FULL = 'ER_RECORD_FILE_FULL';
-/** Row sizes in bytes. Smaller rows fill the space that larger ones leave. */
+/** Row sizes in bytes, tried in this order. Smaller rows fill the space that larger ones leave. */
 const ROW_SIZES = [1_000_000, 100_000, 8000];
 
 /** The tablespace of a server with `SMALL_TABLESPACE`. */

@@ -89,8 +89,8 @@ async function engineAt(serverUrl: string): Promise<Engine> {
 }
 
 /**
- * Written after a successful build; a build first deletes `dist`. Its content is the list of compiled sources, and its
- * modification time is the start of the build.
+ * A file that is written after a successful build, and deleted with `dist` when a build starts. It contains the list of compiled
+ * sources, and its modification time is the start of the build.
  */
 const BUILD_MARKER = 'dist/.built';
 const SOURCES = [

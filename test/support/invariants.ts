@@ -13,7 +13,7 @@ export function expectNoCredential(text: string, where: string): void {
   );
   if (found.length > 0)
     throw new Error(
-      `${where} contains ${found.length} credentials in plain text:\n${found.join('\n')}`,
+      `${where} contains credentials in plain text (${found.length}):\n${found.join('\n')}`,
     );
 }
 
@@ -57,7 +57,7 @@ const WRONG_COUNTERS = {
     (SELECT COUNT(*) FROM post_likes WHERE post_likes.post_id = posts.id)`,
 };
 
-/** Databases in which a test inserts or deletes rows itself, so the counters do not match. */
+/** `DATABASE_URL`s of databases in which a test inserts or deletes rows itself, so the counters do not match. */
 const uncheckedDatabases = new Set<string>();
 
 /**

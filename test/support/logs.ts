@@ -21,7 +21,7 @@ export function logLines(output: string): LogLine[] {
     .map((line) => JSON.parse(line) as LogLine);
 }
 
-/** The log lines of completed requests. */
+/** The lines of the access log, one for each request whose response has closed. */
 export function requestLines(output: string): LogLine[] {
   return logLines(output).filter(({ msg }) => msg === 'request');
 }

@@ -123,7 +123,7 @@ export const UNTOUCHED: Footprint = {
   quotaUsed: 1,
 };
 
-/** A request whose body is incomplete: `sent` at the client, `received` and `response` in the server. */
+/** A request whose body is incomplete. `sent` is the client's side of it, `received` and `response` are the server's. */
 export interface OpenCall {
   sent: ClientRequest;
   received: Request;

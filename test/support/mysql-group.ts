@@ -89,8 +89,8 @@ export class MysqlGroup {
 }
 
 /**
- * Starts the group. A member cannot join while an outgoing connection uses its group port. In that case, kills all members and
- * starts the group once more.
+ * Starts the group. If that fails, kills all members and starts the group once more: a member cannot join while an outgoing
+ * connection uses its group port.
  */
 async function startGroup(command: string): Promise<GroupMember[]> {
   try {
@@ -129,8 +129,11 @@ function isProcessAlive(pid: number): boolean {
   }
 }
 
-async function listMembers(command: string, word: 'start' | 'status'): Promise<GroupMember[]> {
-  const { stdout } = await run(command, [word]);
+async function listMembers(
+  command: string,
+  subcommand: 'start' | 'status',
+): Promise<GroupMember[]> {
+  const { stdout } = await run(command, [subcommand]);
   return [...stdout.matchAll(/^(\d+)\s+([A-Z]+)\s+([A-Z]+)\s*$/gm)].map(
     ([, port, state = '', role = '']) => ({ port: Number(port), state, role }),
   );

@@ -99,7 +99,7 @@ export async function obtainTokens(
   return json<TokenBody>(await exchange(app, client, code));
 }
 
-/** Posts a form with the client's credentials, or without credentials if `client` is undefined. */
+/** Posts a form with the client's credentials in the body, or without credentials if `client` is undefined. */
 export function sendForm(
   app: TestApp,
   path: string,

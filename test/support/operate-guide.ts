@@ -39,7 +39,7 @@ const missing = {
 /** The section whose commands back up a database and restore the copy. */
 export const BACKUP_AND_RESTORE = 'Back up and restore';
 
-/** For commands that name no database, as those for SQLite. */
+/** For commands whose names need no replacement, as those for SQLite. */
 export const keepNames: ReplaceNames = (line) => line;
 
 /** The commands of a section of docs/operate.md. @throws when it has no blocks of this kind */

@@ -117,7 +117,7 @@ async function waitUntilReady(url: string): Promise<void> {
   }
 }
 
-/** The result of one scrape. */
+/** The metrics of one scrape. Call it with a name. */
 export interface ScrapedMetrics {
   /** Returns the value of the first series with these labels, or undefined. */
   (name: string, labels?: Readonly<Record<string, string>>): number | undefined;
@@ -170,7 +170,7 @@ export interface Expression {
   text: string;
 }
 
-/** The values of Grafana's variables. */
+/** Values that take the place of Grafana's variables. */
 const VARIABLES: Readonly<Record<string, string>> = {
   $job: 'developer-platform',
   $instance: '.*',

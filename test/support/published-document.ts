@@ -109,12 +109,12 @@ export type Check = (value: unknown) => string[];
 /**
  * Compiles the schemas of a document (JSON Schema 2020-12).
  *
- * `closed` rejects fields and codes that a schema does not name. The document permits others in responses, because clients must
- * accept new fields and codes. The service itself must document every field and code that it sends.
+ * `allowUnknown` also accepts fields and codes that a schema does not name, as the document does for responses: clients must accept
+ * new fields and codes. Without it, the checks reject them, because the service must document every field and code that it sends.
  */
 export function schemaChecks(
   { components }: OpenApiDocument,
-  { closed }: { closed: boolean },
+  { allowUnknown }: { allowUnknown: boolean },
 ): (schema: Schema) => Check {
   const ajv = new Ajv2020({
     allErrors: true,
@@ -126,7 +126,8 @@ export function schemaChecks(
   (addFormats as unknown as (target: Ajv2020) => void)(ajv);
   ajv.addFormat('iri', isUrl);
   ajv.addVocabulary(['example']);
-  const prepared = (schema: Schema): Schema => withIds(closed ? closedSchema(schema) : schema);
+  const prepared = (schema: Schema): Schema =>
+    withIds(allowUnknown ? schema : closedSchema(schema));
   for (const [name, schema] of Object.entries(components.schemas))
     ajv.addSchema({ $id: idOf(name), ...prepared(schema) });
   const compiled = new WeakMap<Schema, ValidateFunction>();
@@ -149,6 +150,7 @@ function withIds(schema: Schema): Schema {
   return JSON.parse(JSON.stringify(schema).replaceAll('#/components/schemas/', idOf(''))) as Schema;
 }
 
+/** The schema without permission for fields and codes that it does not name. */
 function closedSchema(schema: Schema): Schema {
   return JSON.parse(JSON.stringify(schema), (_, value: unknown) =>
     isObjectSchema(value)
@@ -159,16 +161,16 @@ function closedSchema(schema: Schema): Schema {
   ) as Schema;
 }
 
-/** A string schema with known values that permits others. */
+/** Whether a schema names known codes, but permits any other text. */
 function isOpenCode(value: unknown): value is { anyOf: [Schema, Schema] } {
   const { anyOf = [], type } = (value ?? {}) as { anyOf?: Schema[]; type?: string };
-  const [known, any] = anyOf;
+  const [known, anyText] = anyOf;
   return (
     type === undefined &&
     anyOf.length === 2 &&
     known !== undefined &&
     ('enum' in known || '$ref' in known) &&
-    any?.type === 'string'
+    anyText?.type === 'string'
   );
 }
 

@@ -51,7 +51,7 @@ export async function explainQuery(
   return steps;
 }
 
-/** SQLite's plan step for a statement that only checks existence. */
+/** Steps of SQLite's plans that read no table, as in statements that only check existence. */
 const NO_TABLE = /^SCAN (?:CONSTANT ROW|dummy_table)$/;
 
 /** The steps of a plan that read a whole table or a whole index. @throws like `explainQuery` */

@@ -40,7 +40,7 @@ export function sendBytes(url: string, lines: readonly string[], body = ''): Pro
   });
 }
 
-/** The request line and the first headers of a request. */
+/** The request line, `Host`, and `Connection: close`. */
 export function requestHead(url: string, method: string, path: string): string[] {
   return [`${method} ${path} HTTP/1.1`, `Host: ${new URL(url).host}`, 'Connection: close'];
 }

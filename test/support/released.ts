@@ -18,7 +18,7 @@ export interface ReleasedDatabase {
   rows: Record<string, Row[]>;
 }
 
-/** The file with the database of a release, one for each kind of engine. */
+/** The path of the dump of a release, one for each kind of engine. */
 export function fileOf(release: string, { engine }: TestDatabase): string {
   return `test/released/${release}/${engine.kind}.json`;
 }
@@ -54,16 +54,17 @@ export async function restore(
   else await onServer(url, (connection) => restoreOnServer(connection, released));
 }
 
+/** The path in the `DATABASE_URL` of a SQLite file. */
 function fileIn(url: string): string {
   return url.slice('sqlite:'.length);
 }
 
 async function dumpFile(file: string): Promise<ReleasedDatabase> {
   const database = new Sqlite(file);
-  const all = database.prepare<[], { name: string; type: string; sql: string }>(
+  const schemaEntries = database.prepare<[], { name: string; type: string; sql: string }>(
     `SELECT name, type, sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%' ORDER BY type DESC, name`,
   );
-  const entries = all.all();
+  const entries = schemaEntries.all();
   const tables = entries.filter(({ type }) => type === 'table');
   const rows = tables.map(({ name }): [string, Row[]] => [
     name,

@@ -43,7 +43,7 @@ export class RequestArbitraries {
   private readonly values: Arbitraries;
 
   /**
-   * @param known values by name that no schema can express, such as existing ids
+   * @param known values that no schema can express, such as existing ids, by the name of their field or parameter
    * @param token an access token with every scope
    */
   constructor(

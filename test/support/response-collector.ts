@@ -73,7 +73,7 @@ export class ResponseCheck {
   private readonly checkOf: (schema: Schema) => Check;
 
   constructor(document: OpenApiDocument) {
-    this.checkOf = schemaChecks(document, { closed: true });
+    this.checkOf = schemaChecks(document, { allowUnknown: false });
     this.entries = operationEntries(document).map((entry) => ({
       ...entry,
       pattern: patternOf(entry.path),
@@ -215,7 +215,7 @@ export function collectFrom(server: Server): void {
 const processes = new Set<string>();
 let isFetchWrapped = false;
 
-/** Checks the responses that `fetch` gets from a service process, until `ended`. */
+/** Checks the responses that `fetch` gets from a service process, until the process ends. */
 export function collectFromProcess(baseUrl: string, ended: Promise<unknown>): void {
   const { origin: service } = new URL(baseUrl);
   // Another program may listen on this port next.

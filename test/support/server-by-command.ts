@@ -13,6 +13,7 @@ export interface PrivateServer {
   readonly pid: number | undefined;
   /** Restarts the server with the same data and port. */
   restart(): Promise<void>;
+  /** Kills the server without a shutdown. The data remains. */
   kill(): Promise<void>;
   /** Starts the server after `kill`, with the same data and port. */
   start(): Promise<void>;
@@ -20,6 +21,10 @@ export interface PrivateServer {
   suspend(): void;
   /** Resumes the server after `suspend`. */
   resume(): void;
+  /**
+   * Stops the server for good and deletes its data. Only the `stop` of a `TEST_MYSQL_COMMAND`, the fallback of `drop`, keeps the
+   * data.
+   */
   stop(): Promise<void>;
 }
 
@@ -87,8 +92,8 @@ export function serverPid(port: number): number {
 /** Long, because the command may install the server or recover its data. */
 const COMMAND_TIMEOUT_MS = 110_000;
 const KILL_TIMEOUT_MS = 10_000;
-/** Subcommands that stop a server. The second is the fallback. */
-const STOP_COMMANDS = ['drop', 'stop'] as const;
+/** Subcommands that stop a server. `drop` also deletes its data. `stop`, the fallback, keeps the data. */
+const STOP_SUBCOMMANDS = ['drop', 'stop'] as const;
 
 /**
  * Starts a MySQL server by `TEST_MYSQL_COMMAND`, with its own data and port. Returns undefined if the variable is not set, outside
@@ -125,7 +130,7 @@ class ServerByCommand implements PrivateServer {
     return findServerPid(this.port);
   }
 
-  /** Starts the server for the first time. */
+  /** Starts the server for the first time and creates the test account. */
   async prepare(): Promise<void> {
     process.once('exit', this.stopOnExit);
     try {
@@ -171,8 +176,8 @@ class ServerByCommand implements PrivateServer {
 
   /** Starts the server. Returns the URL that the command prints, with the credentials of an administrator. */
   private async runStartCommand(): Promise<string> {
-    const settings = { MYSQL_ARGS: this.settings.join(' ') };
-    const printed = await call(this.command, 'start', this.port, settings);
+    const env = { MYSQL_ARGS: this.settings.join(' ') };
+    const printed = await call(this.command, 'start', this.port, env);
     return printed.trim().split('\n').at(-1) ?? '';
   }
 
@@ -189,11 +194,13 @@ class ServerByCommand implements PrivateServer {
     if (pid !== undefined) process.kill(pid, name);
   }
 
+  /** Stops the server when this process ends without `stop`, and deletes its data if the command supports that. */
   private readonly stopOnExit = (): void => {
     this.signal('SIGKILL');
     const options = { stdio: 'ignore', timeout: COMMAND_TIMEOUT_MS } as const;
-    STOP_COMMANDS.some(
-      (word) => spawnSync(this.command, [word, String(this.port)], options).status === 0,
+    STOP_SUBCOMMANDS.some(
+      (subcommand) =>
+        spawnSync(this.command, [subcommand, String(this.port)], options).status === 0,
     );
   };
 }
@@ -203,7 +210,7 @@ class ServerByCommand implements PrivateServer {
  * @throws when `drop` does not exit in time, or when both fail
  */
 export async function dropServer(command: string, port: number): Promise<void> {
-  const [drop, stop] = STOP_COMMANDS;
+  const [drop, stop] = STOP_SUBCOMMANDS;
   try {
     await call(command, drop, port);
   } catch (error) {
@@ -214,12 +221,12 @@ export async function dropServer(command: string, port: number): Promise<void> {
 
 async function call(
   command: string,
-  word: 'start' | (typeof STOP_COMMANDS)[number],
+  subcommand: 'start' | (typeof STOP_SUBCOMMANDS)[number],
   port: number,
-  settings: Readonly<Record<string, string>> = {},
+  env: Readonly<Record<string, string>> = {},
 ): Promise<string> {
-  const { stdout } = await promisify(execFile)(command, [word, String(port)], {
-    env: { ...process.env, ...settings },
+  const { stdout } = await promisify(execFile)(command, [subcommand, String(port)], {
+    env: { ...process.env, ...env },
     timeout: COMMAND_TIMEOUT_MS,
   });
   return stdout;

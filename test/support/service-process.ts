@@ -20,7 +20,7 @@ export interface ProcessSettings {
   env?: Readonly<Record<string, string>>;
   /** Command line options of Node and V8. */
   nodeOptions?: readonly string[];
-  /** Another version of the service: program and working directory. Its responses are not checked. */
+  /** Another version of the service: program and working directory. Its responses are not checked against the document. */
   version?: { readonly main: string; readonly folder: string };
 }
 
@@ -37,15 +37,17 @@ export interface ServiceProcess {
    * @throws when the output contains a client secret, code or token
    */
   stop(): Promise<number>;
-  /** Resumes or pauses reading the output. Paused, it simulates a log shipper that hangs. */
-  readOutput(isReading: boolean): void;
+  /** Stops reading the output, like a log shipper that hangs. */
+  pauseOutput(): void;
+  /** Reads the output again after `pauseOutput`. */
+  resumeOutput(): void;
   /** Sends a signal without waiting for its effect. */
   signal(name: NodeJS.Signals): void;
   /** Resolves to the exit code when the process ends. */
   readonly ended: Promise<number | null>;
   /** Kills the process. */
   kill(): Promise<void>;
-  /** The peak resident memory, in MB. */
+  /** The peak resident memory so far, in MB. */
   peakMemory(): Promise<number>;
 }
 
@@ -104,10 +106,11 @@ export async function startProcess({
       expectNoCredential(output(), 'The output of the service');
       return code;
     },
-    readOutput: (isReading) => {
-      for (const stream of [child.stdout, child.stderr])
-        if (isReading) stream.resume();
-        else stream.pause();
+    pauseOutput: () => {
+      for (const stream of [child.stdout, child.stderr]) stream.pause();
+    },
+    resumeOutput: () => {
+      for (const stream of [child.stdout, child.stderr]) stream.resume();
     },
     signal: (name) => void child.kill(name),
     ended,
@@ -165,7 +168,7 @@ export interface StartedService {
 export interface StartServiceOptions {
   /** The `DATABASE_URL` of the process. */
   url: string;
-  /** A URL of the same database that bypasses the proxy, for set-up and assertions. */
+  /** If `url` leads to a proxy, the URL of the database itself, for set-up and assertions. */
   directUrl?: string;
   /** More environment variables. */
   env?: Readonly<Record<string, string>>;

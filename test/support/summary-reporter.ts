@@ -50,7 +50,7 @@ function responsesLine({ [UNDOCUMENTED]: _others, ...documented }: ResponseCount
   return `${total} responses of ${operations.size} operations were checked against openapi/openapi.json.`;
 }
 
-/** Counts the suites that failed to load or whose hooks threw. No failed test shows these. */
+/** Counts the files and suites that failed to load or whose hooks threw: such a failure belongs to no test. */
 export function failuresOutsideTests(module: TestModule): number {
   const suites = [module, ...module.children.allSuites()];
   return suites.filter((suite) => suite.errors().length > 0).length;

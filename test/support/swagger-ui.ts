@@ -22,6 +22,7 @@ export class SwaggerUi {
   async authorize(user: Pick<User, 'phone'>, decision: 'Allow' | 'Deny'): Promise<void> {
     await this.page.getByRole('button', { name: 'Authorize', exact: true }).click();
     const opening = this.page.waitForEvent('popup');
+    // The accessible name of the Authorize button in the dialog.
     await this.dialog.getByRole('button', { name: 'Apply given OAuth2 credentials' }).click();
     const popup = await opening;
     await this.chrome.signIn(popup, user);

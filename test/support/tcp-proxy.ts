@@ -22,6 +22,7 @@ export class TcpProxy {
   private blackhole: { statement: RegExp; reached: () => void } | undefined;
   private heldSql: string | undefined;
   private isHolding = false;
+  /** Functions that pass on the held data. */
   private readonly held: (() => void)[] = [];
   private holdAfterSql: { statement: string; onNextData: (next: string) => void } | undefined;
   private server: Server | undefined;
@@ -70,7 +71,7 @@ export class TcpProxy {
     if (!this.server) await this.listen();
   }
 
-  /** Delays the data in each direction, in milliseconds. */
+  /** Delays all data by this time in each direction. */
   slow(milliseconds: number): void {
     this.delayMs = milliseconds;
   }

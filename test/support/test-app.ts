@@ -41,7 +41,7 @@ export function rateLimits(limits: Partial<RateLimits>): { RATE_LIMITS: string }
   return { RATE_LIMITS: changed.map(([name, limit]) => `${name}=${limit}`).join(',') };
 }
 
-/** The environment of most tests: all other limits have their defaults. */
+/** The environment of most tests. Only `address-messages-per-hour` is disabled; the other limits have their defaults. */
 export const UNLIMITED_SIGN_INS = rateLimits({});
 
 /** The defaults of the service, for tests about limits. */

@@ -15,17 +15,17 @@ import { rateLimits, UNLIMITED, useTestApp } from '../support/test-app.js';
 const UNKNOWN_ID = 'post_01kahq5f3veqdr8bn3tdmx3q0a';
 const TIMEOUT_MS = 300_000;
 const document = publishedDocument();
-/** Every operation, after its operationId for the test title. */
+/** Every operation with its operationId, which the test titles show. */
 const entries = operationEntries(document).map(
   (entry) => [entry.operation.operationId, entry] as const,
 );
-/** The operations that have parameters, so that a request can be invalid. */
+/** All operations but `metadata`, which has no parameters, so that none of its requests is invalid. */
 const withParameters = entries.filter(([operationId]) => operationId !== 'metadata');
 
-const numRuns = RUNS ?? byExtent(500, 60);
+const numRuns = RUNS ?? byExtent({ whole: 500, quick: 60 });
 
 onOneEngine('Requests generated from the published document', (database) => {
-  // No limits: one app sends thousands of requests, many of them invalid.
+  // One app sends thousands of requests, many of them invalid: neither the quota nor a rate limit must reject any.
   const app = useTestApp(database, {
     QUOTA_DEFAULT_LIMIT: '1000000',
     ...rateLimits({ 'token-failures': UNLIMITED, 'token-address-failures': UNLIMITED }),
@@ -36,9 +36,11 @@ onOneEngine('Requests generated from the published document', (database) => {
   beforeAll(async () => {
     member = await Member.join(app());
     const { client } = member;
-    const [post = '', ...deletablePosts] = await many(async () => (await member.publish()).id);
-    const deletableComments = await many(async () => (await member.comment(post)).id);
-    const existing: Record<string, string[]> = {
+    const [post = '', ...deletablePosts] = await thirtyTimes(
+      async () => (await member.publish()).id,
+    );
+    const deletableComments = await thirtyTimes(async () => (await member.comment(post)).id);
+    const idsToDelete: Record<string, string[]> = {
       deletePost: deletablePosts,
       deleteComment: deletableComments,
     };
@@ -50,7 +52,7 @@ onOneEngine('Requests generated from the published document', (database) => {
           client_id: fc.constant(client.clientId),
           client_secret: fc.constant(client.secret),
           redirect_uri: fc.constant(client.redirectUris[0]),
-          id: fc.constantFrom(...(existing[operationId] ?? [post]), UNKNOWN_ID),
+          id: fc.constantFrom(...(idsToDelete[operationId] ?? [post]), UNKNOWN_ID),
           scope: fc.constantFrom('profile.read', 'posts.read posts.write', 'colour.read'),
           parentId: fc.constantFrom(parent.id, null),
         },
@@ -64,7 +66,7 @@ onOneEngine('Requests generated from the published document', (database) => {
       .fetch(path, init)
       .catch(() => app().fetch(path, init));
 
-  /** Sends generated requests and fails with the smallest request whose response has a problem. */
+  /** Sends generated requests. Fails with the smallest request that causes a server error or for which `problem` returns a text. */
   async function checkEach(
     requests: fc.Arbitrary<GeneratedRequest>,
     problem: (status: number, body: string) => string | undefined,
@@ -93,6 +95,7 @@ onOneEngine('Requests generated from the published document', (database) => {
         const returnsErrorToApp = /[?;]error=/.test(body);
         return status === 400 && !returnsErrorToApp ? 'rejected a valid request' : undefined;
       });
+      // The generated codes and refresh tokens do not exist, so the token endpoint accepts no request.
       if (operationId !== 'token') expect(accepted).toBeGreaterThan(0);
     },
     TIMEOUT_MS,
@@ -111,6 +114,6 @@ onOneEngine('Requests generated from the published document', (database) => {
   );
 });
 
-async function many<T>(make: () => Promise<T>): Promise<T[]> {
+async function thirtyTimes<T>(make: () => Promise<T>): Promise<T[]> {
   return Promise.all(Array.from({ length: 30 }, make));
 }

@@ -9,8 +9,8 @@ export interface Access {
   userId: string;
   clientId: string;
   grantId: string;
-  /** Posts per month; null is unlimited. */
-  limit: number | null;
+  /** Per month; null is unlimited. */
+  postLimit: number | null;
 }
 
 declare global {
@@ -44,7 +44,7 @@ export function authenticate(pool: Pool, scope: string): RequestHandler {
       userId: access.user_id,
       clientId: access.client_id,
       grantId: access.grant_id,
-      limit: access.monthly_post_limit,
+      postLimit: access.monthly_post_limit,
     };
     next();
   };

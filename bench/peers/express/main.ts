@@ -49,7 +49,7 @@ api.post(
   authenticate(pool, 'posts.write'),
   express.json({ limit: '64kb' }),
   async (request, response) => {
-    const { post, remaining, seconds } = await createPost(
+    const { post, remaining, secondsLeft } = await createPost(
       pool,
       request.access,
       request.body,
@@ -59,7 +59,7 @@ api.post(
     response
       .status(201)
       .location(`${request.baseUrl}/posts/${post.id}`)
-      .set('RateLimit', `"posts-per-month";r=${remaining};t=${seconds}`)
+      .set('RateLimit', `"posts-per-month";r=${remaining};t=${secondsLeft}`)
       .json(post);
   },
 );

@@ -32,7 +32,7 @@ export function observe(pool: Pool): RequestHandler {
   };
 }
 
-/** The response headers of the service. */
+/** Adds response headers like those of the service. */
 export const sendHeaders: RequestHandler = (_request, response, next) => {
   response.set({
     'Access-Control-Allow-Origin': '*',

@@ -65,11 +65,11 @@ export async function listPosts(
 
 export async function createPost(
   pool: Pool,
-  { userId, clientId, limit }: Access,
+  { userId, clientId, postLimit }: Access,
   body: unknown,
   receivedAt: Date,
   requestId: string,
-): Promise<{ post: { id: string }; remaining: number; seconds: number }> {
+): Promise<{ post: { id: string }; remaining: number; secondsLeft: number }> {
   const draft = draftSchema.parse(body);
   const now = new Date();
   const id = newId('post', now);
@@ -97,9 +97,9 @@ export async function createPost(
     const route = 'POST /dev/v1/posts';
     const durationMs = now.getTime() - receivedAt.getTime();
     const call = { at: now, clientId, userId, route, status: 201, durationMs, requestId };
-    await connection.execute(sql.INSERT_CALL, callRow(call, true));
+    await connection.execute(sql.INSERT_CALL, callRow(call, { metered: true }));
     const spend = async (): Promise<boolean> => {
-      const parameters = [clientId, period, limit];
+      const parameters = [clientId, period, postLimit];
       const [{ affectedRows }] = await connection.execute<ResultSetHeader>(
         sql.COUNT_AGAINST_QUOTA,
         parameters,
@@ -112,6 +112,6 @@ export async function createPost(
   });
   const [[usage]] = await pool.execute<RowDataPacket[]>(sql.FIND_USED, [clientId, period]);
   const post = { id, ...draft, permalink: permalink(id), createdAt: now };
-  const remaining = (limit ?? 0) - Number(usage?.used ?? 0);
-  return { post, remaining, seconds: secondsLeft(now) };
+  const remaining = (postLimit ?? 0) - Number(usage?.used ?? 0);
+  return { post, remaining, secondsLeft: secondsLeft(now) };
 }

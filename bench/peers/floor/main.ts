@@ -25,10 +25,10 @@ const calls = new CallLog(database.pool);
 interface Caller {
   userId: string;
   clientId: string;
-  /** Posts per month; null is unlimited. */
-  limit: number | null;
+  /** Per month; null is unlimited. */
+  postLimit: number | null;
   requestId: string;
-  at: Date;
+  receivedAt: Date;
 }
 
 interface PeerResponse {
@@ -50,9 +50,9 @@ server.listen(settings.port, '127.0.0.1');
 process.once('SIGTERM', () => process.exit(0));
 
 async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const at = new Date();
-  const requestId = newId('req', at);
-  const caller = await authenticate(request, requestId, at);
+  const receivedAt = new Date();
+  const requestId = newId('req', receivedAt);
+  const caller = await authenticate(request, requestId, receivedAt);
   const result = caller
     ? await dispatch(request, caller)
     : { route: '', status: 401, body: { error: 'invalid_token' } };
@@ -66,22 +66,23 @@ async function handle(request: IncomingMessage, response: ServerResponse): Promi
   response.end(text);
   const { route, status } = result;
   // `publish` has recorded the call of a 201 in its transaction.
-  if (caller && status !== 201)
-    calls.record({ ...caller, route, status, durationMs: Date.now() - at.getTime() });
+  if (!caller || status === 201) return;
+  const durationMs = Date.now() - receivedAt.getTime();
+  calls.record({ ...caller, at: receivedAt, route, status, durationMs });
 }
 
 async function authenticate(
   request: IncomingMessage,
   requestId: string,
-  at: Date,
+  receivedAt: Date,
 ): Promise<Caller | undefined> {
   const token = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1];
   if (token === undefined) return undefined;
   const hash = createHash('sha256').update(token).digest('hex');
   const [access] = await database.rows<AccessRow>(sql.FIND_ACCESS, [hash]);
   if (!isValid(access)) return undefined;
-  const { user_id: userId, client_id: clientId, monthly_post_limit: limit } = access;
-  return { userId, clientId, limit, requestId, at };
+  const { user_id: userId, client_id: clientId, monthly_post_limit: postLimit } = access;
+  return { userId, clientId, postLimit, requestId, receivedAt };
 }
 
 async function dispatch(request: IncomingMessage, caller: Caller): Promise<PeerResponse> {
@@ -166,7 +167,7 @@ async function listComments(
 }
 
 async function publish(caller: Caller, draft: Record<string, unknown>): Promise<PeerResponse> {
-  const { userId, clientId, limit, requestId } = caller;
+  const { userId, clientId, postLimit, requestId, receivedAt } = caller;
   const route = 'POST /dev/v1/posts';
   const now = new Date();
   const id = newId('post', now);
@@ -189,11 +190,11 @@ async function publish(caller: Caller, draft: Record<string, unknown>): Promise<
       now,
     ]);
     await run(sql.INCREMENT_POST_COUNT, [userId]);
-    const durationMs = now.getTime() - caller.at.getTime();
+    const durationMs = now.getTime() - receivedAt.getTime();
     const call = { at: now, clientId, userId, route, status: 201, durationMs, requestId };
-    await run(sql.INSERT_CALL, callRow(call, true));
+    await run(sql.INSERT_CALL, callRow(call, { metered: true }));
     const spend = async (): Promise<boolean> =>
-      ((await run(sql.COUNT_AGAINST_QUOTA, [clientId, period, limit])) as ResultSetHeader)
+      ((await run(sql.COUNT_AGAINST_QUOTA, [clientId, period, postLimit])) as ResultSetHeader)
         .affectedRows === 1;
     if (await spend()) return true;
     await run(sql.INSERT_QUOTA_MONTH, [clientId, period]);
@@ -201,7 +202,7 @@ async function publish(caller: Caller, draft: Record<string, unknown>): Promise<
   });
   if (!spent) return { route, status: 429, body: { error: 'quota_exceeded' } };
   const [usage] = await database.rows<{ used: number }>(sql.FIND_USED, [clientId, period]);
-  const remaining = (limit ?? 0) - (usage?.used ?? 0);
+  const remaining = (postLimit ?? 0) - (usage?.used ?? 0);
   return {
     route,
     status: 201,

@@ -4,7 +4,7 @@ import { createPool } from 'mysql2/promise';
 import { LIFETIMES } from '../token-tables.js';
 import { peerSettings } from '../settings.js';
 import { MysqlModel } from './mysql-model.js';
-import { TokenDuties } from '../token-duties.js';
+import { RateLimitAndAudit } from '../rate-limit-and-audit.js';
 import { observe, tokenEndpoint } from './token-endpoint.js';
 
 const { port, databaseUrl, poolSize } = peerSettings();
@@ -23,6 +23,6 @@ app.post(
   '/oauth/token',
   observe,
   express.urlencoded({ extended: false }),
-  tokenEndpoint(server, new TokenDuties(pool)),
+  tokenEndpoint(server, new RateLimitAndAudit(pool)),
 );
 app.listen(port, '127.0.0.1');

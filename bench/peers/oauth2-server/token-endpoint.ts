@@ -2,7 +2,7 @@ import OAuth2Server from '@node-oauth/oauth2-server';
 import type { RequestHandler } from 'express';
 import { newId } from '../../../src/platform/ids.js';
 import { logRequest } from '../request-log.js';
-import { TOKEN_HEADERS, type TokenDuties } from '../token-duties.js';
+import { TOKEN_RESPONSE_HEADERS, type RateLimitAndAudit } from '../rate-limit-and-audit.js';
 
 declare global {
   namespace Express {
@@ -18,7 +18,7 @@ const { OAuthError, Request, Response } = OAuth2Server;
 export const observe: RequestHandler = (request, response, next) => {
   const startedAt = performance.now();
   request.requestId = newId('req', new Date());
-  response.set({ 'X-Request-Id': request.requestId, ...TOKEN_HEADERS });
+  response.set({ 'X-Request-Id': request.requestId, ...TOKEN_RESPONSE_HEADERS });
   response.on('close', () => {
     const { requestId, method, path: route } = request;
     const durationMs = performance.now() - startedAt;
@@ -28,11 +28,14 @@ export const observe: RequestHandler = (request, response, next) => {
 };
 
 /** Passes requests to the library and sends its responses. */
-export function tokenEndpoint(server: OAuth2Server, duties: TokenDuties): RequestHandler {
+export function tokenEndpoint(
+  server: OAuth2Server,
+  limitAndAudit: RateLimitAndAudit,
+): RequestHandler {
   return async (request, response) => {
     const { client_id: clientId, grant_type: grantType } = request.body as Record<string, string>;
     const { requestId, ip: address = '' } = request;
-    if (await duties.isRateLimited(String(clientId), address)) {
+    if (await limitAndAudit.isRateLimited({ address, clientId: String(clientId) })) {
       response.status(429).json({ error: 'temporarily_unavailable' });
       return;
     }
@@ -41,7 +44,7 @@ export function tokenEndpoint(server: OAuth2Server, duties: TokenDuties): Reques
       const { client, user } = await server.token(new Request(request), result);
       const action = grantType === 'refresh_token' ? 'token.refreshed' : 'token.issued';
       const userId = String(user.id);
-      await duties.record({
+      await limitAndAudit.record({
         action,
         clientId: client.id,
         userId,

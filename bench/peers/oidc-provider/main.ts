@@ -2,7 +2,7 @@ import { createPool } from 'mysql2/promise';
 import { peerSettings } from '../settings.js';
 import { accountsIn } from './accounts.js';
 import { MysqlAdapter } from './mysql-adapter.js';
-import { TokenDuties } from '../token-duties.js';
+import { RateLimitAndAudit } from '../rate-limit-and-audit.js';
 import { observe } from './observe.js';
 import { createProvider } from './provider.js';
 
@@ -14,5 +14,5 @@ const provider = createProvider({
   findAccount: accountsIn(pool),
 });
 
-provider.use(observe(new TokenDuties(pool)));
+provider.use(observe(new RateLimitAndAudit(pool)));
 provider.listen(port, '127.0.0.1');

@@ -47,11 +47,11 @@ export const oidcProvider: TokenTables = {
   },
 };
 
-/** Saves a grant and returns the properties that its code and its refresh token share. */
+/** Saves a grant for one code or refresh token. Returns the properties of this credential that both kinds have. */
 async function saveGrant(
   provider: Provider,
   client: Client,
-  kind: string,
+  kind: 'code' | 'refresh',
   { number, userId }: Seed,
 ) {
   const grant = new provider.Grant({ accountId: userId, clientId: CLIENT_ID });

@@ -5,6 +5,7 @@ import type {
   Rotation,
   SecretStatus,
 } from '../../modules/oauth/clients/app-secrets.service.js';
+import type { App } from '../../modules/oauth/clients/client.entities.js';
 import { HOUR, SECOND } from '../../platform/clock.js';
 import type { CliCommand, Result } from '../command.js';
 import { parseDuration } from '../option-values.js';
@@ -28,7 +29,7 @@ function rotationResult(clientId: string, graceMs: number, rotation: Rotation): 
   };
 }
 
-function secretsResult(isPublic: boolean, secrets: readonly SecretStatus[]): Result {
+function secretsResult(kind: App['kind'], secrets: readonly SecretStatus[]): Result {
   return {
     json: secrets.map(secretJson),
     text: list(
@@ -42,7 +43,7 @@ function secretsResult(isPublic: boolean, secrets: readonly SecretStatus[]): Res
         isoTime(secret.expiresAt),
       ]),
     ),
-    ...(!secrets.some(isLive) && { note: isPublic ? PUBLIC_APP : NO_LIVE_SECRET }),
+    ...(!secrets.some(isLive) && { note: kind === 'public' ? PUBLIC_APP : NO_LIVE_SECRET }),
   };
 }
 
@@ -66,7 +67,7 @@ function revocationResult(clientId: string, revocation: Revocation): Result {
   };
 }
 
-function nameOf({ lastFour }: SecretStatus): string {
+function describeSecret({ lastFour }: SecretStatus): string {
   return `secret ending in "${lastFour}"`;
 }
 
@@ -74,7 +75,7 @@ function validitySentence(secret: SecretStatus): string {
   const validity = secret.isLive
     ? `is valid until ${isoTime(secret.expiresAt)}`
     : 'is no longer valid';
-  return `The ${nameOf(secret)} ${validity}.`;
+  return `The ${describeSecret(secret)} ${validity}.`;
 }
 
 function secretJson(secret: SecretStatus): object {
@@ -145,7 +146,7 @@ function addRotate(secret: CliCommand): void {
       const toRevoke = grace === 0 ? live : live.slice(1);
       if (toRevoke.length > 0)
         await session.confirm(
-          `Revoke the ${toRevoke.map(nameOf).join(' and the ')} of "${name}" immediately?`,
+          `Revoke the ${toRevoke.map(describeSecret).join(' and the ')} of "${name}" immediately?`,
         );
       return rotationResult(clientId, grace, await secrets.rotate(clientId, grace, session.change));
     });
@@ -162,7 +163,7 @@ function addList(secret: CliCommand): void {
     .execute(async (session, clientId: string, { all = false }: { all?: boolean }) => {
       const { kind } = await session.get('AppsService').show(clientId);
       const secrets = await session.get('AppSecretsService').list(clientId);
-      return secretsResult(kind === 'public', all ? secrets : secrets.filter(isLive));
+      return secretsResult(kind, all ? secrets : secrets.filter(isLive));
     });
 }
 
@@ -183,13 +184,15 @@ function addRevoke(secret: CliCommand): void {
       if (toRevoke) {
         const warning =
           live.length === 1 ? ' It is the last one, so the app can no longer authenticate.' : '';
-        await session.confirm(`Revoke the ${nameOf(toRevoke)} of "${name}" immediately?${warning}`);
+        await session.confirm(
+          `Revoke the ${describeSecret(toRevoke)} of "${name}" immediately?${warning}`,
+        );
       }
       return revocationResult(clientId, await secrets.revoke(clientId, secretId, session.change));
     });
 }
 
-/** Newest first. */
+/** The live secrets of the app, newest first. */
 async function liveSecrets(secrets: AppSecretsService, clientId: string): Promise<SecretStatus[]> {
   return (await secrets.list(clientId)).filter(isLive);
 }

@@ -105,7 +105,7 @@ export function addAuditCommands(program: CliCommand): void {
       const events = session
         .get('AuditEventReader')
         .search({ since: since?.(now), until: until?.(now), clientId, userId, action }, limit);
-      await (session.json ? printJson : printText)(session, events);
+      await (session.printsJson ? printJson : printText)(session, events);
     });
 }
 

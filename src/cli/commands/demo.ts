@@ -1,6 +1,7 @@
 import { type CliCommand, examples } from '../command.js';
 
 export function addDemoCommands(program: CliCommand): void {
+  // A whole shell command. `examples` would add a prefix to it.
   const example = 'TOKEN="$(npm run -s cli -- demo token)"';
   const demo = program
     .command('demo')
@@ -12,7 +13,7 @@ export function addDemoCommands(program: CliCommand): void {
     .description('Print an access token for the demo user.')
     .addHelpText('before', `${examples('demo token')}  ${example}\n`)
     .execute(async (session) => {
-      const token = await session.get('DemoService').accessToken();
+      const token = await session.get('DemoService').issueAccessToken();
       return { json: { access_token: token, token_type: 'Bearer' }, text: token };
     });
 }

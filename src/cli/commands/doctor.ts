@@ -18,7 +18,7 @@ export function addDoctorCommand(program: CliCommand): void {
     .allowAnySchema()
     .execute(async (session, { fix = false }: { fix?: boolean }) => {
       const onCheck = (name: string): void => session.progress(`Checking ${name} …`);
-      const options = { onCheck, ...(fix && { repair: session.change }) };
+      const options = { onCheck, ...(fix && { repairAs: session.change }) };
       return doctorResult(await findings(session, options));
     });
   doctor.allowsFailedStart = true;

@@ -20,7 +20,7 @@ export function addPruneCommand(program: CliCommand): void {
         ? await prune.preview()
         : await session
             .get('ScheduledJobs')
-            .runNow('prune', session.change, () => prune.run(undefined, progress));
+            .runNow('prune', session.change, () => prune.run({ onBatch: progress }));
       const total = totalOf(tables);
       return {
         json: { dry_run: dryRun, total, tables },

@@ -125,15 +125,18 @@ function addReconcile(quota: CliCommand): void {
       const differences = await reconciliation.discrepancies(period);
       if (fix && differences.length > 0) {
         await session.confirm(
-          `Set the counters of ${countApps(differences)} to the recorded values?`,
+          `Set the counters of ${formatAppCount(differences)} to the recorded values?`,
         );
         for (const difference of differences) await reconciliation.fix(difference, session.change);
       }
-      return reconciliationResult(differences, fix);
+      return reconciliationResult(differences, { fixed: fix });
     });
 }
 
-function reconciliationResult(differences: readonly QuotaDiscrepancy[], fixed: boolean): Result {
+function reconciliationResult(
+  differences: readonly QuotaDiscrepancy[],
+  { fixed }: { fixed: boolean },
+): Result {
   const json = differences.map(({ clientId, period, used, recorded }) => ({
     client_id: clientId,
     period,
@@ -145,15 +148,19 @@ function reconciliationResult(differences: readonly QuotaDiscrepancy[], fixed: b
   const rows = json.map((row) => [row.client_id, row.period, `${row.used}`, `${row.recorded}`]);
   const text = list(['CLIENT_ID', 'PERIOD', 'USED', 'RECORDED'], rows);
   if (fixed)
-    return { json, text, note: `Set the counters of ${countApps(json)} to the recorded values.` };
+    return {
+      json,
+      text,
+      note: `Set the counters of ${formatAppCount(json)} to the recorded values.`,
+    };
   return {
     json,
     text,
-    failure: `The counters of ${countApps(json)} do not match the recorded calls. Add --fix to set them to the recorded values.`,
+    failure: `The counters of ${formatAppCount(json)} do not match the recorded calls. Add --fix to set them to the recorded values.`,
   };
 }
 
-function countApps({ length }: readonly unknown[]): string {
+function formatAppCount({ length }: readonly unknown[]): string {
   return length === 1 ? '1 app' : `${length} apps`;
 }
 

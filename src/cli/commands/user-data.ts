@@ -23,20 +23,20 @@ export function addUserExportCommand(user: CliCommand): void {
         for await (const piece of pieces) await session.print(piece);
         return undefined;
       }
-      return writeFile(session, output, pieces);
+      return writeToFile(session, output, pieces);
     });
 }
 
 /** Writes to a temporary file and renames it when it is complete. */
-async function writeFile(
+async function writeToFile(
   session: Session,
   path: string,
   pieces: AsyncIterable<string>,
 ): Promise<Result> {
   if (existsSync(path))
     throw new InvalidRequest(`${path} already exists. Choose another file name.`);
-  const part = `${path}.part`;
-  const file = await open(part, 'w', 0o600).catch((error: Error) => {
+  const temporaryPath = `${path}.part`;
+  const file = await open(temporaryPath, 'w', 0o600).catch((error: Error) => {
     throw new InvalidRequest(`Cannot write ${path}: ${error.message}.`);
   });
   let bytes = 0;
@@ -45,9 +45,9 @@ async function writeFile(
       bytes += (await file.write(piece)).bytesWritten;
       session.progress(`${bytes} bytes`);
     }
-    await rename(part, path);
+    await rename(temporaryPath, path);
   } catch (error) {
-    await rm(part, { force: true });
+    await rm(temporaryPath, { force: true });
     throw error;
   } finally {
     await file.close();
@@ -72,17 +72,21 @@ export function addUserEraseCommand(user: CliCommand): void {
     )
     .execute(async (session, id: string, { dryRun = false }: { dryRun?: boolean }) => {
       const erasure = session.get('UserErasure');
-      if (dryRun) return erasedResult(id, await erasure.preview(id), true);
+      if (dryRun) return erasedResult(id, await erasure.preview(id), { dryRun: true });
       await session.confirm(`Erase "${await erasure.nameOf(id)}" permanently?`);
       const tables = await erasure.run(id, {
         change: session.change,
         onBatch: (name, rows) => session.progress(`${name}: ${rows} rows`),
       });
-      return erasedResult(id, tables, false);
+      return erasedResult(id, tables, { dryRun: false });
     });
 }
 
-function erasedResult(id: string, tables: Record<string, number>, dryRun: boolean): Result {
+function erasedResult(
+  id: string,
+  tables: Record<string, number>,
+  { dryRun }: { dryRun: boolean },
+): Result {
   return {
     json: { id, dry_run: dryRun, tables },
     text: `${dryRun ? 'Would delete' : 'Deleted'} (${dryRun ? 'anonymize' : 'anonymized'} in api_calls and audit_events):\n${keyValues(tables)}`,

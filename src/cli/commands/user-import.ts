@@ -10,8 +10,9 @@ import {
 } from '../../modules/users/import/import-file.js';
 import type { ImportReport, Problem } from '../../modules/users/import/user-import.service.js';
 
-/** At most this many invalid lines are listed in the JSON output and in the note. The field `bad` counts all of them. */
+/** Maximum number of invalid lines that the JSON output lists. Its field `bad` counts all of them. */
 const MAX_PROBLEMS_IN_JSON = 1000;
+/** Maximum number of invalid lines that the note on standard error lists. */
 const MAX_PROBLEMS_IN_NOTE = 20;
 
 export function addUserImportCommand(user: CliCommand): void {
@@ -40,15 +41,14 @@ export function addUserImportCommand(user: CliCommand): void {
         return command.error(
           'error: the file name must end in .csv or .ndjson; otherwise use --format csv or --format ndjson',
         );
-      return command.start((session) => importFile(session, path, format, dryRun));
+      return command.start((session) => importFile(session, path, { format, dryRun }));
     });
 }
 
 async function importFile(
   session: Session,
   path: string,
-  format: Format,
-  dryRun: boolean,
+  { format, dryRun }: { format: Format; dryRun: boolean },
 ): Promise<Result> {
   const { records, progress } = await openImportFile(path, format, session.context.stdin);
   const problems: Problem[] = [];
@@ -62,16 +62,20 @@ async function importFile(
     onProgress: ({ lines }) =>
       session.progress(progressOf(lines, progress(), performance.now() - started)),
   });
-  return importResult(report, problems, dryRun);
+  return importResult(report, problems, { dryRun });
 }
 
-/** @param fraction the part of the file that was read, from 0 to 1; undefined if its size is unknown */
+/** @param fraction the part of the file that was read, from 0 to 1; undefined if the size of the file is unknown */
 function progressOf(lines: number, fraction: number | undefined, milliseconds: number): string {
   const done = fraction === undefined ? '' : `${Math.floor(fraction * 100)} %, `;
   return `${done}${lines} lines, ${Math.round((lines / milliseconds) * 1000)}/s`;
 }
 
-function importResult(report: ImportReport, problems: Problem[], dryRun: boolean): Result {
+function importResult(
+  report: ImportReport,
+  problems: Problem[],
+  { dryRun }: { dryRun: boolean },
+): Result {
   const { lines, added, updated, unchanged, invalid } = report;
   const prefix = dryRun ? 'would be ' : '';
   return {

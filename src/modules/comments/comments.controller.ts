@@ -18,14 +18,14 @@ import {
   AcceptsIdempotencyKey,
   IdempotencyKeyOf,
   REPLAYED_HEADER,
-  setReplayed,
+  setReplayedHeader,
 } from '../../platform/http/idempotency/idempotency-key.decorator.js';
 import { ApiPostId } from '../posts/post-id.param.js';
 import { CommentNotFound, CommentsService, parentNotOnPost } from './comments.service.js';
 import { COMMENT_ID, CommentPageResponse, CommentResponse } from './comment.response.js';
 import { CreateCommentRequest } from './create-comment.request.js';
 
-class ListCommentsQuery extends pagingQuery('cmt', 100) {}
+class ListCommentsQuery extends pagingQuery({ idPrefix: 'cmt', maxLimit: 100 }) {}
 
 @ApiTags('comments')
 @ApiServerErrors()
@@ -58,9 +58,11 @@ export class CommentsController {
   @Scopes('posts.write')
   @AcceptsIdempotencyKey()
   @AcceptsJson({
-    field: 'text',
-    code: 'too_long',
-    message: 'text must be at most 2000 characters.',
+    errorExample: {
+      field: 'text',
+      code: 'too_long',
+      message: 'text must be at most 2000 characters.',
+    },
   })
   @ApiOperation({
     operationId: 'createComment',
@@ -78,7 +80,7 @@ export class CommentsController {
   ): Promise<CommentResponse> {
     const draft = { text, parentId };
     const { result, replayed } = await this.comments.create(caller, id, draft, key);
-    setReplayed(response, replayed);
+    setReplayedHeader(response, replayed);
     const comment = { ...draft, ...result, createdAt: new Date(result.createdAt) };
     return CommentResponse.from(comment, result.permalink);
   }

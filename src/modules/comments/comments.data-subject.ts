@@ -27,7 +27,7 @@ export class CommentsPersonalData implements PersonalData {
   ) {}
 
   rowsToExport({ userId }: Person): PersonalRows[] {
-    return [personalRows(this.dataSource, Comment, [{ userId }])];
+    return [personalRows(this.dataSource, Comment, { wheres: [{ userId }] })];
   }
 
   rowsToErase({ userId }: Person): DeletableRows[] {
@@ -39,7 +39,7 @@ export class CommentsPersonalData implements PersonalData {
         foreignKey: 'postId',
       }),
       {
-        ...deletableRows(this.dataSource, Comment, { userId }, 'userId'),
+        ...deletableRows(this.dataSource, Comment, { where: { userId }, orderBy: 'userId' }),
         delete: (tx, keys) => this.deleteAndDecrementCounts(tx, keys),
       },
     ];

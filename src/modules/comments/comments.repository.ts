@@ -51,7 +51,10 @@ export class CommentsRepository {
 
   /** Newest first. One comment more than the page size if there is a next page. */
   async findPage(postId: string, paging: Paging, total: number): Promise<ListedComment[]> {
-    const rows = await readRows<Row>(this.dataSource, ...this.pages.of(postId, paging, total));
+    const rows = await readRows<Row>(
+      this.dataSource,
+      ...this.pages.statementFor(postId, paging, total),
+    );
     // Rest properties would be slow here.
     return rows.map(({ id, text, parentId, createdAt, userId, name, photoUrl }) => ({
       id,
@@ -81,7 +84,7 @@ export class CommentsRepository {
   /** The comments soft-deleted at `moment` or before. */
   deletedUntil(moment: Date): DeletableRows {
     const where = { deletedAt: LessThanOrEqual(moment) };
-    return deletableRows(this.dataSource, Comment, where, 'deletedAt');
+    return deletableRows(this.dataSource, Comment, { where, orderBy: 'deletedAt' });
   }
 
   /** The comments on these posts that `deletedUntil(moment)` does not return. */

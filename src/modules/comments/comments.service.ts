@@ -129,12 +129,12 @@ export class CommentsService {
     return this.repository.counters();
   }
 
-  /** Deleted comments past retention, which is the same as that of posts. */
+  /** Deleted comments past their retention period, which is the same as that of deleted posts. */
   expired(now: Date): DeletableRows {
     return this.repository.deletedUntil(this.posts.deletionCutoff(now));
   }
 
-  /** The comments on these posts that `expired` does not return. The posts must be past retention. */
+  /** The comments on these posts that `expired` does not return. The posts must be past their retention period. */
   expiredOnPosts(postIds: readonly string[], now: Date): DeletableRows {
     return this.repository.othersOnPosts(postIds, this.posts.deletionCutoff(now));
   }

@@ -124,9 +124,9 @@ export class DemoService {
   ) {}
 
   /**
-   * Seeds three apps, two users and some posts into a database without users and other apps, or continues a seeding that was
-   * interrupted before its last user was added. Safe to run concurrently.
-   * @returns undefined if nothing was seeded
+   * Seeds three apps, two users and some posts into a database without users and without apps other than the demo apps. Continues a
+   * seeding that was interrupted before its last user was added. Safe to run concurrently.
+   * @returns undefined if there was nothing to seed
    */
   async seedIfEmpty(): Promise<SeededDemo | undefined> {
     const existingIds = (await this.apps.list()).map(({ clientId }) => clientId);
@@ -142,10 +142,10 @@ export class DemoService {
   }
 
   /**
-   * Issues an access token for the demo user with every scope, without the consent page.
+   * Issues an access token with every scope for the demo user, without the consent page.
    * @throws InvalidRequest in production, and if the database is not a demo
    */
-  async accessToken(): Promise<string> {
+  async issueAccessToken(): Promise<string> {
     if (this.config.production || !(await this.isSeeded())) {
       throw new InvalidRequest(
         'This database is not a demo. To create one, start the service on an empty database, with DEMO=1 on MySQL and MariaDB.',
@@ -158,7 +158,7 @@ export class DemoService {
     return accessToken;
   }
 
-  /** Ben is added last. The process that adds him publishes the posts. */
+  /** Ben is added last: without him, the seeding is incomplete. The process that adds him publishes the posts. */
   private async needsSeeding(): Promise<boolean> {
     if (await this.users.isEmpty()) return true;
     return (await this.isSeeded()) && (await this.users.active(ben.id)) === null;

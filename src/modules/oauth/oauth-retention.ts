@@ -22,20 +22,20 @@ import { AccessToken, AuthorizationCode, Grant, RefreshToken } from './tokens/to
 /** Maximum difference between the clocks of two processes. */
 const CLOCK_SKEW_MS = MINUTE;
 
-/** Codes and refresh tokens remain for support after they have expired. */
+/** How long unused codes and refresh tokens remain after they have expired, for support. */
 const EXPIRED_CREDENTIALS_MS = DAY;
-/** Grants remain for support after they have expired or were revoked. */
+/** How long grants remain after they have expired or were revoked, for support. */
 const ENDED_GRANTS_MS = 90 * DAY;
-/** After the last wrong one-time password for a phone. */
+/** How long the count of wrong one-time passwords remains after the last attempt. */
 const OTP_FAILURES_MS = 2 * DAY;
-/** After the last sign-in on the device. */
+/** How long a trusted device remains after its last sign-in. */
 const TRUSTED_DEVICES_MS = 400 * DAY;
-/** Twice the longest window of a rate limit. */
+/** How long counted attempts remain: twice the longest window of a rate limit. */
 const RATE_LIMIT_HITS_MS = 2 * DAY;
 
 type Credential = AccessToken | AuthorizationCode | RefreshToken;
 
-/** Retention of the OAuth tables. Each query uses an index that starts with the time column. */
+/** Retention of the OAuth tables. Each query uses an index that starts with a time column. */
 @Injectable()
 export class OAuthRetention {
   constructor(
@@ -47,46 +47,51 @@ export class OAuthRetention {
   /**
    * The rows to delete now, codes and tokens before their grants.
    *
-   * Used codes remain until their grant has ended. Used refresh tokens remain until then, or until they would have expired. Reuse
-   * means theft, and only the row identifies the grant to revoke (RFC 6749 §4.1.2, RFC 9700 §4.14.2).
+   * Used codes remain until their grant has ended. Used refresh tokens remain until then or until they would have expired, whichever
+   * is first. Reuse means theft, and only the row identifies the grant to revoke (RFC 6749 §4.1.2, RFC 9700 §4.14.2).
    */
   expired(): DeletableRows[] {
     const { dataSource } = this;
     const now = this.clock.now();
     const { lifetimes } = this.config;
+    /** Matches times that are at least so many milliseconds ago. */
     const before = (milliseconds: number) => LessThanOrEqual(addMilliseconds(now, -milliseconds));
     const unused = { consumedAt: IsNull(), expiresAt: before(EXPIRED_CREDENTIALS_MS) };
+    // How long used refresh tokens remain after their use: a day longer than an unused token would have been valid.
     const usedMs = EXPIRED_CREDENTIALS_MS + lifetimes.refreshIdle * SECOND;
     const endOfGrant = before(ENDED_GRANTS_MS);
     return [
       ...[Authorization, OtpChallenge, SignInSession, AccessToken].map((entity) =>
-        deletableRows(dataSource, entity, { expiresAt: before(CLOCK_SKEW_MS) }, 'expiresAt'),
+        deletableRows(dataSource, entity, {
+          where: { expiresAt: before(CLOCK_SKEW_MS) },
+          orderBy: 'expiresAt',
+        }),
       ),
-      deletableRows(dataSource, AuthorizationCode, unused, 'expiresAt'),
-      deletableRows(dataSource, RefreshToken, unused, 'expiresAt'),
-      deletableRows(dataSource, RefreshToken, { consumedAt: before(usedMs) }, 'consumedAt'),
+      deletableRows(dataSource, AuthorizationCode, { where: unused, orderBy: 'expiresAt' }),
+      deletableRows(dataSource, RefreshToken, { where: unused, orderBy: 'expiresAt' }),
+      deletableRows(dataSource, RefreshToken, {
+        where: { consumedAt: before(usedMs) },
+        orderBy: 'consumedAt',
+      }),
       ...this.credentialsOfEndedGrants('revokedAt', now, usedMs),
       ...this.credentialsOfEndedGrants('expiresAt', now, usedMs),
-      deletableRows(dataSource, Grant, { revokedAt: endOfGrant }, 'revokedAt'),
-      deletableRows(dataSource, Grant, { expiresAt: endOfGrant, revokedAt: IsNull() }, 'expiresAt'),
-      deletableRows(
-        dataSource,
-        OtpFailures,
-        { lastAt: before(OTP_FAILURES_MS), lockedUntil: Or(IsNull(), LessThanOrEqual(now)) },
-        'lastAt',
-      ),
-      deletableRows(
-        dataSource,
-        TrustedDevice,
-        { signedInAt: before(TRUSTED_DEVICES_MS) },
-        'signedInAt',
-      ),
-      deletableRows(
-        dataSource,
-        RateLimitHit,
-        { slot: And(MoreThan(LOCK_SLOT), before(RATE_LIMIT_HITS_MS)) },
-        'slot',
-      ),
+      deletableRows(dataSource, Grant, { where: { revokedAt: endOfGrant }, orderBy: 'revokedAt' }),
+      deletableRows(dataSource, Grant, {
+        where: { expiresAt: endOfGrant, revokedAt: IsNull() },
+        orderBy: 'expiresAt',
+      }),
+      deletableRows(dataSource, OtpFailures, {
+        where: { lastAt: before(OTP_FAILURES_MS), lockedUntil: Or(IsNull(), LessThanOrEqual(now)) },
+        orderBy: 'lastAt',
+      }),
+      deletableRows(dataSource, TrustedDevice, {
+        where: { signedInAt: before(TRUSTED_DEVICES_MS) },
+        orderBy: 'signedInAt',
+      }),
+      deletableRows(dataSource, RateLimitHit, {
+        where: { slot: And(MoreThan(LOCK_SLOT), before(RATE_LIMIT_HITS_MS)) },
+        orderBy: 'slot',
+      }),
       this.unusedLockRows(),
     ];
   }
@@ -94,17 +99,16 @@ export class OAuthRetention {
   /** Used refresh tokens whose replay window has ended. Clears their stored responses; the rows remain. */
   responsesToClear(): DeletableRows {
     const ended = addMilliseconds(this.clock.now(), -CLOCK_SKEW_MS);
-    return rowsToClear(
-      this.dataSource,
-      RefreshToken,
-      { responseExpiresAt: LessThanOrEqual(ended) },
-      'responseExpiresAt',
-      { encryptedResponse: null, responseExpiresAt: null },
-    );
+    return rowsToClear(this.dataSource, RefreshToken, {
+      where: { responseExpiresAt: LessThanOrEqual(ended) },
+      orderBy: 'responseExpiresAt',
+      set: { encryptedResponse: null, responseExpiresAt: null },
+    });
   }
 
   /**
-   * Codes and tokens of ended grants, without those that the other queries of `expired` match.
+   * Codes and tokens of ended grants, without those that the other queries of `expired()` match. In the conditions, `expired` is the
+   * alias of the table of codes or tokens.
    * @param end how the grants ended. A grant that was revoked and has expired counts as revoked.
    */
   private credentialsOfEndedGrants(
@@ -134,7 +138,7 @@ export class OAuthRetention {
   }
 
   /**
-   * Lock rows of keys without hits. A lock row can be deleted even while the counter runs, because the counter upserts it.
+   * Lock rows of limits and keys without hits. A lock row can be deleted even while the counter runs, because the counter upserts it.
    */
   private unusedLockRows(): DeletableRows {
     return matchingRows(this.dataSource, RateLimitHit, (query) =>

@@ -19,7 +19,10 @@ import {
   TrustedDevice,
 } from './sign-in/sign-in.entities.js';
 
-/** A user's sessions, one-time passwords, trusted devices, counted attempts and authorization requests. */
+/**
+ * A user's sessions, one-time passwords, counts of wrong one-time passwords, trusted devices and authorization requests. The erasure
+ * includes the counted attempts of rate limits. The export omits them, because their keys are hashes.
+ */
 @Injectable()
 export class SignInPersonalData implements PersonalData {
   constructor(
@@ -32,11 +35,11 @@ export class SignInPersonalData implements PersonalData {
     const byPhone = phone === null ? [] : [{ phone }];
     const omitted = ['userId', 'browserHash', 'tokenHash', 'codeChallenge'] as const;
     return [
-      personalRows(dataSource, SignInSession, [{ userId }], ['hash', 'userId']),
-      personalRows(dataSource, OtpChallenge, byPhone, ['codeHash']),
-      personalRows(dataSource, OtpFailures, byPhone),
-      personalRows(dataSource, TrustedDevice, byPhone, ['browserHash']),
-      personalRows(dataSource, Authorization, [{ userId }], omitted),
+      personalRows(dataSource, SignInSession, { wheres: [{ userId }], omit: ['hash', 'userId'] }),
+      personalRows(dataSource, OtpChallenge, { wheres: byPhone, omit: ['codeHash'] }),
+      personalRows(dataSource, OtpFailures, { wheres: byPhone }),
+      personalRows(dataSource, TrustedDevice, { wheres: byPhone, omit: ['browserHash'] }),
+      personalRows(dataSource, Authorization, { wheres: [{ userId }], omit: omitted }),
     ];
   }
 
@@ -44,7 +47,7 @@ export class SignInPersonalData implements PersonalData {
   rowsToErase({ userId, phone }: Person): DeletableRows[] {
     const { dataSource } = this;
     const byPhone = <T extends { phone: string }>(entity: EntityTarget<T>): DeletableRows =>
-      deletableRows<T>(dataSource, entity, { phone } as never, 'phone');
+      deletableRows<T>(dataSource, entity, { where: { phone } as never, orderBy: 'phone' });
     const rowsOfPhone = (phoneNumber: string): DeletableRows[] => [
       byPhone(OtpChallenge),
       byPhone(OtpFailures),
@@ -52,9 +55,9 @@ export class SignInPersonalData implements PersonalData {
       byPhone(TrustedDevice),
     ];
     return [
-      deletableRows(dataSource, SignInSession, { userId }, 'userId'),
+      deletableRows(dataSource, SignInSession, { where: { userId }, orderBy: 'userId' }),
       ...(phone === null ? [] : rowsOfPhone(phone)),
-      deletableRows(dataSource, Authorization, { userId }, 'userId'),
+      deletableRows(dataSource, Authorization, { where: { userId }, orderBy: 'userId' }),
     ];
   }
 }

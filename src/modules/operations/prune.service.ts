@@ -3,7 +3,7 @@ import { AuditEventReader } from '../../platform/audit/audit-event-reader.reposi
 import { Clock, DAY, addMilliseconds } from '../../platform/clock.js';
 import {
   type BatchSettings,
-  countByTable,
+  sumByTable,
   deleteInBatches,
   type RowsByTable,
 } from '../../platform/database/retention/batches.js';
@@ -19,10 +19,14 @@ import { UsageRollup } from '../quota/calls/usage-rollup.service.js';
 
 const JOB_RUNS_RETENTION_MS = 90 * DAY;
 
-/** Tables that every result lists, also when no post has expired. */
+/** Every result lists these tables, also when no post has expired. */
 const POSTS_TABLES: RowsByTable = { post_likes: 0, posts: 0 };
 
-/** Deletes expired rows. Pruning only affects the size of the database. */
+interface PruneOptions extends Pick<BatchSettings, 'onBatch'> {
+  stopAt?: Date;
+}
+
+/** Deletes expired rows. Requests ignore such rows, so a late run changes no response. */
 @Injectable()
 export class Prune {
   constructor(
@@ -39,7 +43,7 @@ export class Prune {
 
   /** Counts the rows that a run would delete now. */
   async preview(): Promise<RowsByTable> {
-    const counts = await countByTable(this.expired(this.usage.expiredCalls()), (rows) =>
+    const counts = await sumByTable(this.expired(this.usage.expiredCalls()), (rows) =>
       rows.count(),
     );
     return { ...POSTS_TABLES, ...counts };
@@ -47,38 +51,39 @@ export class Prune {
 
   /**
    * Deletes in batches. Idempotent and safe to run concurrently.
-   * @param until when to stop, even if rows are left; the next run continues
-   * @param onBatch see `BatchSettings`
+   * @param options.stopAt when to stop, even if rows are left; the next run continues
+   * @param options.onBatch see `BatchSettings`
    */
-  async run(until?: Date, onBatch?: BatchSettings['onBatch']): Promise<RowsByTable> {
-    const settings = { shouldStop: () => this.shouldStop(until), onBatch };
+  async run({ stopAt, onBatch }: PruneOptions = {}): Promise<RowsByTable> {
+    const settings = { shouldStop: () => this.shouldStop(stopAt), onBatch };
     const remove = (rows: DeletableRows): Promise<number> =>
       deleteInBatches(this.transactions, rows, settings);
     // Clears columns of rows that remain, so the result does not list them.
     await remove(this.oauth.responsesToClear());
-    const calls = await this.usage.rollUpExpiredCalls(until);
-    return { ...POSTS_TABLES, ...(await countByTable(this.expired(calls, until), remove)) };
+    const calls = await this.usage.rollUpExpiredCalls(stopAt);
+    return { ...POSTS_TABLES, ...(await sumByTable(this.expired(calls, stopAt), remove)) };
   }
 
   /** Child rows before their parents, such as comments before their post. */
-  private async *expired(calls: DeletableRows, until?: Date): AsyncGenerator<DeletableRows> {
+  private async *expired(calls: DeletableRows, stopAt?: Date): AsyncGenerator<DeletableRows> {
     const now = this.clock.now();
-    const before = hourOf(addMilliseconds(now, -JOB_RUNS_RETENTION_MS)).name;
+    // The name of an hour, such as 2026-08-21T05. Names sort by time, as text.
+    const firstStoredPeriod = hourOf(addMilliseconds(now, -JOB_RUNS_RETENTION_MS)).name;
     yield* this.oauth.expired();
     yield this.idempotency.expired();
     yield calls;
     yield this.audit.expired(now);
-    yield this.runs.runsBefore('prune', before);
-    yield this.runs.runsBefore('usage-rollup', before);
+    yield this.runs.runsBefore('prune', firstStoredPeriod);
+    yield this.runs.runsBefore('usage-rollup', firstStoredPeriod);
     yield this.comments.expired(now);
     for await (const ids of this.posts.expiredIds(now)) {
-      if (this.shouldStop(until)) return;
+      if (this.shouldStop(stopAt)) return;
       yield this.comments.expiredOnPosts(ids, now);
       yield* this.posts.expired(ids, now);
     }
   }
 
-  private shouldStop(until: Date | undefined): boolean {
-    return until !== undefined && this.clock.now() >= until;
+  private shouldStop(stopAt: Date | undefined): boolean {
+    return stopAt !== undefined && this.clock.now() >= stopAt;
   }
 }

@@ -43,7 +43,7 @@ export class ScheduledJobs {
     return this.jobs.run({
       name: 'prune',
       period,
-      work: () => this.pruner.run(end),
+      work: () => this.pruner.run({ stopAt: end }),
       report: deletedMessage,
       failureMessage:
         'Pruning failed, so expired rows remain. It is retried in the next hour; to retry now, run "prune".',

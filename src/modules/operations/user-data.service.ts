@@ -5,7 +5,7 @@ import { AuditPersonalData } from '../../platform/audit/audit.data-subject.js';
 import { Clock, SECOND } from '../../platform/clock.js';
 import {
   type BatchSettings,
-  countByTable,
+  sumByTable,
   deleteInBatches,
   type RowsByTable,
   totalOf,
@@ -50,7 +50,7 @@ export class AllPersonalData {
     return [this.users, ...this.parts].flatMap((part) => part.rowsToExport(person));
   }
 
-  /** In the order of deletion, without the row of the user, which is deleted last. */
+  /** In the order of deletion. Without the row of the user, which `userRow` returns, because it is deleted last. */
   rowsToErase(person: Person): DeletableRows[] {
     return this.parts.flatMap((part) => part.rowsToErase(person));
   }
@@ -66,7 +66,7 @@ const CHUNK_SIZE = 65_536;
 @Injectable()
 export class UserExport {
   constructor(
-    private readonly personal: AllPersonalData,
+    private readonly personalData: AllPersonalData,
     private readonly users: UsersService,
     private readonly clock: Clock,
   ) {}
@@ -80,7 +80,7 @@ export class UserExport {
   private async *lines(person: { userId: string; phone: string }): AsyncGenerator<string> {
     const head = { user_id: person.userId, exported_at: this.clock.now() };
     yield JSON.stringify(head).slice(0, -1);
-    for (const { table, rows } of this.personal.rowsToExport(person)) {
+    for (const { table, rows } of this.personalData.rowsToExport(person)) {
       yield `,\n${JSON.stringify(table)}: [`;
       let separator = '\n  ';
       for await (const row of rows) {
@@ -104,7 +104,7 @@ async function* inChunks(texts: AsyncIterable<string>): AsyncGenerator<string> {
   yield chunk;
 }
 
-/** Longer than the call log buffers calls. */
+/** Longer than a call waits in the queue of the call log. */
 const CALL_LOG_DELAY_MS = 2 * SECOND;
 
 interface ErasureSettings extends Pick<BatchSettings, 'onBatch'> {
@@ -114,7 +114,7 @@ interface ErasureSettings extends Pick<BatchSettings, 'onBatch'> {
 @Injectable()
 export class UserErasure {
   constructor(
-    private readonly personal: AllPersonalData,
+    private readonly personalData: AllPersonalData,
     private readonly access: UserAccess,
     private readonly users: UsersService,
     private readonly audit: AuditLog,
@@ -130,8 +130,8 @@ export class UserErasure {
   /** Counts the rows that would be deleted. @throws UnknownUser */
   async preview(userId: string): Promise<RowsByTable> {
     const person = await this.personOf(userId);
-    const rows = [...this.personal.rowsToErase(person), ...this.personal.userRow(person)];
-    return countByTable(rows, (part) => part.count());
+    const rows = [...this.personalData.rowsToErase(person), ...this.personalData.userRow(person)];
+    return sumByTable(rows, (part) => part.count());
   }
 
   /**
@@ -148,7 +148,7 @@ export class UserErasure {
       });
       await sleep(CALL_LOG_DELAY_MS);
     }
-    const counts = await countByTable(this.personal.rowsToErase(person), (rows) =>
+    const counts = await sumByTable(this.personalData.rowsToErase(person), (rows) =>
       deleteInBatches(this.transactions, rows, { onBatch }),
     );
     await this.finish(person, change, counts);
@@ -157,7 +157,7 @@ export class UserErasure {
 
   /** Deletes the row of the user, writes the audit event, and adds the row to `counts`. */
   private async finish(person: Person, change: Change, counts: RowsByTable): Promise<void> {
-    for (const row of this.personal.userRow(person)) {
+    for (const row of this.personalData.userRow(person)) {
       const keys = await row.keys(1);
       await this.transactions.run(async (tx) => {
         counts[row.table] = keys.length > 0 ? await row.delete(tx, keys) : 0;

@@ -3,7 +3,7 @@ import { RequestPipe } from '../../platform/http/validation/request.pipe.js';
 import { CreatePostRequest } from './create-post.request.js';
 
 const EMOJI = '\u{1f600}';
-const url = (length: number) => `https://example.com/${'a'.repeat(length - 20)}`;
+const urlOfLength = (length: number) => `https://example.com/${'a'.repeat(length - 20)}`;
 
 async function validate(body: unknown): Promise<CreatePostRequest> {
   const metadata = { type: 'body', metatype: CreatePostRequest } as const;
@@ -14,7 +14,7 @@ async function draftOf(body: unknown): Promise<object> {
   return (await validate(body)).toDraft();
 }
 
-/** Parses a body with these fields and a content from JSON text, because no object literal can contain 1e400. */
+/** Parses the JSON text of an object, and adds a content to its fields. `JSON.parse` reads 1e400 as Infinity. */
 function bodyOf(fields: string): unknown {
   return JSON.parse(fields.replace('{', '{"content":"x",'));
 }
@@ -27,7 +27,7 @@ describe('CreatePostRequest: required fields', () => {
     { images: [] },
     { title: null, content: null, images: null },
     { latitude: 1, longitude: 1 },
-  ])('C63 rejects %j without title, content and images', async (body) => {
+  ])('C63 rejects %j: no title, content or image', async (body) => {
     const { message, extras } = await rejectionOf(validate(body));
     expect(message).toBe('Send at least one of: title, content, images.');
     expect(extras.errors).toEqual([{ field: '', code: 'one_of_required', message }]);
@@ -56,7 +56,7 @@ describe('CreatePostRequest: required fields', () => {
     expect(request.toDraft()).toStrictEqual({ content: 'a' });
   });
 
-  it('passes empty lists through', async () => {
+  it('accepts empty lists and keeps them', async () => {
     expect(await draftOf({ content: 'a', images: [], tags: [] })).toStrictEqual({
       content: 'a',
       images: [],
@@ -237,7 +237,7 @@ describe('CreatePostRequest: images', () => {
     'http://127.0.0.1/',
     'http://[::1]:8080/a',
     'https://example.com/@user:1?q=@',
-    url(2048),
+    urlOfLength(2048),
     `https://example.com/${EMOJI.repeat(1000)}${'a'.repeat(1028)}`,
   ])('C72 accepts %s', async (image) => {
     expect(await draftOf({ images: [image] })).toStrictEqual({ images: [image] });
@@ -279,7 +279,7 @@ describe('CreatePostRequest: images', () => {
     [['https://example.com/a\r\nb'], 'invalid_format'],
     [['https://example.com/\u0000'], 'control_character'],
     [['https://example.com/\ud800'], 'not_well_formed'],
-    [[url(2049)], 'too_long'],
+    [[urlOfLength(2049)], 'too_long'],
     [[`https://example.com/${EMOJI.repeat(1001)}`], 'invalid_format'],
     [Array.from({ length: 11 }, () => 'https://example.com/a'), 'too_many'],
   ])('C72 rejects %j: %s', async (images, code) => {

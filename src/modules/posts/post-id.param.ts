@@ -9,7 +9,7 @@ const ID = {
   example: 'post_01kahq5f3veqdr8bn3tdmx3q0a',
 };
 
-/** OpenAPI schemas of the fields that all responses about a post share. */
+/** OpenAPI schemas of the fields `id` and `permalink` in responses about posts. */
 export const POST_ID = { description: 'Unique identifier of the post.', ...ID };
 export const PERMALINK = {
   format: 'uri',
@@ -17,7 +17,7 @@ export const PERMALINK = {
   example: 'https://example.com/post/post_01kahq5f3veqdr8bn3tdmx3q0a',
 };
 
-/** Documents the path parameter `id`, and the 404 for an unknown post. */
+/** Documents the path parameter `id`, and the 404 if the user has no post with this id. */
 export const ApiPostId = (): MethodDecorator =>
   applyDecorators(
     ApiParam({

@@ -5,6 +5,7 @@ import type { PostDraft } from './create-post.request.js';
 import type { Visibility } from './post.entities.js';
 import { PERMALINK, POST_ID } from './post-id.param.js';
 
+// The published document has the members in this order.
 const ID = { description: POST_ID.description, example: POST_ID.example, pattern: POST_ID.pattern };
 const CONTENT = {
   type: String,

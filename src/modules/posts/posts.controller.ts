@@ -13,7 +13,7 @@ import {
   AcceptsIdempotencyKey,
   IdempotencyKeyOf,
   REPLAYED_HEADER,
-  setReplayed,
+  setReplayedHeader,
 } from '../../platform/http/idempotency/idempotency-key.decorator.js';
 import { QuotaExceeded, QuotaService } from '../quota/quota.service.js';
 import { CreatePostRequest } from './create-post.request.js';
@@ -26,7 +26,7 @@ import {
 import { ApiPostId } from './post-id.param.js';
 import { PostsService } from './posts.service.js';
 
-class ListPostsQuery extends pagingQuery('post', 50) {}
+class ListPostsQuery extends pagingQuery({ idPrefix: 'post', maxLimit: 50 }) {}
 
 @ApiTags('posts')
 @ApiServerErrors()
@@ -41,9 +41,11 @@ export class PostsController {
   @Scopes('posts.write')
   @AcceptsIdempotencyKey()
   @AcceptsJson({
-    field: 'latitude',
-    code: 'too_large',
-    message: 'latitude must be at most 90.',
+    errorExample: {
+      field: 'latitude',
+      code: 'too_large',
+      message: 'latitude must be at most 90.',
+    },
   })
   @ApiOperation({ operationId: 'createPost', summary: 'Publish a post on behalf of the user' })
   @ApiCreatedResponse({
@@ -70,7 +72,7 @@ export class PostsController {
     const { result, replayed } = await this.posts.publish(caller, draft, key);
     response.location(`/${DEV_V1}/posts/${result.id}`);
     response.set(await this.quota.rateLimitHeaders(caller.clientId, caller.postLimit));
-    setReplayed(response, replayed);
+    setReplayedHeader(response, replayed);
     const { id, ...added } = result;
     return { id, ...draft, ...added };
   }
@@ -101,8 +103,8 @@ export class PostsController {
   async getPost(@CallerOf() { userId }: Caller, @Param('id') id: string): Promise<PostResponse> {
     const { content, tags, reachKm, visibility, createdAt } = await this.posts.read(userId, id);
     const permalink = this.posts.permalink(id);
-    const published = createdAt.toISOString();
-    return { id, content, tags, reachKm, visibility, permalink, createdAt: published };
+    const publishedAt = createdAt.toISOString();
+    return { id, content, tags, reachKm, visibility, permalink, createdAt: publishedAt };
   }
 
   @Delete(':id')

@@ -22,8 +22,8 @@ export class PostsPersonalData implements PersonalData {
 
   rowsToExport({ userId }: Person): PersonalRows[] {
     return [
-      personalRows(this.dataSource, Post, postsOf(userId)),
-      personalRows(this.dataSource, PostLike, [{ userId }], ['userId']),
+      personalRows(this.dataSource, Post, { wheres: postsOf(userId) }),
+      personalRows(this.dataSource, PostLike, { wheres: [{ userId }], omit: ['userId'] }),
     ];
   }
 
@@ -36,14 +36,14 @@ export class PostsPersonalData implements PersonalData {
         foreignKey: 'postId',
       }),
       this.likesBy(userId),
-      deletableRows(this.dataSource, Post, { userId }, 'userId'),
+      deletableRows(this.dataSource, Post, { where: { userId }, orderBy: 'userId' }),
     ];
   }
 
   /** The likes that the user gave. Deleting one decrements the like count of its post. */
   private likesBy(userId: string): DeletableRows {
     return {
-      ...deletableRows(this.dataSource, PostLike, { userId }, 'userId'),
+      ...deletableRows(this.dataSource, PostLike, { where: { userId }, orderBy: 'userId' }),
       delete: async (tx, keys) => {
         const postId = In(keys.map((key) => key.postId as string));
         const likes = await deleteReturning(tx, PostLike, { userId, postId }, { postId: true });

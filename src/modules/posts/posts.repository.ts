@@ -91,11 +91,11 @@ export class PostsRepository {
   }
 
   /**
-   * Newest first. One post more than the page size if there is a next page.
+   * Returns the posts of the page, newest first, and one more if there is a next page.
    * @param total the number of the user's posts, if known
    */
   async findOwnPage(userId: string, paging: Paging, total?: number): Promise<PostItem[]> {
-    const statement = this.pages.of(userId, paging, total);
+    const statement = this.pages.statementFor(userId, paging, total);
     const posts = await readRows<RawRow<PostItem>>(this.dataSource, ...statement);
     return posts.map((post) => ({ ...post, createdAt: storedTime(post.createdAt) }));
   }
@@ -154,14 +154,14 @@ export class PostsRepository {
     await entities(tx).increment(Post, { id: like.postId }, 'likeCount', 1);
   }
 
-  /** The ids of posts deleted at `moment` or before, oldest deletion first. */
-  async *findDeletedIds(moment: Date): AsyncGenerator<string[]> {
+  /** The ids of posts deleted at `cutoff` or before, in batches, oldest deletion first. */
+  async *findDeletedIds(cutoff: Date): AsyncGenerator<string[]> {
     let last = { id: '', deletedAt: new Date(0) as Date | null };
     for (;;) {
       const posts = await this.dataSource.manager
         .createQueryBuilder(Post, 'post')
         .select(['post.id', 'post.deletedAt'])
-        .where('post.deletedAt <= :moment', { moment })
+        .where('post.deletedAt <= :cutoff', { cutoff })
         .andWhere('post.deletedAt >= :deletedAt', last)
         .andWhere('(post.deletedAt > :deletedAt OR post.id > :id)', last)
         .orderBy('post.deletedAt')
@@ -174,9 +174,9 @@ export class PostsRepository {
     }
   }
 
-  /** The likes of these posts, then the posts themselves if they were deleted at `moment` or before. */
-  expired(ids: readonly string[], moment: Date): DeletableRows[] {
-    const deletedAt = LessThanOrEqual(moment);
+  /** The likes of these posts, then the posts themselves if they were deleted at `cutoff` or before. */
+  expired(ids: readonly string[], cutoff: Date): DeletableRows[] {
+    const deletedAt = LessThanOrEqual(cutoff);
     return [
       matchingRows(this.dataSource, PostLike, (query) => query.where({ postId: In(ids) })),
       // The deletion checks `deletedAt` again, in case the post was restored in between.

@@ -61,6 +61,7 @@ export interface PublishedPost {
 interface Publish {
   caller: Caller;
   post: Post;
+  /** Stores the result under the Idempotency-Key of the request; undefined without a key. */
   saveResult: ((tx: Transaction) => Promise<void>) | undefined;
 }
 
@@ -150,10 +151,11 @@ export class PostsService {
   /** A page of the user's posts, newest first. */
   async list(userId: string, paging: Paging): Promise<Page<PostItem>> {
     const count = this.users.postCount(userId);
-    const known = isDeep(paging) ? await count : undefined;
+    // The statement of a deep page depends on the total, so it waits for the count.
+    const totalIfDeep = isDeep(paging) ? await count : undefined;
     const [total, found] = await Promise.all([
       count,
-      this.repository.findOwnPage(userId, paging, known),
+      this.repository.findOwnPage(userId, paging, totalIfDeep),
     ]);
     return pageOf(found, paging, total);
   }
@@ -267,7 +269,10 @@ function unknownPost(id: string): NotFound {
   );
 }
 
-/** A transaction updates the quota of one app only, so that apps do not wait for each other. Publishes with an idempotency key are not grouped. */
+/**
+ * The group of publishes that may share a transaction; undefined for a publish with an idempotency key, which runs alone. A
+ * transaction updates the quota of one app only, so that apps do not wait for each other.
+ */
 function groupOf({ caller, post, saveResult }: Publish): string | undefined {
   const { clientId, postLimit } = caller;
   return saveResult ? undefined : `${clientId} ${postLimit} ${periodOf(post.createdAt)}`;

@@ -11,7 +11,7 @@ export class AppQuota {
   @Column(text(32))
   plan: string;
 
-  /** Posts per calendar month; null means unlimited. For a plan, its limit at the time of the assignment. */
+  /** Posts per calendar month; null means unlimited. For a configured plan, the limit that the plan had when it was assigned. */
   @Column(optional(INTEGER))
   monthlyPostLimit: number | null;
 }

@@ -113,7 +113,10 @@ export class QuotaService {
     return { limit, used, remaining, period, resetsAt: nextPeriodStart(now) };
   }
 
-  /** The RateLimit headers after a publish. Returns none if the quota cannot be read, because the post is already published. */
+  /**
+   * The RateLimit headers after a publish. Returns none for an unlimited app. Also returns none if the quota cannot be read: an
+   * error would hide that the post is published.
+   */
   async rateLimitHeaders(clientId: string, limit: number | null): Promise<Record<string, string>> {
     if (limit === null) return {};
     try {

@@ -26,7 +26,7 @@ describe('parsePhone', () => {
     ['00442079460958', 'DE'],
     ['00 44 20 7946 0958', 'FR'],
     ['011442079460958', 'US'],
-  ])('O150 parses "%s" only if the default country is %s', (typed, country) => {
+  ])('O150 parses "%s" with the default country %s, but not without one', (typed, country) => {
     expect(parsePhone(typed, country)).toBe('+442079460958');
     expect(parsePhone(typed)).toBeUndefined();
   });

@@ -1,6 +1,6 @@
 import { numberBetween, textUpTo, webUrl } from '../../platform/operator-input.js';
 
-/** Parsers for the fields of a user, by column. @throws InvalidValue */
+/** Parsers for the fields of a user, by column of an import file. The options of `user add` use them, too. @throws InvalidValue */
 export const fieldParsers = {
   name: textUpTo(200),
   neighborhood: textUpTo(200),
@@ -9,6 +9,6 @@ export const fieldParsers = {
   longitude: numberBetween(-180, 180),
 };
 
-/** Error message for an invalid phone number, without the name of the field that starts it. */
+/** The end of the error message for an invalid phone number. The message begins with the name of the field. */
 export const PHONE_REQUIREMENT =
   'must be a phone number with its country code, such as +14155550101';

@@ -41,7 +41,7 @@ export class User {
   @Column(optional(DOUBLE))
   longitude: number | null;
 
-  /** Number of posts that are not deleted. Updated in the transaction that publishes or deletes a post. */
+  /** Number of posts that are not deleted. Updated in the transaction that publishes, deletes or restores a post. */
   @Column(COUNTER)
   postCount: number;
 

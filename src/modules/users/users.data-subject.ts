@@ -17,10 +17,10 @@ export class UsersPersonalData implements PersonalData {
   constructor(private readonly dataSource: DataSource) {}
 
   rowsToExport({ userId: id }: Person): PersonalRows[] {
-    return [personalRows(this.dataSource, User, [{ id }])];
+    return [personalRows(this.dataSource, User, { wheres: [{ id }] })];
   }
 
   rowsToErase({ userId: id }: Person): DeletableRows[] {
-    return [deletableRows(this.dataSource, User, { id }, 'id')];
+    return [deletableRows(this.dataSource, User, { where: { id }, orderBy: 'id' })];
   }
 }

@@ -27,7 +27,7 @@ type Location = Pick<UserProfile, 'latitude' | 'longitude' | 'neighborhood'>;
 export type NewUser = Pick<User, 'phone' | 'name'> &
   Partial<Pick<User, 'id' | 'photoUrl' | 'neighborhood' | 'latitude' | 'longitude' | 'karma'>>;
 
-/** Builds an active user with default values. */
+/** Builds an active user, with default values for absent fields. */
 export function newUser(user: NewUser, now: Date): User {
   return {
     id: newId('usr', now),
@@ -67,7 +67,7 @@ export class UsersService {
     return { latitude, longitude, neighborhood };
   }
 
-  /** The number of the user's posts that are not deleted. */
+  /** The number of the user's posts that are not deleted; 0 if the user does not exist. */
   async postCount(id: string): Promise<number> {
     return (await this.repository.findProfile(id))?.postCount ?? 0;
   }
@@ -106,7 +106,7 @@ export class UsersService {
     return (await this.show(id)).phone;
   }
 
-  /** Takes effect on the next request, because tokens and sign-ins check the status. @throws UnknownUser */
+  /** Takes effect on the next request, because each check of a token or sign-in reads the user's status. @throws UnknownUser */
   async changeStatus(
     id: string,
     status: User['status'],

@@ -5,8 +5,8 @@ import { markup, Markup, toHtml } from './markup.js';
 /** The argument for every parameter: names, hosts, seconds, numbers of apps. */
 const ARGUMENT = 7_200;
 
-/** Texts that are equal in both languages. */
-const SAME = ['layout.error'];
+/** The paths of the texts that are equal in both languages. */
+const EQUAL_TEXTS = ['layout.error'];
 
 /** Every text of a catalogue by its path, with functions called. */
 function textsOf(entry: unknown, path: string[] = []): [string, string][] {
@@ -29,7 +29,7 @@ describe('Translations', () => {
 
   it('differ between English and Spanish', () => {
     const same = english.filter(([path, text]) => spanish.get(path) === text);
-    expect(same.map(([path]) => path)).toEqual(SAME);
+    expect(same.map(([path]) => path)).toEqual(EQUAL_TEXTS);
   });
 
   it.each(LANGUAGES)('have no empty text and no missing value in "%s"', (language) => {
@@ -39,11 +39,11 @@ describe('Translations', () => {
     }
   });
 
-  it('use the same values in English and Spanish', () => {
+  it('contain their values equally often in English and Spanish', () => {
     // `ARGUMENT` as a number or a text, or as a duration: 2 hours.
-    const values = (text = ''): number => text.match(/\b(7[.,]?200|2)\b/g)?.length ?? 0;
+    const countValues = (text = ''): number => text.match(/\b(7[.,]?200|2)\b/g)?.length ?? 0;
     for (const [path, text] of english)
-      expect([path, values(spanish.get(path))]).toEqual([path, values(text)]);
+      expect([path, countValues(spanish.get(path))]).toEqual([path, countValues(text)]);
   });
 
   it('have the same elements in English and Spanish', () => {

@@ -10,7 +10,7 @@ export class SeveralCredentials extends InvalidRequest {
   }
 }
 
-/** The request has no credentials, so the challenge has no error code (RFC 6750 §3.1). */
+/** The request has no bearer token, so the challenge has no error code (RFC 6750 §3.1). */
 export class Unauthorized extends AppError {
   static readonly code = 'unauthorized';
 
@@ -23,10 +23,10 @@ export class Unauthorized extends AppError {
   }
 }
 
-const NEW_TOKEN =
+const NEW_TOKEN_ADVICE =
   'Get a new one with the refresh token; if that fails too, send the user through the authorization flow again.';
 
-/** The token is malformed, unknown, expired or revoked (RFC 6750 §3.1). */
+/** The token is malformed, unknown, expired or revoked, its app is disabled, or its user is blocked (RFC 6750 §3.1). */
 export class InvalidToken extends AppError {
   static readonly code = 'invalid_token';
 
@@ -38,15 +38,15 @@ export class InvalidToken extends AppError {
   }
 
   static unknown(): InvalidToken {
-    return new InvalidToken('The access token is unknown or was revoked', NEW_TOKEN);
+    return new InvalidToken('The access token is unknown or was revoked', NEW_TOKEN_ADVICE);
   }
 
   static expired(): InvalidToken {
-    return new InvalidToken('The access token expired', NEW_TOKEN);
+    return new InvalidToken('The access token expired', NEW_TOKEN_ADVICE);
   }
 
-  private constructor(reason: string, remedy: string) {
-    super(InvalidToken.code, `${reason}. ${remedy}`, {
+  private constructor(reason: string, advice: string) {
+    super(InvalidToken.code, `${reason}. ${advice}`, {
       headers: {
         'WWW-Authenticate': `${CHALLENGE}, error="invalid_token", error_description="${reason}"`,
       },

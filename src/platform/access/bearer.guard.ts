@@ -29,7 +29,7 @@ export class BearerGuard implements CanActivate {
 
 /**
  * The token of the Authorization header.
- * @throws Unauthorized if there is no token; SeveralCredentials if the header is repeated or the query has a token, too; InvalidToken
+ * @throws Unauthorized if there is no token; SeveralCredentials if the header is repeated or the query also has a token; InvalidToken
  * if the token is malformed
  */
 function bearerToken(request: Request): string {

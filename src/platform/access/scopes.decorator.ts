@@ -22,7 +22,7 @@ export const Public = (): MethodDecorator & ClassDecorator => SetMetadata(PUBLIC
 
 export const REQUIRED_SCOPE = 'access:scope';
 
-/** The route requires this scope. Documents the scope and the errors of the guards. */
+/** The route requires this scope. Documents the scope and the errors of `BearerGuard` and `ScopesGuard`. */
 export function Scopes(scope: Scope): MethodDecorator {
   return applyDecorators(
     SetMetadata(REQUIRED_SCOPE, scope),

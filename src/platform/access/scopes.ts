@@ -23,7 +23,7 @@ export function formatScope(scopes: readonly Scope[]): string {
   return canonicalScopes(scopes).join(' ');
 }
 
-/** Parses a stored value. */
+/** Parses a stored list of scopes. Drops unknown ones. */
 export function parseScope(scope: string): Scope[] {
   return canonicalScopes(scope.split(' '));
 }

@@ -38,7 +38,7 @@ export class AuditEventReader {
   async *search(criteria: AuditSearch, limit = Infinity): AsyncGenerator<AuditEvent> {
     let remaining = limit;
     for (let last: AuditEvent | undefined; ;) {
-      const events = await this.page(criteria, last).getMany();
+      const events = await this.pageQuery(criteria, last).getMany();
       for (const event of events) {
         if (!matches(event, criteria)) continue;
         yield event;
@@ -50,8 +50,11 @@ export class AuditEventReader {
     }
   }
 
-  /** Names the index because MySQL and MariaDB sometimes scan the whole log. */
-  private page(
+  /**
+   * The query for the first page, or for the page after the event `last`. Names the index, because MySQL and MariaDB would sometimes
+   * scan the whole log.
+   */
+  private pageQuery(
     { since, until, clientId, userId }: AuditSearch,
     last?: AuditEvent,
   ): SelectQueryBuilder<AuditEvent> {

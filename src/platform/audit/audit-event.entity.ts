@@ -33,7 +33,7 @@ export class AuditEvent {
   @Column(optional(text(500)))
   reason: string | null;
 
-  /** Null for jobs and commands, like `address`. */
+  /** Null for jobs and commands, as is `address`. */
   @Column(optional(text(64)))
   requestId: string | null;
 

@@ -9,6 +9,7 @@ import { AuditEvent } from './audit-event.entity.js';
 
 /** Author and reason of a change. */
 export interface Change {
+  /** The id of a user or app, the name of an operator, or a name such as `service`. */
   actor: string;
   reason?: string;
 }
@@ -28,7 +29,7 @@ export class AuditLog {
     return this.dataSource.manager.existsBy(AuditEvent, { action, userId });
   }
 
-  /** An event of the current request, job or command. */
+  /** Creates an event of the current request, job or command, without storing it. */
   event(
     action: string,
     subject: string,

@@ -15,11 +15,17 @@ export class AuditPersonalData implements PersonalData {
   constructor(private readonly dataSource: DataSource) {}
 
   rowsToExport({ userId }: Person): PersonalRows[] {
-    return [personalRows(this.dataSource, AuditEvent, [{ userId }])];
+    return [personalRows(this.dataSource, AuditEvent, { wheres: [{ userId }] })];
   }
 
   rowsToErase({ userId }: Person): DeletableRows[] {
     const where = { userId, address: Not(IsNull()) };
-    return [rowsToClear(this.dataSource, AuditEvent, where, 'userId', { address: null })];
+    return [
+      rowsToClear(this.dataSource, AuditEvent, {
+        where,
+        orderBy: 'userId',
+        set: { address: null },
+      }),
+    ];
   }
 }

@@ -161,7 +161,7 @@ const service = {
   ),
   DEMO: documented(
     flag.optional(),
-    '1 seeds demo data into an empty database, 0 does not. Default: 1 on SQLite outside production. Refused in production.',
+    '1 seeds demo data into an empty database, 0 does not. Default: 1 on SQLite outside production. In production, 1 is refused.',
     'A developer who wants the demo on MySQL, or an empty database on SQLite.',
   ),
 };
@@ -204,17 +204,17 @@ const database = {
   ),
   DB_TIMEOUT_MS: documented(
     timeout(100).default(5000),
-    'Timeout, in milliseconds, of a statement, of the wait for a connection and, rounded up to seconds, of a lock. On a server it is also the time limit of a request, from when it leaves the queue (`DB_QUEUE_LIMIT`). A write that is retried after a failed group commit gets a second timeout. If a server hangs, or a MySQL statement writes, the service closes the connection after this time, rounded up to seconds, plus 2 s. Migrations have no statement timeout.',
+    'Timeout, in milliseconds, of the wait for a lock, which MySQL and MariaDB limit in whole seconds, rounded up. On MySQL and MariaDB, it is also the timeout of a statement and of the wait for a connection, and the time limit for the database work of a request, from when the request leaves the queue (`DB_QUEUE_LIMIT`). A write that is retried after a failed group commit gets a second timeout. MySQL itself stops only reads at the timeout. If a write takes longer on MySQL, or a server hangs, the service closes the connection after this time, rounded up to seconds, plus 2 s. Migrations have no statement timeout.',
     'An operator with a slow or distant database.',
   ),
   DB_QUEUE_LIMIT: documented(
     wholeNumber(1).default(1000),
-    'Maximum number of requests in the queue of one process, which holds requests while too many others run. Further requests get 503 at once.',
+    'Maximum number of requests that wait in one process while too many others run. Requests that wait again after their body has arrived have a second queue with the same limit. Further requests get 503 at once.',
     'An operator who tunes load shedding.',
   ),
   DB_QUEUE_TIMEOUT_MS: documented(
     timeout(1).default(1000),
-    'Maximum time in that queue, in milliseconds, after which the request gets 503.',
+    'Maximum time in each of these queues, in milliseconds, after which the request gets 503.',
     'An operator who tunes load shedding.',
   ),
 };
@@ -377,7 +377,7 @@ export const ENV_GROUPS = {
   Retention: retention,
 };
 
-/** Every environment variable. All are optional. */
+/** All environment variables. This schema requires none; `loadConfig` requires some in production and for some SMS senders. */
 export const envSchema = z.object({
   ...service,
   ...database,

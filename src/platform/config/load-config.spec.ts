@@ -51,7 +51,7 @@ describe('loadConfig', () => {
   });
 
   it.each(['no', 'example.com', 'ftp://example.com'])(
-    'rejects %s as a URL with one problem per variable',
+    'rejects %s as a URL, and reports one problem per variable',
     (url) => {
       const line = 'must be an http or https URL';
       expect(problemsOf({ PUBLIC_URL: url, SITE_URL: url })).toEqual([
@@ -237,7 +237,7 @@ describe('loadConfig', () => {
     });
   });
 
-  it('changes single rate limits', () => {
+  it('changes only the rate limits that are given', () => {
     const { rateLimits } = loadConfig({ RATE_LIMITS: 'token-calls=20000,phone-failures=0' });
     expect(rateLimits).toEqual({
       ...loadConfig({}).rateLimits,
@@ -285,12 +285,15 @@ describe('loadConfig', () => {
     expect(problemsOf(PRODUCTION)).toEqual([]);
   });
 
-  it.each(['SMS_WEBHOOK_URL', 'TWILIO_API_URL'])('rejects an http %s in production', (name) => {
-    expect(problemsOf({ ...PRODUCTION, [name]: 'http://sms.example.com' })).toEqual([
-      `${name}: must be an https URL in production, as it carries one-time passwords`,
-    ]);
-    expect(problemsOf({ [name]: 'http://127.0.0.1:9000' })).toEqual([]);
-  });
+  it.each(['SMS_WEBHOOK_URL', 'TWILIO_API_URL'])(
+    'rejects an http %s in production only',
+    (name) => {
+      expect(problemsOf({ ...PRODUCTION, [name]: 'http://sms.example.com' })).toEqual([
+        `${name}: must be an https URL in production, as it carries one-time passwords`,
+      ]);
+      expect(problemsOf({ [name]: 'http://127.0.0.1:9000' })).toEqual([]);
+    },
+  );
 
   it('requires OTP_PEPPER in production, and uses a fixed pepper otherwise', () => {
     expect(problemsOf({ ...PRODUCTION, OTP_PEPPER: '' })).toEqual([

@@ -2,7 +2,7 @@
 const MAX_LIMIT = 2_147_483_647;
 
 /**
- * Every rate limit that an operator can change: its default and what it counts. Limits without a period in their name apply to 15
+ * Every limit that RATE_LIMITS can change: its default and what it counts. Limits without a period in their name apply to 15
  * minutes (product requirements, section 8). Failures and messages are counted in the database for all processes together, calls in
  * each process. The limits of token requests also apply to revocation and to introspection, counted separately.
  */

@@ -27,6 +27,6 @@ export abstract class BackgroundWriter implements OnModuleInit, OnApplicationShu
     return this.next;
   }
 
-  /** Must not reject, and must keep records that cannot be written for the next call. */
+  /** Writes all waiting records. Must not reject. Records that cannot be written must wait for the next call. */
   protected abstract writeWaiting(): Promise<void>;
 }

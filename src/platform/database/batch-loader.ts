@@ -36,7 +36,7 @@ export class BatchLoader<R extends object> {
 
   /**
    * @param select a SELECT up to the conditions on the key. It must select the key columns.
-   * @param key the key columns: name in the result, and SQL name in a condition
+   * @param key maps the name of each key column in the result to its SQL name in a condition
    */
   constructor(
     private readonly dataSource: DataSource,

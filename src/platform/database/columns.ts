@@ -8,7 +8,7 @@ export const ID = { type: 'varchar', length: 40 } as const satisfies ColumnOptio
 /** A SHA-256 or HMAC-SHA-256 in hex. */
 export const HASH = { type: 'varchar', length: 64 } as const satisfies ColumnOptions;
 
-/** A UTC time in milliseconds from the application's Clock. */
+/** A UTC time with milliseconds, from the application's Clock. */
 export const TIME = { type: 'datetime', precision: 3 } as const satisfies ColumnOptions;
 
 export const INTEGER = { type: 'integer' } as const satisfies ColumnOptions;
@@ -40,7 +40,7 @@ export function optional<T extends ColumnOptions>(column: T): T & { nullable: tr
   return { ...column, nullable: true };
 }
 
-/** A TIME column of a raw query: a Date from mysql2, UTC text from SQLite. */
+/** Converts a TIME column of a raw query: mysql2 returns a Date, SQLite returns UTC text. */
 export function storedTime(value: Date | string): Date {
   return value instanceof Date ? value : new Date(`${value.replace(' ', 'T')}Z`);
 }

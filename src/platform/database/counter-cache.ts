@@ -7,7 +7,7 @@ export interface Discrepancy {
   counted: number;
 }
 
-/** A column with the number of other rows, updated in the transactions that add and remove them. */
+/** A column with a number of related rows, updated in the transactions that add and remove these rows. */
 export interface CounterCache {
   /** Table and column, such as `users.post_count`. */
   readonly name: string;
@@ -27,6 +27,7 @@ interface Owner {
 const BATCH_SIZE = 200;
 
 /**
+ * The counter cache in one column of an entity.
  * @param options.entity the entity with the counter, with the alias `owner`; its primary key is `id`
  * @param options.column the counter property of `entity`
  * @param options.counted the entity whose rows are counted, with the alias `counted`
@@ -54,7 +55,10 @@ export function counterCacheOf<T extends Owner>(
       .createQueryBuilder(entity, 'owner')
       .select('owner.id', 'id')
       .addSelect(`owner.${column}`, 'stored')
-      .addSelect((rows) => rows.select(countSql).from(counted, 'counted').where(where), 'counted');
+      .addSelect(
+        (subquery) => subquery.select(countSql).from(counted, 'counted').where(where),
+        'counted',
+      );
 
   return {
     name: `${metadata.tableName}.${columnName}`,

@@ -65,12 +65,11 @@ export interface DatabaseSettings {
   /** Such as `READ-COMMITTED`. */
   isolation: string;
   sqlModes: string[];
-  /** The expected collation of the database and every table. */
-  collation: string;
+  /** For the database and every table. */
+  expectedCollation: string;
   /** Collation of new tables. A database that was restored under another name has the default of its server. */
   defaultCollation: string;
-  /** Tables with another collation. */
-  otherTables: string[];
+  tablesWithOtherCollation: string[];
 }
 
 /** Engine, latency, settings and privileges of the database, for the command `doctor`. */
@@ -119,9 +118,9 @@ export class DatabaseDiagnostics {
     return {
       isolation: isolation?.Value ?? '',
       sqlModes: session?.modes.split(',') ?? [],
-      collation,
+      expectedCollation: collation,
       defaultCollation: session?.collation ?? '',
-      otherTables: others.map((table) => table.name),
+      tablesWithOtherCollation: others.map((table) => table.name),
     };
   }
 

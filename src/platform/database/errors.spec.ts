@@ -1,6 +1,6 @@
 import { isConflict, isDatabaseUnavailable, isReadOnly } from './errors.js';
 
-const failed = (fields: object): Error => Object.assign(new Error('It failed.'), fields);
+const errorWith = (fields: object): Error => Object.assign(new Error('It failed.'), fields);
 
 describe('Database errors', () => {
   it.each([
@@ -30,7 +30,7 @@ describe('Database errors', () => {
     'SQLITE_CANTOPEN',
     'SQLITE_BUSY_SNAPSHOT',
   ])('%s is a sign of an unavailable database', (code) => {
-    expect(isDatabaseUnavailable(failed({ code }))).toBe(true);
+    expect(isDatabaseUnavailable(errorWith({ code }))).toBe(true);
   });
 
   it.each([
@@ -40,18 +40,18 @@ describe('Database errors', () => {
     { code: 'SQLITE_CONSTRAINT_UNIQUE' },
     { code: 'SQLITE' },
   ])('%j is not a sign of an unavailable database', (fields) => {
-    expect(isDatabaseUnavailable(failed(fields ?? {}))).toBe(false);
+    expect(isDatabaseUnavailable(errorWith(fields ?? {}))).toBe(false);
   });
 
   it('isReadOnly detects servers that reject writes', () => {
     const codes = ['ER_OPTION_PREVENTS_STATEMENT', 'ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION'];
-    for (const code of codes) expect(isReadOnly(failed({ code }))).toBe(true);
-    expect(isReadOnly(failed({ code: 'ER_DISK_FULL' }))).toBe(false);
+    for (const code of codes) expect(isReadOnly(errorWith({ code }))).toBe(true);
+    expect(isReadOnly(errorWith({ code: 'ER_DISK_FULL' }))).toBe(false);
   });
 
   it('isConflict detects lost conflicts, after which the transaction is retried', () => {
-    expect(isConflict(failed({ code: 'SQLITE_BUSY_SNAPSHOT' }))).toBe(true);
-    expect(isConflict(failed({ code: 'SQLITE_BUSY' }))).toBe(false);
-    expect(isConflict(failed({ code: 'ER_LOCK_DEADLOCK', errno: 1213 }))).toBe(true);
+    expect(isConflict(errorWith({ code: 'SQLITE_BUSY_SNAPSHOT' }))).toBe(true);
+    expect(isConflict(errorWith({ code: 'SQLITE_BUSY' }))).toBe(false);
+    expect(isConflict(errorWith({ code: 'ER_LOCK_DEADLOCK', errno: 1213 }))).toBe(true);
   });
 });

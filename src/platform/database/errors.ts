@@ -1,4 +1,4 @@
-/** The server is a replica, or a primary during failover. */
+/** Codes of a database that rejects writes: a replica, a primary during failover, or a read-only SQLite file. */
 const READ_ONLY = new Set([
   'ER_OPTION_PREVENTS_STATEMENT',
   'ER_READ_ONLY_MODE',
@@ -8,6 +8,7 @@ const READ_ONLY = new Set([
   'SQLITE_READONLY',
 ]);
 
+/** Codes of errors after which the client should try again later. */
 const UNAVAILABLE = new Set([
   ...READ_ONLY,
   'ECONNREFUSED',
@@ -128,7 +129,7 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   );
 }
 
-/** Whether the server rejects writes. Another server may accept them. */
+/** Whether the database rejects writes. With failover, another server may accept them. */
 export function isReadOnly(error: unknown): boolean {
   return READ_ONLY.has(codeOf(error));
 }

@@ -75,6 +75,7 @@ export class GroupCommit<I, O> {
     }
     const entries = new Map<I, BatchEntry<O>>();
     for (const batch of [...groups.values()].flatMap(batchesOf)) {
+      // `run` commits an item alone, with retries.
       if (batch.length === 1) continue;
       const results = this.transactions.runOnce((tx) => this.write.batch(tx, batch));
       for (const [index, item] of batch.entries()) entries.set(item, { results, index });

@@ -69,12 +69,18 @@ export class PageStatements {
    * The statement and its values for a page of the list of a parent.
    * @param total the length of the list, if known: then the statement of a deep page reads from the nearer end of the list
    */
-  of(parentId: string, paging: Paging, total = Infinity): [statement: string, values: Value[]] {
+  statementFor(
+    parentId: string,
+    paging: Paging,
+    total = Infinity,
+  ): [statement: string, values: Value[]] {
     const { page, limit, before } = paging;
     if (before !== undefined) return [this.afterId, [parentId, before, limit + 1]];
-    const newer = (page - 1) * limit;
-    if (!isDeep(paging) || newer <= total / 2) return [this.byNumber, [parentId, limit + 1, newer]];
-    const rows = Math.max(0, Math.min(limit + 1, total - newer));
-    return [this.byNumberFromEnd, [parentId, rows, Math.max(0, total - newer - rows)]];
+    const newerItems = (page - 1) * limit;
+    if (!isDeep(paging) || newerItems <= total / 2)
+      return [this.byNumber, [parentId, limit + 1, newerItems]];
+    const rowCount = Math.max(0, Math.min(limit + 1, total - newerItems));
+    const olderItems = Math.max(0, total - newerItems - rowCount);
+    return [this.byNumberFromEnd, [parentId, rowCount, olderItems]];
   }
 }

@@ -6,12 +6,12 @@ describe('privilegesOn', () => {
   it.each([
     ['on the whole server', 'GRANT SELECT, INSERT, ALTER ON *.* TO `u`@`%`', []],
     [
-      'all privileges on the database',
+      'of all privileges on the database',
       'GRANT ALL PRIVILEGES ON `platform`.* TO `u`@`%` WITH GRANT OPTION',
       [],
     ],
     [
-      'some privileges on the database',
+      'of some privileges on the database',
       'GRANT SELECT, INSERT ON `platform`.* TO `u`@`%`',
       ['ALTER'],
     ],

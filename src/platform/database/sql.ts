@@ -51,7 +51,12 @@ export async function writeRows(
 ): Promise<number> {
   const manager = entities(tx);
   if (isSqlite(manager.dataSource)) {
-    const { affected } = await runnerOf(tx).query(statement, values.map(toSqliteValue), true);
+    const withAffected = true;
+    const { affected } = await runnerOf(tx).query(
+      statement,
+      values.map(toSqliteValue),
+      withAffected,
+    );
     return affected ?? 0;
   }
   return (await send<ResultSetHeader>(tx, statement, values)).affectedRows;
@@ -145,9 +150,9 @@ export async function insertAll<T extends ObjectLiteral>(
 ): Promise<void> {
   if (rows.length === 0) return;
   const metadata = entities(tx).dataSource.getMetadata(entity);
-  const more = `, ${placeholdersFor(metadata.columns)}`.repeat(rows.length - 1);
+  const moreRows = `, ${placeholdersFor(metadata.columns)}`.repeat(rows.length - 1);
   const values = rows.flatMap((row) => valuesOf(metadata, row));
-  await writeRows(tx, insertOf(metadata) + more, values);
+  await writeRows(tx, insertOf(metadata) + moreRows, values);
 }
 
 /** Inserts one row with the columns that exist, because the schema may be older than this version. */
@@ -162,8 +167,8 @@ export async function insertOnAnySchema<T extends ObjectLiteral>(
   const columns = metadata.columns.filter(({ databaseName }) =>
     table?.findColumnByName(databaseName),
   );
-  const part = { dataSource, tableName: metadata.tableName, columns };
-  await writeRows(tx, insertStatement(part), valuesOf(part, row));
+  const existing = { dataSource, tableName: metadata.tableName, columns };
+  await writeRows(tx, insertStatement(existing), valuesOf(existing, row));
 }
 
 /** Cache of INSERT statements. */
@@ -180,9 +185,9 @@ function insertOf(metadata: EntityMetadata): string {
 type Columns = Pick<EntityMetadata, 'columns' | 'dataSource' | 'tableName'>;
 
 function insertStatement({ columns, dataSource, tableName }: Columns): string {
-  const columnNames = columns.map(({ databaseName }) => dataSource.driver.escape(databaseName));
+  const escapedNames = columns.map(({ databaseName }) => dataSource.driver.escape(databaseName));
   const table = dataSource.driver.escape(tableName);
-  return `INSERT INTO ${table} (${columnNames.join(', ')}) VALUES ${placeholdersFor(columns)}`;
+  return `INSERT INTO ${table} (${escapedNames.join(', ')}) VALUES ${placeholdersFor(columns)}`;
 }
 
 function valuesOf(
@@ -196,8 +201,8 @@ function valuesOf(
 }
 
 /**
- * Inserts `row`, or updates the row with its primary key. `row` must have at least one column outside of the key. Locks the row
- * until the end of the transaction.
+ * Inserts `row`, or updates the existing row with the same primary key. Locks the row until the end of the transaction. `row` must have
+ * at least one column outside of the key.
  * Uses one statement, because on MySQL and MariaDB a rejected INSERT leaves a shared lock: two transactions with such a lock
  * deadlock when they write.
  */
@@ -216,10 +221,10 @@ export async function upsertAll<T extends ObjectLiteral>(
   rows: QueryDeepPartialEntity<T>[],
 ): Promise<void> {
   const { columns } = entities(tx).dataSource.getMetadata(entity);
-  const written = columns.filter(
+  const updated = columns.filter(
     (column) => !column.isPrimary && rows.every((row) => column.propertyName in row),
   );
-  await insertOrUpdate(tx, entity, rows, names(written));
+  await insertOrUpdate(tx, entity, rows, columnNames(updated));
 }
 
 /** Inserts the rows whose primary key does not exist, with one statement. */
@@ -230,14 +235,14 @@ export async function insertMissing<T extends ObjectLiteral>(
 ): Promise<void> {
   const { primaryColumns } = entities(tx).dataSource.getMetadata(entity);
   // Sets the key of an existing row to its own value.
-  await insertOrUpdate(tx, entity, rows, names(primaryColumns));
+  await insertOrUpdate(tx, entity, rows, columnNames(primaryColumns));
 }
 
 async function insertOrUpdate<T extends ObjectLiteral>(
   tx: Transaction,
   entity: EntityTarget<T>,
   rows: QueryDeepPartialEntity<T>[],
-  written: string[],
+  updatedColumns: string[],
 ): Promise<void> {
   const manager = entities(tx);
   const { primaryColumns } = manager.dataSource.getMetadata(entity);
@@ -246,12 +251,12 @@ async function insertOrUpdate<T extends ObjectLiteral>(
     .insert()
     .into(entity)
     .values(rows)
-    .orUpdate(written, names(primaryColumns))
+    .orUpdate(updatedColumns, columnNames(primaryColumns))
     .updateEntity(false)
     .execute();
 }
 
-function names(columns: readonly { databaseName: string }[]): string[] {
+function columnNames(columns: readonly { databaseName: string }[]): string[] {
   return columns.map(({ databaseName }) => databaseName);
 }
 

@@ -28,7 +28,7 @@ export class Transaction {
  * request.
  */
 export abstract class TransactionRunner {
-  /** Transactions in the queue. Only SQLite has one. */
+  /** Transactions in the queue. Only SQLite has a queue. */
   abstract readonly waiting: number;
 
   abstract run<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
@@ -46,10 +46,13 @@ export function entities(tx: Transaction): EntityManager {
 }
 
 const MAX_RETRIES = 3;
-/** Maximum pause before the first retry. The maximum before the second is twice as long, and so on. */
+/** Maximum pause before the first retry. Each further retry adds the same time to the maximum. */
 const MAX_FIRST_PAUSE_MS = 40;
 
-/** The transaction of the current code. One store per process, because each store slows down every promise. */
+/**
+ * The transaction in which the current code runs, to reject nested ones. One store per process, because each store slows down every
+ * promise.
+ */
 const current = new AsyncLocalStorage<{ dataSource: DataSource; open: boolean }>();
 
 /**
@@ -60,7 +63,9 @@ const current = new AsyncLocalStorage<{ dataSource: DataSource; open: boolean }>
 export class TypeormTransactionRunner extends TransactionRunner {
   /** SQLite only. */
   private readonly fileLockTimeout: FileLockTimeout | undefined;
-  /** Total time of lock timeouts after which a transaction is not retried. */
+  /**
+   * The time limit for the database work of a request. After this time, a transaction that timed out waiting for a lock is not retried.
+   */
   private readonly timeoutMs: number;
   private last: Promise<unknown> = Promise.resolve();
   private queued = 0;
@@ -106,7 +111,7 @@ export class TypeormTransactionRunner extends TransactionRunner {
   }
 
   private async attempt<T>(work: (tx: Transaction) => Promise<T>, maxRetries: number): Promise<T> {
-    const deadline = performance.now() + this.timeoutMs;
+    const lockDeadline = performance.now() + this.timeoutMs;
     for (let retry = 0; ; retry += 1) {
       if (isPastDeadline(this.timeoutMs)) throw deadlineExceededError();
       const context = { dataSource: this.dataSource, open: true };
@@ -127,7 +132,7 @@ export class TypeormTransactionRunner extends TransactionRunner {
         else if (isCommitting && !isConflict(error)) throw new UnknownCommitOutcome(error);
         if (isFileLocked(error)) this.fileLockTimeout?.onTimeout();
         if (!isConflict(error) || retry === maxRetries) throw error;
-        if (isLockTimeout(error) && performance.now() > deadline) throw error;
+        if (isLockTimeout(error) && performance.now() > lockDeadline) throw error;
         await sleep(Math.random() * MAX_FIRST_PAUSE_MS * (retry + 1));
       } finally {
         context.open = false;

@@ -41,17 +41,21 @@ const REQUEST_HEADERS = [
 ];
 const METHODS = ['DELETE', 'GET', 'HEAD', 'POST'];
 
-/** Lifetime of a preflight result in seconds: the maximum of Chromium. */
-const MAX_AGE = 7200;
+/** Lifetime of a preflight result: the maximum of Chromium. */
+const PREFLIGHT_MAX_AGE_SECONDS = 7200;
 
 const PREFLIGHT_VARY = 'Origin, Access-Control-Request-Method, Access-Control-Request-Headers';
 
 /**
- * Middleware for cache and CORS headers of the developer API (Fetch standard, "CORS protocol"). Any origin may call it and read all
- * responses: requests authenticate with an access token, and cookies are ignored. Allows preflights for every path, so that a script
- * can read the 404 of a wrong path.
+ * Middleware that sets the cache and CORS headers of the developer API (Fetch standard, "CORS protocol"), and responds to preflights.
+ * Any origin may call the API and read all responses: requests authenticate with an access token, and cookies are ignored. Allows
+ * preflights for every path, so that a script can read the 404 of a wrong path.
  */
-export function developerApi(request: Request, response: Response, next: NextFunction): void {
+export function developerApiHeaders(
+  request: Request,
+  response: Response,
+  next: NextFunction,
+): void {
   response.set({
     'Cache-Control': 'private, no-cache',
     'Access-Control-Allow-Origin': '*',
@@ -64,7 +68,7 @@ export function developerApi(request: Request, response: Response, next: NextFun
   response.set({
     'Access-Control-Allow-Methods': METHODS.join(', '),
     'Access-Control-Allow-Headers': REQUEST_HEADERS.join(', '),
-    'Access-Control-Max-Age': String(MAX_AGE),
+    'Access-Control-Max-Age': String(PREFLIGHT_MAX_AGE_SECONDS),
   });
   response.vary(PREFLIGHT_VARY).status(204).end();
 }
@@ -95,8 +99,8 @@ export class DeletedResponse {
   }
 }
 
-/** A number of calls per period, such as posts per month, and the rest of it. */
-export interface RateLimit {
+/** The values of the RateLimit headers: a quota, such as posts per month, and how much of it is left. */
+export interface QuotaState {
   /** Name of the policy, in visible ASCII without quotes. */
   policy: string;
   quota: number;
@@ -108,8 +112,8 @@ export interface RateLimit {
 }
 
 /** Response headers of the IETF draft "RateLimit header fields for HTTP" (structured fields, RFC 9651). */
-export function rateLimitHeaders(limit: RateLimit): Record<string, string> {
-  const { policy, quota, windowSeconds, remaining, resetSeconds } = limit;
+export function rateLimitHeaders(state: QuotaState): Record<string, string> {
+  const { policy, quota, windowSeconds, remaining, resetSeconds } = state;
   return {
     'RateLimit-Policy': `"${policy}";q=${quota};w=${windowSeconds}`,
     RateLimit: `"${policy}";r=${remaining};t=${resetSeconds}`,

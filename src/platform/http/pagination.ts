@@ -25,10 +25,16 @@ const DEFAULT_PAGE_SIZE = 20;
 
 /**
  * The query class of a list endpoint (product requirements, section 8).
- * @param prefix the prefix of item ids
- * @param maxLimit maximum items per page
+ * @param options.idPrefix the prefix of item ids
+ * @param options.maxLimit maximum items per page
  */
-export function pagingQuery(prefix: IdPrefix, maxLimit: number): Type<Paging> {
+export function pagingQuery({
+  idPrefix,
+  maxLimit,
+}: {
+  idPrefix: IdPrefix;
+  maxLimit: number;
+}): Type<Paging> {
   class PagingQuery implements Paging {
     @ApiPropertyOptional({
       type: 'integer',
@@ -37,7 +43,7 @@ export function pagingQuery(prefix: IdPrefix, maxLimit: number): Type<Paging> {
       default: 1,
       description:
         'Page to read, from 1. While the list changes, pages read by their number may repeat or skip items; to read each ' +
-        'item once, follow `next` of the `Link` header. With `before`, this only labels `meta.page`.',
+        'item once, follow `next` of the `Link` header. With `before`, `page` does not select the page, and is only repeated in `meta.page`.',
     })
     @WholeNumber(MAX_PAGE)
     page = 1;
@@ -53,12 +59,12 @@ export function pagingQuery(prefix: IdPrefix, maxLimit: number): Type<Paging> {
     limit = DEFAULT_PAGE_SIZE;
 
     @ApiPropertyOptional({
-      pattern: idPattern(prefix).source,
+      pattern: idPattern(idPrefix).source,
       // Without an example, because Swagger UI would send it by default.
       description:
         'Id of an item: returns the items after it in the list, which are older. The item may have been deleted.',
     })
-    @ItemId(prefix)
+    @ItemId(idPrefix)
     before?: string;
   }
   return PagingQuery;
@@ -92,10 +98,10 @@ export interface PageResponse<T> {
   meta: PageMeta;
 }
 
-/** From 1 to `max`. One decorator, because stacked decorators run in reverse order. */
+/** A query parameter from 1 to `max`. One decorator, because stacked decorators run in reverse order. */
 function WholeNumber(max: number): PropertyDecorator {
   return applyDecorators(
-    Transform(({ value }) => wholeNumber(value)),
+    Transform(({ value }) => parseWholeNumber(value)),
     rules.isWholeNumber(),
     rules.atLeast(1),
     rules.atMost(max),
@@ -110,7 +116,8 @@ function ItemId(prefix: IdPrefix): PropertyDecorator {
   );
 }
 
-function wholeNumber(value: unknown): unknown {
+/** Returns other values unchanged, which `isWholeNumber` then rejects. */
+function parseWholeNumber(value: unknown): unknown {
   return typeof value === 'string' && /^-?(0|[1-9]\d*)$/.test(value) ? Number(value) : value;
 }
 

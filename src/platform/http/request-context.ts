@@ -37,7 +37,7 @@ export function requestContext(clock: Clock): RequestHandler {
     request.context = new HttpRequestContext(requestId, receivedAt, request);
     response.setHeader('X-Request-Id', requestId);
     cacheRemoteAddress(request);
-    duringRequest(request.context, next, () => response.writableEnded);
+    duringRequest(request.context, next, { isFinished: () => response.writableEnded });
   };
 }
 

@@ -4,7 +4,7 @@ import { DatabaseClock } from '../database/database-status.js';
 import { Migrator } from '../database/migrations/migrator.js';
 import { Shutdown } from './shutdown.js';
 
-/** Two processes may differ by twice as much. */
+/** Maximum difference between a process and the database, so the clocks of two processes may differ by twice as much. */
 const MAX_SKEW_MS = 5 * SECOND;
 
 /** Compares the clock of this process with the clock of the database, which all processes share. */

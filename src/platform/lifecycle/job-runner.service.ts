@@ -23,6 +23,7 @@ export function tenMinutesOf(time: Date): JobPeriod {
   return periodOf(time, 10 * MINUTE, 'yyyy-mm-ddThh:mm');
 }
 
+/** @param format as long as the part of the ISO time that becomes the name */
 function periodOf(time: Date, lengthMs: number, format: string): JobPeriod {
   const start = floorTo(time, lengthMs);
   return {

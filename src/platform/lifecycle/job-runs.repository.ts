@@ -1,7 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { DataSource, IsNull, LessThan, LessThanOrEqual, Not } from 'typeorm';
 import { Clock, HOUR, addMilliseconds } from '../clock.js';
-import { newId } from '../ids.js';
 import { isDuplicateKey } from '../database/errors.js';
 import { deletableRows, type DeletableRows } from '../database/retention/deletable-rows.js';
 import { entities, TransactionRunner, type Transaction } from '../database/transaction.js';
@@ -19,7 +19,7 @@ export class JobRunsRepository {
     private readonly clock: Clock,
   ) {}
 
-  /** True for one caller per job and period: the one that inserts the row, or replaces an abandoned run. */
+  /** True for the caller that inserts the row of the job and period, or takes over an abandoned run. */
   async claim(job: string, period: string, startedAt: Date): Promise<boolean> {
     const run = await this.dataSource.manager.findOneBy(JobRun, { job, period });
     if (run) return run.finishedAt === null && this.claimAbandoned(job, period, startedAt);
@@ -50,7 +50,7 @@ export class JobRunsRepository {
     await upsert(tx, JobRun, run);
   }
 
-  /** The end of the newest finished run; null if there is none. */
+  /** The end of the run for the newest period that has finished; null if there is none. */
   async findLastFinish(job: string): Promise<Date | null> {
     const run = await this.dataSource.manager.findOne(JobRun, {
       where: { job, finishedAt: Not(IsNull()) },
@@ -61,13 +61,15 @@ export class JobRunsRepository {
 
   /** The runs of periods before `period`. */
   runsBefore(job: string, period: string): DeletableRows {
-    return deletableRows(this.dataSource, JobRun, { job, period: LessThan(period) }, 'period');
+    const where = { job, period: LessThan(period) };
+    return deletableRows(this.dataSource, JobRun, { where, orderBy: 'period' });
   }
 
   /** Inserts, updates and deletes a row, then rolls back. @throws the driver's error if a write fails */
   async checkWritable(): Promise<void> {
     const now = this.clock.now();
-    const key = { job: newId('evt', now), period: 'trial' };
+    // No job has this name.
+    const key = { job: randomUUID(), period: 'trial' };
     const rollback = new Error('Roll back.');
     try {
       await this.transactions.run(async (tx) => {

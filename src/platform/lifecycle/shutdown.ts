@@ -28,8 +28,8 @@ export class Shutdown implements BeforeApplicationShutdown {
   private phase: Phase = 'serving';
   private openResponses = 0;
   /**
-   * The latest response of each connection; undefined once it is closed. A set of responses would promote them to the old generation
-   * (decision 0019).
+   * The latest response of each connection; undefined once that response is closed. A set of all open responses would promote them to
+   * the old generation (decision 0019).
    */
   private readonly latestResponses = new Map<Socket, Response | undefined>();
 

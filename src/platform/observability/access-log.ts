@@ -12,7 +12,7 @@ const HEALTH_ROUTES = new Set(['/livez', '/readyz']);
 /** Seconds. */
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** All other methods share one label value, to limit cardinality. */
+/** Methods with their own label value. All others share the value `other`, to limit cardinality. */
 const METHODS = new Set(['DELETE', 'GET', 'HEAD', 'OPTIONS', 'POST']);
 const DENIED = new Set([401, 403]);
 

@@ -23,7 +23,7 @@ const SECRET_KEYS = [
   'phone',
 ];
 
-/** The root logger. Adds the id of the current request to lines without one. */
+/** The root logger. Adds the id of the current request to lines without a request id. */
 export function pinoFor(config: AppConfig, output = standardOutput(config)): Logger {
   return pino(
     {

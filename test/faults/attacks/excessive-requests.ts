@@ -4,13 +4,13 @@ import type { Member } from '../../support/member.js';
 const JSON_TYPE = { 'content-type': 'application/json' };
 const BOMB_BYTES = 32 * 1024 * 1024;
 
-export interface Excess {
+export interface ExcessiveRequest {
   status: number;
   send: () => Promise<Response>;
 }
 
 /** Requests that each exceed one limit, with the status of the rejection. */
-export function excessiveRequests(member: Member, postId: string): Excess[] {
+export function excessiveRequests(member: Member, postId: string): ExcessiveRequest[] {
   const publishBody = (body: string, headers: Record<string, string> = {}): Promise<Response> =>
     member.postRaw('/posts', body, { ...JSON_TYPE, ...headers });
   const publish = (fields: object): Promise<Response> => publishBody(JSON.stringify(fields));

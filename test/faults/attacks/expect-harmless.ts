@@ -10,14 +10,14 @@ export interface ReadResponse {
   body: string;
 }
 
-/** Parts of the hostile texts that are code if unescaped. */
+/** Parts of the hostile texts that a browser would execute if they were not escaped. */
 const CODE = /<script>|<img src=x|<svg\/onload|onfocus='alert|(?:href|src|action)="\s*javascript:/i;
 /** The origin of the redirect URIs of the test apps. */
 const APP_ORIGIN = 'https://garden.example';
 
 /**
- * Asserts that a text had no effect: no fault, no injected header or cookie, no foreign redirect, no code on a page, and valid
- * JSON. `what` names the request in a failure.
+ * Asserts that a text in a request had no effect on its response: no fault, no injected header or cookie, no redirect to another
+ * site, no code on a page, and valid JSON. `what` names the request in the message of a failed assertion.
  */
 export function expectHarmless(
   { status, headers, body }: ReadResponse,
@@ -53,7 +53,7 @@ export async function readResponse(response: Response): Promise<ReadResponse> {
   return { status: response.status, headers: response.headers, body: await response.text() };
 }
 
-/** The service itself updates this table, every ten minutes. */
+/** Ignored, because a job of the service updates it every ten minutes. */
 const RECOUNTED_TABLE = 'api_usage_daily';
 
 /** A user with a post, a comment and an app, whose rows must not change. */

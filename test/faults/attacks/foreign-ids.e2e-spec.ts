@@ -21,7 +21,7 @@ import { reportFigure } from '../figures.js';
 import { routesOf } from './undocumented-paths.js';
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
-/** A valid body of a POST, where the route requires one. */
+/** A valid body for a POST to each path that requires one. */
 const BODIES: Readonly<Record<string, object>> = {
   '/dev/v1/posts/:id/comments': { text: 'Mine now' },
 };
@@ -91,7 +91,7 @@ onSqlite('Foreign ids', (database) => {
   const unknownId = (prefix: 'post' | 'cmt' | 'svc_app' | 'txn'): string =>
     newId(prefix, app().clock.now());
 
-  /** Asserts that both responses are identical. Returns the response. */
+  /** Asserts that the responses for a foreign and an unknown id are identical. Returns one of them. */
   async function expectSame(
     foreign: Promise<Response>,
     unknown: Promise<Response>,
@@ -178,14 +178,15 @@ onSqlite('Foreign ids', (database) => {
   });
 
   it('reveal no app that another user has connected', async () => {
-    const theirApp = await Member.join(app(), { user: owner.user });
+    /** The owner, with an app that the thief has not connected. */
+    const ownerInOtherApp = await Member.join(app(), { user: owner.user });
     const visitor = new Browser(app(), FIXED_REQUEST_ID);
     await visitor.signInToAccount(thief.user);
     const cookie = [...visitor.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
     const headers = { ...FIXED_REQUEST_ID, cookie, origin: app().baseUrl };
     const open = (id: string, method: string): Promise<Response> =>
       app().fetch(`/account/apps/${id}`, { method, headers });
-    const { clientId } = theirApp.client;
+    const { clientId } = ownerInOtherApp.client;
     for (const method of METHODS)
       await expectSame(open(clientId, method), open(unknownId('svc_app'), method));
     expect((await open(clientId, 'GET')).status).toBe(404);
@@ -197,13 +198,13 @@ onSqlite('Foreign ids', (database) => {
     };
     const { status } = await expectSame(revoke(clientId), revoke(unknownId('svc_app')));
     expect(status).toBe(200);
-    expect((await theirApp.get('/me')).status).toBe(200);
+    expect((await ownerInOtherApp.get('/me')).status).toBe(200);
   });
 
   it('give no access to an authorization request of another browser', async () => {
     const ownerBrowser = new Browser(app());
     const { html } = await ownerBrowser.signIn(authorizeLink(owner.client), owner.user);
-    const [, transaction = ''] = /name="transaction" value="([^"]*)"/.exec(html) ?? [];
+    const [, authorizationId = ''] = /name="transaction" value="([^"]*)"/.exec(html) ?? [];
     const thiefBrowser = new Browser(app(), FIXED_REQUEST_ID);
     await thiefBrowser.signIn(authorizeLink(owner.client), thief.user);
     const cookie = [...thiefBrowser.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
@@ -212,7 +213,7 @@ onSqlite('Foreign ids', (database) => {
       const body = new URLSearchParams({ transaction: id, token: 'x', decision: 'approve' });
       return app().fetch('/oauth/authorize/decision', { method: 'POST', headers, body });
     };
-    const { status } = await expectSame(decide(transaction), decide(unknownId('txn')));
+    const { status } = await expectSame(decide(authorizationId), decide(unknownId('txn')));
     expect(status).toBe(403);
   });
 

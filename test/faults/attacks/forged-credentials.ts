@@ -12,7 +12,10 @@ interface Known {
   cookie: string;
 }
 
-/** Headers that must not authenticate: another value in place of the access token, or a credential in another header. */
+/**
+ * Headers that must not authenticate: `Authorization` with another value or scheme than the access token as `Bearer`, and
+ * credentials in other headers.
+ */
 export function forgedCredentials({
   user,
   client,

@@ -185,9 +185,9 @@ onSqlite('Forged headers (RFC 9700 §4.13, TLS terminating reverse proxies)', (d
     for (const { what, bytes } of attacks) {
       const { text, statuses, isClosed } = await sendRaw(app().baseUrl, bytes);
       const isRejected = statuses.every((status) => [400, 413, 501].includes(status));
-      const hasOneResponse =
-        statuses.length <= 1 && isClosed && !text.toLowerCase().includes(SMUGGLED);
-      if (!isRejected || !hasOneResponse) accepted.push({ what, statuses, isClosed });
+      const mayServeSecond =
+        statuses.length > 1 || !isClosed || text.toLowerCase().includes(SMUGGLED);
+      if (!isRejected || mayServeSecond) accepted.push({ what, statuses, isClosed });
     }
     expect(accepted).toEqual([]);
     await app().service(CallLog).flush();
@@ -206,21 +206,26 @@ onSqlite('Forged headers (RFC 9700 §4.13, TLS terminating reverse proxies)', (d
     ]);
     const next = requestOf('GET /livez', ['X-Request-Id: second', 'Connection: close']);
     const json = 'Content-Type: application/json';
-    const allowed = `Authorization: Bearer ${token}`;
+    const authorization = `Authorization: Bearer ${token}`;
     const large = inner.padEnd(300_000, ' ');
     const rejected: [line: string, headers: string[], body: string, statuses: number[]][] = [
       ['POST /dev/v1/posts', [json], inner, [401, 200]],
-      ['POST /dev/v1/posts', [allowed, 'Content-Type: text/plain'], inner, [415, 200]],
-      ['POST /dev/v1/posts', [allowed, json], inner, [400, 200]],
-      ['POST /dev/v1/posts', [allowed, json, 'Expect: 100-continue'], inner, [400, 200]],
-      ['POST /dev/v1/posts', [allowed, json, 'Transfer-Encoding: chunked'], inner, [400, 200]],
+      ['POST /dev/v1/posts', [authorization, 'Content-Type: text/plain'], inner, [415, 200]],
+      ['POST /dev/v1/posts', [authorization, json], inner, [400, 200]],
+      ['POST /dev/v1/posts', [authorization, json, 'Expect: 100-continue'], inner, [400, 200]],
+      [
+        'POST /dev/v1/posts',
+        [authorization, json, 'Transfer-Encoding: chunked'],
+        inner,
+        [400, 200],
+      ],
       ['POST /dev/v1/nope', [], inner, [404, 200]],
       ['PUT /dev/v1/me', [], inner, [405, 200]],
       ['GET /dev/v1/posts/%zz', [], inner, [400, 200]],
       ['GET /dev/v1/me', [], inner, [401, 200]],
       ['HEAD /dev/v1/me', [], inner, [401, 200]],
       ['POST /oauth/token', [json], inner, [400, 200]],
-      ['POST /dev/v1/posts', [allowed, json], large, [413, 200]],
+      ['POST /dev/v1/posts', [authorization, json], large, [413, 200]],
       ['POST /oauth/token', ['Content-Type: application/x-www-form-urlencoded'], large, [413, 200]],
     ];
     for (const [line, headers, body, expected] of rejected) {
@@ -270,7 +275,7 @@ async function guess(app: TestApp, client: TestClient, headers: Record<string, s
 onSqlite('Forged client address (RFC 9700 §4.13)', (database) => {
   const app = useTestApp(database, { RATE_LIMITS: 'token-failures=3' });
 
-  it('does not bypass the rate limits of secrets and text messages', async () => {
+  it('does not bypass the rate limits of wrong secrets and of text messages', async () => {
     const client = await app().addClient();
     const claims = (number: number): Record<string, string> => ({
       'x-forwarded-for': `203.0.113.${number}, 198.51.100.${number}`,
@@ -283,14 +288,14 @@ onSqlite('Forged client address (RFC 9700 §4.13)', (database) => {
       statuses.push(await guess(app(), client, claims(number)));
     expect(statuses).toEqual([401, 401, 401, 429, 429, 429]);
     const limit = app().config.rateLimits['address-messages-per-hour'];
-    const sent = [];
+    const signInStatuses = [];
     for (let number = 1; number <= limit + 3; number += 1) {
       const visitor = new Browser(app(), claims(number));
       const page = await visitor.open('/account/apps');
       const phone = `+1415555${5000 + number}`;
-      sent.push((await visitor.submit(page, '/account/sign-in', { phone })).status);
+      signInStatuses.push((await visitor.submit(page, '/account/sign-in', { phone })).status);
     }
-    expect(sent).toEqual([...Array(limit).fill(200), 429, 429, 429]);
+    expect(signInStatuses).toEqual([...Array(limit).fill(200), 429, 429, 429]);
   });
 });
 

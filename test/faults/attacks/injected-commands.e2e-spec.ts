@@ -15,7 +15,7 @@ import { Member } from '../../support/member.js';
 import { useTestApp } from '../../support/test-app.js';
 import { reportFigure } from '../figures.js';
 import { Bystander } from './expect-harmless.js';
-import { CONTROL, HOSTILE_LINES, HOSTILE_PARAGRAPHS, textsFor } from './hostile-texts.js';
+import { CONTROL, HOSTILE_LINES, HOSTILE_TEXTS, textsFor } from './hostile-texts.js';
 
 /** Each value gets every eighth text of a group only, because each command starts an application. */
 const ONE_IN = 8;
@@ -26,7 +26,7 @@ const CALLBACK = 'https://garden.example/callback';
 /** Deep below the folder of the test, so that no path traversal leaves the folder. */
 const DEEP = 'a/b/c/d';
 const PLAIN = 'Plain words';
-/** Sent to every value, to find those that accept any text. It is a valid file name, too. */
+/** Sent as every value, to find the values that accept any text. It is a valid file name, too. */
 const STATEMENT = `'; DROP TABLE posts; --`;
 /** Values that are stored without change, with the JSON member that returns them. */
 const STORED: Readonly<Record<string, string>> = {
@@ -35,7 +35,7 @@ const STORED: Readonly<Record<string, string>> = {
   'user add --name': 'name',
   'user add --neighborhood': 'neighborhood',
 };
-/** All values that accept any text, including a filter and a file name. */
+/** All values that accept any text: the stored ones, a filter and a file name. */
 const FREE_TEXT = [...Object.keys(STORED), 'audit list --action', 'user export --output'];
 /** The valid columns of an imported line, without its phone. */
 const DEFAULTS: Readonly<Record<Exclude<Column, 'phone'>, string>> = {
@@ -46,16 +46,16 @@ const DEFAULTS: Readonly<Record<Exclude<Column, 'phone'>, string>> = {
   longitude: '-122.25',
 };
 
-/** A value of a command: an argument, or an option that takes one. */
+/** A value in a command line: an argument, or the value of an option. */
 interface Value {
   /** The option name; undefined for an argument. */
   option?: string;
-  /** Its placeholder in the help. */
+  /** The placeholder in the help. */
   name: string;
   isRequired: boolean;
 }
 
-/** The values of a command, except the reason, which is tested with the actor. */
+/** The values that a command accepts, except `--reason`, which is tested with `--actor`. */
 function valuesOf({ command }: CommandEntry): Value[] {
   const options = command.options.filter(({ required, long }) => required && long !== '--reason');
   return [
@@ -96,10 +96,10 @@ onSqlite('Injection through the command line', (database) => {
     async (format, { task }) => {
       const isCsv = format === 'csv';
       const firstPhone = FORMATS.indexOf(format) * 1000;
-      const texts = [PLAIN, ...(isCsv ? HOSTILE_LINES : HOSTILE_PARAGRAPHS)];
+      const texts = [PLAIN, ...(isCsv ? HOSTILE_LINES : HOSTILE_TEXTS)];
       const rows = COLUMNS.flatMap((column) => texts.map((text) => ({ column, text })));
-      const users = rows.map(({ column, text }, at) => ({
-        phone: phoneOf(firstPhone + at),
+      const users = rows.map(({ column, text }, index) => ({
+        phone: phoneOf(firstPhone + index),
         ...DEFAULTS,
         [column]: text,
       }));
@@ -111,36 +111,39 @@ onSqlite('Injection through the command line', (database) => {
       expectHarmlessOutput(outcome, format);
       const { errors } = JSON.parse(outcome.stdout) as { errors: { line: number }[] };
       // Lines count from 1. The first line of CSV has the column names.
-      const bad = new Set(errors.map(({ line }) => line - (isCsv ? 2 : 1)));
+      const rejected = new Set(errors.map(({ line }) => line - (isCsv ? 2 : 1)));
       const { manager } = app().dataSource;
       /** Columns that accept any single-line text. */
       const freeColumns = new Set(
-        rows.flatMap(({ column, text }, at) => (text === PLAIN && !bad.has(at) ? [column] : [])),
+        rows.flatMap(({ column, text }, index) =>
+          text === PLAIN && !rejected.has(index) ? [column] : [],
+        ),
       );
       expect([...freeColumns].toSorted()).toEqual(['name', 'neighborhood']);
-      for (const [at, { column, text }] of rows.entries()) {
-        const isStored =
-          freeColumns.has(column) && (text === PLAIN || HOSTILE_LINES.includes(text));
-        expect([column, text, bad.has(at)]).toEqual([column, text, isStored ? false : bad.has(at)]);
-        const user = await manager.findOneBy(User, { phone: phoneOf(firstPhone + at) });
-        expect([column, text, user === null]).toEqual([column, text, bad.has(at)]);
+      for (const [index, { column, text }] of rows.entries()) {
+        const isRejected = rejected.has(index);
+        if (freeColumns.has(column) && (text === PLAIN || HOSTILE_LINES.includes(text)))
+          expect([column, text, isRejected]).toEqual([column, text, false]);
+        const user = await manager.findOneBy(User, { phone: phoneOf(firstPhone + index) });
+        expect([column, text, user === null]).toEqual([column, text, isRejected]);
         if (user) expect(user[column as 'name']).toBe(text.trim());
       }
       reportFigure(
         task,
-        `${COLUMNS.length} columns of ${format}, ${texts.length - 1} hostile texts, ${rows.length - bad.size} of ${rows.length} lines stored`,
+        `${COLUMNS.length} columns of ${format}, ${texts.length - 1} hostile texts, ${rows.length - rejected.size} of ${rows.length} lines stored`,
       );
     },
   );
 
   it('rejects hostile texts as column names', async () => {
     const phone = phoneOf(4000);
-    const objects = HOSTILE_PARAGRAPHS.map((text) =>
+    // In an object literal, `__proto__` would set the prototype.
+    const objects = HOSTILE_TEXTS.map((text) =>
       JSON.stringify(Object.fromEntries([...Object.entries({ phone, name: PLAIN }), [text, 'x']])),
     );
     const files = [
       ['ndjson', objects.join('\n')],
-      ...textsFor(0, ONE_IN).map((text) => [
+      ...textsFor(0, { oneIn: ONE_IN }).map((text) => [
         'csv',
         `phone,name,${quoted(text)}\n${phone},${PLAIN},x\n`,
       ]),
@@ -183,7 +186,7 @@ onSqlite('Injection through the command line', (database) => {
         // Without a value, the texts are sent as actor and reason.
         for (const value of [undefined, ...valuesOf(leaf)]) {
           const place = `${leaf.path} ${value?.option ?? `<${value?.name}>`}`;
-          const texts = textsFor(values, ONE_IN);
+          const texts = textsFor(values, { oneIn: ONE_IN });
           for (const text of value ? new Set([STATEMENT, ...texts]) : texts) {
             const typed = value?.name === 'file' ? `${folder}/${DEEP}/x-${text}` : text;
             const words = argumentsOf(leaf, value, typed, {
@@ -211,13 +214,14 @@ onSqlite('Injection through the command line', (database) => {
       expect([...accepting].toSorted()).toEqual(FREE_TEXT.toSorted());
       reportFigure(
         task,
-        `${values} values of ${leaves.length} commands, a hostile text of each kind in each, ${runs} runs`,
+        `${values} values of ${leaves.length} commands, each with a hostile text of each kind, ${runs} runs`,
       );
     },
     TEST_TIMEOUT_MS,
   );
 
   it('stores hostile texts as actor and reason without change', async () => {
+    // The commands of the previous test wrote these events.
     const events = await cli.json<Record<string, unknown>[]>('audit', 'list', '--limit', 'all');
     const own = events.filter(({ actor }) => HOSTILE_LINES.includes(String(actor)));
     expect(new Set(own.map(({ action }) => action)).size).toBeGreaterThanOrEqual(MIN_ACTIONS);
@@ -226,8 +230,8 @@ onSqlite('Injection through the command line', (database) => {
 });
 
 /**
- * The command line with the required values from `known`. The text is the `chosen` value, or actor and reason without a chosen
- * value.
+ * The command line with the required values from `known`. The text is the `chosen` value; without a chosen value, it is the actor
+ * and the reason.
  */
 function argumentsOf(
   leaf: CommandEntry,
@@ -235,7 +239,7 @@ function argumentsOf(
   text: string,
   known: Readonly<Record<string, string>>,
 ): string[] {
-  const typed = valuesOf(leaf)
+  const words = valuesOf(leaf)
     .filter((value) => value.isRequired || isSame(value, chosen))
     .map((value) => {
       const word = isSame(value, chosen) ? text : known[value.name];
@@ -247,9 +251,9 @@ function argumentsOf(
     ...leaf.path.split(' '),
     '--json',
     ...(chosen === undefined ? actorOptions.map((option) => `${option}=${text}`) : []),
-    ...typed.flatMap(({ option, word }) => (option === undefined ? [] : [`${option}=${word}`])),
+    ...words.flatMap(({ option, word }) => (option === undefined ? [] : [`${option}=${word}`])),
     '--',
-    ...typed.flatMap(({ option, word }) => (option === undefined ? [word] : [])),
+    ...words.flatMap(({ option, word }) => (option === undefined ? [word] : [])),
   ];
 }
 
@@ -265,7 +269,7 @@ function quoted(cell: string): string {
   return `"${cell.replaceAll('"', '""')}"`;
 }
 
-/** Converts the coordinates to JSON numbers. */
+/** Converts the default coordinates to JSON numbers; hostile texts stay strings. */
 function withNumbers(user: Record<string, string>): Record<string, unknown> {
   const { latitude, longitude } = DEFAULTS;
   return Object.fromEntries(

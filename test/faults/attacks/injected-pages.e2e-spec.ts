@@ -56,7 +56,7 @@ onSqlite('Injection through pages', (database) => {
     sent += 1;
   }
 
-  /** Opens a page as the user. Restores the session and the access of apps, which an earlier text may have ended. */
+  /** Opens a page as `member`. Restores their session and the access of apps, which an earlier request may have ended. */
   async function ownPage(path: string): Promise<Shown> {
     const { user, client } = member;
     if (path !== link) for (const each of [client, otherApp]) await app().accessToken(user, each);
@@ -75,7 +75,8 @@ onSqlite('Injection through pages', (database) => {
     return { visitor, page: action ? await visitor.submit(page, action, typed) : page };
   }
 
-  const everyPage = (): (() => Promise<Shown>)[] => [
+  /** One function for each page with forms, which opens it. */
+  const pageOpeners = (): (() => Promise<Shown>)[] => [
     () => strangerPage(link),
     () => strangerPage(link, '/oauth/authorize/sign-in'),
     () => strangerPage(ACCOUNT),
@@ -84,6 +85,7 @@ onSqlite('Injection through pages', (database) => {
     () => ownPage(ACCOUNT),
     () => ownPage(`${ACCOUNT}/${member.client.clientId}`),
   ];
+
   /** The fields of a form, with a phone and a wrong code in the empty ones. */
   function filled(page: Page, action: string): URLSearchParams {
     const form = formsOf(page.html).find((each) => each.action === action);
@@ -94,51 +96,53 @@ onSqlite('Injection through pages', (database) => {
     );
   }
 
-  const declared = operationEntries(publishedDocument()).map(
+  const documented = operationEntries(publishedDocument()).map(
     ({ method, path }) => `${method.toUpperCase()} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`,
   );
   /** Paths of undocumented routes. */
-  const pathsOf = (method: string): string[] =>
+  const undocumentedPaths = (method: string): string[] =>
     routesOf(app().nest)
-      .filter((route) => route.method === method && !declared.includes(`${method} ${route.path}`))
+      .filter((route) => route.method === method && !documented.includes(`${method} ${route.path}`))
       .map(({ path }) => path);
 
   it('executes no hostile text in a form field', { timeout: TEST_TIMEOUT_MS }, async ({ task }) => {
     const actions = new Set<string>();
     const accepted = new Set<string>();
     let fields = 0;
-    for (const open of everyPage())
+    for (const open of pageOpeners())
       for (const { action, fields: own } of formsOf((await open()).page.html)) {
         actions.add(action);
         for (const name of [...Object.keys(own), undefined]) {
-          for (const text of textsFor(fields, ONE_IN_FORMS)) {
+          for (const text of textsFor(fields, { oneIn: ONE_IN_FORMS })) {
             const { visitor, page } = await open();
             const body = filled(page, action);
             body.set(name ?? text, name === undefined ? 'x' : text);
             const response = await visitor.post(action, body);
-            expectNoEffect(readPage(response), text, `${action} ${name ?? '(a name)'}`);
+            expectNoEffect(readPage(response), text, `${action} ${name ?? '(unknown name)'}`);
             if (response.status < 400) accepted.add(action);
           }
           fields += 1;
         }
       }
-    const known = pathsOf('POST').filter((path) => !PARAMETER.test(path));
-    expect([...actions].toSorted()).toEqual(known.toSorted());
+    const formPaths = undocumentedPaths('POST').filter((path) => !PARAMETER.test(path));
+    expect([...actions].toSorted()).toEqual(formPaths.toSorted());
     // The codes are always wrong, so `/verify` accepts no form.
-    const acceptable = known.filter((path) => !path.endsWith('/verify'));
+    const acceptable = formPaths.filter((path) => !path.endsWith('/verify'));
     expect([...accepted].toSorted()).toEqual(acceptable.toSorted());
     reportFigure(
       task,
-      `${fields} fields of ${actions.size} kinds of forms, half of the hostile texts of each kind in each`,
+      `${fields} fields of ${actions.size} kinds of forms, each with half of the hostile texts of each kind`,
     );
   });
 
   it('executes no hostile text in a URL', { timeout: TEST_TIMEOUT_MS }, async ({ task }) => {
-    const paths = [...pathsOf('GET'), ...pathsOf('ALL')].filter((path) => PARAMETER.test(path));
+    const paths = [...undocumentedPaths('GET'), ...undocumentedPaths('ALL')].filter((path) =>
+      PARAMETER.test(path),
+    );
     expect(paths).not.toEqual([]);
     const { visitor } = await ownPage(ACCOUNT);
-    for (const [at, path] of paths.entries())
-      for (const text of textsFor(at)) {
+    for (const [index, path] of paths.entries())
+      for (const text of textsFor(index)) {
         const encoded = encodeURIComponent(text);
         const address = `${path.replace(PARAMETER, () => encoded)}?${encoded}=${encoded}`;
         const response = await visitor.open(address);
@@ -153,8 +157,8 @@ onSqlite('Injection through pages', (database) => {
     const { visitor } = await ownPage(link);
     const cookies = [...visitor.cookies];
     expect(cookies).not.toEqual([]);
-    for (const [at, [name]] of cookies.entries())
-      for (const text of textsFor(at))
+    for (const [index, [name]] of cookies.entries())
+      for (const text of textsFor(index))
         for (const value of [encodeURIComponent(text), printable(text)])
           for (const path of [link, ACCOUNT]) {
             const others = cookies.filter(([another]) => another !== name);
@@ -193,8 +197,8 @@ onSqlite('Injection through pages', (database) => {
       expect([...names]).toEqual(
         expect.arrayContaining(['authorization', 'cookie', 'origin', 'x-request-id']),
       );
-      for (const [at, { name, request }] of headerFields.entries())
-        for (const text of textsFor(at, ONE_IN_HEADERS)) {
+      for (const [index, { name, request }] of headerFields.entries())
+        for (const text of textsFor(index, { oneIn: ONE_IN_HEADERS })) {
           const more = { [name]: printable(text) };
           const response = await sendOver(service().baseUrl, request, more);
           expectNoEffect(response, text, `${request.method} ${request.path} ${name}`);

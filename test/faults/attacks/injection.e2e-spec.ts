@@ -32,13 +32,13 @@ import {
 } from '../../support/test-app.js';
 import { reportFigure } from '../figures.js';
 import { byExtent } from '../../suite.js';
-import { CONTROL, escaped, HOSTILE_LINES, HOSTILE_PARAGRAPHS, printable } from './hostile-texts.js';
+import { CONTROL, escaped, HOSTILE_LINES, HOSTILE_TEXTS, printable } from './hostile-texts.js';
 import { sendRaw, requestOf } from './send-raw.js';
 
 const PLAIN = 'Plain words';
 const MAX_TAG_LENGTH = 50;
 /** Every nth hostile line is tested as a name. */
-const NAME_STEP = byExtent(1, 6);
+const NAME_STEP = byExtent({ whole: 1, quick: 6 });
 const CALLBACK = 'https://garden.example/callback';
 /** Headers with free-form values. */
 const HEADERS = [
@@ -80,7 +80,7 @@ onSqliteAndOneServer('Injection through posts and comments', (database) => {
     const pageOf = async ({ permalink }: PostBody): Promise<string> =>
       (await fetch(permalink)).text();
     const images = [`https://images.example/?a='"><svg/onload=x()>&b=%0d%0a`];
-    for (const text of HOSTILE_PARAGRAPHS) {
+    for (const text of HOSTILE_TEXTS) {
       const isLine = HOSTILE_LINES.includes(text);
       const isTag = isLine && text.length <= MAX_TAG_LENGTH;
       const fieldsWith = (words: string): object => ({
@@ -105,7 +105,7 @@ onSqliteAndOneServer('Injection through posts and comments', (database) => {
     expect(await footprintOf(bystander)).toEqual(before);
     reportFigure(
       task,
-      `${database.engine.label}: ${HOSTILE_PARAGRAPHS.length} hostile texts in each field`,
+      `${database.engine.label}: ${HOSTILE_TEXTS.length} hostile texts in each field`,
     );
   });
 
@@ -147,8 +147,7 @@ onEachServer('Server with NO_BACKSLASH_ESCAPES', ({ engine }) => {
     if (app === undefined) return skip();
     const member = await Member.join(app);
     const post = await member.publish();
-    for (const text of HOSTILE_PARAGRAPHS)
-      expect((await member.comment(post.id, text)).text).toBe(text);
+    for (const text of HOSTILE_TEXTS) expect((await member.comment(post.id, text)).text).toBe(text);
   });
 
   it('reveals no data of other tables', async ({ skip }) => {
@@ -157,9 +156,9 @@ onEachServer('Server with NO_BACKSLASH_ESCAPES', ({ engine }) => {
     const member = await Member.join(app);
     const { id: postId } = await member.publish();
     const hex = (text: string): string => `0x${Buffer.from(text).toString('hex')}`;
-    const own = [newId('cmt', app.clock.now()), postId, member.user.id].map(hex).join(', ');
-    const stolen = `(SELECT MAX(phone) FROM users)`;
-    const text = `', NOW(3), NULL), (${own}, NULL, ${stolen}, NOW(3), NULL) -- `;
+    const ids = [newId('cmt', app.clock.now()), postId, member.user.id].map(hex).join(', ');
+    const stolen = '(SELECT MAX(phone) FROM users)';
+    const text = `', NOW(3), NULL), (${ids}, NULL, ${stolen}, NOW(3), NULL) -- `;
     await member.post(`/posts/${postId}/comments`, { text, parentId: null });
     const { data } = await json<PageBody<CommentBody>>(
       await member.get(`/posts/${postId}/comments`),
@@ -172,7 +171,7 @@ onEachServer('Server with NO_BACKSLASH_ESCAPES', ({ engine }) => {
 onSqlite('Injection through names', (database) => {
   const app = useTestApp(database);
   const cli = new CommandLine(database);
-  const names = [PLAIN, ...HOSTILE_LINES.filter((_, at) => at % NAME_STEP === 0)];
+  const names = [PLAIN, ...HOSTILE_LINES.filter((_, index) => index % NAME_STEP === 0)];
   const clients: TestClient[] = [];
 
   beforeAll(async () => {
@@ -181,17 +180,20 @@ onSqlite('Injection through names', (database) => {
       const created = await cli.json<{ client_id: string }>(...words, '--scope', 'profile.read');
       clients.push(await app().service(AppsService).show(created.client_id));
     }
-    const quoted = names.map((name, at) => `+1415555${3000 + at},"${name.replaceAll('"', '""')}"`);
+    const quoted = names.map(
+      (name, index) => `+1415555${3000 + index},"${name.replaceAll('"', '""')}"`,
+    );
     const file = ['phone,name', ...quoted].join('\n');
     await cli.jsonWithInput(file, 'user', 'import', '-');
   });
 
   it('escapes hostile names on the pages of consent and of connected apps', async () => {
-    const pagesOf = async (at: number): Promise<string[]> => {
-      const client = clients[at] as TestClient;
-      const phone = `+1415555${3000 + at}`;
+    /** The pages that show the app and the user with this index, in a fixed order. */
+    const pagesOf = async (index: number): Promise<string[]> => {
+      const client = clients[index] as TestClient;
+      const phone = `+1415555${3000 + index}`;
       const user = await app().dataSource.manager.findOneByOrFail(User, { phone });
-      expect([user.name, client.name]).toEqual([names[at], names[at]]);
+      expect([user.name, client.name]).toEqual([names[index], names[index]]);
       const visitor = new Browser(app());
       const phonePage = await visitor.open(authorizeLink(client));
       const consent = await visitor.signIn(authorizeLink(client), user);
@@ -205,9 +207,9 @@ onSqlite('Injection through names', (database) => {
     const plain = await pagesOf(0);
     // A phone gets one message a minute, and the first user signs in twice.
     app().clock.advance(61_000);
-    for (const [place, name] of names.entries())
-      for (const [at, html] of (await pagesOf(place)).entries())
-        expectText(html, name, plain[at] ?? '');
+    for (const [index, name] of names.entries())
+      for (const [pageIndex, html] of (await pagesOf(index)).entries())
+        expectText(html, name, plain[pageIndex] ?? '');
   });
 
   it('writes no formula into the CSV report', async () => {
@@ -262,7 +264,7 @@ onSqlite('Injection through authorization requests', (database) => {
     const stranger = new Browser(app());
     const visitor = new Browser(app());
     await visitor.signIn(authorizeLink(client), await app().addUser());
-    for (const state of HOSTILE_PARAGRAPHS) {
+    for (const state of HOSTILE_TEXTS) {
       const link = authorizeLink(client, { state, scope: 'nothing' });
       const redirected = await visitor.open(link);
       expect(redirected.location).toMatch(/^https:\/\/garden\.example\/callback\?[!-~]+$/);
@@ -288,7 +290,7 @@ onSqlite('Injection through authorization requests', (database) => {
     const submitPhone = async (phone: string): Promise<string> =>
       (await visitor.submit(phonePage, '/account/sign-in', { phone })).html;
     const plain = await submitPhone(PLAIN);
-    for (const text of HOSTILE_PARAGRAPHS) expectText(await submitPhone(text), text, plain);
+    for (const text of HOSTILE_TEXTS) expectText(await submitPhone(text), text, plain);
   });
 });
 
@@ -322,7 +324,7 @@ describe('Injection through raw requests', () => {
       expect(text).not.toMatch(/^set-cookie: stolen/im);
       return text;
     };
-    for (const text of [...HOSTILE_PARAGRAPHS, `x\n${forged}\nx`]) {
+    for (const text of [...HOSTILE_TEXTS, `x\n${forged}\nx`]) {
       const encoded = encodeURIComponent(text);
       const headers = HEADERS.map((name) => `${name}: ${printable(text)}?`);
       await send(`GET /dev/v1/posts/${encoded}?${encoded}=${encoded}`, headers);

@@ -10,16 +10,16 @@ import { byExtent } from '../../suite.js';
 import { PUBLIC_URL, type Unprivileged } from './unprivileged-service.js';
 
 /** Number of users in a file, enough to exceed the page cache of SQLite. */
-export const USERS_PER_FILE = byExtent(4000, 2000);
-/** Two primes: the phones of consecutive users are far apart, and all differ. */
+export const USERS_PER_FILE = byExtent({ whole: 4000, quick: 2000 });
+/** Two primes: the phones of consecutive users are far apart, and no two users have the same phone. */
 const STEP = 48_271;
 const PHONE_NUMBERS = 7_999_993;
 const REDIRECT_URI = 'https://garden.example/callback';
 
-/** Imports the file with this number, whose phones are unordered. Returns the phones. */
-export async function importUsers(service: Unprivileged, file: number): Promise<string[]> {
+/** Imports a generated file, whose phones are unordered and differ from those of files with another number. Returns the phones. */
+export async function importUsers(service: Unprivileged, fileNumber: number): Promise<string[]> {
   const phones = Array.from({ length: USERS_PER_FILE }, (_, number) => {
-    const place = (file * USERS_PER_FILE + number) * STEP;
+    const place = (fileNumber * USERS_PER_FILE + number) * STEP;
     return `+1415${2_000_000 + (place % PHONE_NUMBERS)}`;
   });
   const lines = phones.map((phone, number) => `${phone},Person ${number}`);

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SCOPES } from '../../../src/platform/access/scopes.js';
 import { Post } from '../../../src/modules/posts/post.entities.js';
-import { bodyOf, ENDPOINTS, expectApiError, ownPathOf } from '../../support/api.js';
+import { bodyOf, ENDPOINTS, expectApiError, pathWithNewIds } from '../../support/api.js';
 import { type Page, Browser } from '../../support/browser.js';
 import { authorizeLink, obtainTokens, requestToken } from '../../support/oauth-flow.js';
 import { Cluster, concurrently } from '../../support/cluster.js';
@@ -33,7 +33,7 @@ const MINUTE = 60_000;
 const MAX_RESPONSE_MS = 2000;
 
 const passwordIn = (message = ''): string => /\b\d{6}\b/.exec(message)?.[0] ?? 'none';
-/** Steps of the pages, and CORS preflights. */
+/** Routes of the pages, and CORS preflights. */
 const BROWSER_ROUTES = /^(OPTIONS|ALL) |^POST \/oauth\/authorize\/|^GET \/oauth\/authorize\/[:{]/;
 
 onSqliteAndOneServer('OWASP API Security Top 10 (2023): concurrency', (database) => {
@@ -170,7 +170,7 @@ onSqlite('OWASP API Security Top 10 (2023)', (database) => {
     expect((await slow).flatMap(({ statuses }) => statuses)).not.toContain(200);
   });
 
-  it('API5 Broken Function Level Authorization: requires the scope of each function, and has no operator function on HTTP', async () => {
+  it('API5 Broken Function Level Authorization: requires the scope of each function, and serves no function of the command line over HTTP', async () => {
     const client = await app().addClient();
     const user = await app().addUser();
     const member = await Member.join(app(), { client, user });
@@ -178,7 +178,7 @@ onSqlite('OWASP API Security Top 10 (2023)', (database) => {
       if (endpoint.scope === null) continue;
       const scopes = SCOPES.filter((scope) => scope !== endpoint.scope);
       const narrow = await app().accessToken(user, client, scopes);
-      const path = await ownPathOf(endpoint, member);
+      const path = await pathWithNewIds(endpoint, member);
       const response = await app().call(narrow, endpoint.method, path, bodyOf(endpoint));
       await expectApiError(response, 403, 'insufficient_scope');
     }
@@ -218,6 +218,7 @@ onSqlite('OWASP API Security Top 10 (2023)', (database) => {
       await new Browser(app()).signIn(authorizeLink(client), user);
       await sleep(200);
       expect(target.connections).toBe(0);
+      // Proves that the target counts connections.
       await fetch(address ?? '');
       expect(target.connections).toBe(1);
     } finally {
@@ -258,17 +259,17 @@ onSqlite('OWASP API Security Top 10 (2023)', (database) => {
     const member = await Member.join(app());
     const { id } = await member.publish();
     const path = `/dev/v1/posts/${id}`;
-    const secret = `Authorization: Bearer ${member.token}`;
+    const authorization = `Authorization: Bearer ${member.token}`;
     const close = 'Connection: close';
     for (const method of ['TRACE', 'TRACK', 'DEBUG', 'PROPFIND', 'SEARCH', 'PURGE', 'LINK', 'X']) {
       const { text, statuses } = await sendRaw(
         app().baseUrl,
-        requestOf(`${method} ${path}`, [secret, close]),
+        requestOf(`${method} ${path}`, [authorization, close]),
       );
       expect(statuses).toEqual([expect.toBeOneOf([400, 405])]);
       expect(text).not.toContain(member.token);
     }
-    const tunnel = requestOf('CONNECT 127.0.0.1:22', [secret]);
+    const tunnel = requestOf('CONNECT 127.0.0.1:22', [authorization]);
     expect((await sendRaw(app().baseUrl, tunnel)).text).not.toMatch(/^HTTP\/1\.1 2/);
     for (const name of ['X-HTTP-Method-Override', 'X-HTTP-Method', 'X-Method-Override'])
       for (const address of [path, `${path}?_method=DELETE`]) {
@@ -326,17 +327,21 @@ onSqlite('OWASP API Security Top 10 (2023): SMS gateway', (database) => {
       const link = authorizeLink(await operator().addClient());
       const behaviours = [...Object.values(MISBEHAVIOURS), redirectTo(target.port)];
       const users = await concurrently(behaviours.length + 1, () => operator().addUser());
-      behaviours.forEach((behaviour, at) => gateway.misbehave(users[at]?.phone ?? '', behaviour));
+      // The gateway delivers only the message to the last user.
+      behaviours.forEach((behaviour, index) =>
+        gateway.misbehave(users[index]?.phone ?? '', behaviour),
+      );
       const pages = [];
       const visitors = users.map(() => new Browser(site));
-      for (const [at, visitor] of visitors.entries()) {
+      for (const [index, visitor] of visitors.entries()) {
         const startedAt = performance.now();
-        const phone = users[at]?.phone ?? '';
+        const phone = users[index]?.phone ?? '';
         const page = await visitor.submit(await visitor.open(link), SIGN_IN, { phone });
         expect(performance.now() - startedAt).toBeLessThan(MAX_RESPONSE_MS);
         await expect.poll(() => gateway.messageTo(phone), { timeout: 5000 }).toBeDefined();
         pages.push(page);
       }
+      // The pages do not depend on the response of the gateway.
       expect(new Set(pages.map(({ status, html }) => `${status} ${html.length}`)).size).toBe(1);
       const code = passwordIn(gateway.messageTo(users.at(-1)?.phone ?? ''));
       const consent = await visitors.at(-1)?.submit(pages.at(-1) as Page, VERIFY, { code });
@@ -376,7 +381,7 @@ onSqlite('OWASP API Security Top 10 (2023): limits', (database) => {
       // The guesses of the first two browsers reach the limit of the phone.
       if (browser > 2) expect(sent.status).toBe(429);
       else {
-        const right = Number(await app().sms.password(phone, browser - 1));
+        const right = Number(await app().sms.password(phone, { afterMessages: browser - 1 }));
         for (let guess = 1; guess <= 6; guess += 1) {
           const code = String((right + guess) % 1_000_000).padStart(6, '0');
           const { html } = await stranger.submit(sent, VERIFY, { code });
@@ -405,7 +410,7 @@ onSqlite('OWASP API Security Top 10 (2023): limits', (database) => {
     const limit = app().config.rateLimits['token-failures'];
     expect(statuses.filter((status) => status === 401)).toHaveLength(limit);
     expect(statuses.at(-1)).toBe(429);
-    const elsewhere = await app().addClient();
-    expect(await obtainTokens(app(), elsewhere)).toMatchObject({ token_type: 'Bearer' });
+    const otherApp = await app().addClient();
+    expect(await obtainTokens(app(), otherApp)).toMatchObject({ token_type: 'Bearer' });
   });
 });

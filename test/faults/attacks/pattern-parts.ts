@@ -4,7 +4,7 @@ interface Part {
   source: string;
   /** Source without the quantifier. */
   body: string;
-  /** Of a group or lookaround; else empty. */
+  /** The alternatives of a group or lookaround; else empty. */
   alternatives: Part[][];
   kind: 'consumed' | 'lookaround' | 'anchor';
   min: number;
@@ -40,13 +40,13 @@ const QUANTIFIER = /^(?:[*+?]|\{\d)/;
 const LOOKAROUND = /^\(\?<?[=!]/;
 const ANCHOR = /^(?:[\^$]|\\[bB])$/;
 
-/** The literal characters of a pattern. */
+/** The characters in the source of a pattern, including its operators, without escapes such as `\d`. */
 export function charactersOf({ source }: Pick<RegExp, 'source'>): string[] {
   const named = source.replaceAll(/\\(?:[pPu]\{[^}]*\}|u[\da-f]{4}|x[\da-f]{2}|[a-zA-Z\d])/gu, ' ');
   return [...new Set(named.replaceAll('\\', ''))];
 }
 
-/** The literal words of a pattern. */
+/** Sequences of two or more letters and common separators in the source of a pattern. */
 export function wordsOf({ source }: RegExp): string[] {
   const plain = source.replaceAll(/\\([^\w\s])/g, '$1');
   return [...new Set(plain.match(/[\w/:=;. -]{2,}/g) ?? [])];
@@ -78,10 +78,10 @@ class Walk {
   ): Repetition[] {
     return alternatives.flatMap((parts) => {
       const choices: (readonly string[])[] = [before];
-      return parts.flatMap((part, at) => {
+      return parts.flatMap((part, index) => {
         const texts = concatenations(choices);
-        const start = leading + sourceOf(parts.slice(0, at));
-        const end = sourceOf(parts.slice(at + 1)) + trailing;
+        const start = leading + sourceOf(parts.slice(0, index));
+        const end = sourceOf(parts.slice(index + 1)) + trailing;
         choices.push(this.textsOf(part));
         const found = this.through(part.alternatives, texts, start, end);
         return part.isUnbounded ? [...found, this.repetition(part, texts, start, end)] : found;
@@ -98,12 +98,12 @@ class Walk {
     const units = this.unitsOf(part, trailing);
     const source = leading + part.source;
     const whole = this.whole(source);
-    const leads = (text: string): boolean =>
+    const reachesPart = (text: string): boolean =>
       units.some((unit) => whole.test(text + unit.repeat(Math.max(part.min, 1))));
-    return { source, before: texts.filter(leads).slice(0, MAX_WAYS), units };
+    return { source, before: texts.filter(reachesPart).slice(0, MAX_WAYS), units };
   }
 
-  /** Characters of the next part come first: patterns are slow where two adjacent parts match the same text. */
+  /** Characters of the following parts come first: patterns are slow where two adjacent parts match the same text. */
   private unitsOf(part: Part, trailing: string): string[] {
     if (part.alternatives.length === 0) {
       const fitting = this.samplesOf(part.body);
@@ -155,13 +155,15 @@ class Walk {
 }
 
 /**
- * Concatenations of one text for each part: the first texts, the second texts, and each text once among first texts. Of the latter,
- * those with a text of the last part come first.
+ * Concatenations of one text for each part, given all texts of each part: first the first text of every part, then the second text
+ * of every part, then each other text among the first texts of the other parts, beginning with the texts of the last part.
  */
 function concatenations(choices: readonly (readonly string[])[]): string[] {
   const first = choices.map(([text = '']) => text);
   const second = choices.map(([text = '', other = text]) => other);
-  const others = choices.map((texts, at) => texts.slice(1).map((text) => first.with(at, text)));
+  const others = choices.map((texts, index) =>
+    texts.slice(1).map((text) => first.with(index, text)),
+  );
   const texts = [first, second, ...others.toReversed().flat()].map((parts) => parts.join(''));
   return [...new Set(texts)].slice(0, MAX_TEXTS);
 }

@@ -65,7 +65,7 @@ export async function fullRequestsOf(author: Member): Promise<Map<string, Genera
     code: 'none',
     code_verifier: VERIFIER,
   };
-  /** Items that a successful request deletes. */
+  /** Values for requests that delete an item or revoke a token. */
   const deletable: Record<string, object> = {
     deletePost: { id: (await author.publish()).id },
     deleteComment: { id: (await author.comment(id)).id },
@@ -83,7 +83,7 @@ export async function fullRequestsOf(author: Member): Promise<Map<string, Genera
   );
 }
 
-/** The request with the text in this field only. */
+/** The request with the text as the new value of this field, or as the name of an unknown one. */
 export function withText(
   request: GeneratedRequest,
   { entry, where, name }: Field,

@@ -64,7 +64,7 @@ onSqlite('RFC 9700, section 4: attacks and mitigations', (database) => {
     publicApp = await app().addClient({ kind: 'public' });
   });
 
-  /** The pages of a whole sign-in, and the final redirect. */
+  /** Signs in and allows the app. Returns the pages with the account page and an error page, and the redirect to the app. */
   async function journey(): Promise<{ pages: Page[]; redirect: Page }> {
     const visitor = new Browser(app());
     const user = await app().addUser();
@@ -148,7 +148,7 @@ onSqlite('RFC 9700, section 4: attacks and mitigations', (database) => {
     },
   );
 
-  it('4.5 Authorization code injection: without PKCE, binds a code to app, redirect URI and five minutes, but not to a session', async ({
+  it('4.5 Authorization code injection: without PKCE, binds a code to its app, redirect URI and lifetime, but not to a session', async ({
     task,
   }) => {
     const steal = async (): Promise<string> =>
@@ -217,7 +217,7 @@ onSqlite('RFC 9700, section 4: attacks and mitigations', (database) => {
     expect(await countGrantsAndCodes(app(), own)).toEqual({ grants: 1, codes: 1 });
   });
 
-  it('4.8 PKCE downgrade: rejects requests without or with a weaker challenge', async () => {
+  it('4.8 PKCE downgrade: rejects requests without a challenge or with a weaker one', async () => {
     const visitor = new Browser(app());
     const weak = [
       { code_challenge: undefined, code_challenge_method: undefined },
@@ -307,7 +307,7 @@ onSqlite('RFC 9700, section 4: attacks and mitigations', (database) => {
   });
 
   it.each(['the thief', 'the app'])(
-    '4.14 Refresh token theft: revokes the grant when a token is used twice, %s first',
+    '4.14 Refresh token theft: revokes the grant when a token is used twice, first by %s',
     async (first) => {
       const { refresh_token } = await obtainTokens(app(), publicApp);
       const refresh = (token: string, as = publicApp): Promise<Response> =>
@@ -326,7 +326,7 @@ onSqlite('RFC 9700, section 4: attacks and mitigations', (database) => {
     },
   );
 
-  it('4.15 Client impersonating a resource owner: issues no token to an app alone, and separates ids of apps and users', async () => {
+  it('4.15 Client impersonating a resource owner: issues no token to an app alone, and gives ids of apps and users different prefixes', async () => {
     const grants = [
       'client_credentials',
       'password',

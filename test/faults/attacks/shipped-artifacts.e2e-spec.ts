@@ -48,7 +48,7 @@ interface Failure {
 
 /**
  * Known vulnerabilities of the shipped packages; undefined when the registry does not respond.
- * @throws on an error of this machine, with the output of `npm`
+ * @throws for any other error, with the output of `npm`
  */
 async function audit(): Promise<Audit | undefined> {
   const args = ['audit', '--omit=dev', '--json', '--fetch-retries=0', '--offline=false'];
@@ -154,7 +154,7 @@ describe('Container image', () => {
       expect(service).not.toHaveProperty(name);
   });
 
-  it('contains no secret, and only listed files', async () => {
+  it('contains no secret, and only the packages, the program, package.json and the licence', async () => {
     const stage = await finalStage();
     const all = await readFile('Dockerfile', 'utf8');
     expect(all).not.toMatch(/^(ARG|ENV) .*(SECRET|TOKEN|PASSWORD|PEPPER|KEY|DATABASE_URL)/im);

@@ -48,7 +48,7 @@ const FEW_WAYS = 2;
 const SPOILERS = ['\0', '/\n'];
 const MORE_SPOILERS = ['\n', '\u{1F3E1}'];
 
-export function attacksOn(pattern: RegExp, isThorough: boolean): Attack[] {
+export function attacksOn(pattern: RegExp, { isThorough }: { isThorough: boolean }): Attack[] {
   const repetitions = repetitionsOf(pattern);
   const characters = charactersOf(pattern);
   const pairs = characters.flatMap((one) =>
@@ -144,13 +144,13 @@ export function literalsOf(source: ts.SourceFile): LocatedPattern[] {
 }
 
 /** The package that compiles route paths to patterns. */
-const PATHS = 'path-to-regexp';
+const PATH_TO_REGEXP = 'path-to-regexp';
 const TEXT_METHODS = ['match', 'matchAll', 'search'];
 
 /** All places that create a regular expression at run time: the file and the source of the expression. */
 export function patternCreationsIn(source: ts.SourceFile): string[] {
   const nodes = nodesOf(source);
-  const imported = nodes.filter(isImportOfPaths).flatMap(nodesOf).filter(ts.isIdentifier);
+  const imported = nodes.filter(isImportOfPathToRegexp).flatMap(nodesOf).filter(ts.isIdentifier);
   const names = new Set(['RegExp', ...imported.map(({ text }) => text)]);
   const creations = new Set(nodes.filter((node) => createsPattern(node, names)).map(expressionOf));
   return [...creations].map(
@@ -160,7 +160,8 @@ export function patternCreationsIn(source: ts.SourceFile): string[] {
 
 function createsPattern(node: ts.Node, names: ReadonlySet<string>): boolean {
   if (ts.isIdentifier(node)) return names.has(node.text) && !isOnlyNamed(node);
-  if (ts.isStringLiteralLike(node)) return node.text === PATHS && !isImportOfPaths(node.parent);
+  if (ts.isStringLiteralLike(node))
+    return node.text === PATH_TO_REGEXP && !isImportOfPathToRegexp(node.parent);
   return ts.isCallExpression(node) && compilesText(node);
 }
 
@@ -175,11 +176,11 @@ function isOnlyNamed({ parent }: ts.Identifier): boolean {
   );
 }
 
-function isImportOfPaths(node: ts.Node): node is ts.ImportDeclaration {
+function isImportOfPathToRegexp(node: ts.Node): node is ts.ImportDeclaration {
   return (
     ts.isImportDeclaration(node) &&
     ts.isStringLiteral(node.moduleSpecifier) &&
-    node.moduleSpecifier.text === PATHS
+    node.moduleSpecifier.text === PATH_TO_REGEXP
   );
 }
 

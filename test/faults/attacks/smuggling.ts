@@ -1,6 +1,6 @@
 import { requestOf } from './send-raw.js';
 
-/** The id of the smuggled request. */
+/** The `X-Request-Id` of the smuggled request. */
 export const SMUGGLED = 'smuggled';
 
 export interface Smuggling {
@@ -9,7 +9,8 @@ export interface Smuggling {
 }
 
 /**
- * Requests that one parser may read as one request and another as two (RFC 9112 §11.2). The token is valid for both.
+ * Byte sequences that one parser may read as one request and another parser as two (RFC 9112 §11.2). The token authorizes both
+ * requests.
  */
 export function smuggling(token: string): Smuggling[] {
   const allowed = [`Authorization: Bearer ${token}`, 'Content-Type: application/json'];
@@ -45,7 +46,7 @@ export function smuggling(token: string): Smuggling[] {
     ]),
     'an unknown coding': withChunkedBody(['Transfer-Encoding: xchunked', 'Content-Length: 5']),
     'a coding in quotes': withChunkedBody(['Transfer-Encoding: "chunked"', 'Content-Length: 5']),
-    'chunked is not the last coding': withChunkedBody(['Transfer-Encoding: chunked, identity']),
+    'another coding after chunks': withChunkedBody(['Transfer-Encoding: chunked, identity']),
     'another coding after chunks, in two lines': withChunkedBody([te, 'Transfer-Encoding: cow']),
     'chunks twice': withChunkedBody(['Transfer-Encoding: chunked, chunked']),
     'chunks in two lines': withChunkedBody([te, te]),

@@ -30,14 +30,14 @@ import { reportFigure } from '../figures.js';
 import { storedGrants, violationsIn } from '../model/token-rows.js';
 import { byExtent } from '../../suite.js';
 
-const BACKUPS = byExtent(3, 1);
+const BACKUPS = byExtent({ whole: 3, quick: 1 });
 /** Timeout for the load to make progress, a backup, a restore and the checks. */
 const ROUND_TIMEOUT_MS = 60_000;
 const PUBLISHERS = 4;
 /** Timeout for the load to make progress. */
 const WAIT = { timeout: 10_000 };
-/** Large enough to detect a backup that restarts at each write, or that blocks writers. */
-const LARGE_MB = byExtent(100, 50);
+/** Size of the large database, in MB: enough to detect a backup that restarts at each write, or that blocks writers. */
+const LARGE_MB = byExtent({ whole: 100, quick: 50 });
 const MAX_BACKUP_MS = 20_000;
 
 /** Ids of all posts, comments and deleted items, and hashes of all tokens. None of them disappears during the test. */
@@ -134,10 +134,10 @@ onEachEngine('Backup under load', (database) => {
 
   /** Asserts that the database is consistent. Returns its contents. */
   async function checkConsistency(url: string): Promise<Snapshot> {
-    const found = parseFindings(
+    const findings = parseFindings(
       await runCommand(['doctor', '--json'], { DATABASE_URL: url, METRICS_PORT: 'off' }),
     );
-    expect(found.filter(({ status }) => status === 'failed')).toEqual([]);
+    expect(findings.filter(({ status }) => status === 'failed')).toEqual([]);
     const dataSource = await connect(url);
     try {
       const select = (sql: string) => dataSource.query<Record<string, unknown>[]>(sql);
@@ -157,10 +157,10 @@ onEachEngine('Backup under load', (database) => {
       const load = new IdempotentPublishLoad(await Member.join(app()), () => baseUrl, PUBLISHERS);
       const commenter = await Member.join(app());
       const mixed = new MixedLoad();
-      mixed.comment(commenter, (await commenter.publish()).id);
-      mixed.publishAndDelete(commenter);
+      mixed.startCommenting(commenter, (await commenter.publish()).id);
+      mixed.startPublishingAndDeleting(commenter);
       const client = await app().addClient();
-      mixed.refresh(app(), client, await obtainTokens(app(), client));
+      mixed.startRefreshing(app(), client, await obtainTokens(app(), client));
       const rowCounts: number[] = [];
       for (let round = 1; round <= BACKUPS; round += 1) {
         const [published, others] = [load.posts.size, mixed.total];
@@ -202,7 +202,7 @@ onEachEngine('Backup of a large database under load', (database) => {
       await dataSource.query(`CREATE TABLE ballast AS WITH RECURSIVE numbers(number) AS
         (SELECT 1 UNION ALL SELECT number + 1 FROM numbers WHERE number < ${LARGE_MB})
         SELECT ${content} AS content FROM numbers`);
-      // At the end of a test, all tables are searched for credentials.
+      // After the suite, all remaining tables are searched for credentials.
       onTestFinished(() => dataSource.query('DROP TABLE ballast'));
       const load = new IdempotentPublishLoad(await Member.join(app()), () => baseUrl, PUBLISHERS, {
         maxPauseMs: 0,
@@ -210,21 +210,21 @@ onEachEngine('Backup of a large database under load', (database) => {
       await expect.poll(() => load.posts.size, WAIT).toBeGreaterThan(PUBLISHERS);
       const folder = await newFolder();
       const [published, startedAt] = [load.posts.size, performance.now()];
-      let [took, meanwhile] = [Infinity, 0];
+      let [backupMs, postsMeanwhile] = [Infinity, 0];
       const url = await backUpAndRestore(database, folder, () => {
-        took = performance.now() - startedAt;
-        meanwhile = load.posts.size - published;
+        backupMs = performance.now() - startedAt;
+        postsMeanwhile = load.posts.size - published;
       });
       await load.stop();
       await dropRestored(url);
-      expect(took).toBeLessThan(MAX_BACKUP_MS);
+      expect(backupMs).toBeLessThan(MAX_BACKUP_MS);
       // More than were in flight when the backup began.
-      expect(meanwhile).toBeGreaterThan(2 * PUBLISHERS);
+      expect(postsMeanwhile).toBeGreaterThan(2 * PUBLISHERS);
       const { size } = await stat(join(folder, isFile ? 'platform.sqlite' : 'platform.sql'));
       expect(size).toBeGreaterThan(LARGE_MB * 1_000_000);
       reportFigure(
         task,
-        `${database.engine.label}: ${LARGE_MB} MB copied in ${Math.round(took)} ms, ${meanwhile} posts meanwhile`,
+        `${database.engine.label}: ${LARGE_MB} MB copied in ${Math.round(backupMs)} ms, ${postsMeanwhile} posts meanwhile`,
       );
     },
   );

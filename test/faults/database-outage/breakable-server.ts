@@ -13,7 +13,8 @@ const MAX_ATTEMPTS = 2 * CONNECTION_LIMIT;
 
 /** A private database server behind a proxy. Tests break either of them. */
 export class BreakableServer {
-  private readonly connections: Connection[] = [];
+  /** Connections that take the place of those of the service. */
+  private readonly otherConnections: Connection[] = [];
 
   private constructor(
     readonly server: PrivateServer,
@@ -26,7 +27,7 @@ export class BreakableServer {
     if (server === undefined) return undefined;
     await runSql(server.url, 'CREATE DATABASE service');
     await runSql(server.url, `CREATE USER ${SERVICE_ACCOUNT} IDENTIFIED BY '${PASSWORD}'`);
-    // The service has no account of an administrator, who may write to a read-only server and has a reserved connection.
+    // The service does not use the account of an administrator, which may write to a read-only server and has a reserved connection.
     await runSql(server.url, `GRANT ALL ON service.* TO ${SERVICE_ACCOUNT}`);
     return new BreakableServer(server, await TcpProxy.start(server.url));
   }
@@ -63,14 +64,14 @@ export class BreakableServer {
         : `ALTER USER ${SERVICE_ACCOUNT} WITH MAX_USER_CONNECTIONS ${CONNECTION_LIMIT}`,
     );
     await this.network.cut('closed');
-    while (this.connections.length < MAX_ATTEMPTS) {
+    while (this.otherConnections.length < MAX_ATTEMPTS) {
       try {
         const connection = await mysql.createConnection({
           uri: this.server.url,
           user: 'service',
           password: PASSWORD,
         });
-        this.connections.push(connection.on('error', () => undefined));
+        this.otherConnections.push(connection.on('error', () => undefined));
       } catch {
         break;
       }
@@ -78,8 +79,9 @@ export class BreakableServer {
     await this.network.repair();
   }
 
+  /** Closes the other connections and removes both limits. */
   async releaseConnections(): Promise<void> {
-    for (const connection of this.connections.splice(0)) connection.destroy();
+    for (const connection of this.otherConnections.splice(0)) connection.destroy();
     await expect
       .poll(() => runSql(this.server.url, 'SET GLOBAL max_connections = 500').then(() => true))
       .toBe(true);
@@ -88,7 +90,7 @@ export class BreakableServer {
 
   async stop(): Promise<void> {
     this.server.resume();
-    for (const connection of this.connections) connection.destroy();
+    for (const connection of this.otherConnections) connection.destroy();
     await this.network.stop();
     await this.server.stop();
   }

@@ -9,10 +9,10 @@ import { runSql } from '../../support/sql.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
 import { TestApp } from '../../support/test-app.js';
 import { byExtent } from '../../suite.js';
-import { Load, type Outcome } from './load.js';
+import { PublishLoad, type PublishOutcome } from './publish-load.js';
 
 const DB_TIMEOUT_MS = 1000;
-const FROZEN_MS = byExtent(10_000, 4000);
+const FROZEN_MS = byExtent({ whole: 10_000, quick: 4000 });
 /** Connect timeout, statement timeout, two seconds for an unresponsive server, and slack. */
 const MAX_RESPONSE_MS = 2 * DB_TIMEOUT_MS + 2000 + 1500;
 const PUBLISHERS = 8;
@@ -74,9 +74,9 @@ onEachServer('Publishing during a database failure', (database) => {
     await server?.stop();
   });
 
-  async function publishDuring(fault: (load: Load) => Promise<void>): Promise<void> {
+  async function publishDuring(fault: (load: PublishLoad) => Promise<void>): Promise<void> {
     const member = await Member.join(app);
-    const load = new Load(member, PUBLISHERS);
+    const load = new PublishLoad(member, PUBLISHERS);
     await expect.poll(() => load.count(201), { timeout: 10_000 }).toBeGreaterThan(2 * PUBLISHERS);
     await fault(load);
     const before = load.count(201);
@@ -84,14 +84,18 @@ onEachServer('Publishing during a database failure', (database) => {
       .poll(() => load.count(201), { timeout: 10_000 })
       .toBeGreaterThan(before + 2 * PUBLISHERS);
     await expectStoredOrRejected(member, await load.stop());
-    const many = Array.from({ length: 5 * POOL_SIZE }, () => member.get('/me'));
-    expect((await Promise.all(many)).map(({ status }) => status)).toEqual(many.map(() => 200));
+    // Enough requests to use every connection of the pool.
+    const reads = Array.from({ length: 5 * POOL_SIZE }, () => member.get('/me'));
+    expect((await Promise.all(reads)).map(({ status }) => status)).toEqual(reads.map(() => 200));
   }
 
-  /** A publish that got 503 may be stored, if its COMMIT got no response. */
+  /**
+   * Asserts that each publish got 201 or 503 in time, that each acknowledged post is stored, and that the counters agree. A publish
+   * that got 503 may be stored, if its COMMIT got no response.
+   */
   async function expectStoredOrRejected(
     member: Member,
-    outcomes: readonly Outcome[],
+    outcomes: readonly PublishOutcome[],
   ): Promise<void> {
     expect(new Set(outcomes.map(({ status }) => status))).toEqual(new Set([201, 503]));
     for (const { status, retryAfter, durationMs } of outcomes) {
@@ -103,9 +107,9 @@ onEachServer('Publishing during a database failure', (database) => {
     expect(await manager.countBy(Post, { id: In(ids) })).toBe(ids.length);
     const published = await countPublished(app, member);
     expect(published).toEqual(expectedCounts(published.posts));
-    const unknown = outcomes.length - ids.length;
+    const unavailable = outcomes.length - ids.length;
     expect(published.posts).toBeGreaterThanOrEqual(ids.length);
-    expect(published.posts).toBeLessThanOrEqual(ids.length + unknown);
+    expect(published.posts).toBeLessThanOrEqual(ids.length + unavailable);
   }
 
   it(

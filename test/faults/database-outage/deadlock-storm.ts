@@ -95,10 +95,11 @@ export class DeadlockStorm {
     const locks = this.lockSets[(client + round) % this.lockSets.length] as Locks;
     await connection.beginTransaction();
     try {
+      // Writes more than the service in half of the rounds, so that the server rolls back the service in some deadlocks.
       if (Math.random() < 0.5) {
         const from = client * BALLAST_ROWS;
-        const own = [from, from + BALLAST_ROWS - 1];
-        await connection.query('UPDATE ballast SET n = n + 1 WHERE id BETWEEN ? AND ?', own);
+        const ownRows = [from, from + BALLAST_ROWS - 1];
+        await connection.query('UPDATE ballast SET n = n + 1 WHERE id BETWEEN ? AND ?', ownRows);
       }
       for (const [statement, values] of locks) {
         await connection.query(statement, values);

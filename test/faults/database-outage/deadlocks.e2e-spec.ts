@@ -16,12 +16,12 @@ import { byExtent } from '../../suite.js';
 import { deadlocksOn, DeadlockStorm, OPPOSITE_LOCKS } from './deadlock-storm.js';
 import { MixedLoad } from './mixed-load.js';
 
-const STORM_MS = byExtent(10_000, 3000);
+const STORM_MS = byExtent({ whole: 10_000, quick: 3000 });
 const TEST_TIMEOUT_MS = 120_000;
 const STORM_CLIENTS = 8;
 const PUBLISHERS = 4;
-const CODES = byExtent(25, 6);
-/** Four attempts, since deadlocks are detected at once, and slack. */
+const CODES = byExtent({ whole: 25, quick: 6 });
+/** Four attempts, each short because deadlocks are detected at once, and slack. */
 const MAX_RESPONSE_MS = 5000;
 /** Time for the requests in flight when the storm ends. */
 const SETTLE_MS = 2000;
@@ -54,8 +54,12 @@ onEachServer('Database with constant deadlocks', (database) => {
     async ({ task }) => {
       const { manager } = app().dataSource;
       const client = await app().addClient();
-      const plain = [await Member.join(app(), { client }), await Member.join(app(), { client })];
-      const [deleter, keyed, commenter] = [
+      // Members that publish without and with an Idempotency-Key.
+      const withoutKeys = [
+        await Member.join(app(), { client }),
+        await Member.join(app(), { client }),
+      ];
+      const [deleter, withKeys, commenter] = [
         await Member.join(app()),
         await Member.join(app()),
         await Member.join(app()),
@@ -66,17 +70,17 @@ onEachServer('Database with constant deadlocks', (database) => {
       const grantIds = await exchanges.grantIds();
 
       const load = new MixedLoad();
-      for (const member of plain) load.publish(member);
-      for (const { client: holder, tokens } of chains) load.refresh(app(), holder, tokens);
+      for (const member of withoutKeys) load.startPublishing(member);
+      for (const { client: holder, tokens } of chains) load.startRefreshing(app(), holder, tokens);
       for (let caller = 0; caller < 2; caller += 1) {
-        load.publishAndDelete(deleter);
-        load.comment(commenter, postId);
+        load.startPublishingAndDeleting(deleter);
+        load.startCommenting(commenter, postId);
       }
-      const keys = new IdempotentPublishLoad(keyed, () => app().baseUrl, PUBLISHERS);
+      const keyedLoad = new IdempotentPublishLoad(withKeys, () => app().baseUrl, PUBLISHERS);
 
       const earlier = await deadlocks();
       const storm = await DeadlockStorm.begin(database.url, STORM_CLIENTS, [
-        ...[...plain, deleter, keyed].map(OPPOSITE_LOCKS.publish),
+        ...[...withoutKeys, deleter, withKeys].map(OPPOSITE_LOCKS.publish),
         ...chains.map(({ grantId }) => OPPOSITE_LOCKS.refresh(grantId)),
         OPPOSITE_LOCKS.exchange(grantIds),
         OPPOSITE_LOCKS.deletion(deleter),
@@ -92,20 +96,26 @@ onEachServer('Database with constant deadlocks', (database) => {
       expect(storm.deadlocks).toBeGreaterThan(0);
 
       await sleep(SETTLE_MS);
-      const rejections = (): number[] => [load.rejected, keys.retries];
-      const before = { rejections: rejections(), done: load.total, keys: keys.posts.size };
+      const rejections = (): number[] => [load.rejected, keyedLoad.retries];
+      const before = {
+        rejections: rejections(),
+        done: load.total,
+        keyedPosts: keyedLoad.posts.size,
+      };
       await sleep(OBSERVATION_MS);
       expect(rejections()).toEqual(before.rejections);
       expect(load.total).toBeGreaterThan(before.done);
-      expect(keys.posts.size).toBeGreaterThan(before.keys);
+      expect(keyedLoad.posts.size).toBeGreaterThan(before.keyedPosts);
 
-      await Promise.all([load.stop(), keys.stop(), exchanged]);
+      await Promise.all([load.stop(), keyedLoad.stop(), exchanged]);
       await exchanges.expectTokensStored();
       // The service retries most of the transactions that were rolled back.
-      const unavailable = load.rejected + keys.retries;
+      const unavailable = load.rejected + keyedLoad.retries;
       expect(unavailable).toBeLessThan(serviceDeadlocks / 2);
       expect(load.slowest).toBeLessThan(MAX_RESPONSE_MS);
-      expect(await countPublished(app(), ...plain)).toEqual(expectedCounts(load.count('publish')));
+      expect(await countPublished(app(), ...withoutKeys)).toEqual(
+        expectedCounts(load.count('publish')),
+      );
       const posts = load.count('publish before deletion');
       expect(await countPublished(app(), deleter)).toEqual({
         ...expectedCounts(posts),
@@ -119,10 +129,10 @@ onEachServer('Database with constant deadlocks', (database) => {
       for (const { tokens } of chains)
         expect(await isTokenAccepted(app(), tokens.access_token)).toBe(true);
 
-      const published = load.count('publish') + posts + keys.posts.size;
+      const published = load.count('publish') + posts + keyedLoad.posts.size;
       reportFigure(
         task,
-        `${database.engine.label}: ${allDeadlocks} deadlocks in ${STORM_MS / 1000} s, ${serviceDeadlocks} of them rolled back the service: ${published} posts and ${load.count('comment')} comments, each stored and counted once, ${load.count('refresh')} refreshes, ${CODES} codes, each exchanged once, ${unavailable} × 503, slowest response ${(load.slowest / 1000).toFixed(1)} s`,
+        `${database.engine.label}: ${allDeadlocks} deadlocks in ${STORM_MS / 1000} s, ${serviceDeadlocks} of which rolled back a transaction of the service: ${published} posts and ${load.count('comment')} comments, each stored and counted once, ${load.count('refresh')} refreshes, ${CODES} codes, each exchanged once, ${unavailable} × 503, slowest response ${(load.slowest / 1000).toFixed(1)} s`,
       );
     },
   );

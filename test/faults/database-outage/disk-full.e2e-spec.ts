@@ -36,7 +36,7 @@ interface Hooks {
 
 const ATTEMPTS_WHEN_FULL = 3;
 
-/** Publishes until the disk is full, frees space, and publishes again with the same service. Returns the measured times. */
+/** Publishes until the disk is full, frees space, and publishes again with the same service. Returns the measured times as text. */
 async function fillAndFree(url: string, disk: Fillable, hooks: Hooks): Promise<string> {
   const env = { DB_TIMEOUT_MS: String(DB_TIMEOUT_MS), QUOTA_DEFAULT_LIMIT: '100000' };
   const app = await TestApp.start({ url }, env);
@@ -118,7 +118,10 @@ onSqlite('Full disk', () => {
   );
 });
 
-/** Fills a disk that also has the other files of the server, so MariaDB may exit. */
+/**
+ * Fills a disk that also has the other files of the server, so MariaDB may exit. Returns the figure, or undefined if the disk or the
+ * server cannot be created.
+ */
 async function fillDisk(kind: ServerKind): Promise<string | undefined> {
   const disk = SmallDisk.mount(SERVER_DISK_MB);
   const server = disk && (await startPrivateServer(kind, { parent: disk.folder }));
@@ -127,14 +130,14 @@ async function fillDisk(kind: ServerKind): Promise<string | undefined> {
     await runSql(server.url, 'CREATE DATABASE service');
     const url = `${server.url}/service`;
     const measured = await fillAndFree(url, disk, { whenFreed: () => server.restart() });
-    return `has a full disk: ${measured}, after its restart`;
+    return `has a full disk: ${measured}, counted from its restart`;
   } finally {
     await server?.stop();
     disk?.unmount();
   }
 }
 
-/** Fills the tablespace only. MariaDB cannot even drop a table then. */
+/** Fills only the tablespace of MySQL: MariaDB cannot even drop a table then. Returns the figure, or undefined without MySQL. */
 async function fillTables(kind: ServerKind): Promise<string | undefined> {
   const server = await startPrivateServer(kind, { settings: SMALL_TABLESPACE });
   try {

@@ -14,9 +14,9 @@ const DB_TIMEOUT_MS = 1000;
 const MAX_RESPONSE_MS = 2 * DB_TIMEOUT_MS + 2000 + 1000;
 const MAX_RECOVERY_MS = 5000;
 const PAUSE_MS = 20;
-const FAULT_MS = byExtent(2000, 500);
+const FAULT_MS = byExtent({ whole: 2000, quick: 500 });
 /** Open connections fail in the first round, new connections in the second. */
-const MIN_ROUNDS = byExtent(2, 1);
+const MIN_ROUNDS = byExtent({ whole: 2, quick: 1 });
 const TEST_TIMEOUT_MS = 90_000;
 
 onEachServer('Database that', ({ engine }) => {

@@ -7,15 +7,15 @@ import { TcpProxy } from '../../support/tcp-proxy.js';
 import { TestApp, useTestApp } from '../../support/test-app.js';
 import { reportFigure } from '../figures.js';
 
-/** Time after which a silent connection is closed. */
+/** Time after which the service closes a silent connection. */
 const SILENCE_MS = 3000;
 /** Time in which a request reaches its first locking statement. */
 const FIRST_LOCK_MS = 300;
-/** Requests that begin this long before that close wait for it and succeed. */
+/** Requests that begin this long before that wait for the connection to be closed, and then succeed on a new one. */
 const LATE_MS = 600;
 /** The pool closes idle connections within this time. The server would close them after ten seconds. */
-const IDLE_MS = 9500;
-/** Time after which a server drops a lost client, and slack for a slow machine. */
+const MAX_IDLE_MS = 9500;
+/** Time after which a server drops the connection of a lost client, and slack for a slow machine. */
 const MAX_LOCK_MS = 15_000;
 
 onEachServer('Silent connection to the database', (database) => {
@@ -32,7 +32,7 @@ onEachServer('Silent connection to the database', (database) => {
     await proxy?.stop();
   });
 
-  it('delays requests that wait for it, and they succeed', async () => {
+  it('delays requests that wait for this connection, which succeed once it is closed', async () => {
     const member = await Member.join(app);
     await member.publish();
     proxy.dropStatement('START TRANSACTION');
@@ -79,8 +79,12 @@ onEachServer('Connection lost without notice to the server', (database) => {
       `${database.engine.label}: row locks of a lost connection released after ${seconds.toFixed(1)} s`,
     );
   });
+});
 
-  it('is closed by the pool when idle, before the server closes it', async () => {
+onEachServer('Idle connection to the database', (database) => {
+  const app = useTestApp(database, { DB_TIMEOUT_MS: '1000' });
+
+  it('is closed by the pool before the server closes it', async () => {
     const member = await Member.join(app());
     await Promise.all([member.get('/me'), member.get('/quota'), member.get('/posts')]);
     const openConnections = (): number => {
@@ -88,7 +92,7 @@ onEachServer('Connection lost without notice to the server', (database) => {
       return used + free;
     };
     expect(openConnections()).toBeGreaterThan(0);
-    await expect.poll(openConnections, { timeout: IDLE_MS }).toBe(0);
+    await expect.poll(openConnections, { timeout: MAX_IDLE_MS }).toBe(0);
     expect((await member.get('/me')).status).toBe(200);
   });
 });

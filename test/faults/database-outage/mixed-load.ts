@@ -8,7 +8,7 @@ import type { TestApp, TestClient } from '../../support/test-app.js';
 const MAX_PAUSE_MS = 20;
 const RETRY_TIMEOUT_MS = 60_000;
 
-/** Callers that each repeat one task, and retry a request after each 503. */
+/** Callers that each repeat one task until `stop` is called, and retry a request after each 503. */
 export class MixedLoad {
   /** Number of responses with 503 and Retry-After. */
   rejected = 0;
@@ -17,23 +17,23 @@ export class MixedLoad {
   private readonly successes = new Map<string, number>();
   private readonly callers = new RepeatedWork();
 
-  /** Number of successful requests of this kind. */
+  /** Number of successful requests of this kind: `publish`, `comment`, `comment deletion`, `refresh` and so on. */
   count(name: string): number {
     return this.successes.get(name) ?? 0;
   }
 
-  /** Number of successful requests. */
+  /** Number of successful requests of all kinds. */
   get total(): number {
     return [...this.successes.values()].reduce((sum, count) => sum + count, 0);
   }
 
-  publish(member: Member): void {
+  startPublishing(member: Member): void {
     this.begin(async () => {
       await this.sendUntilSuccess('publish', 201, () => member.post('/posts', { content: 'Hi' }));
     });
   }
 
-  publishAndDelete(member: Member): void {
+  startPublishingAndDeleting(member: Member): void {
     this.begin(async () => {
       const response = await this.sendUntilSuccess('publish before deletion', 201, () =>
         member.post('/posts', { content: 'Hi' }),
@@ -43,8 +43,8 @@ export class MixedLoad {
     });
   }
 
-  /** Repeatedly adds two comments to a post of the member and deletes the first of them. */
-  comment(member: Member, postId: string): void {
+  /** Repeatedly adds two comments to a post of the member and deletes the first of the two. */
+  startCommenting(member: Member, postId: string): void {
     const add = async (): Promise<CommentBody> => {
       const body = { text: 'Hi', parentId: null };
       const send = () => member.post(`/posts/${postId}/comments`, body);
@@ -58,7 +58,7 @@ export class MixedLoad {
   }
 
   /** Refreshes repeatedly, and stores the newest tokens in `tokens`. */
-  refresh(app: TestApp, client: TestClient, tokens: TokenBody): void {
+  startRefreshing(app: TestApp, client: TestClient, tokens: TokenBody): void {
     this.begin(async () => {
       const form = { grant_type: 'refresh_token', refresh_token: tokens.refresh_token };
       const response = await this.sendUntilSuccess('refresh', 200, () =>

@@ -6,10 +6,11 @@ import { useTestApp } from '../../support/test-app.js';
 
 onSqlite('Read-only database file', (database) => {
   const app = useTestApp(database);
+  /** Makes the connection of the service reject writes, as SQLite does for a read-only file. */
   const setWritable = (isWritable: boolean): Promise<unknown> =>
     app().dataSource.query(`PRAGMA query_only = ${isWritable ? 'OFF' : 'ON'}`);
 
-  it('rejects writes with 503, keeps the code valid, and serves reads', async () => {
+  it('rejects writes with 503, keeps an authorization code valid, and serves reads', async () => {
     const member = await Member.join(app());
     const { client, user } = member;
     const code = (await approve(app(), user, client)).get('code') ?? '';

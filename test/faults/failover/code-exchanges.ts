@@ -72,8 +72,8 @@ export class CodeExchanges {
   }
 
   /**
-   * Sends a code until the response is not 503, or until another repetition would count as theft. Returns the access token in a
-   * list, which is empty without one.
+   * Sends a code until the response is not 503, or until another repetition would count as theft. Returns a list with the access
+   * token, or an empty list if the response has none.
    */
   private async exchangeCode(code: string): Promise<string[]> {
     const send = (): Promise<Response> => exchange(this.app, this.client, code);

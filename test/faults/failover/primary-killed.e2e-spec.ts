@@ -14,7 +14,7 @@ import { Rotations } from './rotations.js';
 import { CodeExchanges } from './code-exchanges.js';
 
 const COMMAND = process.env.TEST_GROUP_COMMAND ?? '';
-const KILLS = byExtent(3, 1);
+const KILLS = byExtent({ whole: 3, quick: 1 });
 const KILL_TIMEOUT_MS = 150_000;
 const PUBLISHERS = 8;
 const CODES = 20;
@@ -22,8 +22,8 @@ const CODE_INTERVAL_MS = 100;
 const CODES_BEFORE_KILL = 4;
 const ROTATING_APPS = 4;
 /** Monthly quota of an app, low enough to be used up a few seconds after the kill. */
-const LIMIT = 100;
-const LIMITED_LOAD = { size: 4, maxPauseMs: 300 };
+const QUOTA_LIMIT = 100;
+const QUOTA_LOAD = { size: 4, maxPauseMs: 300 };
 const DATABASE = `platform_test_${randomBytes(6).toString('hex')}`;
 /** Includes the time in which the group detects the failure and elects another primary. */
 const MAX_OUTAGE_MS = 15_000;
@@ -63,23 +63,23 @@ describe.skipIf(COMMAND === '')('Database group with a killed primary', () => {
     const rotations = await Rotations.prepare(app, ROTATING_APPS);
     const member = await Member.join(app);
     const { clientId } = member.client;
-    await app.service(QuotaService).set(clientId, { limit: LIMIT }, { actor: 'test' });
+    await app.service(QuotaService).set(clientId, { limit: QUOTA_LIMIT }, { actor: 'test' });
     return { exchanges, rotations, member };
   }
 
-  /** Publishes until a part of the quota is used. */
-  async function startLimitedLoad(member: Member): Promise<IdempotentPublishLoad> {
-    const { size, maxPauseMs } = LIMITED_LOAD;
+  /** Starts to publish, and waits until a tenth of the quota is used. */
+  async function startQuotaLoad(member: Member): Promise<IdempotentPublishLoad> {
+    const { size, maxPauseMs } = QUOTA_LOAD;
     const options = { isQuotaExceeded: true, maxPauseMs };
     const load = new IdempotentPublishLoad(member, () => app.baseUrl, size, options);
-    await expect.poll(() => load.posts.size, { timeout: 10_000 }).toBeGreaterThan(LIMIT / 10);
+    await expect.poll(() => load.posts.size, { timeout: 10_000 }).toBeGreaterThan(QUOTA_LIMIT / 10);
     return load;
   }
 
   async function expectQuotaUsedUp(load: IdempotentPublishLoad): Promise<void> {
-    await expect.poll(() => load.rejected, { timeout: 30_000 }).toBeGreaterThan(LIMITED_LOAD.size);
+    await expect.poll(() => load.rejected, { timeout: 30_000 }).toBeGreaterThan(QUOTA_LOAD.size);
     await load.stop();
-    expect(load.posts.size).toBe(LIMIT);
+    expect(load.posts.size).toBe(QUOTA_LIMIT);
   }
 
   it(
@@ -102,7 +102,7 @@ describe.skipIf(COMMAND === '')('Database group with a killed primary', () => {
       for (const clients of allClients) {
         const { exchanges, rotations } = clients;
         rotations.begin();
-        const limited = await startLimitedLoad(clients.member);
+        const quotaLoad = await startQuotaLoad(clients.member);
         const primary = await group.primaryToKill();
         const exchanged = exchanges.exchangeAll(CODE_INTERVAL_MS);
         await expect
@@ -110,7 +110,7 @@ describe.skipIf(COMMAND === '')('Database group with a killed primary', () => {
           .toBeGreaterThan(CODES_BEFORE_KILL);
         primary.kill();
         const killedAt = performance.now();
-        expect(limited.posts.size).toBeLessThan(LIMIT);
+        expect(quotaLoad.posts.size).toBeLessThan(QUOTA_LIMIT);
         expect(exchanges.done).toBeLessThan(CODES);
         // More than were in flight at the kill.
         const published = load.posts.size + PUBLISHERS;
@@ -122,7 +122,7 @@ describe.skipIf(COMMAND === '')('Database group with a killed primary', () => {
         outages.push(outageMs / 1000);
         await exchanged;
         await exchanges.expectTokensStored();
-        await expectQuotaUsedUp(limited);
+        await expectQuotaUsedUp(quotaLoad);
         await rotations.stop();
         expect(rotations.unavailable).toBeGreaterThan(0);
         refreshes += rotations.done;
@@ -132,7 +132,7 @@ describe.skipIf(COMMAND === '')('Database group with a killed primary', () => {
       const seconds = outages.map((outage) => outage.toFixed(1)).join(', ');
       reportFigure(
         task,
-        `${KILLS} primaries killed: publishing again after ${seconds} s; ${load.posts.size} posts, each stored and counted once; ${KILLS * CODES} codes sent up to three times before, during and after the kill, each exchanged once; ${refreshes} refresh tokens sent three times, each rotated once; ${KILLS} quotas of ${LIMIT} used exactly`,
+        `${KILLS} primaries killed: publishing again after ${seconds} s; ${load.posts.size} posts, each stored and counted once; ${KILLS * CODES} codes sent up to three times before, during and after the kill, each exchanged once; ${refreshes} refresh tokens sent three times, each rotated once; ${KILLS} quotas of ${QUOTA_LIMIT} posts, each used up exactly`,
       );
     },
   );

@@ -22,7 +22,7 @@ interface Chain {
 
 /** Apps that refresh repeatedly. Each sends every refresh token twice at once, retries after 503, and then sends it once more. */
 export class Rotations {
-  /** Number of rotated refresh tokens. */
+  /** Number of refresh tokens that were rotated. */
   done = 0;
   /** Number of responses with 503. */
   unavailable = 0;

@@ -24,7 +24,7 @@ async function silentServer(): Promise<Server> {
 }
 
 /** The phone must be unique: each test starts another application, which counts its users from one, on the same database. */
-const join = async (app: TestApp, phone: string): Promise<Member> =>
+const joinWithPhone = async (app: TestApp, phone: string): Promise<Member> =>
   Member.join(app, { user: await app.addUser({ phone }) });
 
 onEachServer('Several hosts in DATABASE_URL', ({ engine }) => {
@@ -48,7 +48,7 @@ onEachServer('Several hosts in DATABASE_URL', ({ engine }) => {
       const hosts = [`127.0.0.1:${await freePort()}`, new URL(replica?.url ?? '').host];
       const url = withHosts(database.url, ...hosts, new URL(database.url).host);
       app = await TestApp.start({ url }, { DB_TIMEOUT_MS });
-      const member = await join(app, '+14155552001');
+      const member = await joinWithPhone(app, '+14155552001');
       expect((await member.post('/posts', { content: 'Hi' })).status).toBe(201);
       const [row] = await runSql(database.adminUrl, 'SELECT COUNT(*) AS posts FROM posts');
       expect(Number(row?.posts)).toBe(1);
@@ -66,7 +66,7 @@ onEachServer('Several hosts in DATABASE_URL', ({ engine }) => {
       const { port } = silent.address() as AddressInfo;
       const url = withHosts(database.url, `127.0.0.1:${port}`, new URL(database.url).host);
       app = await TestApp.start({ url }, { DB_TIMEOUT_MS });
-      const member = await join(app, '+14155552004');
+      const member = await joinWithPhone(app, '+14155552004');
       expect((await member.post('/posts', { content: 'Hi' })).status).toBe(201);
     } finally {
       silent.close();
@@ -81,7 +81,7 @@ onEachServer('Several hosts in DATABASE_URL', ({ engine }) => {
     proxies.push(await TcpProxy.start(url), await TcpProxy.start(url));
     const hosts = proxies.map((proxy) => new URL(proxy.url).host);
     app = await TestApp.start({ url: withHosts(url, ...hosts) }, { DB_TIMEOUT_MS });
-    const member = await join(app, '+14155552002');
+    const member = await joinWithPhone(app, '+14155552002');
     const publish = async (): Promise<number> =>
       (await member.post('/posts', { content: 'Hi' })).status;
     expect(await publish()).toBe(201);
@@ -104,7 +104,7 @@ onEachServer('Several hosts in DATABASE_URL', ({ engine }) => {
     proxies.push(...pair);
     const hosts = pair.map((proxy) => new URL(proxy.url).host);
     app = await TestApp.start({ url: withHosts(url, ...hosts) }, { DB_TIMEOUT_MS });
-    const member = await join(app, '+14155552005');
+    const member = await joinWithPhone(app, '+14155552005');
     const publish = async (): Promise<number> =>
       (await member.post('/posts', { content: 'Hi' })).status;
     for (const silent of pair) {
@@ -130,7 +130,7 @@ onEachServer('Several hosts in DATABASE_URL', ({ engine }) => {
     proxies.push(await TcpProxy.start(url));
     const hosts = [new URL(url).host, new URL(proxies.at(-1)?.url ?? '').host];
     app = await TestApp.start({ url: withHosts(url, ...hosts) }, { DB_TIMEOUT_MS });
-    const member = await join(app, '+14155552003');
+    const member = await joinWithPhone(app, '+14155552003');
     await database.setReadOnly(true);
     // The service learns from a rejected write that a host is read-only.
     await member.post('/posts', { content: 'Hi' });

@@ -10,7 +10,7 @@ import { reportFigure } from '../figures.js';
 import { byExtent } from '../../suite.js';
 import { IdempotentPublishLoad } from './idempotent-publish-load.js';
 
-const BROKEN_MS = byExtent(6000, 1500);
+const BROKEN_MS = byExtent({ whole: 6000, quick: 1500 });
 /** Timeout for the first post and for the first retry. */
 const WAIT = { timeout: 20_000 };
 const PUBLISHERS = 8;
@@ -33,15 +33,15 @@ onEachServer('Database connections that fail at a random byte of a response', (d
     ),
   );
 
-  // Up to `bytes` bytes allow the connection setup and some publishes. The service detects a silent connection only after a second,
+  // Up to `maxBytes` bytes allow the connection setup and some publishes. The service detects a silent connection only after a second,
   // so silent connections get more bytes.
   it.for([
-    { how: 'breaks', fault: 'cutAfterBytes', bytes: 10_000 },
-    { how: 'goes silent', fault: 'dropAfterBytes', bytes: 40_000 },
+    { how: 'breaks', fault: 'cutAfterBytes', maxBytes: 10_000 },
+    { how: 'goes silent', fault: 'dropAfterBytes', maxBytes: 40_000 },
   ] as const)(
     'publishes each post, exchanges each code and rotates each refresh token once: each connection $how',
     { timeout: 60_000 },
-    async ({ how, fault, bytes }, { task }) => {
+    async ({ how, fault, maxBytes }, { task }) => {
       if (network === undefined || served === undefined)
         throw new Error('The proxy did not start.');
       const { app } = served;
@@ -49,7 +49,7 @@ onEachServer('Database connections that fail at a random byte of a response', (d
       const rotations = await Rotations.prepare(app, ROTATING_APPS);
       rotations.begin();
       const load = new IdempotentPublishLoad(await Member.join(app), () => app.baseUrl, PUBLISHERS);
-      network[fault](() => Math.ceil(Math.random() * bytes));
+      network[fault](() => Math.ceil(Math.random() * maxBytes));
       const exchanged = exchanges.exchangeAll(BROKEN_MS / CODES);
       await sleep(BROKEN_MS);
       await expect.poll(() => load.posts.size, WAIT).toBeGreaterThan(0);
@@ -61,7 +61,7 @@ onEachServer('Database connections that fail at a random byte of a response', (d
       await load.stop();
       reportFigure(
         task,
-        `${database.engine.label}: each connection ${how} after up to ${bytes.toLocaleString('en')} bytes, ${load.posts.size} posts, each stored and counted once, ${load.retries} retries; ${CODES} codes, each exchanged once; ${rotations.done} refresh tokens, each rotated once`,
+        `${database.engine.label}: each connection ${how} after up to ${maxBytes.toLocaleString('en')} bytes, ${load.posts.size} posts, each stored and counted once, ${load.retries} retries; ${CODES} codes, each exchanged once; ${rotations.done} refresh tokens, each rotated once`,
       );
     },
   );

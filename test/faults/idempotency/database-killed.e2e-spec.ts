@@ -11,12 +11,12 @@ import { reportFigure } from '../figures.js';
 import { IS_QUICK, byExtent } from '../../suite.js';
 import { IdempotentPublishLoad } from './idempotent-publish-load.js';
 
-const KILLS = byExtent(20, 2);
+const KILLS = byExtent({ whole: 20, quick: 2 });
 const KILL_TIMEOUT_MS = 20_000;
 const PUBLISHERS = 8;
 /** Longest time from a publish to the next kill. */
 const MAX_LIFE_MS = 1000;
-/** Long enough for one of the publishers to commit. */
+/** Time in which one of the publishers commits. */
 const COMMIT_MS = 200;
 
 onEachServer('Database server killed repeatedly', ({ engine }) => {
@@ -42,7 +42,7 @@ onEachServer('Database server killed repeatedly', ({ engine }) => {
   );
 
   it(
-    `stores each post once when clients retry with the same key, ${KILLS} times`,
+    `stores each post once when clients retry with the same key: ${KILLS} kills`,
     { timeout: 60_000 + KILLS * KILL_TIMEOUT_MS },
     async ({ task, skip }) => {
       if (served === undefined || server === undefined || proxy === undefined) return skip();

@@ -7,7 +7,7 @@ import { TcpProxy } from '../../support/tcp-proxy.js';
 import { TestApp } from '../../support/test-app.js';
 
 const BODY = '{"content":"Hi"}';
-const KEY = { 'idempotency-key': 'the-key' };
+const KEY_HEADER = { 'idempotency-key': 'the-key' };
 /** Timeout for the commit. */
 const WAIT = { timeout: 5000 };
 
@@ -24,49 +24,55 @@ onEachServer('Client that disconnects while its publish commits', (database) => 
     await proxy?.stop();
   });
 
-  /** Disconnects the client when all statements but the COMMIT have reached the server. */
+  /**
+   * Publishes a post completely, and begins to publish a second one. Disconnects the client when all statements of the second but
+   * the COMMIT have reached the server. The COMMIT is held.
+   */
   async function disconnectBeforeCommit(member: Member): Promise<void> {
     await member.publish();
-    const held = proxy.holdAfter('UPDATE quota_usage');
-    const { sent, response } = await beginPublish(member, BODY, KEY);
+    const heldData = proxy.holdAfter('UPDATE quota_usage');
+    const { sent, response } = await beginPublish(member, BODY, KEY_HEADER);
     sent.end(BODY.slice(1));
-    expect(await held).toContain('COMMIT');
+    expect(await heldData).toContain('COMMIT');
     const closed = once(response, 'close');
     sent.destroy();
     await closed;
   }
 
-  /** Retries the request, like a client that got no response. */
-  async function expectRetry(member: Member, replayed: 'true' | null): Promise<void> {
-    const headers = { ...KEY, 'content-type': 'application/json' };
+  /** Retries the second post, like a client that got no response. Asserts that it exists then. */
+  async function expectRetry(
+    member: Member,
+    { isReplayed }: { isReplayed: boolean },
+  ): Promise<void> {
+    const headers = { ...KEY_HEADER, 'content-type': 'application/json' };
     const response = await member.postRaw('/posts', BODY, headers);
     expect([response.status, response.headers.get('idempotency-replayed')]).toEqual([
       201,
-      replayed,
+      isReplayed ? 'true' : null,
     ]);
     const { id } = await json<PostBody>(response);
     expect((await member.get(`/posts/${id}`)).status).toBe(200);
   }
 
-  it('C23 publishes once when the COMMIT arrives, and the key replays the response', async () => {
+  it('C23 publishes once when the COMMIT arrives, and a retry with the key gets the stored response', async () => {
     const member = await Member.join(app);
     await disconnectBeforeCommit(member);
     await proxy.repair();
     await expect.poll(() => countPublished(app, member), WAIT).toEqual(expectedCounts(2));
-    await expectRetry(member, 'true');
+    await expectRetry(member, { isReplayed: true });
     expect(await countPublished(app, member)).toEqual(expectedCounts(2));
   });
 
-  it('C23 publishes nothing when the COMMIT is lost, and the key then publishes once', async () => {
+  it('C23 publishes nothing when the COMMIT is lost, and retries with the key then publish once', async () => {
     const member = await Member.join(app);
     await disconnectBeforeCommit(member);
     await proxy.cut('closed');
     await proxy.repair();
     await expect.poll(() => member.get('/me').then(({ status }) => status), WAIT).toBe(200);
     expect(await countPublished(app, member)).toEqual(expectedCounts(1));
-    await expectRetry(member, null);
+    await expectRetry(member, { isReplayed: false });
     expect(await countPublished(app, member)).toEqual(expectedCounts(2));
-    await expectRetry(member, 'true');
+    await expectRetry(member, { isReplayed: true });
     expect(await countPublished(app, member)).toEqual(expectedCounts(2));
   });
 });

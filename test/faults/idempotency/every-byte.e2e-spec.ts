@@ -9,7 +9,7 @@ import { reportFigure } from '../figures.js';
 import { byExtent } from '../../suite.js';
 
 const BODY = '{"content":"Hi"}';
-const BYTE_STEP = byExtent(1, 17);
+const BYTE_STEP = byExtent({ whole: 1, quick: 17 });
 
 /** The bytes of a publish request. */
 function publishRequest({ app, token }: Member, key: string): string {
@@ -25,7 +25,7 @@ function publishRequest({ app, token }: Member, key: string): string {
   ].join('\r\n');
 }
 
-/** FIN or RST. */
+/** How a client disconnects: with FIN or with RST. */
 const ENDINGS = ['close', 'reset'] as const;
 
 /** Sends a part of the request and disconnects. */
@@ -58,7 +58,8 @@ onEachEngine('Client that disconnects at each byte of a publish request', (datab
     { timeout: 300_000 },
     async ({ task }) => {
       const member = await Member.join(app());
-      const { length } = publishRequest(member, 'key-0000-close');
+      // All keys have this length, and so all requests the same number of bytes.
+      const { length: requestLength } = publishRequest(member, 'key-0000-close');
       const keys: string[] = [];
       const disconnectAt = async (bytes: number): Promise<void> => {
         for (const ending of ENDINGS) {
@@ -67,12 +68,12 @@ onEachEngine('Client that disconnects at each byte of a publish request', (datab
           keys.push(key);
         }
       };
-      for (let bytes = 0; bytes < length; bytes += BYTE_STEP) await disconnectAt(bytes);
+      for (let bytes = 0; bytes < requestLength; bytes += BYTE_STEP) await disconnectAt(bytes);
       // The server may still be reading the bytes of the last clients.
       await member.get('/me');
       await expect.poll(() => requestsInFlight(app())).toBe(0);
       expect(await countPublished(app(), member)).toEqual(expectedCounts(0));
-      await disconnectAt(length);
+      await disconnectAt(requestLength);
       await expect.poll(() => requestsInFlight(app())).toBe(0);
       for (const key of keys) {
         const headers = { 'content-type': 'application/json', 'idempotency-key': key };

@@ -11,8 +11,8 @@ import type { TestApp } from '../../support/test-app.js';
 
 const RESPONSE_TIMEOUT_MS = 15_000;
 const MAX_RETRY_PAUSE_MS = 50;
-/** The default for `maxPauseMs`. Leaves processor time for the service and for the fault. */
-const MAX_PAUSE_MS = 50;
+/** Leaves processor time for the service and for the fault. */
+const DEFAULT_MAX_PAUSE_MS = 50;
 /** Statuses that ask a client to retry: the first request with the key still runs, or the database is unavailable. */
 const RETRYABLE = new Set([409, 503]);
 const QUOTA_EXCEEDED = /"error":"quota_exceeded"/;
@@ -27,13 +27,13 @@ export interface IdempotentPublishLoadOptions {
   isServiceKilled?: boolean;
   /** Whether the quota of the app runs out, so that publishes are rejected for good. Otherwise that is a failure. */
   isQuotaExceeded?: boolean;
-  /** Longest pause of a publisher between two posts, in milliseconds. */
+  /** Longest pause of a publisher before a post, in milliseconds. */
   maxPauseMs?: number;
 }
 
 /** Publishes as a member, and retries each post with its Idempotency-Key until it gets a final response, as apps should. */
 export class IdempotentPublishLoad {
-  /** The id of the published post by key. */
+  /** The ids of the published posts by Idempotency-Key. */
   readonly posts = new Map<string, string>();
   /** Number of retries. */
   retries = 0;
@@ -46,7 +46,7 @@ export class IdempotentPublishLoad {
   private readonly publishers = new RepeatedWork();
 
   /**
-   * @param baseUrl of the process that gets the next request
+   * @param baseUrl returns the address of the process that gets the next request
    * @param size number of publishers
    */
   constructor(
@@ -80,7 +80,7 @@ export class IdempotentPublishLoad {
 
   private async publish(): Promise<void> {
     const key = randomUUID();
-    const { maxPauseMs = MAX_PAUSE_MS } = this.options;
+    const { maxPauseMs = DEFAULT_MAX_PAUSE_MS } = this.options;
     await sleep(maxPauseMs * Math.random());
     while (!(await this.trySend(key)) && !this.publishers.hasTestEnded) {
       this.retries += 1;

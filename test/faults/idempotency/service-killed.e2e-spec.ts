@@ -8,8 +8,11 @@ import { reportFigure } from '../figures.js';
 import { IS_QUICK, byExtent } from '../../suite.js';
 import { IdempotentPublishLoad } from './idempotent-publish-load.js';
 
-/** 200 in all. SQLite allows one process only, so calls get no response while that process starts. */
-const [KILLS, KILLS_SQLITE] = [byExtent(180, 2), byExtent(20, 1)];
+/** 200 in all. Few on SQLite, which allows only one process: clients get no response until it has restarted. */
+const [KILLS, KILLS_SQLITE] = [
+  byExtent({ whole: 180, quick: 2 }),
+  byExtent({ whole: 20, quick: 1 }),
+];
 const KILL_TIMEOUT_MS = 10_000;
 /** Few, to leave processor time for starting processes. */
 const PUBLISHERS = 3;
@@ -57,14 +60,17 @@ onSqliteAndOneServer('Processes killed repeatedly', (database) => {
   afterAll(() => Promise.all(services.map((service) => service.stop())));
 
   it(
-    `publish each post once when clients retry with the same key, ${kills} times`,
+    `publish each post once when clients retry with the same key: ${kills} kills`,
     { timeout: 60_000 + kills * KILL_TIMEOUT_MS },
     async ({ task }) => {
       let requests = 0;
-      const next = (): string => services[(requests += 1) % services.length]?.baseUrl ?? '';
-      const load = new IdempotentPublishLoad(await Member.join(operator()), next, PUBLISHERS, {
-        isServiceKilled: true,
-      });
+      const nextBaseUrl = (): string => services[(requests += 1) % services.length]?.baseUrl ?? '';
+      const load = new IdempotentPublishLoad(
+        await Member.join(operator()),
+        nextBaseUrl,
+        PUBLISHERS,
+        { isServiceKilled: true },
+      );
       let killed = 0;
       for (let round = 0; killed < kills; round += 1) {
         await sleep(Math.random() * MAX_LIFE_MS);

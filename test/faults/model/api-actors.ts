@@ -29,7 +29,8 @@ export class Actors {
     private readonly members: ReadonlyMap<string, Member>,
   ) {}
 
-  static async of(app: TestApp): Promise<Actors> {
+  /** Adds the users and apps, and an access token for each pair. */
+  static async create(app: TestApp): Promise<Actors> {
     const users = await Promise.all(
       PEOPLE.map(async (name) => [name, await app.addUser({ name, ...PROFILES[name] })] as const),
     );

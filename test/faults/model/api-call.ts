@@ -18,8 +18,7 @@ export type Body = Readonly<Record<string, unknown>>;
 
 /** A call of the developer API. */
 export interface Call {
-  /** The caller. */
-  by: Actor;
+  caller: Actor;
   method: 'GET' | 'POST' | 'DELETE';
   /** Under `/dev/v1`, with its query. */
   path: string;

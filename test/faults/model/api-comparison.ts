@@ -62,10 +62,10 @@ export class ApiComparison {
   }
 
   /** Reads a list to its end through its `next` links. */
-  async walk(by: Actor, path: string): Promise<void> {
+  async walk(caller: Actor, path: string): Promise<void> {
     let next: string | undefined = path;
     while (next !== undefined) {
-      const { links }: Result = await this.call({ by, method: 'GET', path: next });
+      const { links }: Result = await this.call({ caller, method: 'GET', path: next });
       next = links?.['next']?.slice(`${this.app.baseUrl}/dev/v1`.length);
     }
   }
@@ -98,20 +98,20 @@ export class ApiComparison {
   /** Makes all read calls except `GET /me`, also for deleted posts. */
   async readAll(): Promise<void> {
     for (const person of PEOPLE) {
-      const by: Actor = { person, app: 'Street' };
-      await this.walk(by, `/posts?limit=${SMALL_PAGE}`);
+      const caller: Actor = { person, app: 'Street' };
+      await this.walk(caller, `/posts?limit=${SMALL_PAGE}`);
       for (const { id } of this.model.posts.filter(({ owner }) => owner === person)) {
-        await this.call({ by, method: 'GET', path: `/posts/${id}` });
-        await this.call({ by, method: 'GET', path: `/posts/${id}/analytics` });
-        await this.walk(by, `/posts/${id}/comments?limit=${SMALL_PAGE}`);
+        await this.call({ caller, method: 'GET', path: `/posts/${id}` });
+        await this.call({ caller, method: 'GET', path: `/posts/${id}/analytics` });
+        await this.walk(caller, `/posts/${id}/comments?limit=${SMALL_PAGE}`);
       }
     }
     for (const app of APPS)
-      await this.call({ by: { person: 'Ana', app }, method: 'GET', path: '/quota' });
+      await this.call({ caller: { person: 'Ana', app }, method: 'GET', path: '/quota' });
   }
 
-  private send({ by, method, path, body, key }: Call): Promise<Response> {
-    const { token } = this.actors.memberOf(by);
+  private send({ caller, method, path, body, key }: Call): Promise<Response> {
+    const { token } = this.actors.memberOf(caller);
     return this.app.fetch(`/dev/v1${path}`, {
       method,
       headers: {
@@ -137,11 +137,11 @@ export class ApiComparison {
     return text.length > MAX_LINE ? `${text.slice(0, MAX_LINE)} …` : text;
   }
 
-  private log({ by, method, path, body, key }: Call, { status, error = '' }: Result): void {
+  private log({ caller, method, path, body, key }: Call, { status, error = '' }: Result): void {
     const sent = body ? ` ${JSON.stringify(body)}` : '';
-    const under = key === undefined ? '' : ` under the key "${key}"`;
+    const withKey = key === undefined ? '' : ` with the key "${key}"`;
     this.lines.push(
-      `${this.named(`${by.person} by ${by.app}: ${method} ${path}${under}${sent}`)}: ${status} ${error}`,
+      `${this.named(`${caller.person} by ${caller.app}: ${method} ${path}${withKey}${sent}`)}: ${status} ${error}`,
     );
   }
 

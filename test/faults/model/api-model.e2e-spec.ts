@@ -8,7 +8,7 @@ import { Actors } from './api-actors.js';
 import { ApiComparison, Tally } from './api-comparison.js';
 import { operations } from './api-operations.js';
 
-const SEQUENCES = RUNS ?? byExtent(50, 10);
+const SEQUENCES = RUNS ?? byExtent({ whole: 50, quick: 10 });
 const MAX_OPERATIONS = 60;
 /** Statuses that have to occur, except in a run with a chosen number of sequences. */
 const STATUSES = RUNS !== undefined ? [] : [200, 201, 400, 403, 404, 422, 429];
@@ -29,7 +29,7 @@ onEachEngine('Developer API compared with a model', (database) => {
       await fc.assert(
         fc.asyncProperty(sequences, async (sequence) => {
           app().clock.set(START_TIME);
-          const comparison = new ApiComparison(app(), await Actors.of(app()), tally);
+          const comparison = new ApiComparison(app(), await Actors.create(app()), tally);
           await fc.asyncModelRun(() => ({ model: comparison.model, real: comparison }), sequence);
           await comparison.readAll();
         }),

@@ -2,15 +2,22 @@ import * as fc from 'fast-check';
 import { DAY, HOUR, SECOND } from '../../../src/platform/clock.js';
 import { PEOPLE, type Actor, type Body, type Call } from './api-call.js';
 import type { ApiComparison } from './api-comparison.js';
-import { pick, commentAt, postAt, target, which, type Known } from './api-targets.js';
-import { commentTexts, mostly, postBodies } from './arbitraries.js';
+import {
+  anyIndex,
+  pick,
+  targetComment,
+  targetPost,
+  target,
+  type ReadonlyModel,
+} from './api-targets.js';
+import { commentBodies, mostly, postBodies } from './arbitraries.js';
 import type { PlatformModel } from './platform-model.js';
 
 type Operation = fc.AsyncCommand<PlatformModel, ApiComparison>;
 
 const person = fc.constantFrom(...PEOPLE);
-/** The caller. The app with the low quota is used more. */
-const by: fc.Arbitrary<Actor> = fc.record({
+/** The app with the low quota is used more. */
+const anyCaller: fc.Arbitrary<Actor> = fc.record({
   person,
   app: mostly({ usual: 'Garden', weight: 2, rare: ['Street'] }),
 });
@@ -30,7 +37,7 @@ const query = fc.oneof(fc.constantFrom('', 'limit=1', 'limit=2', 'limit=3&page=2
 
 const publish = callOf(
   'publish',
-  fc.record({ by, body: postBodies, key }),
+  fc.record({ caller: anyCaller, body: postBodies, key }),
   (_, { key: sentKey, ...rest }) => ({
     ...rest,
     ...withKey(sentKey),
@@ -42,20 +49,20 @@ const publish = callOf(
 const comment = callOf(
   'comment',
   fc.record({
-    by,
+    caller: anyCaller,
     post: target,
-    body: commentTexts,
+    body: commentBodies,
     parent: fc.option(target, { freq: 1 }),
     isOnSamePost: mostly({ usual: true, weight: 3, rare: [false] }),
     key,
   }),
-  (model, { by: caller, post, body, parent, isOnSamePost, key: sentKey }) => {
-    const { by: actor, id } = postAt(model.posts, caller, post);
+  (model, { caller, post, body, parent, isOnSamePost, key: sentKey }) => {
+    const { caller: actor, id } = targetPost(model.posts, caller, post);
     const { comments } = model;
     const parents = isOnSamePost ? comments.filter(({ postId }) => postId === id) : comments;
-    const parentId = parent && commentAt(parents, actor, parent).id;
+    const parentId = parent && targetComment(parents, actor, parent).id;
     return {
-      by: actor,
+      caller: actor,
       method: 'POST',
       path: `/posts/${id}/comments`,
       body: { ...body, ...(parentId !== null && { parentId }) },
@@ -67,42 +74,45 @@ const comment = callOf(
 /** Repeats a keyed call, with the same or another body. */
 const repeat = callOf(
   'repeat',
-  fc.record({ which, another: fc.option(fc.oneof(postBodies, commentTexts), { freq: 1 }) }),
-  ({ keyed }, { which: place, another }) => withBody(pick(keyed, place), another),
+  fc.record({
+    index: anyIndex,
+    otherBody: fc.option(fc.oneof(postBodies, commentBodies), { freq: 1 }),
+  }),
+  ({ keyed }, { index, otherBody }) => withBody(pick(keyed, index), otherBody),
 );
 
-const listPosts = callOf('list posts', fc.record({ by, query }), (_, drawn) => {
-  return { by: drawn.by, method: 'GET', path: withQuery('/posts', drawn.query) };
+const listPosts = callOf('list posts', fc.record({ caller: anyCaller, query }), (_, drawn) => {
+  return { caller: drawn.caller, method: 'GET', path: withQuery('/posts', drawn.query) };
 });
 
 const listComments = callOf(
   'list comments',
-  fc.record({ by, post: target, query }),
+  fc.record({ caller: anyCaller, post: target, query }),
   (model, drawn) => {
-    const { by: actor, id } = postAt(model.posts, drawn.by, drawn.post);
-    return { by: actor, method: 'GET', path: withQuery(`/posts/${id}/comments`, drawn.query) };
+    const { caller, id } = targetPost(model.posts, drawn.caller, drawn.post);
+    return { caller, method: 'GET', path: withQuery(`/posts/${id}/comments`, drawn.query) };
   },
 );
 
-const followNext = callOf('follow a next link', which, ({ nextPages }, place) =>
-  pick(nextPages, place),
+const followNext = callOf('follow a next link', anyIndex, ({ nextPages }, index) =>
+  pick(nextPages, index),
 );
 
 const deleteComment = callOf(
   'delete a comment',
-  fc.record({ by, comment: target }),
+  fc.record({ caller: anyCaller, comment: target }),
   (model, drawn) => {
-    const { by: actor, id } = commentAt(model.comments, drawn.by, drawn.comment);
-    return { by: actor, method: 'DELETE', path: `/comments/${id}` };
+    const { caller, id } = targetComment(model.comments, drawn.caller, drawn.comment);
+    return { caller, method: 'DELETE', path: `/comments/${id}` };
   },
 );
 
-const readProfile = callOf('read the profile', by, (_, actor) => {
-  return { by: actor, method: 'GET', path: '/me' };
+const readProfile = callOf('read the profile', anyCaller, (_, caller) => {
+  return { caller, method: 'GET', path: '/me' };
 });
 
-const readQuota = callOf('read the quota', by, (_, actor) => {
-  return { by: actor, method: 'GET', path: '/quota' };
+const readQuota = callOf('read the quota', anyCaller, (_, caller) => {
+  return { caller, method: 'GET', path: '/quota' };
 });
 
 const commentInNetwork = inNetwork(
@@ -135,8 +145,8 @@ export const operations: fc.Arbitrary<Operation> = fc.oneof(
   { weight: 3, arbitrary: followNext },
   { weight: 3, arbitrary: deleteComment },
   { weight: 2, arbitrary: commentInNetwork },
-  { weight: 2, arbitrary: onPost('DELETE', '') },
-  { weight: 2, arbitrary: onPost('GET', '') },
+  { weight: 2, arbitrary: onPost('DELETE') },
+  { weight: 2, arbitrary: onPost('GET') },
   { weight: 2, arbitrary: onPost('GET', '/analytics') },
   { weight: 1, arbitrary: likeInNetwork },
   { weight: 1, arbitrary: readProfile },
@@ -148,7 +158,7 @@ export const operations: fc.Arbitrary<Operation> = fc.oneof(
 function callOf<T>(
   name: string,
   arbitrary: fc.Arbitrary<T>,
-  make: (model: Known, drawn: T) => Call | undefined,
+  make: (model: ReadonlyModel, drawn: T) => Call | undefined,
 ): fc.Arbitrary<Operation> {
   return arbitrary.map((drawn) => ({
     check: (model) => make(model, drawn) !== undefined,
@@ -160,29 +170,33 @@ function callOf<T>(
   }));
 }
 
-function onPost(method: 'GET' | 'DELETE', part: string): fc.Arbitrary<Operation> {
-  return callOf(`${method} of a post${part}`, fc.record({ by, post: target }), (model, drawn) => {
-    const { by: actor, id } = postAt(model.posts, drawn.by, drawn.post);
-    return { by: actor, method, path: `/posts/${id}${part}` };
-  });
+function onPost(method: 'GET' | 'DELETE', part = ''): fc.Arbitrary<Operation> {
+  return callOf(
+    `${method} of a post${part}`,
+    fc.record({ caller: anyCaller, post: target }),
+    (model, drawn) => {
+      const { caller, id } = targetPost(model.posts, drawn.caller, drawn.post);
+      return { caller, method, path: `/posts/${id}${part}` };
+    },
+  );
 }
 
 /** An action of a person on the site of the network, without the API, on an existing post. */
 function inNetwork(
   what: string,
-  isAllowed: (post: Known['posts'][number], actor: Actor['person']) => boolean,
+  isAllowed: (post: ReadonlyModel['posts'][number], actor: Actor['person']) => boolean,
   act: (comparison: ApiComparison, actor: Actor['person'], postId: string) => Promise<void>,
 ): fc.Arbitrary<Operation> {
-  return fc.record({ person, which }).map(({ person: actor, which: place }) => {
-    const find = ({ posts }: Known) =>
+  return fc.record({ person, index: anyIndex }).map(({ person: actor, index }) => {
+    const find = ({ posts }: ReadonlyModel) =>
       pick(
         posts.filter((post) => !post.isDeleted && isAllowed(post, actor)),
-        place,
+        index,
       );
     return {
       check: (model) => find(model) !== undefined,
       run: async (model, comparison) => act(comparison, actor, find(model)?.id ?? ''),
-      toString: () => `${actor} ${what} in the network, post ${place}`,
+      toString: () => `${actor} ${what} in the network, post ${index}`,
     };
   });
 }

@@ -11,6 +11,7 @@ const VALID_VALUES = {
   visibility: ['public', 'neighborhood', 'private'],
 };
 const PLACE = { latitude: 37.7749, longitude: -122.4194 };
+/** Most are invalid. A valid coordinate needs the other one, and `colour` is an unknown field. */
 const INVALID_VALUES = {
   title: ['', 'x'.repeat(301), 7],
   content: [' \n', 'x'.repeat(10_001), ['Hi']],
@@ -24,15 +25,16 @@ const INVALID_VALUES = {
   colour: ['red', null],
 };
 
-const values = (named: Readonly<Record<string, readonly unknown[]>>, ...others: unknown[]) =>
+/** For each field, one of its values or null. */
+const fieldsFrom = (valuesByField: Readonly<Record<string, readonly unknown[]>>) =>
   Object.fromEntries(
-    Object.entries(named).map(([name, each]) => [name, fc.constantFrom(...each, ...others)]),
+    Object.entries(valuesByField).map(([name, values]) => [name, fc.constantFrom(...values, null)]),
   );
 
 const validPosts: fc.Arbitrary<Body> = fc
   .tuple(
     fc.record(
-      { content: fc.constantFrom(...TEXTS), ...values(VALID_VALUES, null) },
+      { content: fc.constantFrom(...TEXTS), ...fieldsFrom(VALID_VALUES) },
       { requiredKeys: ['content'] },
     ),
     fc.constantFrom({}, PLACE),
@@ -41,8 +43,8 @@ const validPosts: fc.Arbitrary<Body> = fc
 
 const possiblyInvalidPosts: fc.Arbitrary<Body> = fc
   .tuple(
-    fc.record(values(VALID_VALUES, null), { requiredKeys: [] }),
-    fc.record(values(INVALID_VALUES, null), { requiredKeys: [] }),
+    fc.record(fieldsFrom(VALID_VALUES), { requiredKeys: [] }),
+    fc.record(fieldsFrom(INVALID_VALUES), { requiredKeys: [] }),
   )
   .map(([fields, wrong]) => ({ ...fields, ...wrong }));
 
@@ -53,7 +55,7 @@ export const postBodies: fc.Arbitrary<Body> = fc.oneof(
 );
 
 /** Bodies of comments without `parentId`, one in six possibly invalid. */
-export const commentTexts: fc.Arbitrary<Body> = fc.oneof(
+export const commentBodies: fc.Arbitrary<Body> = fc.oneof(
   { weight: 5, arbitrary: fc.record({ text: fc.constantFrom(...TEXTS) }) },
   {
     weight: 1,

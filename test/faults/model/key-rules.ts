@@ -25,7 +25,7 @@ export class KeyRules {
 
   /**
    * Returns the stored response if the same person and app sent the same request with this key within a day, and 422 if they sent
-   * another request. Otherwise makes a response, and stores a 201.
+   * another request with it. Otherwise makes a response, and stores a 201.
    */
   once({ app, person, key, path, body, now }: Repeatable, make: () => Result): Result {
     if (key === undefined) return make();

@@ -50,8 +50,8 @@ function distinct<S, D>(
 ): Candidate<S, D>[] {
   const known = new Map(
     candidates.map((one) => {
-      const places = one.remaining.map((each) => done.indexOf(each));
-      return [JSON.stringify([places, one.state]), one];
+      const indexes = one.remaining.map((each) => done.indexOf(each));
+      return [JSON.stringify([indexes, one.state]), one];
     }),
   );
   return [...known.values()];

@@ -34,6 +34,7 @@ export type Profile = Pick<User, 'id' | 'name' | 'photoUrl' | 'karma' | 'neighbo
 interface Post {
   id: string;
   owner: PersonName;
+  /** The body of the request, without nulls. */
   sent: Body;
   createdAt: string;
   likedBy: Set<PersonName>;
@@ -59,7 +60,7 @@ interface Request extends Actor {
   body: Body;
   key: string | undefined;
   now: Date;
-  /** The id of the created item. */
+  /** The id in the actual response: of the created item, if the call creates one. */
   createdId: string;
 }
 
@@ -107,10 +108,10 @@ export class PlatformModel {
     const route = this.routes[`${call.method} ${segments.join('/')}`];
     if (!route) throw new Error(`The model has no route for ${call.method} ${path}.`);
     const [scope, handle] = route;
-    const { by, key, body = {} } = call;
-    if (scope !== null && !this.setup.scopesOf(by).includes(scope)) return missingScope(scope);
+    const { caller, key, body = {} } = call;
+    if (scope !== null && !this.setup.scopesOf(caller).includes(scope)) return missingScope(scope);
     const parsed = { query: new URLSearchParams(query), path, id, body, key, now, createdId };
-    const result = handle({ ...by, ...parsed });
+    const result = handle({ ...caller, ...parsed });
     if (key !== undefined && result.status === 201) this.keyed.push(call);
     const next = result.links?.['next'];
     if (next !== undefined) this.nextPages.push({ ...call, path: next.slice(this.root.length) });
@@ -137,10 +138,10 @@ export class PlatformModel {
       const headers = { location: `/dev/v1/posts/${createdId}` };
       return { status: 201, body: { ...sent, ...added }, headers };
     });
-    const left = this.quota.headers(app, now);
-    if (result.status === 201) return withHeaders(result, left);
+    const quotaHeaders = this.quota.headers(app, now);
+    if (result.status === 201) return withHeaders(result, quotaHeaders);
     if (result.status !== 429) return result;
-    return withHeaders(result, { ...left, 'retry-after': String(secondsLeft(now)) });
+    return withHeaders(result, { ...quotaHeaders, 'retry-after': String(secondsLeft(now)) });
   }
 
   private listPosts({ person, query, path }: Request): Result {

@@ -14,25 +14,26 @@ import { type TimedOperation, linearizations } from './linearizability.js';
 import { type ClientName, CLIENTS, type Request, Requests, type Result } from './token-request.js';
 import { isStored, storedGrants, violationsIn } from './token-rows.js';
 import { GRANTED, type Ending, newGrant, type State, TokenRules } from './token-rules.js';
-import { type Drawn, type Step, type TokenKind, USERS } from './token-steps.js';
+import { type DrawnRequest, type Step, type TokenKind, USER_COUNT } from './token-steps.js';
 
 /** An issued code or token with its client. */
-interface Known {
+interface Issued {
+  /** A short name for messages, such as `refresh2`. */
   name: string;
   value: string;
   client: ClientName;
 }
 
-type Credential = 'code' | TokenKind;
+type CredentialKind = 'code' | TokenKind;
 
-interface Exchanged extends TimedOperation {
+interface TimedRequest extends TimedOperation {
   request: Request;
   result: Result;
 }
 
 /** The clients, users and grants of one sequence, and their possible states by the rules. */
 export class TokenComparison {
-  private readonly known: Record<Credential, Known[]> = { code: [], access: [], refresh: [] };
+  private readonly issued: Record<CredentialKind, Issued[]> = { code: [], access: [], refresh: [] };
   private readonly grantIds: string[] = [];
   private states: State[] = [[]];
   private readonly lines: string[] = [];
@@ -47,13 +48,13 @@ export class TokenComparison {
     this.requests = new Requests(app, clients);
   }
 
-  /** Creates the clients and users. User 0 allows each client, which leaves an unused code. */
+  /** Creates the clients and users. User 0 allows each client, so that each client has an unused code. */
   static async begin(app: TestApp, tally: Tally): Promise<TokenComparison> {
     const clients = {
       Server: await app.addClient({ name: 'Server', scope: GRANTED }),
       Phone: await app.addClient({ name: 'Phone', scope: GRANTED, kind: 'public' }),
     };
-    const users = await Promise.all(Array.from({ length: USERS }, () => app.addUser()));
+    const users = await Promise.all(Array.from({ length: USER_COUNT }, () => app.addUser()));
     const comparison = new TokenComparison(app, clients, users, tally);
     for (const client of CLIENTS) await comparison.consent(client, 0);
     return comparison;
@@ -68,17 +69,18 @@ export class TokenComparison {
 
   /** Sends each issued code and token once more, and counts how the grants ended. */
   async resendAll(): Promise<void> {
-    const { access, refresh, code } = this.known;
+    const { access, refresh, code } = this.issued;
     const requests: Request[] = [
       ...access.map(({ value: token }) => ({ kind: 'use', token }) as const),
-      ...refresh.toReversed().map(({ value: token, client: by }) => {
-        return { kind: 'refresh', by, token, mistake: null, scope: undefined } as const;
+      ...refresh.toReversed().map(({ value: token, client }) => {
+        return { kind: 'refresh', client, token, mistake: null, scope: undefined } as const;
       }),
-      ...code.map(({ value, client: by }) => {
-        return { kind: 'exchange', by, value, mistake: null } as const;
+      ...code.map(({ value, client }) => {
+        return { kind: 'exchange', client, code: value, mistake: null } as const;
       }),
     ];
     for (const request of requests) await this.explain([await this.send(request, 0)]);
+    // Counts only the endings on which all possible states agree.
     for (const index of this.grantIds.keys()) {
       const [ending, ...others] = new Set(this.states.map((state) => state[index]?.endedBy));
       if (ending && others.length === 0) this.tally.ended(ending);
@@ -119,7 +121,7 @@ export class TokenComparison {
     this.lines.push(`${milliseconds} ms pass`);
   }
 
-  private async sendAtOnce(drawn: readonly Drawn[]): Promise<void> {
+  private async sendAtOnce(drawn: readonly DrawnRequest[]): Promise<void> {
     const requests = drawn.flatMap((each) => {
       const request = this.requestOf(each);
       return request ? [[request, each.afterMs] as const] : [];
@@ -138,7 +140,7 @@ export class TokenComparison {
     await this.explain(done);
   }
 
-  private async send(request: Request, afterMs: number): Promise<Exchanged> {
+  private async send(request: Request, afterMs: number): Promise<TimedRequest> {
     if (afterMs > 0) await sleep(afterMs);
     const startedAt = performance.now();
     const result = await this.requests.send(request);
@@ -148,11 +150,11 @@ export class TokenComparison {
   }
 
   /** Asserts that some order of these requests explains their responses and the rows. Keeps the possible states. */
-  private async explain(done: readonly Exchanged[]): Promise<void> {
+  private async explain(done: readonly TimedRequest[]): Promise<void> {
     for (const { request, result } of done) this.rememberTokens(request, result);
     this.log(done);
     const now = this.app.clock.now().getTime();
-    const step = (state: State, { request, result }: Exchanged): State | null => {
+    const step = (state: State, { request, result }: TimedRequest): State | null => {
       const next = structuredClone(state);
       return isDeepStrictEqual(new TokenRules(next, now).predict(request, result), result)
         ? next
@@ -167,49 +169,49 @@ export class TokenComparison {
     if (this.states.length === 0) this.fail('The rows do not match the responses.');
   }
 
-  private requestOf(drawn: Drawn): Request | undefined {
+  private requestOf(drawn: DrawnRequest): Request | undefined {
     const { kind, fromNewest } = drawn;
     if (kind === 'disconnect') {
-      const user = this.users[fromNewest % USERS] as User;
+      const user = this.users[fromNewest % USER_COUNT] as User;
       return { kind, client: drawn.client, userId: user.id };
     }
-    const some = this.known[credentialOf(drawn)];
+    const some = this.issued[credentialOf(drawn)];
     const found = some[some.length - 1 - (fromNewest % some.length)];
     if (!found) return undefined;
-    const { value: token, client } = found;
+    const { value: token, client: owner } = found;
     if (kind === 'use') return { kind, token };
     if (kind === 'introspect') return { kind, token };
-    const by = drawn.isForeign ? otherThan(client) : client;
-    if (kind === 'exchange') return { kind, by, value: token, mistake: drawn.mistake };
+    const client = drawn.isForeign ? otherThan(owner) : owner;
+    if (kind === 'exchange') return { kind, client, code: token, mistake: drawn.mistake };
     const { mistake } = drawn;
-    if (kind === 'refresh') return { kind, by, token, mistake, scope: drawn.scope };
-    return { kind, by, token, mistake };
+    if (kind === 'refresh') return { kind, client, token, mistake, scope: drawn.scope };
+    return { kind, client, token, mistake };
   }
 
   private rememberTokens(request: Request, { status, body }: Result): void {
     if (status !== 200 || (request.kind !== 'exchange' && request.kind !== 'refresh')) return;
     const { access_token, refresh_token } = body as TokenBody;
-    this.remember('access', access_token, request.by);
-    if (!this.remember('refresh', refresh_token, request.by)) this.tally.repeated(request);
+    this.remember('access', access_token, request.client);
+    if (!this.remember('refresh', refresh_token, request.client)) this.tally.repeated(request);
   }
 
   /** Returns whether the value is new. */
-  private remember(credential: Credential, value: string, client: ClientName): boolean {
-    const some = this.known[credential];
-    if (some.some((known) => known.value === value)) return false;
+  private remember(credential: CredentialKind, value: string, client: ClientName): boolean {
+    const some = this.issued[credential];
+    if (some.some((issued) => issued.value === value)) return false;
     some.push({ name: `${credential}${some.length + 1}`, value, client });
     return true;
   }
 
   private nameOf(value: string): string {
-    const all = Object.values(this.known).flat();
+    const all = Object.values(this.issued).flat();
     const user = this.users.findIndex(({ id }) => id === value);
     if (user !== -1) return `user ${user}`;
-    return all.find((known) => known.value === value)?.name ?? value;
+    return all.find((issued) => issued.value === value)?.name ?? value;
   }
 
-  private log(done: readonly Exchanged[]): void {
-    const begin = Math.min(...done.map(({ startedAt }) => startedAt));
+  private log(done: readonly TimedRequest[]): void {
+    const firstStart = Math.min(...done.map(({ startedAt }) => startedAt));
     const entries = done.map(({ request, result, startedAt, endedAt }) => {
       const { kind, ...details } = request;
       const values = Object.values(details).filter(
@@ -219,7 +221,7 @@ export class TokenComparison {
       const tokens = [access_token, refresh_token].flatMap((token) => token ?? []);
       const rest = result.body ? JSON.stringify(body) : (result.error ?? '');
       const response = [...tokens.map((token) => this.nameOf(token)), rest];
-      const span = `${(startedAt - begin).toFixed(1)}–${(endedAt - begin).toFixed(1)} ms`;
+      const span = `${(startedAt - firstStart).toFixed(1)}–${(endedAt - firstStart).toFixed(1)} ms`;
       const parameters = values.map((value) => this.nameOf(value)).join(' ');
       return `${kind} ${parameters}: ${result.status} ${response.join(' ')} (${span})`;
     });
@@ -232,7 +234,7 @@ export class TokenComparison {
   }
 }
 
-function credentialOf(drawn: Exclude<Drawn, { kind: 'disconnect' }>): Credential {
+function credentialOf(drawn: Exclude<DrawnRequest, { kind: 'disconnect' }>): CredentialKind {
   switch (drawn.kind) {
     case 'exchange':
       return 'code';
@@ -268,8 +270,8 @@ export class Tally {
     this.add(`${kind} repeated`);
   }
 
-  ended(by: Ending): void {
-    this.add(`grant ended by ${by}`);
+  ended(ending: Ending): void {
+    this.add(`grant ended by ${ending}`);
   }
 
   private add(outcome: string): void {

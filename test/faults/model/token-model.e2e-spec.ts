@@ -7,7 +7,7 @@ import { IS_QUICK, byExtent } from '../../suite.js';
 import { steps, SCENARIO } from './token-steps.js';
 import { Tally, TokenComparison } from './token-comparison.js';
 
-const SEQUENCES = RUNS ?? byExtent(50, 4);
+const SEQUENCES = RUNS ?? byExtent({ whole: 50, quick: 4 });
 const START_TIME = '2026-11-21T09:30:00.000Z';
 /** Outcomes that have to occur, except in a run with a chosen number of sequences. */
 const OUTCOMES =
@@ -38,7 +38,7 @@ onEachEngine('Codes and tokens compared with a model', (database) => {
   );
 
   it(
-    `are linearizable in ${SEQUENCES} random sequences: some order of concurrent requests explains each response`,
+    `are linearizable in ${SEQUENCES} random sequences: some order of the concurrent requests explains all their responses`,
     { timeout: 600_000 },
     async ({ task }) => {
       const tally = new Tally();
@@ -62,7 +62,7 @@ onEachEngine('Codes and tokens compared with a model', (database) => {
       const ended = `${count('grant ended by theft')} grants ended by theft, ${count('grant ended by revocation')} by revocation and ${count('grant ended by disconnection')} by disconnection`;
       reportFigure(
         task,
-        `${database.engine.label}: ${SEQUENCES} sequences, ${tally.responses.toLocaleString('en')} responses about codes and tokens as predicted, ${tally.races.toLocaleString('en')} times concurrent ones, ${ended}, seed ${SEED}`,
+        `${database.engine.label}: ${SEQUENCES} sequences, ${tally.responses.toLocaleString('en')} responses about codes and tokens as predicted, including those of ${tally.races.toLocaleString('en')} races of concurrent requests, ${ended}, seed ${SEED}`,
       );
     },
   );

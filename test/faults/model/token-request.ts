@@ -10,17 +10,20 @@ export type ClientName = (typeof CLIENTS)[number];
 /** The parameter that has a wrong value, if any. */
 export type Mistake = 'secret' | 'redirect_uri' | 'verifier' | null;
 
-/** A request of the client `by`, an API call (`use`), or a user who disconnects an app on the account page. */
+/**
+ * A request of `client` to an OAuth endpoint, an API call (`use`), or a user who disconnects the app `client` on the account page.
+ * The confidential client sends all introspection requests.
+ */
 export type Request =
-  | { kind: 'exchange'; by: ClientName; value: string; mistake: Mistake }
+  | { kind: 'exchange'; client: ClientName; code: string; mistake: Mistake }
   | {
       kind: 'refresh';
-      by: ClientName;
+      client: ClientName;
       token: string;
       mistake: 'secret' | null;
       scope: string | undefined;
     }
-  | { kind: 'revoke'; by: ClientName; token: string; mistake: 'secret' | null }
+  | { kind: 'revoke'; client: ClientName; token: string; mistake: 'secret' | null }
   | { kind: 'use'; token: string }
   | { kind: 'introspect'; token: string }
   | { kind: 'disconnect'; client: ClientName; userId: string };
@@ -50,14 +53,14 @@ export class Requests {
       case 'exchange':
         return resultOf(await this.exchange(request));
       case 'refresh': {
-        const { by, token: refresh_token, scope, mistake } = request;
+        const { client, token: refresh_token, scope, mistake } = request;
         const form = { grant_type: 'refresh_token', refresh_token, scope };
-        return resultOf(await requestToken(this.app, this.client(by, mistake), form));
+        return resultOf(await requestToken(this.app, this.credentials(client, mistake), form));
       }
       case 'revoke': {
-        const { by, token, mistake } = request;
+        const { client, token, mistake } = request;
         return resultOf(
-          await sendForm(this.app, '/oauth/revoke', this.client(by, mistake), { token }),
+          await sendForm(this.app, '/oauth/revoke', this.credentials(client, mistake), { token }),
         );
       }
       case 'use':
@@ -77,14 +80,15 @@ export class Requests {
     }
   }
 
-  private exchange({ by, value, mistake }: Request & { kind: 'exchange' }): Promise<Response> {
-    return exchange(this.app, this.client(by, mistake), value, {
+  private exchange({ client, code, mistake }: Request & { kind: 'exchange' }): Promise<Response> {
+    return exchange(this.app, this.credentials(client, mistake), code, {
       ...(mistake === 'redirect_uri' && { redirect_uri: OTHER_URI }),
       ...(mistake === 'verifier' && { code_verifier: OTHER_VERIFIER }),
     });
   }
 
-  private client(name: ClientName, mistake: Mistake): TestClient {
+  /** The client, with a wrong secret if that is the mistake. */
+  private credentials(name: ClientName, mistake: Mistake): TestClient {
     const client = this.clients[name];
     return mistake === 'secret' ? { ...client, secret: WRONG_SECRET } : client;
   }

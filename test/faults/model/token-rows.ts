@@ -44,31 +44,29 @@ export async function storedGrants(
 /** Violated invariants of the rows of a grant; an empty list when all hold. */
 export function violationsIn({ grant, access, refresh }: StoredGrant): string[] {
   const unused = refresh.filter(({ consumedAt }) => consumedAt === null);
-  const first = refresh.filter(({ predecessorHash }) => predecessorHash === null);
+  const issuedForCode = refresh.filter(({ predecessorHash }) => predecessorHash === null);
   const predecessors = new Set(refresh.map(({ predecessorHash }) => predecessorHash));
-  const used = refresh.filter(({ hash }) => predecessors.has(hash));
+  const withSuccessor = refresh.filter(({ hash }) => predecessors.has(hash));
   const repeatable = refresh.filter(({ encryptedResponse }) => encryptedResponse !== null);
-  const isBeforeLast = ({ hash }: RefreshToken): boolean =>
+  const hasUnusedSuccessor = ({ hash }: RefreshToken): boolean =>
     unused.some(({ predecessorHash }) => predecessorHash === hash);
   return [
     ...(unused.length > 1 ? [`${unused.length} refresh tokens are unused`] : []),
-    ...(first.length > 1 ? ['the code was exchanged more than once'] : []),
-    ...(new Set(refresh.map((token) => token.predecessorHash)).size < refresh.length
-      ? ['a refresh token has two successors']
-      : []),
-    ...(used.some(({ consumedAt }) => consumedAt === null)
+    ...(issuedForCode.length > 1 ? ['the code was exchanged more than once'] : []),
+    ...(predecessors.size < refresh.length ? ['a refresh token has two successors'] : []),
+    ...(withSuccessor.some(({ consumedAt }) => consumedAt === null)
       ? ['a refresh token has a successor and is unused']
       : []),
     ...(access.length === refresh.length
       ? []
       : [`${access.length} access and ${refresh.length} refresh tokens`]),
-    ...(repeatable.every(isBeforeLast)
+    ...(repeatable.every(hasUnusedSuccessor)
       ? []
-      : ['a response is stored although its successor was used']),
+      : ['the response of a refresh token is stored although the successor of the token was used']),
   ].map((violation) => `${grant.id}: ${violation}`);
 }
 
-/** Whether the rows match the state exactly. */
+/** Whether the rows are those of the state: the same codes and tokens, used or revoked ones, and ended grants. */
 export function isStored(state: State, stored: readonly StoredGrant[]): boolean {
   const wanted = state.map(({ endedBy, code, access, refresh }) => [
     endedBy !== null,

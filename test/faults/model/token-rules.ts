@@ -27,10 +27,11 @@ interface Refresh {
   readonly value: string;
   readonly expiresAt: number;
   usedAt: number | null;
-  /** The response to its use, until its successor is used. */
+  /** The response to the use of this token, until the refresh token in that response is used. */
   repeatable: { access: string; refresh: string; scope: string } | null;
 }
 
+/** All grants of a sequence. */
 export type State = readonly Grant[];
 
 /** The scope of every grant, and a narrower scope for refresh requests. */
@@ -66,13 +67,13 @@ export class TokenRules {
     private readonly now: number,
   ) {}
 
-  /** Predicts the response; `given` is the actual one, from which new tokens are taken. */
-  predict(request: Request, given: Result): Result {
+  /** Predicts the response; `actual` is the actual one, from which the model takes new tokens. */
+  predict(request: Request, actual: Result): Result {
     switch (request.kind) {
       case 'exchange':
-        return this.exchange(request, given);
+        return this.exchange(request, actual);
       case 'refresh':
-        return this.refresh(request, given);
+        return this.refresh(request, actual);
       case 'revoke':
         return this.revoke(request);
       case 'use':
@@ -84,16 +85,16 @@ export class TokenRules {
     }
   }
 
-  private exchange(request: Request & { kind: 'exchange' }, given: Result): Result {
-    const { by, value, mistake } = request;
+  private exchange(request: Request & { kind: 'exchange' }, actual: Result): Result {
+    const { client, code: value, mistake } = request;
     if (mistake === 'secret') return INVALID_CLIENT;
     const grant = this.grants.find(({ code }) => code.value === value);
-    if (grant?.client !== by) return INVALID_GRANT;
+    if (grant?.client !== client) return INVALID_GRANT;
     const { code } = grant;
     if (code.usedAt === null && this.now >= code.expiresAt) return INVALID_GRANT;
     if (mistake === 'redirect_uri') return INVALID_GRANT;
     // Only the public client sends a challenge.
-    if (mistake === 'verifier' && by === 'Server') return INVALID_REQUEST;
+    if (mistake === 'verifier' && client === 'Server') return INVALID_REQUEST;
     if (code.usedAt !== null) {
       const isTheft = mistake === null && this.now - code.usedAt >= CODE_GRACE_MS;
       if (isTheft) grant.endedBy ??= 'theft';
@@ -101,19 +102,19 @@ export class TokenRules {
     }
     if (!this.isLive(grant)) return INVALID_GRANT;
     code.usedAt = this.now;
-    return mistake === 'verifier' ? INVALID_GRANT : this.issue(grant, GRANTED, given);
+    return mistake === 'verifier' ? INVALID_GRANT : this.issue(grant, GRANTED, actual);
   }
 
-  private refresh(request: Request & { kind: 'refresh' }, given: Result): Result {
-    const { by, token, mistake, scope = GRANTED } = request;
+  private refresh(request: Request & { kind: 'refresh' }, actual: Result): Result {
+    const { client, token, mistake, scope = GRANTED } = request;
     if (mistake === 'secret') return INVALID_CLIENT;
     const found = this.find('refresh', token);
-    if (found?.grant.client !== by || !this.isLive(found.grant)) return INVALID_GRANT;
+    if (found?.grant.client !== client || !this.isLive(found.grant)) return INVALID_GRANT;
     const { grant, credential: used } = found;
     if (used.usedAt !== null) return this.repeat(grant, used, scope);
     if (this.now >= used.expiresAt) return INVALID_GRANT;
     if (!isGranted(scope)) return INVALID_SCOPE;
-    const result = this.issue(grant, scope, given);
+    const result = this.issue(grant, scope, actual);
     for (const earlier of grant.refresh) earlier.repeatable = null;
     const { access_token: access, refresh_token: refresh } = result.body as TokenBody;
     used.usedAt = this.now;
@@ -121,7 +122,7 @@ export class TokenRules {
     return result;
   }
 
-  /** A used refresh token that is sent again: at first a lost response, later theft. */
+  /** A used refresh token that is sent again: at first a retry after a lost response, later a sign of theft. */
   private repeat(grant: Grant, { usedAt, repeatable }: Refresh, scope: string): Result {
     const access = grant.access.find(({ value }) => value === repeatable?.access);
     if (!repeatable || !access || this.now - (usedAt ?? 0) > REFRESH_GRACE_MS) {
@@ -129,14 +130,16 @@ export class TokenRules {
       return INVALID_GRANT;
     }
     if (access.isRevoked) return INVALID_GRANT;
-    return scope === repeatable.scope ? this.pair(access, repeatable.refresh) : INVALID_SCOPE;
+    return scope === repeatable.scope
+      ? this.tokenResponse(access, repeatable.refresh)
+      : INVALID_SCOPE;
   }
 
-  private revoke({ by, token, mistake }: Request & { kind: 'revoke' }): Result {
+  private revoke({ client, token, mistake }: Request & { kind: 'revoke' }): Result {
     if (mistake === 'secret') return INVALID_CLIENT;
     const access = this.find('access', token);
     const grant = access?.grant ?? this.find('refresh', token)?.grant;
-    if (grant && grant.client !== by) return INVALID_REQUEST;
+    if (grant && grant.client !== client) return INVALID_REQUEST;
     if (access) access.credential.isRevoked = true;
     else if (grant) grant.endedBy ??= 'revocation';
     return { status: 200, body: {} };
@@ -167,8 +170,8 @@ export class TokenRules {
     return { status: 200, body: {} };
   }
 
-  private issue(grant: Grant, scope: string, given: Result): Result {
-    const { access_token, refresh_token } = (given.body ?? {}) as Partial<TokenBody>;
+  private issue(grant: Grant, scope: string, actual: Result): Result {
+    const { access_token, refresh_token } = (actual.body ?? {}) as Partial<TokenBody>;
     const access = {
       value: this.isNew(access_token) ? access_token : 'a new access token',
       scope,
@@ -183,10 +186,10 @@ export class TokenRules {
     };
     grant.access.push(access);
     grant.refresh.push(refresh);
-    return this.pair(access, refresh.value);
+    return this.tokenResponse(access, refresh.value);
   }
 
-  private pair({ value, scope, expiresAt }: Access, refresh_token: string): Result {
+  private tokenResponse({ value, scope, expiresAt }: Access, refresh_token: string): Result {
     const expires_in = Math.max(1, Math.ceil((expiresAt - this.now) / SECOND));
     const tokens = { access_token: value, token_type: 'Bearer', expires_in, refresh_token, scope };
     return { status: 200, body: tokens satisfies TokenBody };

@@ -7,10 +7,10 @@ import { CLIENTS, type ClientName, type Mistake } from './token-request.js';
 export type TokenKind = 'access' | 'refresh';
 
 /**
- * A request about one of the codes or tokens that exist when it is sent: `fromNewest` 0 is the newest. For `disconnect`, it selects
- * the user.
+ * A request about one of the codes or tokens that exist when its step begins: `fromNewest` 0 is the newest. For `disconnect`,
+ * `fromNewest` selects the user. `afterMs` delays the request relative to the others of its step.
  */
-export type Drawn = { fromNewest: number; afterMs: number } & (
+export type DrawnRequest = { fromNewest: number; afterMs: number } & (
   | { kind: 'exchange'; isForeign: boolean; mistake: Mistake }
   | {
       kind: 'refresh';
@@ -24,12 +24,11 @@ export type Drawn = { fromNewest: number; afterMs: number } & (
   | { kind: 'disconnect'; client: ClientName }
 );
 
-/** A consent, a wait, or concurrent requests. */
+/** A consent, a wait, one request, or several concurrent ones. */
 export type Step =
-  { consent: ClientName; user: number } | { waitMs: number } | { atOnce: readonly Drawn[] };
+  { consent: ClientName; user: number } | { waitMs: number } | { atOnce: readonly DrawnRequest[] };
 
-/** Number of users. */
-export const USERS = 2;
+export const USER_COUNT = 2;
 const MAX_AT_ONCE = 8;
 const LATEST_START_MS = 6;
 const MAX_STEPS = 30;
@@ -47,7 +46,7 @@ const wrongSecret = mostly({ usual: null, weight: 19, rare: ['secret'] });
 const mistake = mostly({ usual: null, weight: 4, rare: ['secret', 'redirect_uri', 'verifier'] });
 const scope = mostly({ usual: undefined, weight: 3, rare: [GRANTED, NARROWER, 'posts.write'] });
 
-const drawn: fc.Arbitrary<Drawn> = fc.oneof(
+const drawn: fc.Arbitrary<DrawnRequest> = fc.oneof(
   weighted(
     20,
     fc.record({ kind: fc.constant('refresh'), ...shared, isForeign, mistake: wrongSecret, scope }),
@@ -78,7 +77,7 @@ const drawn: fc.Arbitrary<Drawn> = fc.oneof(
   ),
 );
 
-/** Around the ends of lifetimes and grace periods. */
+/** Most waits end just before, at or just after the end of a lifetime or grace period. */
 const waitMs = fc.oneof(
   {
     weight: 3,
@@ -98,7 +97,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ waitMs }) },
   {
     weight: 2,
-    arbitrary: fc.record({ consent: fc.constantFrom(...CLIENTS), user: fc.nat(USERS - 1) }),
+    arbitrary: fc.record({ consent: fc.constantFrom(...CLIENTS), user: fc.nat(USER_COUNT - 1) }),
   },
 );
 
@@ -108,7 +107,7 @@ export const steps: fc.Arbitrary<Step[]> = fc.array(step, {
   size: 'max',
 });
 
-function weighted(weight: number, arbitrary: fc.Arbitrary<Drawn>) {
+function weighted(weight: number, arbitrary: fc.Arbitrary<DrawnRequest>) {
   return { weight, arbitrary };
 }
 
@@ -116,33 +115,33 @@ const newest = { fromNewest: 0, afterMs: 0 };
 const secondNewest = { fromNewest: 1, afterMs: 0 };
 const honest = { isForeign: false, mistake: null };
 const refresh = { kind: 'refresh', ...honest, scope: undefined } as const;
-const introspect: Drawn = { kind: 'introspect', tokenKind: 'access', ...newest };
-const use: Drawn = { kind: 'use', ...newest };
+const introspect: DrawnRequest = { kind: 'introspect', tokenKind: 'access', ...newest };
+const use: DrawnRequest = { kind: 'use', ...newest };
 
 /**
  * A sequence with all required outcomes, for quick runs, where random sequences may lack some. It assumes one unused code for each
  * client, which `TokenComparison.begin` creates.
  */
 export const SCENARIO: readonly Step[] = [
-  one({ kind: 'exchange', ...secondNewest, ...honest }),
+  alone({ kind: 'exchange', ...secondNewest, ...honest }),
   { atOnce: [use, introspect] },
-  one({ ...refresh, ...newest }),
+  alone({ ...refresh, ...newest }),
   // The response was lost.
-  one({ ...refresh, ...secondNewest }),
+  alone({ ...refresh, ...secondNewest }),
   { waitMs: 30 * SECOND + 1 },
   // The token was stolen.
-  one({ ...refresh, ...secondNewest }),
-  one(use),
-  one(introspect),
-  one({ kind: 'exchange', ...newest, ...honest }),
-  one({ kind: 'exchange', ...newest, ...honest }),
-  one({ kind: 'revoke', tokenKind: 'access', ...newest, ...honest }),
-  one({ kind: 'disconnect', ...newest, client: 'Phone' }),
+  alone({ ...refresh, ...secondNewest }),
+  alone(use),
+  alone(introspect),
+  alone({ kind: 'exchange', ...newest, ...honest }),
+  alone({ kind: 'exchange', ...newest, ...honest }),
+  alone({ kind: 'revoke', tokenKind: 'access', ...newest, ...honest }),
+  alone({ kind: 'disconnect', ...newest, client: 'Phone' }),
   { consent: 'Server', user: 1 },
-  one({ kind: 'exchange', ...newest, ...honest }),
-  one({ kind: 'revoke', tokenKind: 'refresh', ...newest, ...honest }),
+  alone({ kind: 'exchange', ...newest, ...honest }),
+  alone({ kind: 'revoke', tokenKind: 'refresh', ...newest, ...honest }),
 ];
 
-function one(request: Drawn): Step {
+function alone(request: DrawnRequest): Step {
   return { atOnce: [request] };
 }

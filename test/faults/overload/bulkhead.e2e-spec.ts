@@ -7,7 +7,7 @@ import { Member } from '../../support/member.js';
 import { requestsInFlight, useTestApp } from '../../support/test-app.js';
 import { byExtent } from '../../suite.js';
 import { RawConnection, type RawResponse } from './raw-connection.js';
-import { exchangeBegun, publish, publishBegun, readPosts } from './requests.js';
+import { exchangeBegun, publish, publishHead, readPosts } from './requests.js';
 
 /** Permits of the bulkhead, each for one running request: five for the only database connection. */
 const PERMITS = 5;
@@ -21,7 +21,7 @@ const MAX_RESPONSE_MS = QUEUE_TIMEOUT_MS + 1500;
 const ATTEMPTS = 3;
 const MANY_REQUESTS = 20;
 /** Number of disconnects during a table lock, and again without one. */
-const DISCONNECTS = byExtent(2, 1);
+const DISCONNECTS = byExtent({ whole: 2, quick: 1 });
 const DISCONNECT_MS = 100;
 /** Time for the requests of disconnected callers to end: they continue, but do not count as in flight. */
 const COOLDOWN_MS = 1100;
@@ -46,7 +46,7 @@ onOneServer('Bulkhead', (database) => {
    * Runs `work` while requests hold all permits. Asserts that these requests succeed afterwards.
    * @param othersInFlight number of other requests in flight
    */
-  async function whileBusy<T>(work: () => Promise<T>, othersInFlight = 0): Promise<T> {
+  async function whileBusy<T>(work: () => Promise<T>, { othersInFlight = 0 } = {}): Promise<T> {
     await directConnection.query('LOCK TABLES access_tokens WRITE');
     try {
       const busy = Array.from({ length: PERMITS }, () => member.get('/me'));
@@ -60,7 +60,7 @@ onOneServer('Bulkhead', (database) => {
     }
   }
 
-  const inQueue = (): number => app().service(Bulkhead).waiting;
+  const queueLength = (): number => app().service(Bulkhead).waiting;
 
   async function timeTo503(): Promise<number> {
     const startedAt = performance.now();
@@ -68,10 +68,10 @@ onOneServer('Bulkhead', (database) => {
     return performance.now() - startedAt;
   }
 
-  /** Repeats an attempt until it ends before the queue timeout. */
+  /** Repeats an attempt until it is fast enough that no queued request times out. */
   async function retryUntilInTime(isInTime: () => Promise<boolean>): Promise<void> {
     for (let attempt = 1; !(await isInTime()); attempt += 1) {
-      expect(attempt, 'attempts that were too slow').toBeLessThan(ATTEMPTS);
+      expect(attempt, 'number of attempts that were too slow').toBeLessThan(ATTEMPTS);
       await sleep(COOLDOWN_MS);
     }
   }
@@ -123,7 +123,7 @@ onOneServer('Bulkhead', (database) => {
     }
     // In the middle of the body, and with unread responses.
     for (const request of [
-      publishBegun(baseUrl, token, 100),
+      publishHead(baseUrl, token, 100),
       readPosts(baseUrl, token).repeat(MANY_REQUESTS),
     ].slice(0, DISCONNECTS)) {
       const caller = await RawConnection.connect(baseUrl);
@@ -137,17 +137,17 @@ onOneServer('Bulkhead', (database) => {
   it('queues a request again once its body has arrived', async () => {
     const { baseUrl } = app();
     const body = JSON.stringify({ content: 'Hi' });
-    const withoutLastByte = publishBegun(baseUrl, member.token, body.length) + body.slice(0, -1);
+    const withoutLastByte = publishHead(baseUrl, member.token, body.length) + body.slice(0, -1);
     const callers = await Promise.all(
       Array.from({ length: MANY_REQUESTS }, () => RawConnection.connect(baseUrl)),
     );
     const responses = callers.map((caller) => caller.send(withoutLastByte));
     await expect.poll(() => requestsInFlight(app())).toBe(MANY_REQUESTS);
-    await expect.poll(inQueue).toBe(0);
+    await expect.poll(queueLength).toBe(0);
     await directConnection.query('LOCK TABLES posts WRITE');
     try {
       for (const caller of callers) caller.sendMore(body.slice(-1));
-      await expect.poll(inQueue).toBe(MANY_REQUESTS - PERMITS);
+      await expect.poll(queueLength).toBe(MANY_REQUESTS - PERMITS);
     } finally {
       await directConnection.query('UNLOCK TABLES');
     }
@@ -161,17 +161,20 @@ onOneServer('Bulkhead', (database) => {
       Array.from({ length: QUEUE_LIMIT + 1 }, () => RawConnection.connect(baseUrl)),
     );
     const responses: RawResponse[] = [];
-    const all = callers.map(async (caller) => {
+    const sending = callers.map(async (caller) => {
       responses.push(await caller.send(exchangeBegun(baseUrl)));
     });
     await expect.poll(() => requestsInFlight(app())).toBe(callers.length);
-    await expect.poll(inQueue).toBe(0);
-    await whileBusy(async () => {
-      for (const caller of callers) caller.sendMore('&');
-      await expect.poll(() => responses.map(({ status }) => status)).toEqual([503]);
-      expect(responses[0]?.retryAfter).toMatch(/^[1-3]$/);
-    }, callers.length);
-    await Promise.all(all);
+    await expect.poll(queueLength).toBe(0);
+    await whileBusy(
+      async () => {
+        for (const caller of callers) caller.sendMore('&');
+        await expect.poll(() => responses.map(({ status }) => status)).toEqual([503]);
+        expect(responses[0]?.retryAfter).toMatch(/^[1-3]$/);
+      },
+      { othersInFlight: callers.length },
+    );
+    await Promise.all(sending);
     expect(responses.slice(1).filter(({ status }) => status >= 500)).toEqual([]);
     for (const caller of callers) caller.close();
   });

@@ -19,7 +19,7 @@ export class ConcurrentCallers {
 
   /**
    * Calls for `forMs` milliseconds and returns the responses. All callers begin at the same moment, unless they have intervals.
-   * @param request builds a request; `turn` counts the requests of the caller from 0
+   * @param request builds a request; `caller` and `turn` are numbers from 0: of the caller, and of its request
    * @throws when a request gets no response
    */
   async call(
@@ -29,7 +29,7 @@ export class ConcurrentCallers {
   ): Promise<RawResponse[]> {
     const responses: RawResponse[] = [];
     const until = performance.now() + forMs;
-    const one = async (caller: RawConnection, number: number): Promise<void> => {
+    const repeatCalls = async (caller: RawConnection, number: number): Promise<void> => {
       await sleep(Math.random() * intervalMs);
       for (let turn = 0; performance.now() < until; turn += 1) {
         const response = await caller.send(request(number, turn));
@@ -41,7 +41,7 @@ export class ConcurrentCallers {
         if (pause > 0) await sleep(Math.min(pause, until - performance.now()));
       }
     };
-    await Promise.all(this.callers.map(one));
+    await Promise.all(this.callers.map(repeatCalls));
     return responses;
   }
 

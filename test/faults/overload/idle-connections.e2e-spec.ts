@@ -7,6 +7,7 @@ import { reportFigure } from '../figures.js';
 const MAX_CONNECTIONS = 4096;
 const CONNECTIONS = MAX_CONNECTIONS + 500;
 const BATCH = 500;
+/** Connections of others, such as readiness checks. */
 const TOLERANCE = 10;
 const MAX_MEMORY_MB = 300;
 const SETTLE_TIMEOUT_MS = 5000;
@@ -42,7 +43,6 @@ onSqlite('More connections than the limit of a process', (database) => {
         await Promise.all(Array.from({ length: some }, connectCaller));
       }
       await expect.poll(open, { timeout: SETTLE_TIMEOUT_MS }).toBeLessThanOrEqual(MAX_CONNECTIONS);
-      // A readiness check may hold a connection, too.
       expect(open()).toBeGreaterThan(MAX_CONNECTIONS - TOLERANCE);
       const closed = CONNECTIONS - open();
       for (const caller of callers) caller.destroy();

@@ -8,31 +8,31 @@ export function readPosts(baseUrl: string, token: string): string {
 /** The bytes of a publish request. */
 export function publish(baseUrl: string, token: string, content: string): string {
   const body = JSON.stringify({ content });
-  return publishBegun(baseUrl, token, body.length) + body;
+  return publishHead(baseUrl, token, body.length) + body;
 }
 
-/** The head of a publish with a body of `bytes` bytes. */
-export function publishBegun(baseUrl: string, token: string, bytes: number): string {
-  const ofBody = ['Content-Type: application/json', `Content-Length: ${bytes}`];
-  return requestOf('POST', '/dev/v1/posts', [...headers(baseUrl, token), ...ofBody]);
+/** The request line and headers of a publish with a body of `bodyBytes` bytes. */
+export function publishHead(baseUrl: string, token: string, bodyBytes: number): string {
+  const bodyHeaders = ['Content-Type: application/json', `Content-Length: ${bodyBytes}`];
+  return requestOf('POST', '/dev/v1/posts', [...headers(baseUrl, token), ...bodyHeaders]);
 }
 
-/** A publish with the first bytes of a compressed body. */
-export function publishCompressed(baseUrl: string, token: string): string {
-  const ofBody = ['Content-Type: application/json', 'Content-Encoding: gzip'];
-  const lines = [...headers(baseUrl, token), ...ofBody, 'Content-Length: 1000'];
+/** The beginning of a publish: the head and the first ten bytes of a compressed body. */
+export function compressedPublishBegun(baseUrl: string, token: string): string {
+  const bodyHeaders = ['Content-Type: application/json', 'Content-Encoding: gzip'];
+  const lines = [...headers(baseUrl, token), ...bodyHeaders, 'Content-Length: 1000'];
   return requestOf('POST', '/dev/v1/posts', lines) + gzipSync('{}').toString('latin1', 0, 10);
 }
 
 /** An exchange without the last byte of its form. */
 export function exchangeBegun(baseUrl: string): string {
   const form = 'grant_type=authorization_code';
-  const ofForm = [
+  const formHeaders = [
     'Content-Type: application/x-www-form-urlencoded',
     `Content-Length: ${form.length + 1}`,
   ];
   const { host } = new URL(baseUrl);
-  return requestOf('POST', '/oauth/token', [`Host: ${host}`, ...ofForm]) + form;
+  return requestOf('POST', '/oauth/token', [`Host: ${host}`, ...formHeaders]) + form;
 }
 
 function headers(baseUrl: string, token: string): string[] {

@@ -7,7 +7,7 @@ import { reportFigure } from '../figures.js';
 import { byExtent } from '../../suite.js';
 import { RawConnection, type RawResponse } from './raw-connection.js';
 import { percentile } from './concurrent-callers.js';
-import { publish, publishBegun, publishCompressed, readPosts } from './requests.js';
+import { publish, publishHead, compressedPublishBegun, readPosts } from './requests.js';
 
 const SLOW_CALLERS = 1000;
 /** Callers that connect at the same moment. */
@@ -15,15 +15,15 @@ const BATCH = 50;
 const MAX_BODY_BYTES = 262_144;
 /** Number of bodies of maximum size that fit in 64 MB, the memory for bodies. */
 const MAX_LARGE_BODIES = 256;
-const TIMEOUT_MS = byExtent(5000, 2500);
+const TIMEOUT_MS = byExtent({ whole: 5000, quick: 2500 });
 /** Less than the timeout, which also releases the memory. */
 const MAX_RELEASE_MS = 0.8 * TIMEOUT_MS;
 const DRIP_MS = 500;
 const PAUSE_MS = 10;
-const ROUNDS = byExtent(3, 1);
+const ROUNDS = byExtent({ whole: 3, quick: 1 });
 const MAX_MEMORY_MB = 300;
 /** Larger in a quick run, which runs other files in parallel. */
-const MAX_RESPONSE_MS = byExtent(500, 2000);
+const MAX_RESPONSE_MS = byExtent({ whole: 500, quick: 2000 });
 /** Content that gets 503 while the memory for bodies is used up, and otherwise 400, because it is too long for a post. */
 const LONG = 'x'.repeat(20_000);
 
@@ -44,13 +44,13 @@ onSqlite('A thousand slow request bodies', (database) => {
   });
   afterAll(() => service?.stop());
 
-  /** Returns the responses to other requests during the slow ones, and those to the slow ones. */
-  async function responsesDuring(
+  /** Sends bodies of `bytes` bytes, a `drip` at a time. Returns the responses to these requests and to other requests meanwhile. */
+  async function sendSlowly(
     bytes: number,
     drip: string,
   ): Promise<{ others: RawResponse[]; slow: RawResponse[] }> {
     const { baseUrl } = service;
-    const head = publishBegun(baseUrl, member.token, bytes);
+    const head = publishHead(baseUrl, member.token, bytes);
     const callers: RawConnection[] = [];
     const slow: Promise<RawResponse>[] = [];
     while (callers.length < SLOW_CALLERS) {
@@ -87,7 +87,7 @@ onSqlite('A thousand slow request bodies', (database) => {
     'do not delay other requests and use bounded memory: $kind',
     { timeout: 60_000 },
     async ({ kind, bytes, drip, minRejected }, { task }) => {
-      const { others, slow } = await responsesDuring(bytes, drip);
+      const { others, slow } = await sendSlowly(bytes, drip);
       const count = (status: number): number => slow.filter((one) => one.status === status).length;
       expect(count(408) + count(503)).toBe(SLOW_CALLERS);
       expect(count(503)).toBeGreaterThanOrEqual(minRejected);
@@ -113,7 +113,7 @@ onSqlite('A thousand slow request bodies', (database) => {
       const callers = await Promise.all(
         Array.from({ length: 2 * MAX_LARGE_BODIES }, () => RawConnection.connect(baseUrl)),
       );
-      for (const caller of callers) caller.sendMore(publishCompressed(baseUrl, token));
+      for (const caller of callers) caller.sendMore(compressedPublishBegun(baseUrl, token));
       await expect.poll(statusOfLarge, { timeout: TIMEOUT_MS }).toBe(503);
       const leftAt = performance.now();
       for (const caller of callers) caller.close();

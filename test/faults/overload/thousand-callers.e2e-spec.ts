@@ -13,7 +13,7 @@ import { publish, readPosts } from './requests.js';
 const FEW = 48;
 /** Number of callers under overload. */
 const MANY = 1000;
-const MEMBERS = byExtent(50, 10);
+const MEMBERS = byExtent({ whole: 50, quick: 10 });
 /** Every fourth request is a publish. */
 const PUBLISH_EVERY = 4;
 /** Duration of the initial burst, which is measured separately. */
@@ -25,11 +25,11 @@ const MAX_ADMITTED_MS = QUEUE_TIMEOUT_MS + 1000;
 const MAX_BURST_MS = MAX_ADMITTED_MS + 1000;
 /** Longest response time, with slack. */
 const MAX_RESPONSE_MS = 8000;
-const ROUNDS = byExtent(3, 1);
-const MEASURE_MS = byExtent(4000, 500);
-const TEST_TIMEOUT_MS = byExtent(150_000, 60_000);
+const ROUNDS = byExtent({ whole: 3, quick: 1 });
+const MEASURE_MS = byExtent({ whole: 4000, quick: 500 });
+const TEST_TIMEOUT_MS = byExtent({ whole: 150_000, quick: 60_000 });
 /** Maximum 99th percentile after recovery, as a multiple of that at half load. A single short measurement is less exact. */
-const MAX_SLOWDOWN = byExtent(5, 20);
+const MAX_SLOWDOWN = byExtent({ whole: 5, quick: 20 });
 const MAX_MEMORY_MB = 300;
 const MAX_RECOVERY_MS = 3000;
 /** Minimum rate after recovery, as a part of the rate at half load. */
@@ -38,7 +38,7 @@ const MIN_RECOVERED_RATE = 0.8;
  * Minimum rate of admitted requests under overload, as a part of the rate of the best load. The callers run on the same
  * processors as the service, and a thousand of them need more processor time than 48.
  */
-const MIN_GOODPUT = byExtent(0.6, 0.3);
+const MIN_GOODPUT = byExtent({ whole: 0.6, quick: 0.3 });
 const NO_PAUSE: Behaviour = { intervalMs: 0, obeysRetryAfter: true };
 const IGNORE_RETRY_AFTER: Behaviour = { intervalMs: 0, obeysRetryAfter: false };
 

@@ -8,7 +8,7 @@ import { byExtent } from '../../suite.js';
 
 const RELEASE = '1.0.0';
 /** Many times the shortest lock timeout of a server, one second. */
-const WAIT_MS = byExtent(20_000, 3000);
+const WAIT_MS = byExtent({ whole: 20_000, quick: 3000 });
 const SETTINGS = { DB_TIMEOUT_MS: '1000' };
 
 onEachServer('Two processes that migrate', (database) => {

@@ -14,10 +14,10 @@ import { expectPreserved } from './preserved-rows.js';
 import { usedDatabase } from './used-database.js';
 
 const RELEASE = '1.0.0';
-/** One for each of the steps below. */
-const KILLS = byExtent(6, 1);
+/** One kill in each direction for each of the steps below. */
+const KILLS = byExtent({ whole: 6, quick: 1 });
 /** SQLite migrates in one transaction. */
-const KILLS_SQLITE = byExtent(2, 1);
+const KILLS_SQLITE = byExtent({ whole: 2, quick: 1 });
 const KILL_TIMEOUT_MS = 20_000;
 /** Timeout for the command to reach its step. */
 const STEP_TIMEOUT_MS = 15_000;
@@ -25,7 +25,7 @@ const STEP_TIMEOUT_MS = 15_000;
 const POLL_MS = 2;
 
 /** Statements in the middle of the migration, in order. */
-const FORWARD = [
+const MIGRATE_STEPS = [
   'ADD `client_id`',
   'ADD `closed_limit`',
   'UPDATE audit_events',
@@ -33,8 +33,8 @@ const FORWARD = [
   'CREATE INDEX `ix_idempotency_keys_user_id`',
   'CREATE INDEX `ix_comments_deleted_at`',
 ];
-/** The same for the revert. */
-const BACK = [
+/** Statements in the middle of the revert, in order. */
+const REVERT_STEPS = [
   'DROP INDEX `ix_audit_events_client_id`',
   'DROP COLUMN `user_id`',
   'DROP INDEX `ix_otp_challenges_phone`',
@@ -44,25 +44,25 @@ const BACK = [
 ];
 
 /**
- * Kills a command: on a server after the step, on SQLite once it has a write lock. Returns whether the kill was in time: on a
- * stalled machine the lock may be seen too late.
+ * Starts a command and kills it: on a server after the statement `step`, on SQLite once it has a write lock. Returns whether the
+ * kill was in time: on a stalled machine, the test may see the lock too late.
  */
 type Kill = (args: readonly string[], step: string) => Promise<boolean>;
 
-function spawned(url: string, args: readonly string[]) {
+function spawnCommand(url: string, args: readonly string[]) {
   return spawn(process.execPath, ['dist/src/bundle/cli.js', ...args], {
     env: { PATH: process.env.PATH, DATABASE_URL: url },
     stdio: 'ignore',
   });
 }
 
-function onServer({ url }: TestDatabase): Kill {
+function killerOnServer({ url }: TestDatabase): Kill {
   return async (args, step) => {
     const proxy = await TcpProxy.start(url);
-    const child = spawned(proxy.url, args);
+    const child = spawnCommand(proxy.url, args);
     const ended = once(child, 'exit');
-    const isLate = sleep(STEP_TIMEOUT_MS, 'late', { ref: false });
-    expect(await Promise.race([proxy.holdAfter(step), isLate]), step).not.toBe('late');
+    const deadline = sleep(STEP_TIMEOUT_MS, 'late', { ref: false });
+    expect(await Promise.race([proxy.holdAfter(step), deadline]), step).not.toBe('late');
     child.kill('SIGKILL');
     expect(await ended, step).toEqual([null, 'SIGKILL']);
     await proxy.stop();
@@ -70,11 +70,11 @@ function onServer({ url }: TestDatabase): Kill {
   };
 }
 
-function onFile({ url }: TestDatabase): Kill {
+function killerOnFile({ url }: TestDatabase): Kill {
   const file = new Sqlite(url.slice('sqlite:'.length), { timeout: 0 });
   onTestFinished(() => void file.close());
   return async (args) => {
-    const child = spawned(url, args);
+    const child = spawnCommand(url, args);
     const ended = once(child, 'exit') as Promise<[number | null, string | null]>;
     while (child.exitCode === null && !isLocked(file)) await sleep(POLL_MS);
     child.kill('SIGKILL');
@@ -108,7 +108,7 @@ function isLocked(file: Sqlite.Database): boolean {
       const migrator = new Migrator(dataSource);
       const released = await schemaOf(database);
       await new CommandLine(database, runCommandProcess).json('db', 'migrate');
-      const kill = isFile ? onFile(database) : onServer(database);
+      const kill = isFile ? killerOnFile(database) : killerOnServer(database);
       const current = await schemaOf(database);
       let [killed, partial] = [0, 0];
       const countPartial = async (): Promise<void> => {
@@ -116,12 +116,12 @@ function isLocked(file: Sqlite.Database): boolean {
         if (![released, current].some((whole) => JSON.stringify(whole) === schema)) partial += 1;
       };
       for (let number = 0; number < kills; number += 1) {
-        const stepIndex = Math.floor((FORWARD.length * (number + Math.random())) / kills);
-        if (await kill(['db', 'revert', RELEASE], BACK[stepIndex] ?? '')) killed += 1;
+        const stepIndex = Math.floor((MIGRATE_STEPS.length * (number + Math.random())) / kills);
+        if (await kill(['db', 'revert', RELEASE], REVERT_STEPS[stepIndex] ?? '')) killed += 1;
         await countPartial();
         await migrator.revert(RELEASE, async () => undefined);
         expect(await schemaOf(database)).toEqual(released);
-        if (await kill(['db', 'migrate'], FORWARD[stepIndex] ?? '')) killed += 1;
+        if (await kill(['db', 'migrate'], MIGRATE_STEPS[stepIndex] ?? '')) killed += 1;
         await countPartial();
         await migrator.migrate();
         expect(await schemaOf(database)).toEqual(current);

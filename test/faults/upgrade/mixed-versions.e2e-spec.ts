@@ -32,8 +32,8 @@ const RELEASE = '1.0.0';
 const TEST_TIMEOUT_MS = 120_000;
 const PUBLISHERS = 4;
 /** Pause before the next step. */
-const BETWEEN_MS = byExtent(1000, 0);
-const READY_MS = 10_000;
+const BETWEEN_MS = byExtent({ whole: 1000, quick: 0 });
+const READY_TIMEOUT_MS = 10_000;
 /** Columns that the publisher changes. */
 const CHANGED_BY_USE = { users: ['post_count'] };
 const NO_HISTORY =
@@ -81,7 +81,7 @@ const NO_HISTORY =
 
   const cli = new CommandLine(database, runCommandProcess);
 
-  /** Asserts that publishing continues during `work`, and that a visit succeeds after it. */
+  /** Asserts that publishing continues during `work`, and that a sign-in with tokens and a comment (a visit) succeeds after it. */
   async function duringLoad<T>(
     load: IdempotentPublishLoad,
     visits: Visits,
@@ -95,13 +95,13 @@ const NO_HISTORY =
     return outcome;
   }
 
-  /** Runs this version beside the release until a visit to both succeeded. */
+  /** Serves alternately with the release and this version, until a visit has succeeded. */
   async function serveBeside(visits: Visits): Promise<void> {
     const older = serving;
     const newer = await startProcess({ url, env: { ...env, ...UNLIMITED_SIGN_INS } });
     await expect
       .poll(() => fetch(`${newer.baseUrl}/readyz`).then(({ status }) => status), {
-        timeout: READY_MS,
+        timeout: READY_TIMEOUT_MS,
       })
       .toBe(200);
     serve([...older, newer]);
@@ -119,8 +119,8 @@ const NO_HISTORY =
       const released = await schemaOf(database);
       const member = await publisherIn(dataSource, () => site);
       let requests = 0;
-      const next = (): string => serving[(requests += 1) % serving.length]?.baseUrl ?? '';
-      const load = new IdempotentPublishLoad(member, next, PUBLISHERS);
+      const nextUrl = (): string => serving[(requests += 1) % serving.length]?.baseUrl ?? '';
+      const load = new IdempotentPublishLoad(member, nextUrl, PUBLISHERS);
       const visits = new Visits(() => site, member.user, member.client);
       const whileServing = <T>(work: () => Promise<T>): Promise<T> =>
         duringLoad(load, visits, work);
@@ -138,17 +138,17 @@ const NO_HISTORY =
       await visits.stop();
       await load.stop();
       expect([load.retries, visits.unavailable]).toEqual([0, 0]);
-      const currentCli = new CommandLine(database, (args, more) =>
+      const cliInProcess = new CommandLine(database, (args, more) =>
         runCommand(args, { ...more, METRICS_PORT: 'off' }),
       );
-      expect(await currentCli.json('db', 'check')).toMatchObject({ current: true });
-      const found = await runDoctor(currentCli);
+      expect(await cliInProcess.json('db', 'check')).toMatchObject({ current: true });
+      const found = await runDoctor(cliInProcess);
       expect(found.filter(({ status }) => status === 'failed')).toEqual([]);
       await expectPreserved(database, original, CHANGED_BY_USE);
       await expectVisited(dataSource, visits, member.user);
       reportFigure(
         task,
-        `${engine.label}: migrated, reverted and migrated again while 1.0.0 served, ${load.posts.size} posts, each stored and counted once, ${load.retries} retries; ${visits.done} sign-ins with tokens and comments, ${visits.unavailable} of them rejected with 503`,
+        `${engine.label}: migrated, reverted and migrated again while 1.0.0 served, ${load.posts.size} posts, each stored and counted once, ${load.retries} retries; ${visits.done} sign-ins with tokens and comments, ${visits.unavailable} ended by a 503`,
       );
     },
   );

@@ -21,7 +21,7 @@ const CLIENT: TestClient = {
 };
 const USER_ID = 'usr_00000000000000000000000002';
 
-/** Signs `USER_ID` in through `CLIENT`. */
+/** Signs in the user `USER_ID` through `CLIENT`. Returns them with an access token. */
 export async function publisherIn(dataSource: DataSource, site: () => Site): Promise<Publisher> {
   const user = await dataSource.manager.findOneByOrFail(User, { id: USER_ID });
   const code = (await approve(site(), user, CLIENT)).get('code') ?? '';
@@ -30,7 +30,7 @@ export async function publisherIn(dataSource: DataSource, site: () => Site): Pro
 }
 
 /**
- * Asserts that all earlier rows are still stored without change.
+ * Asserts that all rows of the earlier dump are still stored without change.
  * @param changed columns by table that may have changed
  */
 export async function expectPreserved(

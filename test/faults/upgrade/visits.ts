@@ -35,7 +35,7 @@ export const COMMENT_TEXT = 'Count me in';
 /** The service returned 503 with Retry-After, which is allowed. */
 class Unavailable extends Error {}
 
-/** A user who repeatedly signs in, allows an app and uses the API through it. */
+/** Visits of a user: each signs in, allows an app, refreshes its tokens, and reads and comments through it. One follows another. */
 export class Visits {
   /** Number of successful visits. */
   done = 0;
@@ -50,7 +50,7 @@ export class Visits {
   private hasFailed = false;
   private readonly visitor = new RepeatedWork();
 
-  /** @param site the target of the next request */
+  /** @param site returns the target of the next request */
   constructor(
     private readonly site: () => Site,
     private readonly user: User,

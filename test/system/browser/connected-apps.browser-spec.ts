@@ -61,7 +61,7 @@ inChromium('Connected apps page', {}, (chrome) => {
     await page.getByLabel('Corner Store').waitFor();
   });
 
-  it("O146 shows the linked app's page after the sign-in", async () => {
+  it('O146 shows the page of one app after the sign-in, if the link names the app', async () => {
     const [clientId = ''] = await connect(USED_APP, 'Corner Store');
     const page = await newPage();
     await signIn(page, `/account/apps/${clientId}`);
@@ -106,9 +106,9 @@ inChromium('Connected apps page', {}, (chrome) => {
       const words = CATALOGUES[preferences.language];
       const page = await newPage({ javaScriptEnabled: true, ...contextOptions(preferences) });
       const inspect = (name: string): Promise<void> => expectAccessible(page, name, preferences);
-      const long =
+      const longName =
         'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft';
-      const [clientId = ''] = await connect(USED_APP, 'Corner Store', long);
+      const [clientId = ''] = await connect(USED_APP, 'Corner Store', longName);
       await page.goto(urlOf('/account/apps'));
       await inspect('apps-phone');
       await page.getByLabel(words.phone.label).fill(user.phone);

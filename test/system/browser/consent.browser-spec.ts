@@ -164,7 +164,7 @@ inChromium('Consent page', {}, (chrome) => {
       await page.goto(new URL('/oauth/authorize', app().baseUrl).href);
       await inspect('error');
       const expected = /^Failed to load resource: the server responded with a status of 400/;
-      expect(chrome.consoleErrors.filter((complaint) => !expected.test(complaint))).toEqual([]);
+      expect(chrome.consoleErrors.filter((message) => !expected.test(message))).toEqual([]);
     },
   );
 });

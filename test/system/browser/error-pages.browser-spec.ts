@@ -10,7 +10,7 @@ import {
 } from '../../support/chromium.js';
 import { rateLimits, type TestClient } from '../../support/test-app.js';
 
-/** The limit of authorization requests, which the pages before the last one do not reach. */
+/** The limit of authorization requests. Only the last page of the test exceeds it. */
 const MAX_CALLS = 20;
 
 const settings = { env: rateLimits({ 'authorize-calls': MAX_CALLS }) };
@@ -20,6 +20,7 @@ inChromium('Error pages', settings, (chrome) => {
   let client: TestClient;
 
   beforeEach(async () => {
+    // The calls of the previous test no longer count.
     app().clock.advance(DAY);
     client = await app().addClient();
   });
@@ -40,7 +41,7 @@ inChromium('Error pages', settings, (chrome) => {
   }
 
   it.each(PREFERENCES)(
-    'C143 are accessible, like the landing page, in $colours colours and in $language',
+    'C143 are accessible, as are the landing page and the list of error codes, in $colours colours and in $language',
     async (preferences) => {
       const words = CATALOGUES[preferences.language];
       const errors = words.errors('');

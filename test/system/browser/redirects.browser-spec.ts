@@ -12,11 +12,11 @@ import { freePort } from '../../support/free-port.js';
 import { findProgram } from '../../support/programs.js';
 import type { TestClient } from '../../support/test-app.js';
 
-const NATIVE = 'com.example.app:/cb';
+const NATIVE_REDIRECT_URI = 'com.example.app:/cb';
 const PAGE = '<!doctype html><title>Back at the app</title><link rel="icon" href="data:,">';
 
-/** A self-signed certificate. */
-async function certificate(): Promise<{ key: string; cert: string }> {
+/** Creates a self-signed certificate. */
+async function createCertificate(): Promise<{ key: string; cert: string }> {
   const openssl = await findProgram('openssl');
   if (openssl === undefined) throw new Error('These tests need the program openssl.');
   const folder = await mkdtemp(join(tmpdir(), 'platform-tls-'));
@@ -31,22 +31,23 @@ async function certificate(): Promise<{ key: string; cert: string }> {
   }
 }
 
+/** Makes Chromium connect to this machine for each host of `.example`. */
 const settings = { args: ['--host-resolver-rules=MAP *.example 127.0.0.1'] };
 
 inChromium('Redirects after Allow', settings, (chrome) => {
   let server: Server;
   let port: number;
-  /** The requests to the app, in order. */
+  /** The requests to the app, in order: host, path and query. */
   let requests: string[];
 
-  /** Starts the app: `/callback` is a page, the other paths redirect with the same query. */
+  /** Starts the app's server: `/callback` is a page, the other paths redirect with the same query. */
   beforeAll(async () => {
     port = await freePort();
     const redirects: Record<string, string> = {
       '/to-other-host': `https://app.example:${port}/callback`,
-      '/to-native': NATIVE,
+      '/to-native': NATIVE_REDIRECT_URI,
     };
-    server = createServer(await certificate(), (request, response) => {
+    server = createServer(await createCertificate(), (request, response) => {
       const { pathname, search } = new URL(request.url ?? '/', 'https://app.example');
       requests.push(`${request.headers.host}${pathname}${search}`);
       const target = redirects[pathname];
@@ -75,8 +76,8 @@ inChromium('Redirects after Allow', settings, (chrome) => {
     expect((await exchange(chrome.app(), client, code)).status).toBe(200);
   }
 
-  function policyComplaints(): string[] {
-    return chrome.consoleErrors.filter((complaint) => /Content Security Policy/i.test(complaint));
+  function policyErrors(): string[] {
+    return chrome.consoleErrors.filter((message) => /Content Security Policy/i.test(message));
   }
 
   it.each([
@@ -92,13 +93,14 @@ inChromium('Redirects after Allow', settings, (chrome) => {
   });
 
   it('O147 redirects to a private-use scheme', async () => {
-    const { page, client } = await consentFor(NATIVE);
+    const { page, client } = await consentFor(NATIVE_REDIRECT_URI);
     const decision = page.waitForResponse((response) => response.url().endsWith('/decision'));
     await page.getByRole('button', { name: 'Allow' }).click();
     const location = (await (await decision).headerValue('location')) ?? '';
-    expect(location.slice(0, location.indexOf('?'))).toBe(NATIVE);
+    expect(location.slice(0, location.indexOf('?'))).toBe(NATIVE_REDIRECT_URI);
+    // Chromium reports a violation of the policy after the navigation.
     await page.waitForTimeout(200);
-    expect(policyComplaints()).toEqual([]);
+    expect(policyErrors()).toEqual([]);
     await expectCodeFor(client, location);
   });
 
@@ -106,8 +108,9 @@ inChromium('Redirects after Allow', settings, (chrome) => {
     const { page, client } = await consentFor(`https://api.example:${port}/to-native`);
     await page.getByRole('button', { name: 'Allow' }).click();
     await expect.poll(() => requests).toHaveLength(1);
+    // Chromium reports a violation of the policy after the navigation.
     await page.waitForTimeout(200);
-    expect(policyComplaints()).toEqual([]);
+    expect(policyErrors()).toEqual([]);
     await expectCodeFor(client, requests[0] ?? '');
   });
 });

@@ -40,12 +40,13 @@ inChromium('Sign-in: tabs, back button and input errors', {}, (chrome) => {
     const [first, second] = [await addClient(), await addClient()];
     const user = await chrome.app().addUser();
     const context = await chrome.newContext();
-    const one = await chrome.openAuthorization(context, first);
-    const two = await chrome.openAuthorization(context, second);
-    await chrome.signIn(one, user);
-    await two.getByLabel('Your phone number').fill(user.phone);
-    await two.getByRole('button', { name: 'Send me a code' }).click();
-    const [codeOfSecond, codeOfFirst] = [await allow(two), await allow(one)];
+    const firstTab = await chrome.openAuthorization(context, first);
+    const secondTab = await chrome.openAuthorization(context, second);
+    await chrome.signIn(firstTab, user);
+    await secondTab.getByLabel('Your phone number').fill(user.phone);
+    await secondTab.getByRole('button', { name: 'Send me a code' }).click();
+    const [codeOfSecond, codeOfFirst] = [await allow(secondTab), await allow(firstTab)];
+    // The second tab needs no password, because the browser is already signed in.
     expect(chrome.app().sms.count(user.phone)).toBe(1);
     const swapped = await exchange(chrome.app(), second, codeOfFirst);
     await expectTokenError(swapped, 'invalid_grant');
@@ -54,7 +55,7 @@ inChromium('Sign-in: tabs, back button and input errors', {}, (chrome) => {
     expect((await exchange(chrome.app(), second, codeOfSecond)).status).toBe(200);
   });
 
-  it('O149 focuses the error message of a code and links to its field', async () => {
+  it('O149 focuses the error message of a malformed code and links to its field', async () => {
     const page = await chrome.openAuthorization(await chrome.newContext(), await addClient());
     await chrome.requestCode(page, await chrome.app().addUser());
     await page.getByLabel('6-digit code').fill('12345');
@@ -66,7 +67,7 @@ inChromium('Sign-in: tabs, back button and input errors', {}, (chrome) => {
     expect(await page.getAttribute('#code', 'aria-describedby')).toContain('code-error');
   });
 
-  it('O150 focuses the error message of a phone number and links to its field', async () => {
+  it('O150 focuses the error message of a malformed phone number and links to its field', async () => {
     const page = await chrome.openAuthorization(await chrome.newContext(), await addClient());
     await page.getByLabel('Your phone number').fill('nobody');
     await page.getByRole('button', { name: 'Send me a code' }).click();

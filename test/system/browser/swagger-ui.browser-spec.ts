@@ -13,7 +13,7 @@ inChromium('Swagger UI', { env: { DEMO: '1' } }, (chrome) => {
     await app().service(DemoService).seedIfEmpty();
   });
 
-  /** Opens the documentation in a new browser. Advances the clock: each test sends Ana a message, and a phone gets one a minute. */
+  /** Opens the documentation in a new browser. Advances the clock: most tests send Ana a message, and a phone gets one a minute. */
   beforeEach(async () => {
     app().clock.advance(MINUTE + SECOND);
     const context = await chrome.newContext({ viewport: { width: 1280, height: 900 } });
@@ -49,7 +49,7 @@ inChromium('Swagger UI', { env: { DEMO: '1' } }, (chrome) => {
     expect(chrome.consoleErrors).toEqual([]);
   });
 
-  it('O147 refreshes and revokes its tokens from its page', async () => {
+  it('O147 lets a script of the page refresh and revoke the tokens', async () => {
     const first = await docs.tokens(ana);
     await docs.closeDialog();
     expect((await docs.executeGetMe()).status).toBe('200');

@@ -34,14 +34,14 @@ inChromium('Pages at 400 % zoom', {}, (chrome) => {
     expect(await page.evaluate(UNREACHABLE)).toEqual([]);
   }
 
-  async function reach(page: Page, selector: string): Promise<void> {
+  async function tabToVisible(page: Page, selector: string): Promise<void> {
     await tabTo(page, selector);
     const isVisible = await page.evaluate(IS_FOCUS_VISIBLE);
     expect({ selector, isVisible }).toEqual({ selector, isVisible: true });
   }
 
   it.each(LANGUAGES)(
-    'C143 allow a sign-in and a decision with the keyboard only, with every control visible, in "%s"',
+    'C143 allow a sign-in and a decision by keyboard, and can show every control completely, in "%s"',
     async (language) => {
       const words = CATALOGUES[language];
       const user = await app().addUser({ name: 'Ana Lee' });
@@ -53,29 +53,29 @@ inChromium('Pages at 400 % zoom', {}, (chrome) => {
       const page = await context.newPage();
       await page.goto(new URL(authorizeLink(client), app().baseUrl).href);
       await expectUsable(page);
-      await reach(page, '[name=phone]');
+      await tabToVisible(page, '[name=phone]');
       await page.keyboard.type(user.phone);
-      await reach(page, 'form[action$="/sign-in"] button');
+      await tabToVisible(page, 'form[action$="/sign-in"] button');
       await page.keyboard.press('Enter');
       await page.waitForSelector('[name=code]');
       await expectUsable(page);
       await page.focus('[name=code]');
       await page.keyboard.type(await app().sms.password(user.phone));
-      await reach(page, 'form[action$="/verify"] button');
+      await tabToVisible(page, 'form[action$="/verify"] button');
       await page.keyboard.press('Enter');
       await page.getByText(words.consent.neverTitle).waitFor();
       await expectUsable(page);
-      await reach(page, '[value="posts.write"]');
+      await tabToVisible(page, '[value="posts.write"]');
       await page.keyboard.press('Space');
-      await reach(page, '[value=deny]');
-      await reach(page, '[value=approve]');
+      await tabToVisible(page, '[value=deny]');
+      await tabToVisible(page, '[value=approve]');
       await page.keyboard.press('Enter');
       await page.waitForURL(/\/livez\?code=/);
     },
   );
 
   it.each(LANGUAGES)(
-    'C143 allow to remove an app with the keyboard only, with every control visible, in "%s"',
+    'C143 allow the removal of an app by keyboard, and can show every control completely, in "%s"',
     async (language) => {
       const words = CATALOGUES[language];
       const user = await app().addUser({ name: 'Ana Lee' });
@@ -91,12 +91,13 @@ inChromium('Pages at 400 % zoom', {}, (chrome) => {
       await chrome.signIn(page, user, words);
       await page.getByText(words.apps.yours).waitFor();
       await expectUsable(page);
-      await reach(page, 'summary');
+      await tabToVisible(page, 'summary');
       await page.keyboard.press('Enter');
       await expectUsable(page);
+      // The check boxes are before the focused element, and `tabTo` only moves forward.
       await page.focus('input[name=client_id]');
       await page.keyboard.press('Space');
-      await reach(page, '.danger');
+      await tabToVisible(page, '.danger');
       await page.keyboard.press('Enter');
       await page.getByText(words.apps.removed('Corner Store')).waitFor();
       await expectUsable(page);

@@ -116,7 +116,7 @@ onOneEngine('Auth.js (@auth/core)', (database) => {
     return site;
   }
 
-  /** Moves the partner's clock to the expiry of the access token; the clock of the service stands still. */
+  /** Moves the clock of the partner, but not that of the service, to the expiry of the access token. */
   function anHourLater(): void {
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3_600_000 });
   }
@@ -175,11 +175,11 @@ onOneEngine('Auth.js (@auth/core)', (database) => {
   it('O105 revokes the tokens at sign-out, so that a copy of the session cookie cannot be refreshed', async () => {
     const site = await signedIn();
     const cookies = new Map(site.cookies);
-    const access = await tokenOf(site, 'access_token');
+    const accessToken = await tokenOf(site, 'access_token');
     await site.signOut();
     expect(site.errors).toEqual([]);
     expect(await site.session()).toBe(NO_SESSION);
-    expect(await statusOfMe(app(), access)).toBe(401);
+    expect(await statusOfMe(app(), accessToken)).toBe(401);
     for (const [name, value] of cookies) site.cookies.set(name, value);
     expect(await site.session()).toMatchObject({ user: { name: 'Ana Lee' } });
     anHourLater();
@@ -200,7 +200,7 @@ onOneEngine('Auth.js (@auth/core)', (database) => {
     );
   });
 
-  it('O16 cannot sign in without the issuer in its configuration, since every redirect contains iss', async () => {
+  it('O16 rejects a redirect if its configuration has no issuer, because the redirect contains iss', async () => {
     const site = new PartnerSite(settings(), { ...neighbourhood(settings()), issuer: undefined });
     await site.callBack(await decide(app(), await site.signIn()));
     expect(await site.session()).toBe(NO_SESSION);

@@ -7,7 +7,7 @@ import { connect } from './recipes/simple-oauth2.js';
 
 const SCOPE = 'profile.read posts.read';
 
-/** The error of the library for an error response: a Boom with the body of the response. */
+/** What the library throws for an error response: an error of `@hapi/boom` with the body of the response. */
 const errorResponse = (status: number, error: string): object => ({
   output: { statusCode: status },
   data: { payload: { error } },
@@ -59,7 +59,7 @@ onOneEngine('simple-oauth2', (database) => {
       await expect(token.refresh()).rejects.toMatchObject(errorResponse(400, 'invalid_grant'));
     });
 
-    it('O107 revokes both tokens in turn, also if they are already revoked', async () => {
+    it('O107 revokes both tokens one after the other, even if they are already revoked', async () => {
       const token = await tokens();
       await expect(token.revokeAll()).resolves.toBeUndefined();
       await expect(token.revokeAll()).resolves.toBeUndefined();
@@ -72,8 +72,8 @@ onOneEngine('simple-oauth2', (database) => {
       await expect(partner.finish(forged(callbackUrl, 'state', 'x'), stored)).rejects.toThrow(
         'state differs',
       );
-      const elsewhere = forged(callbackUrl, 'iss', 'https://evil.example');
-      await expect(partner.finish(elsewhere, stored)).rejects.toThrow('iss differs');
+      const withOtherIss = forged(callbackUrl, 'iss', 'https://evil.example');
+      await expect(partner.finish(withOtherIss, stored)).rejects.toThrow('iss differs');
       expect(await partner.finish(callbackUrl, stored)).toHaveProperty('token');
     });
 

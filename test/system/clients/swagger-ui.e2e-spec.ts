@@ -67,6 +67,7 @@ inChromium('Swagger UI on a partner site', {}, (chrome) => {
 
   it("O105 O123 does not revoke the token at Logout; scripts of the partner's page can refresh and revoke", async () => {
     const { body: first } = await partner.tokens(user);
+    // The accessible name of the button "Logout".
     await partner.dialog.getByRole('button', { name: 'Remove authorization' }).click();
     expect(await statusOfMe(app(), first.access_token ?? '')).toBe(200);
     const { clientId: client_id } = client;

@@ -60,7 +60,7 @@ onEachEngine('Command "db check"', (database) => {
   });
   afterAll(() => dataSource.destroy());
 
-  /** The output for a database that differs, as JSON and as text. */
+  /** Runs the command, which must report a difference. Returns its output as JSON and as text. */
   async function difference(): Promise<{ check: Check; text: string; message: string }> {
     const text = await cli.run('db', 'check');
     const json = await cli.run('db', 'check', '--json');
@@ -162,7 +162,7 @@ onEachEngine('Command "db revert"', (database) => {
     expect(rejected.stderr).toContain('Allowed choices are 1.0.0.');
   });
 
-  it('keeps the schema of a newer version', async () => {
+  it('reverts nothing if a newer version migrated the database', async () => {
     await cli.json('db', 'migrate');
     const dataSource = await connect(database.url);
     const later = 'Later1999999999999';
@@ -180,10 +180,10 @@ onEachEngine('Command "db revert"', (database) => {
 
 /** Breaks the timers of the background writers, which start after the database connection. */
 const BREAK_TIMERS = `
-  const start = globalThis.setInterval;
+  const original = globalThis.setInterval;
   globalThis.setInterval = (...args) => {
     if (new Error().stack.includes('onModuleInit')) throw new Error('It does not start.');
-    return start(...args);
+    return original(...args);
   };`;
 
 onEachEngine('Commands: failed start of the application', (database) => {

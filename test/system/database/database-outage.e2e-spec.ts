@@ -13,6 +13,8 @@ import {
 import { TcpProxy } from '../../support/tcp-proxy.js';
 import { TestApp, type TestClient, useTestApp } from '../../support/test-app.js';
 
+const NETWORK_DELAY_MS = 20;
+
 /** Credentials and pages that a client and a user have before the database fails. They must still work afterwards. */
 interface ClientState {
   client: TestClient;
@@ -141,6 +143,7 @@ onEachServer('Database outage', (database) => {
         { status: 'not ready', reason: 'the database is unavailable' },
       ]);
       await proxy.repair();
+      // A process is ready only if its clock agrees with that of the database.
       app.clock.set(new Date().toISOString());
       expect((await app.fetch('/readyz')).status).toBe(200);
     });
@@ -160,16 +163,16 @@ onEachServer('Database outage', (database) => {
     await expectAllUsable(app, state);
   });
 
-  it('O68 returns 503 to fifty requests at once, and recovers immediately', async () => {
+  it('O68 returns 503 to fifty concurrent requests, and recovers immediately', async () => {
     await proxy.cut('closed');
-    const many = Array.from({ length: 50 }, () => refresh(app, state));
-    for (const response of await Promise.all(many)) await expectUnavailable(response);
+    const refreshes = Array.from({ length: 50 }, () => refresh(app, state));
+    for (const response of await Promise.all(refreshes)) await expectUnavailable(response);
     await proxy.repair();
     await expectAllUsable(app, state);
   });
 
   it('O68 returns correct responses over a slow network', async () => {
-    proxy.slow(20);
+    proxy.slow(NETWORK_DELAY_MS);
     await expectAllUsable(app, state);
   });
 });
@@ -247,7 +250,7 @@ onEachEngine('Internal errors', (database) => {
     state = await prepareState(app());
   });
 
-  async function without<T>(table: string, work: () => Promise<T>): Promise<T> {
+  async function withoutTable<T>(table: string, work: () => Promise<T>): Promise<T> {
     const rename = (from: string, to: string): Promise<unknown> =>
       app().dataSource.query(`ALTER TABLE ${from} RENAME TO ${to}`);
     await rename(table, `${table}_away`);
@@ -261,7 +264,7 @@ onEachEngine('Internal errors', (database) => {
   it.each(['app_secrets', 'authorization_codes', 'access_tokens'])(
     'O68 returns server_error for an exchange without the table %s, and consumes nothing',
     async (table) => {
-      const response = await without(table, () => exchange(app(), state.client, state.code));
+      const response = await withoutTable(table, () => exchange(app(), state.client, state.code));
       await expectTokenError(response, 'server_error', 500);
       await expectAllUsable(app(), state);
     },
@@ -270,7 +273,7 @@ onEachEngine('Internal errors', (database) => {
   it.each(['grants', 'refresh_tokens', 'access_tokens'])(
     'O68 returns server_error for a refresh without the table %s, and consumes nothing',
     async (table) => {
-      const response = await without(table, () => refresh(app(), state));
+      const response = await withoutTable(table, () => refresh(app(), state));
       await expectTokenError(response, 'server_error', 500);
       await expectAllUsable(app(), state);
     },
@@ -279,7 +282,7 @@ onEachEngine('Internal errors', (database) => {
   it.each(['access_tokens', 'grants', 'users'])(
     'O118 returns 500 from the API without the table %s, never 401',
     async (table) => {
-      const response = await without(table, () =>
+      const response = await withoutTable(table, () =>
         app().call(state.tokens.access_token, 'GET', '/me'),
       );
       expect([response.status, (await json<ErrorBody>(response)).error]).toEqual([
@@ -292,7 +295,7 @@ onEachEngine('Internal errors', (database) => {
   );
 
   it('O68 shows a 500 page without SQL for a decision without the table grants', async () => {
-    expectPage(await without('grants', () => decide(state)), 500);
+    expectPage(await withoutTable('grants', () => decide(state)), 500);
     await expectAllUsable(app(), state);
   });
 });

@@ -19,19 +19,20 @@ const DELAY_MS = 800;
 onEachServer('In-doubt commits of token requests', (database) => {
   let proxy: TcpProxy;
   let app: TestApp;
-  let other: TestApp;
+  /** Another process of the service. */
+  let otherApp: TestApp;
   let client: TestClient;
   let code: string;
 
   beforeAll(async () => {
     proxy = await TcpProxy.start(database.url);
     app = await TestApp.start({ ...database, url: proxy.url }, { DB_TIMEOUT_MS: '1000' });
-    other = await TestApp.start(database);
+    otherApp = await TestApp.start(database);
   });
   afterAll(async () => {
     await proxy?.repair();
     await app?.stop();
-    await other?.stop();
+    await otherApp?.stop();
     await proxy?.stop();
   });
   beforeEach(async () => {
@@ -44,7 +45,7 @@ onEachServer('In-doubt commits of token requests', (database) => {
   const refresh = ({ refresh_token }: TokenBody): Promise<Response> =>
     requestToken(app, client, { grant_type: 'refresh_token', refresh_token });
 
-  /** Loses the connection before the database receives the COMMIT, or before it confirms it. */
+  /** Loses the connection before the database receives the COMMIT, or after it has executed the COMMIT, before the service knows. */
   async function loseCommit(
     when: 'before' | 'after',
     send: () => Promise<Response>,
@@ -67,14 +68,14 @@ onEachServer('In-doubt commits of token requests', (database) => {
     await loseCommit('after', exchangeCode);
     app.clock.advance(9 * SECOND);
     await expectTokenError(await exchangeCode(), 'invalid_grant');
-    await expectTokenError(await exchange(other, client, code), 'invalid_grant');
+    await expectTokenError(await exchange(otherApp, client, code), 'invalid_grant');
     expect(await countReplays()).toBe(0);
     app.clock.advance(SECOND);
     await expectTokenError(await exchangeCode(), 'invalid_grant');
     expect(await countReplays()).toBe(1);
   });
 
-  it('O68 exchanges a code whose first commit was not sent', async () => {
+  it('O68 exchanges a code if the first COMMIT did not reach the database', async () => {
     await loseCommit('before', exchangeCode);
     const { access_token } = await json<TokenBody>(await exchangeCode());
     expect(await isTokenAccepted(app, access_token)).toBe(true);
@@ -119,9 +120,9 @@ onEachServer('In-doubt commits of token requests', (database) => {
     app.clock.advance(29 * SECOND);
     const tokens = await json<TokenBody>(await refresh(first));
     expect(await isTokenAccepted(app, tokens.access_token)).toBe(true);
-    other.clock.set(app.clock.now().toISOString());
+    otherApp.clock.set(app.clock.now().toISOString());
     const form = { grant_type: 'refresh_token', refresh_token: first.refresh_token };
-    const repeated = await json<TokenBody>(await requestToken(other, client, form));
+    const repeated = await json<TokenBody>(await requestToken(otherApp, client, form));
     expect(repeated.refresh_token).toBe(tokens.refresh_token);
   });
 
@@ -133,7 +134,7 @@ onEachServer('In-doubt commits of token requests', (database) => {
     expect(await isTokenAccepted(app, first.access_token)).toBe(false);
   });
 
-  it('O68 detects replays at the usual time after a commit that was not sent', async () => {
+  it('O68 detects replays at the usual time after a COMMIT that did not reach the database', async () => {
     const first = await obtainTokens(app, client);
     await loseCommit('before', () => refresh(first));
     const { access_token } = await json<TokenBody>(await refresh(first));

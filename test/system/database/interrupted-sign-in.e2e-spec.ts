@@ -120,7 +120,7 @@ onEachServer('Loss of the database during a sign-in', (database) => {
     expect(app.sms.count(user.phone)).toBe(1);
   });
 
-  it('O68 sends one message, with the stored password, after a commit that was not sent', async () => {
+  it('O68 sends one message, with the stored password, after a COMMIT that did not reach the database', async () => {
     const page = await visitor.open(authorizeLink(client));
     proxy.cutBeforeStatement('COMMIT');
     expectUnavailable(await sendPhone(page));
@@ -158,7 +158,7 @@ onEachServer('Loss of the database during a sign-in', (database) => {
     expectPage(await enterPassword(page, password), 429);
   });
 
-  it('O68 accepts the correct password on a retry after a commit that was not sent', async () => {
+  it('O68 accepts the correct password on a retry after a COMMIT that did not reach the database', async () => {
     const { page, password } = await openPasswordPage();
     proxy.cutBeforeStatement('COMMIT');
     expectUnavailable(await enterPassword(page, password));

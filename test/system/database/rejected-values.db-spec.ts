@@ -9,7 +9,7 @@ const PAST_TIMEOUT_MS = 3300;
 /** Shorter than the time after which the pool closes an idle connection. */
 const INTERVAL_MS = 100;
 
-onOneServer('A statement with values that the driver rejects', ({ url }) => {
+onOneServer('A statement with a value that the driver rejects', ({ url }) => {
   let dataSource: DataSource;
   beforeAll(async () => {
     dataSource = await connect(url, { DB_TIMEOUT_MS: TIMEOUT_MS, DB_POOL_SIZE: '1' });
@@ -21,13 +21,13 @@ onOneServer('A statement with values that the driver rejects', ({ url }) => {
     return row?.id;
   }
 
-  it('does not close its connection, which other statements use', async () => {
-    const before = await connectionId();
-    const missing = undefined as unknown as Value;
-    await expect(readRows(dataSource, 'SELECT ?', [missing])).rejects.toThrow('undefined');
+  it('does not close its pooled connection', async () => {
+    const idBefore = await connectionId();
+    const rejectedValue = undefined as unknown as Value;
+    await expect(readRows(dataSource, 'SELECT ?', [rejectedValue])).rejects.toThrow('undefined');
     const until = performance.now() + PAST_TIMEOUT_MS;
     while (performance.now() < until) {
-      expect(await connectionId()).toBe(before);
+      expect(await connectionId()).toBe(idBefore);
       await sleep(INTERVAL_MS);
     }
   });

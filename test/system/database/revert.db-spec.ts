@@ -20,7 +20,7 @@ const LATER_MIGRATIONS = migrations.slice(1).map(({ name }) => name);
 /** Long enough for the other processes to revert and migrate, if nothing stops them. */
 const OTHER_PROCESSES_MS = 1500;
 const NO_DIFFERENCE = { pending: [], unknown: [], statements: [] };
-const ROUNDS = byExtent(4, 2);
+const ROUNDS = byExtent({ whole: 4, quick: 2 });
 /** SQLite blocks the process while it waits, and all connections of a test share one process. */
 const SHORT_TIMEOUT = { DB_TIMEOUT_MS: '100' };
 
@@ -116,7 +116,7 @@ onEachEngine('Migrator: revert to a release', (database) => {
     },
   );
 
-  it('keeps the schema of a newer version', async () => {
+  it('reverts nothing if a newer version migrated the database', async () => {
     const { migrator, dataSource } = await upgraded.open();
     const later = 'Later1999999999999';
     await dataSource.query(`INSERT INTO migrations (timestamp, name) VALUES (1, '${later}')`);
@@ -140,7 +140,7 @@ onSqlite('Migrator: failed revert', (database) => {
     await expect(revert).rejects.toThrow('The audit trail is full.');
   });
 
-  it('reverts migrations that have only a class name', async () => {
+  it('reverts migrations that have a class name but no property `name`', async () => {
     const { migrator, dataSource } = await upgraded.open();
     for (const migration of dataSource.migrations) Reflect.deleteProperty(migration, 'name');
     await migrator.revert(FIRST_RELEASE, doNothing);
@@ -167,19 +167,19 @@ onEachServer('Migrator: interrupted revert', (database) => {
 
   it('blocks other processes until the revert ends', { timeout: 60_000 }, async () => {
     const before = await schemaOf(database);
-    const [fast, migrating] = await Promise.all([upgraded.open(), upgraded.open()]);
+    const [reverting, migrating] = await Promise.all([upgraded.open(), upgraded.open()]);
     const proxy = await TcpProxy.start(database.url);
-    const slow = await connect(proxy.url);
+    const heldDataSource = await connect(proxy.url);
     const held = proxy.holdAfter('DROP INDEX `ix_audit_events_client_id`');
-    const interruptedRevert = new Migrator(slow).revert(FIRST_RELEASE, doNothing);
+    const heldRevert = new Migrator(heldDataSource).revert(FIRST_RELEASE, doNothing);
     await held;
-    const otherProcesses = fast.migrator
+    const otherProcesses = reverting.migrator
       .revert(FIRST_RELEASE, doNothing)
       .then(() => migrating.migrator.migrate());
     await Promise.race([otherProcesses, sleep(OTHER_PROCESSES_MS)]);
     await proxy.repair();
-    await Promise.all([interruptedRevert, otherProcesses]);
-    await slow.destroy();
+    await Promise.all([heldRevert, otherProcesses]);
+    await heldDataSource.destroy();
     await proxy.stop();
     expect(await schemaOf(database)).toEqual(before);
     expect(await migrating.migrator.difference()).toEqual(NO_DIFFERENCE);

@@ -21,7 +21,7 @@ class SlowCopy1900000000000 implements MigrationInterface {
 }
 
 onEachServer('Slow migrations', ({ url }) => {
-  it('are not ended by the timeout of statements', { timeout: 30_000 }, async () => {
+  it('are not subject to the timeout of statements', { timeout: 30_000 }, async () => {
     const { database } = loadConfig({ DATABASE_URL: url, DB_TIMEOUT_MS: SHORTEST_TIMEOUT_MS });
     const dataSource = await new DataSource({
       ...(await dataSourceOptions(database, [])),

@@ -69,9 +69,9 @@ function defineTests(): void {
         expect(difference).toEqual({ pending: [], unknown: [], statements: [] });
       });
 
-      it('serves its data', async () => {
+      it('serves the data of the release', async () => {
         if (!app) throw new Error('The app has not started.');
-        const token = await app.service(DemoService).accessToken();
+        const token = await app.service(DemoService).issueAccessToken();
         const { data, meta } = await json<PageBody<PostBody>>(
           await app.call(token, 'GET', '/posts'),
         );

@@ -8,7 +8,8 @@ import { TestApp, useTestApp } from '../../support/test-app.js';
 
 const change = { actor: 'test' };
 
-async function contents(app: TestApp) {
+/** The number of apps, and of posts of the demo user. */
+async function counts(app: TestApp) {
   return {
     apps: (await app.service(AppsService).list()).length,
     posts: await app.service(UsersService).postCount(DEMO_USER_ID),
@@ -18,7 +19,8 @@ async function contents(app: TestApp) {
 onOneEngine('Demo: interrupted seeding', (database) => {
   const app = useTestApp(database, { DEMO: '1' });
 
-  it('continues, returns the secret that it creates, and seeds only once', async () => {
+  it('continues in the next run, which returns the secret that it creates; the run after that seeds nothing', async () => {
+    // An interrupted process has registered only the first app.
     const [first] = demoApps(app().baseUrl);
     if (first) await app().service(AppsService).register(first, change);
     const landing = async () => (await app().fetch('/')).text();
@@ -26,11 +28,11 @@ onOneEngine('Demo: interrupted seeding', (database) => {
 
     const seeded = await app().service(DemoService).seedIfEmpty();
     expect(seeded?.clientSecret).toMatch(/^svc_sec/);
-    expect(await contents(app())).toEqual({ apps: 3, posts: 3 });
+    expect(await counts(app())).toEqual({ apps: 3, posts: 3 });
     expect(await landing()).toContain('The demo is on');
 
     expect(await app().service(DemoService).seedIfEmpty()).toBeUndefined();
-    expect(await contents(app())).toEqual({ apps: 3, posts: 3 });
+    expect(await counts(app())).toEqual({ apps: 3, posts: 3 });
   });
 });
 
@@ -40,7 +42,7 @@ onOneEngine('Demo: seeding', (database) => {
   it('skips a database with another app', async () => {
     await app().addClient();
     expect(await app().service(DemoService).seedIfEmpty()).toBeUndefined();
-    expect(await contents(app())).toEqual({ apps: 1, posts: 0 });
+    expect(await counts(app())).toEqual({ apps: 1, posts: 0 });
   });
 });
 
@@ -50,7 +52,7 @@ onOneEngine('Demo: two processes on an empty database', (database) => {
     const processes = await Promise.all([1, 2].map(() => startProcess({ ...database, env })));
     const app = await TestApp.start(database);
     try {
-      await expect.poll(() => contents(app)).toEqual({ apps: 3, posts: 3 });
+      await expect.poll(() => counts(app)).toEqual({ apps: 3, posts: 3 });
     } finally {
       await app.stop();
       for (const process of processes)

@@ -77,11 +77,11 @@ async function runFlow(
   const browser = new Browser();
   const link = (await browser.open(example.url)).headers.get('location') ?? '';
   const phonePage = await browser.open(link);
-  const earlier = (await messages(service)).length;
+  const earlierMessages = (await messages(service)).length;
   const codePage = await browser.submit(phonePage, '/oauth/authorize/sign-in', [
     ['phone', ANAS_PHONE],
   ]);
-  await expect.poll(async () => (await messages(service)).length).toBe(earlier + 1);
+  await expect.poll(async () => (await messages(service)).length).toBe(earlierMessages + 1);
   const code = /\b\d{6}\b/.exec((await messages(service)).at(-1) ?? '')?.[0] ?? '';
   const consent = await browser.submit(codePage, '/oauth/authorize/verify', [['code', code]]);
   const decided = await browser.submit(consent, '/oauth/authorize/decision', decision);
@@ -106,7 +106,7 @@ onOneEngine('Example app with the demo', (database) => {
   let example: Example | undefined;
 
   beforeAll(async () => {
-    // Ana signs in several times within seconds of real time.
+    // Ana signs in several times within seconds, more often than the limits of messages allow.
     const env = {
       DEMO: '1',
       ...rateLimits({

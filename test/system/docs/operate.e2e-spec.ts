@@ -16,8 +16,8 @@ import {
 import { runSql } from '../../support/sql.js';
 import { TestApp } from '../../support/test-app.js';
 
-/** Each command starts a process. */
-const COMMANDS_MS = 90_000;
+/** The timeout of a test that runs commands, each in a new process. */
+const COMMANDS_TIMEOUT_MS = 90_000;
 const onEngines = IS_QUICK ? onSqliteAndOneServer : onEachEngine;
 
 onEngines('docs/operate.md', (database) => {
@@ -26,10 +26,14 @@ onEngines('docs/operate.md', (database) => {
   let operator: PastedCommands;
   const variables: Record<string, string> = { DATABASE_URL: database.url };
 
-  /** Runs all blocks of this kind in a section, in order, and returns their output. */
-  async function section(name: string, kind = 'run', replaceNames = keepNames): Promise<string> {
+  /** Runs the commands of all blocks with this label in a section, in order, and returns their output. */
+  async function runSection(
+    name: string,
+    label = 'run',
+    replaceNames = keepNames,
+  ): Promise<string> {
     let printed = '';
-    for (const line of commandsOf(name, kind)) printed += await operator.run(replaceNames(line));
+    for (const line of commandsOf(name, label)) printed += await operator.run(replaceNames(line));
     return printed;
   }
 
@@ -42,24 +46,28 @@ onEngines('docs/operate.md', (database) => {
     await rm(folder, { recursive: true });
   });
 
-  it('Install: creates the schema and the first app', { timeout: COMMANDS_MS }, async () => {
-    const printed = await section('Install');
-    expect(printed).toContain('Applied CreatePlatform');
-    variables.CLIENT_ID = /svc_app_\w{26}/.exec(printed)?.[0] ?? '';
-    app = await TestApp.start(database);
-    // Commands use the real clock.
-    app.clock.set(new Date().toISOString());
-    const member = await Member.join(app);
-    const { user, token } = member;
-    const { id } = await member.publish();
-    await member.delete(`/posts/${id}`);
-    Object.assign(variables, { USER_ID: user.id, POST_ID: id });
-    await writeFile(join(folder, 'token.txt'), `${token}\n`);
-    await writeFile(
-      join(folder, 'members.csv'),
-      'phone,name,neighborhood\n+14155550142,Dana Reyes,Riverside\n',
-    );
-  });
+  it(
+    'Install: creates the schema and the first app',
+    { timeout: COMMANDS_TIMEOUT_MS },
+    async () => {
+      const printed = await runSection('Install');
+      expect(printed).toContain('Applied CreatePlatform');
+      variables.CLIENT_ID = /svc_app_\w{26}/.exec(printed)?.[0] ?? '';
+      app = await TestApp.start(database);
+      // Commands use the real clock.
+      app.clock.set(new Date().toISOString());
+      const member = await Member.join(app);
+      const { user, token } = member;
+      const { id } = await member.publish();
+      await member.delete(`/posts/${id}`);
+      Object.assign(variables, { USER_ID: user.id, POST_ID: id });
+      await writeFile(join(folder, 'token.txt'), `${token}\n`);
+      await writeFile(
+        join(folder, 'members.csv'),
+        'phone,name,neighborhood\n+14155550142,Dana Reyes,Riverside\n',
+      );
+    },
+  );
 
   it.each([
     ['# Operate the platform', /ok/],
@@ -77,26 +85,26 @@ onEngines('docs/operate.md', (database) => {
     ['Counters do not add up', /ok/],
     ['A post was deleted by mistake', /Restored/],
     ['Members', /Dana|added/],
-  ])('%s: works as documented', { timeout: COMMANDS_MS }, async (name, expected) => {
-    if (name === 'A credential has leaked') await section(name, 'run-token');
-    expect(await section(name)).toMatch(expected);
+  ])('%s: works as documented', { timeout: COMMANDS_TIMEOUT_MS }, async (name, expected) => {
+    if (name === 'A credential has leaked') await runSection(name, 'run-token');
+    expect(await runSection(name)).toMatch(expected);
   });
 
   it('Upgrade: reverts to the previous release and upgrades again', async () => {
-    expect(await section('Upgrade', 'run-back')).toMatch(/^Reverted Operate/);
-    expect(await section('Upgrade')).toContain('Applied Operate');
+    expect(await runSection('Upgrade', 'run-back')).toMatch(/^Reverted Operate/);
+    expect(await runSection('Upgrade')).toContain('Applied Operate');
   });
 
   const { kind } = database.engine;
   it.skipIf(!canBackUp(database))(
-    'Back up and restore: restores a complete copy, and the doctor reports what the dump lacks',
+    'Back up and restore: restores a complete copy, and the doctor reports the default collation, which a dump does not contain',
     async () => {
       const url = await runBackupAndRestore(database, folder, (...block) =>
-        section(BACKUP_AND_RESTORE, ...block),
+        runSection(BACKUP_AND_RESTORE, ...block),
       );
       try {
         variables.DATABASE_URL = url;
-        const printed = await section(BACKUP_AND_RESTORE, 'run-restored');
+        const printed = await runSection(BACKUP_AND_RESTORE, 'run-restored');
         expect(printed).toContain('The schema matches this version.');
         expect(printed).not.toContain('failed');
         const [statement] = /ALTER DATABASE .*;/.exec(printed) ?? [];

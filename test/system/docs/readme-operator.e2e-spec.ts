@@ -3,12 +3,12 @@ import { dirname } from 'node:path';
 import { sqliteFile } from '../../support/database.js';
 import { CLI, PastedCommands } from '../../support/operate-guide.js';
 
-/** Each command starts a process. */
-const COMMANDS_MS = 90_000;
+/** The timeout of a test that runs commands, each in a new process. */
+const COMMANDS_TIMEOUT_MS = 90_000;
 
 const pages = readFileSync('README.md', 'utf8') + readFileSync('docs/cli.md', 'utf8');
 
-/** The commands of the one block of these pages that contains `command`. */
+/** The commands of the code block that contains `command`. Exactly one block of the pages must contain it. */
 function blockWith(command: string): string[] {
   const blocks = [...pages.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block = '']) => block);
   const found = blocks.filter((block) => block.includes(command));
@@ -22,7 +22,7 @@ describe('Operator commands of the documentation', () => {
   const folder = dirname(url.slice('sqlite:'.length));
   const commands = new PastedCommands(folder, { DATABASE_URL: url, METRICS_PORT: 'off' });
 
-  it('migrate an empty database and work in order', { timeout: COMMANDS_MS }, async () => {
+  it('migrate an empty database and work in order', { timeout: COMMANDS_TIMEOUT_MS }, async () => {
     const [migrate = '', serve] = blockWith('db migrate');
     expect(serve).toBe('node dist/src/bundle/main.js');
     await commands.run(migrate);

@@ -17,18 +17,18 @@ onEachServer('Pruning under load', (database) => {
   it('keeps requests fast and statements small', { timeout: 120_000 }, async () => {
     const { manager } = app().dataSource;
     const start = addMilliseconds(app().clock.now(), -500 * DAY);
-    const moments = Array.from({ length: ROWS }, (_, number) =>
+    const callTimes = Array.from({ length: ROWS }, (_, number) =>
       addMilliseconds(start, number * 60_000),
     );
-    await recordCalls(app().dataSource, moments);
+    await recordCalls(app().dataSource, callTimes);
     const members = await Promise.all([1, 2, 3].map(() => Member.join(app())));
-    const times: number[] = [];
+    const durations: number[] = [];
     const calling = new RepeatedWork();
     for (const member of members)
       calling.begin(async () => {
         const startedAt = performance.now();
         expect((await member.get('/me')).status).toBe(200);
-        times.push(performance.now() - startedAt);
+        durations.push(performance.now() - startedAt);
       });
     let deleted: unknown;
     const statements = await app().statementsOf(async () => {
@@ -37,12 +37,12 @@ onEachServer('Pruning under load', (database) => {
     await calling.stop();
 
     expect(deleted).toMatchObject({ api_calls: ROWS });
-    expect(await manager.countBy(ApiCall, { at: moments[0] })).toBe(0);
+    expect(await manager.countBy(ApiCall, { at: callTimes[0] })).toBe(0);
     const totals = await manager.find(ApiUsageDaily);
     expect(totals.reduce((sum, { calls }) => sum + calls, 0)).toBe(ROWS);
     const batches = statements.filter((sql) => /^DELETE FROM .api_calls./.test(sql));
     expect(batches).toHaveLength(ROWS / 1000);
-    const sorted = times.toSorted((one, other) => one - other);
+    const sorted = durations.toSorted((one, other) => one - other);
     expect(sorted.length).toBeGreaterThan(100);
     expect(sorted[Math.floor(sorted.length * 0.99)]).toBeLessThan(1000);
   });

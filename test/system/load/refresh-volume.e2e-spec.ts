@@ -12,9 +12,13 @@ onOneEngine('Token endpoint: many refreshes', (database) => {
   it(`O129 serves ${REFRESHES} refreshes for ${USERS} users from one address`, async () => {
     const client = await app().addClient();
 
-    async function refreshTimes({ refresh_token }: TokenBody, times: number): Promise<number[]> {
+    /** Refreshes one after the other, each time with the newest refresh token. Returns the statuses. */
+    async function refreshRepeatedly(
+      { refresh_token }: TokenBody,
+      { count }: { count: number },
+    ): Promise<number[]> {
       const statuses: number[] = [];
-      for (let each = 0; each < times; each += 1) {
+      for (let number = 0; number < count; number += 1) {
         const form = { grant_type: 'refresh_token', refresh_token };
         const response = await requestToken(app(), client, form);
         statuses.push(response.status);
@@ -25,7 +29,9 @@ onOneEngine('Token endpoint: many refreshes', (database) => {
 
     const tokens: TokenBody[] = [];
     for (let user = 0; user < USERS; user += 1) tokens.push(await obtainTokens(app(), client));
-    const statuses = await Promise.all(tokens.map((own) => refreshTimes(own, REFRESHES / USERS)));
+    const statuses = await Promise.all(
+      tokens.map((tokensOfUser) => refreshRepeatedly(tokensOfUser, { count: REFRESHES / USERS })),
+    );
     expect(statuses.flat()).toEqual(Array<number>(REFRESHES).fill(200));
   }, 120_000);
 });

@@ -74,7 +74,10 @@ onEachEngine(`Pruning ${ROWS} calls`, (database) => {
   });
 });
 
-/** Inserts the calls of a hundred days, the first 600 days ago. Doubles the rows on a connection without a statement timeout. */
+/**
+ * Inserts calls, the first 600 days ago and the last 500 days ago: some with `recordCalls`, then doubled by statements. On a
+ * server, these need a connection without a statement timeout.
+ */
 async function fill({ url, engine }: TestDatabase, dataSource: DataSource): Promise<void> {
   const initialRows = Math.round(ROWS / 2 ** ID_SUFFIXES.length);
   const start = addMilliseconds(new Date(), -600 * DAY);

@@ -41,12 +41,12 @@ describe('Release check of openapi/openapi.json', () => {
   ): Promise<string[]> {
     const document = JSON.parse(await readFile('openapi/openapi.json', 'utf8')) as Document;
     document.info.version = '1.2.0';
-    const place = (name: string) => join(folder, name);
+    const pathOf = (name: string) => join(folder, name);
     const files: ReleaseFiles = {
-      current: place('openapi.json'),
-      released: place('released.json'),
-      accepted: place('accepted.json'),
-      changelog: place('CHANGELOG.md'),
+      current: pathOf('openapi.json'),
+      released: pathOf('released.json'),
+      accepted: pathOf('accepted.json'),
+      changelog: pathOf('CHANGELOG.md'),
     };
     await writeFile(files.released, JSON.stringify(document));
     document.info.version = version;
@@ -75,13 +75,13 @@ describe('Release check of openapi/openapi.json', () => {
     expect(await problems(RELEASED, addOperation, '1.3.0')).toEqual([]);
   });
 
-  it('rejects a removal, also with an unreleased part of the changelog', async () => {
+  it('rejects a removal, even with an unreleased part of the changelog', async () => {
     expect((await problems(UNRELEASED, removePath)).join()).toMatch(
       /breaks clients.*path-removed/s,
     );
   });
 
-  it('asks to release the document when the changelog has a newer release', async () => {
+  it('asks the developer to release the document if the changelog has a newer release', async () => {
     expect(await problems('## 1.3.0 – 2027-01-01\n', changeDescription)).toEqual([
       expect.stringMatching(
         /is 1\.3\.0, but .* has version 1\.2\.0\. Run "npm run openapi:release"/,

@@ -1,4 +1,4 @@
-/** A document, or any part of it. */
+/** A document, or any part of it: an object and a list in one type, so that the changes below need no casts. */
 type Json = { [name: string]: Json } & Json[] & { push(value: unknown): void };
 /** Changes a document in place. */
 export type Change = (document: Json) => unknown;
@@ -6,9 +6,10 @@ export type Change = (document: Json) => unknown;
 const POSTS = '/dev/v1/posts';
 const POST = '/dev/v1/posts/{id}';
 const COMMENTS = '/dev/v1/posts/{id}/comments';
-const schema = (document: Json, name: string): Json => at(document, 'components', 'schemas', name);
+const schema = (document: Json, name: string): Json =>
+  memberAt(document, 'components', 'schemas', name);
 const parameters = (document: Json, path: string): Json =>
-  at(document, 'paths', path, 'get', 'parameters');
+  memberAt(document, 'paths', path, 'get', 'parameters');
 
 /** The kinds of changes that GitHub's documentation calls breaking: name, rule and path of the expected finding, and an example. */
 export const BREAKING: [string, string, RegExp, Change][] = [
@@ -16,14 +17,14 @@ export const BREAKING: [string, string, RegExp, Change][] = [
     'removing an entire operation',
     'operation-removed',
     /comments~1{id}\/delete$/,
-    (document) => remove(at(document, 'paths', '/dev/v1/comments/{id}'), 'delete'),
+    (document) => remove(memberAt(document, 'paths', '/dev/v1/comments/{id}'), 'delete'),
   ],
   [
     'renaming a path',
     'path-removed',
     /dev~1v1~1profile$/,
     (document) => {
-      const paths = at(document, 'paths');
+      const paths = memberAt(document, 'paths');
       Object.assign(paths, { '/dev/v1/profile': paths['/dev/v1/me'] });
       remove(paths, '/dev/v1/me');
     },
@@ -33,7 +34,9 @@ export const BREAKING: [string, string, RegExp, Change][] = [
     'operation-id-changed',
     /posts~1{id}~1analytics\/get$/,
     (document) =>
-      Object.assign(at(document, 'paths', `${POST}/analytics`, 'get'), { operationId: 'stats' }),
+      Object.assign(memberAt(document, 'paths', `${POST}/analytics`, 'get'), {
+        operationId: 'stats',
+      }),
   ],
   [
     'removing a parameter',
@@ -45,13 +48,13 @@ export const BREAKING: [string, string, RegExp, Change][] = [
     'removing a field of a request body',
     'property-removed',
     /posts\/post\/requestBody\/.*\/title$/,
-    (document) => remove(at(schema(document, 'CreatePost'), 'properties'), 'title'),
+    (document) => remove(memberAt(schema(document, 'CreatePost'), 'properties'), 'title'),
   ],
   [
-    'removing a field of a form that accepts other fields',
+    'removing a field of a form that accepts unknown fields',
     'property-removed',
     /oauth~1token\/post\/requestBody\/.*\/scope$/,
-    (document) => remove(at(form(document, '/oauth/token'), 'properties'), 'scope'),
+    (document) => remove(memberAt(form(document, '/oauth/token'), 'properties'), 'scope'),
   ],
   [
     'removing a field of a response',
@@ -59,7 +62,7 @@ export const BREAKING: [string, string, RegExp, Change][] = [
     /responses\/200\/.*\/properties\/tags$/,
     (document) => {
       const post = schema(document, 'Post');
-      remove(at(post, 'properties'), 'tags');
+      remove(memberAt(post, 'properties'), 'tags');
       Object.assign(post, { required: ['id'] });
     },
   ],
@@ -68,45 +71,48 @@ export const BREAKING: [string, string, RegExp, Change][] = [
     'response-header-removed',
     /posts\/post\/responses\/201\/headers\/Location$/,
     (document) =>
-      remove(at(document, 'paths', POSTS, 'post', 'responses', '201', 'headers'), 'Location'),
+      remove(memberAt(document, 'paths', POSTS, 'post', 'responses', '201', 'headers'), 'Location'),
   ],
   [
     'adding a required parameter',
     'parameter-became-required',
     /comments\/get\/parameters/,
-    (document) => parameters(document, COMMENTS).push(query('since', true)),
+    (document) => parameters(document, COMMENTS).push(query('since', { required: true })),
   ],
   [
     'adding a required field to a form',
     'required-properties-added',
     /oauth~1revoke\/post/,
-    (document) => at(form(document, '/oauth/revoke'), 'required').push('client_id'),
+    (document) => memberAt(form(document, '/oauth/revoke'), 'required').push('client_id'),
   ],
   [
     'making an optional field required',
     'required-properties-added',
     /comments\/post\/requestBody/,
-    (document) => at(schema(document, 'CreateComment'), 'required').push('parentId'),
+    (document) => memberAt(schema(document, 'CreateComment'), 'required').push('parentId'),
   ],
   [
     'changing the type of a parameter',
     'schema-type-changed',
     /{id}\/get\/parameters\/0\/schema$/,
-    (document) => Object.assign(at(parameters(document, POST), '0', 'schema'), { type: 'integer' }),
+    (document) =>
+      Object.assign(memberAt(parameters(document, POST), '0', 'schema'), { type: 'integer' }),
   ],
   [
     'changing the type of a field of a response',
     'schema-type-changed',
     /\/properties\/likes$/,
     (document) =>
-      Object.assign(at(schema(document, 'Analytics'), 'properties', 'likes'), { type: 'string' }),
+      Object.assign(memberAt(schema(document, 'Analytics'), 'properties', 'likes'), {
+        type: 'string',
+      }),
   ],
   [
     'making a field of a response nullable',
     'schema-type-changed',
     /\/properties\/comments$/,
     (document) =>
-      Object.assign(at(schema(document, 'Analytics'), 'properties', 'comments'), {
+      Object.assign(memberAt(schema(document, 'Analytics'), 'properties', 'comments'), {
         type: ['integer', 'null'],
       }),
   ],
@@ -114,14 +120,15 @@ export const BREAKING: [string, string, RegExp, Change][] = [
     'removing an enum value of a request',
     'enum-values-removed',
     /\/properties\/visibility$/,
-    (document) => at(schema(document, 'CreatePost'), 'properties', 'visibility', 'enum').shift(),
+    (document) =>
+      memberAt(schema(document, 'CreatePost'), 'properties', 'visibility', 'enum').shift(),
   ],
   [
     'removing an enum value of a response',
     'enum-values-removed',
     /\/properties\/prompt_values_supported\/items$/,
     (document) =>
-      at(
+      memberAt(
         schema(document, 'ServerMetadata'),
         ...['properties', 'prompt_values_supported', 'items', 'enum'],
       ).shift(),
@@ -131,20 +138,22 @@ export const BREAKING: [string, string, RegExp, Change][] = [
     'schema-constraint-changed',
     /\/properties\/text$/,
     (document) =>
-      Object.assign(at(schema(document, 'CreateComment'), 'properties', 'text'), { maxLength: 9 }),
+      Object.assign(memberAt(schema(document, 'CreateComment'), 'properties', 'text'), {
+        maxLength: 9,
+      }),
   ],
   [
     'adding a constraint to a request body',
     'schema-combinator-changed',
     /posts\/post\/requestBody\/.*\/allOf\/\d+$/,
-    (document) => at(schema(document, 'CreatePost'), 'allOf').push({ required: ['type'] }),
+    (document) => memberAt(schema(document, 'CreatePost'), 'allOf').push({ required: ['type'] }),
   ],
   [
     'requiring another scope',
     'security-requirement-changed',
     /posts~1{id}\/delete\/security/,
     (document) =>
-      Object.assign(at(document, 'paths', POST, 'delete'), {
+      Object.assign(memberAt(document, 'paths', POST, 'delete'), {
         security: [{ oauth2: ['analytics.read'] }],
       }),
   ],
@@ -152,14 +161,14 @@ export const BREAKING: [string, string, RegExp, Change][] = [
     'no longer requiring a token',
     'authorization-changed',
     /posts~1{id}\/get\/security/,
-    (document) => Object.assign(at(document, 'paths', POST, 'get'), { security: [] }),
+    (document) => Object.assign(memberAt(document, 'paths', POST, 'get'), { security: [] }),
   ],
   [
     'requiring a token for a public operation',
     'security-requirement-changed',
     /oauth-authorization-server\/get\/security/,
     (document) =>
-      Object.assign(at(document, 'paths', '/.well-known/oauth-authorization-server', 'get'), {
+      Object.assign(memberAt(document, 'paths', '/.well-known/oauth-authorization-server', 'get'), {
         security: [{ oauth2: [] }],
       }),
   ],
@@ -179,20 +188,20 @@ export const BREAKING: [string, string, RegExp, Change][] = [
     'removing an OAuth error code',
     'enum-values-removed',
     /oauth~1token\/post\/responses\/400\/.*\/error\/anyOf\/0$/,
-    (document) => at(codes(document, '/oauth/token', 'post', '400'), 'enum').shift(),
+    (document) => memberAt(codes(document, '/oauth/token', 'post', '400'), 'enum').shift(),
   ],
   [
     'renaming the error code of a field',
     'enum-values-removed',
     /responses\/400\/.*\/code\/anyOf\/0$/,
-    (document) => Object.assign(at(schema(document, 'FieldErrorCode'), 'enum'), ['missing']),
+    (document) => Object.assign(memberAt(schema(document, 'FieldErrorCode'), 'enum'), ['missing']),
   ],
   [
     'changing the status of a response',
     'response-removed',
     /posts~1{id}\/delete\/responses\/404$/,
     (document) => {
-      const responses = at(document, 'paths', POST, 'delete', 'responses');
+      const responses = memberAt(document, 'paths', POST, 'delete', 'responses');
       Object.assign(responses, { 410: responses['404'] });
       remove(responses, '404');
     },
@@ -210,7 +219,7 @@ export const BREAKING: [string, string, RegExp, Change][] = [
     /posts\/post\/responses\/429\/headers\/RateLimit$/,
     (document) =>
       remove(
-        at(document, 'paths', POSTS, 'post', 'responses', '429', 'headers', 'RateLimit'),
+        memberAt(document, 'paths', POSTS, 'post', 'responses', '429', 'headers', 'RateLimit'),
         'required',
       ),
   ],
@@ -218,19 +227,19 @@ export const BREAKING: [string, string, RegExp, Change][] = [
     'removing a scope',
     'scope-removed',
     /scopes\/analytics\.read$/,
-    (document) => remove(at(flow(document), 'scopes'), 'analytics.read'),
+    (document) => remove(memberAt(flow(document), 'scopes'), 'analytics.read'),
   ],
 ];
 
 const LONG_DESCRIPTION =
   'Items are counted from the newest one, so pages shift whenever one is added. '.repeat(5);
 
-/** The kinds of changes that GitHub's documentation calls additive: name and example. */
+/** The kinds of changes that GitHub's documentation calls additive: the name of the addition or change, and an example. */
 export const ADDITIVE: [string, Change][] = [
   [
     'an operation',
     (document) =>
-      Object.assign(at(document, 'paths'), {
+      Object.assign(memberAt(document, 'paths'), {
         '/dev/v1/friends': {
           get: {
             operationId: 'listFriends',
@@ -240,11 +249,14 @@ export const ADDITIVE: [string, Change][] = [
         },
       }),
   ],
-  ['an optional parameter', (document) => parameters(document, POSTS).push(query('sort', false))],
+  [
+    'an optional parameter',
+    (document) => parameters(document, POSTS).push(query('sort', { required: false })),
+  ],
   [
     'an optional request header',
     (document) =>
-      at(document, 'paths', POSTS, 'post', 'parameters').push({
+      memberAt(document, 'paths', POSTS, 'post', 'parameters').push({
         name: 'X-New',
         in: 'header',
         required: false,
@@ -254,39 +266,41 @@ export const ADDITIVE: [string, Change][] = [
   [
     'an optional field of a request body',
     (document) =>
-      Object.assign(at(schema(document, 'CreatePost'), 'properties'), { mood: { type: 'string' } }),
+      Object.assign(memberAt(schema(document, 'CreatePost'), 'properties'), {
+        mood: { type: 'string' },
+      }),
   ],
   [
     'a field of a response',
     (document) => {
       const user = schema(document, 'User');
-      Object.assign(at(user, 'properties'), { joinedAt: { type: 'string' } });
-      at(user, 'required').push('joinedAt');
+      Object.assign(memberAt(user, 'properties'), { joinedAt: { type: 'string' } });
+      memberAt(user, 'required').push('joinedAt');
     },
   ],
   [
     'a header of a response',
     (document) =>
-      Object.assign(at(document, 'paths', POSTS, 'post', 'responses', '201', 'headers'), {
+      Object.assign(memberAt(document, 'paths', POSTS, 'post', 'responses', '201', 'headers'), {
         'X-New': { schema: { type: 'string' } },
       }),
   ],
   [
     'a response with another status',
     (document) =>
-      Object.assign(at(document, 'paths', POST, 'get', 'responses'), {
+      Object.assign(memberAt(document, 'paths', POST, 'get', 'responses'), {
         410: { description: 'Gone.' },
       }),
   ],
   [
     'an enum value of a request',
     (document) =>
-      at(schema(document, 'CreatePost'), 'properties', 'visibility', 'enum').push('friends'),
+      memberAt(schema(document, 'CreatePost'), 'properties', 'visibility', 'enum').push('friends'),
   ],
   [
     'an enum value of a response',
     (document) =>
-      at(
+      memberAt(
         schema(document, 'ServerMetadata'),
         'properties',
         'scopes_supported',
@@ -297,19 +311,19 @@ export const ADDITIVE: [string, Change][] = [
   [
     'an error code',
     (document) => {
-      at(schema(document, 'ErrorCode'), 'enum').push('teapot');
-      at(codes(document, POSTS, 'post', '400'), 'enum').push('teapot');
+      memberAt(schema(document, 'ErrorCode'), 'enum').push('teapot');
+      memberAt(codes(document, POSTS, 'post', '400'), 'enum').push('teapot');
     },
   ],
   [
     'an error code of a field',
-    (document) => at(schema(document, 'FieldErrorCode'), 'enum').push('too_odd'),
+    (document) => memberAt(schema(document, 'FieldErrorCode'), 'enum').push('too_odd'),
   ],
   [
-    'a required response header',
+    'making a response header required',
     (document) =>
       Object.assign(
-        at(document, 'paths', POSTS, 'post', 'responses', '201', 'headers', 'RateLimit'),
+        memberAt(document, 'paths', POSTS, 'post', 'responses', '201', 'headers', 'RateLimit'),
         {
           required: true,
         },
@@ -318,13 +332,14 @@ export const ADDITIVE: [string, Change][] = [
   [
     'a larger limit',
     (document) =>
-      Object.assign(at(schema(document, 'CreatePost'), 'properties', 'content'), {
+      Object.assign(memberAt(schema(document, 'CreatePost'), 'properties', 'content'), {
         maxLength: 20_000,
       }),
   ],
   [
     'another summary',
-    (document) => Object.assign(at(document, 'paths', POST, 'get'), { summary: 'Read a post' }),
+    (document) =>
+      Object.assign(memberAt(document, 'paths', POST, 'get'), { summary: 'Read a post' }),
   ],
   [
     'a much longer description',
@@ -335,12 +350,12 @@ export const ADDITIVE: [string, Change][] = [
 
 /** The error codes of an operation's response. */
 function codes(document: Json, path: string, method: string, status: string): Json {
-  const place = ['responses', status, 'content', 'application/json', 'schema', 'allOf', '1'];
-  return at(document, 'paths', path, method, ...place, 'properties', 'error', 'anyOf', '0');
+  const names = ['responses', status, 'content', 'application/json', 'schema', 'allOf', '1'];
+  return memberAt(document, 'paths', path, method, ...names, 'properties', 'error', 'anyOf', '0');
 }
 
 /** The member of a document at this path. */
-function at(start: Json, ...names: string[]): Json {
+function memberAt(start: Json, ...names: string[]): Json {
   return names.reduce((value, name) => {
     const member = value[name];
     if (member === undefined) throw new Error(`The document has nothing at ${names.join(' ')}.`);
@@ -353,15 +368,22 @@ function remove(from: Json, name: string): void {
 }
 
 function form(document: Json, path: string): Json {
-  const place = ['post', 'requestBody', 'content', 'application/x-www-form-urlencoded', 'schema'];
-  return at(document, 'paths', path, ...place);
+  const names = ['post', 'requestBody', 'content', 'application/x-www-form-urlencoded', 'schema'];
+  return memberAt(document, 'paths', path, ...names);
 }
 
 function flow(document: Json): Json {
-  return at(document, 'components', 'securitySchemes', 'oauth2', 'flows', 'authorizationCode');
+  return memberAt(
+    document,
+    'components',
+    'securitySchemes',
+    'oauth2',
+    'flows',
+    'authorizationCode',
+  );
 }
 
-function query(name: string, required: boolean): object {
+function query(name: string, { required }: { required: boolean }): object {
   return { name, in: 'query', required, schema: { type: 'string' } };
 }
 

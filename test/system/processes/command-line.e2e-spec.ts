@@ -25,6 +25,7 @@ describe('Command line process', () => {
   });
 
   it('exits with 130 and a message on SIGINT', async () => {
+    // The server accepts the connection and sends nothing, so that the command waits.
     const silent = createServer();
     await once(silent.listen(0, '127.0.0.1'), 'listening');
     const { port } = silent.address() as AddressInfo;

@@ -47,6 +47,7 @@ describe('Command "doctor" without a database', () => {
     expect(stdout).not.toMatch(/^\s*at /m);
   });
 
+  // Where the environment is empty, the default of the variable causes the warning.
   it.each([
     ['a NODE_ENV other than production', {}, 'NODE_ENV is not production.'],
     ['a PUBLIC_URL with http', {}, 'PUBLIC_URL is not https.'],
@@ -214,7 +215,7 @@ describe('Command "doctor" on SQLite', () => {
 onOneEngine('Command "doctor": clock', (database) => {
   const app = useTestApp(database);
 
-  it('reports that its clock differs from that of a database server', async () => {
+  it('reports that the clock of the process differs from the clock of a database server', async () => {
     app().clock.set(new Date(Date.now() + 60_000).toISOString());
     const found = await app().service(Doctor).run({});
     const clock = found.find(({ check }) => check === 'clock');
@@ -231,7 +232,7 @@ onOneEngine('Command "doctor": clock', (database) => {
 onEachServer('Command "doctor" on a server', (database) => {
   const app = useTestApp(database);
   const user = `doctor_${process.pid}`;
-  const name = (): string => new URL(database.url).pathname.slice(1);
+  const databaseName = (): string => new URL(database.url).pathname.slice(1);
   const findingsAsUser = async (): Promise<Finding[]> => {
     const url = new URL(database.url);
     [url.username, url.password] = [user, 'Only-4-a-test'];
@@ -245,19 +246,22 @@ onEachServer('Command "doctor" on a server', (database) => {
   it('reports missing permissions', async () => {
     expect(await findingsAsUser()).toMatchObject([{ check: 'database', status: 'failed' }]);
 
-    await runSql(database.url, `GRANT SELECT ON ${name()}.* TO ${user}@'%'`);
+    await runSql(database.url, `GRANT SELECT ON ${databaseName()}.* TO ${user}@'%'`);
     expect((await findingsAsUser()).slice(1)).toMatchObject([
       { status: 'failed', summary: expect.stringContaining('The service cannot write. ') },
       { status: 'warning', remedy: expect.stringContaining('GRANT ALTER, CREATE, DROP, INDEX ON') },
     ]);
 
-    await runSql(database.url, `GRANT INSERT, UPDATE, DELETE ON ${name()}.* TO ${user}@'%'`);
+    await runSql(
+      database.url,
+      `GRANT INSERT, UPDATE, DELETE ON ${databaseName()}.* TO ${user}@'%'`,
+    );
     expect((await findingsAsUser()).slice(1)).toMatchObject([
       { status: 'ok' },
       { status: 'warning' },
     ]);
 
-    await runSql(database.url, `GRANT ALL PRIVILEGES ON ${name()}.* TO ${user}@'%'`);
+    await runSql(database.url, `GRANT ALL PRIVILEGES ON ${databaseName()}.* TO ${user}@'%'`);
     expect((await findingsAsUser()).slice(1)).toMatchObject([{ status: 'ok' }, { status: 'ok' }]);
   });
 

@@ -55,16 +55,18 @@ onOneEngine('Metrics', (database) => {
 });
 
 onSqlite('Metrics port', (database) => {
-  const port = freePort();
+  const freePortPromise = freePort();
   const start = (metricsPort: number | 'off') =>
     startProcess({ url: database.url, env: { METRICS_PORT: String(metricsPort), DEMO: '0' } });
 
   it('serves metrics, makes a second process on the same port fail to start, and is free after the shutdown', async () => {
-    const service = await start(await port);
-    const url = `http://127.0.0.1:${await port}/metrics`;
+    const service = await start(await freePortPromise);
+    const url = `http://127.0.0.1:${await freePortPromise}/metrics`;
     try {
       expect((await fetch(url)).status).toBe(200);
-      await expect(start(await port)).rejects.toThrow(`Port ${await port} is in use.`);
+      await expect(start(await freePortPromise)).rejects.toThrow(
+        `Port ${await freePortPromise} is in use.`,
+      );
     } finally {
       expect(await service.stop()).toBe(0);
     }
@@ -74,7 +76,9 @@ onSqlite('Metrics port', (database) => {
   it('stays closed with METRICS_PORT=off', async () => {
     const service = await start('off');
     try {
-      await expect(fetch(`http://127.0.0.1:${await port}/metrics`)).rejects.toThrow('fetch failed');
+      await expect(fetch(`http://127.0.0.1:${await freePortPromise}/metrics`)).rejects.toThrow(
+        'fetch failed',
+      );
     } finally {
       await service.stop();
     }

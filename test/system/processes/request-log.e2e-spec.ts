@@ -29,6 +29,7 @@ onOneEngine('Request log', (database) => {
     return linesOfId(id);
   }
 
+  /** Waits for the line `request` with this request id, and returns all lines with it. */
   async function linesOfId(id: string): Promise<LogLine[]> {
     const lines = () => logLines(service.output()).filter(({ request_id }) => request_id === id);
     await expect.poll(() => lines().some(({ msg }) => msg === 'request')).toBe(true);
@@ -102,9 +103,9 @@ onOneEngine('Request log', (database) => {
     ['a wrong method', 'DELETE', '/dev/v1/me', 'unrouted', 405, 'method_not_allowed'],
     ['OPTIONS', 'OPTIONS', '/dev/v1/me', 'unrouted', 204, undefined],
     ['a file of the documentation', 'GET', '/docs/swagger-ui.css', 'unrouted', 200, undefined],
-    ['the document', 'GET', '/openapi.json', '/openapi.json', 200, undefined],
+    ['the OpenAPI document', 'GET', '/openapi.json', '/openapi.json', 200, undefined],
     [
-      'an authorization request without an app',
+      'an authorization request without a client_id',
       'GET',
       '/oauth/authorize',
       '/oauth/authorize',
@@ -124,7 +125,7 @@ onOneEngine('Request log', (database) => {
     ['PUT', '/dev/v1/me', 'unrouted', 405, 'method_not_allowed'],
     ['GET', '/dev/v1/posts/%E0%A4%A', 'unrouted', 400, 'invalid_request'],
   ])(
-    'C26 contains a rejected %s %s once, with the id of its response: %s, %i %s',
+    'C26 contains a rejected %s %s once, with the request id of the response (route %s, %i %s)',
     async (method, path, route, status, error) => {
       const id = `rejected-${status}-${error}`;
       const headers = { 'x-request-id': id };
@@ -161,10 +162,10 @@ onOneEngine('Request log', (database) => {
     const member = await Member.join(operator());
     const socket = connect(Number(port), hostname);
     socket.write(
-      `POST /dev/v1/posts HTTP/1.1\r\nHost: x\r\nX-Request-Id: left\r\nAuthorization: Bearer ${member.token}\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{`,
+      `POST /dev/v1/posts HTTP/1.1\r\nHost: x\r\nX-Request-Id: disconnected\r\nAuthorization: Bearer ${member.token}\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{`,
       () => setTimeout(() => socket.destroy(), 200),
     );
-    const lines = await linesOfId('left');
+    const lines = await linesOfId('disconnected');
     expect(lines).toMatchObject([{ level: 'info', route: '/dev/v1/posts', status: 499 }]);
     expect(lines[0]).not.toHaveProperty('error');
   });

@@ -17,7 +17,7 @@ import { TcpProxy } from '../../support/tcp-proxy.js';
 import { UNLIMITED_SIGN_INS, type TestClient, useTestApp } from '../../support/test-app.js';
 
 const TIMEOUT_MS = 120_000;
-/** SQL statements, query parameters and headers, which may contain secrets, also as JSON. */
+/** SQL statements, query parameters and headers (also as members of JSON): any of them may contain a secret. */
 const FORBIDDEN = /\bSELECT .+ FROM\b|[?&](code|state|client_secret)=|"?(authorization|cookie)"?:/i;
 
 onOneEngine('Verbose log', (database) => {
@@ -199,7 +199,7 @@ onOneEngine('Verbose log', (database) => {
     },
   );
 
-  it('O143 prints a client secret once, as the result of its command', async () => {
+  it('O143 prints a client secret once, in the output of the command that created it', async () => {
     const { clientId, secret } = await operator().addClient();
     addSecret('client secret', secret);
     const rotated = await cli.run('app', 'secret', 'rotate', clientId);
@@ -224,6 +224,7 @@ onOneEngine('Verbose log', (database) => {
 
   function expectNoSecrets(printed: string): void {
     expect(secrets.size).toBeGreaterThan(1);
+    // The digits of a one-time password may be part of a longer number by chance.
     const leaked = [...secrets].filter(([, value]) =>
       /^\d{6}$/.test(value) ? new RegExp(`\\b${value}\\b`).test(printed) : printed.includes(value),
     );

@@ -11,6 +11,7 @@ import { type ErrorBody, json } from '../../support/responses.js';
 import { type ServiceProcess, startProcess } from '../../support/service-process.js';
 import { useTestApp } from '../../support/test-app.js';
 
+/** `SHUTDOWN_DELAY_MS` of the service. */
 const DELAY_MS = 1500;
 const PUBLISHERS = 8;
 const PAUSE_MS = 50;
@@ -64,15 +65,16 @@ onOneEngine('Shutdown under load', (database) => {
   };
 
   it(
-    'C28 C145 is unready at once, serves requests for the delay, then returns 503, loses no post and exits with 0',
+    'C28 C145 reports unready at once, serves requests during the delay, then returns 503, loses no post and exits with 0',
     { timeout: 60_000 },
     async () => {
       const member = await Member.join(operator());
-      const posts = async (): Promise<number> => (await countPublished(operator(), member)).posts;
+      const countPosts = async (): Promise<number> =>
+        (await countPublished(operator(), member)).posts;
       const publishing = Array.from({ length: PUBLISHERS }, () =>
         publishUntilRejected(member.token),
       );
-      await expect.poll(posts, { timeout: 10_000 }).toBeGreaterThan(10);
+      await expect.poll(countPosts, { timeout: 10_000 }).toBeGreaterThan(10);
       expect(await readiness()).toEqual([200, { status: 'ok' }, 'keep-alive', null]);
       const others = [
         requestUntilRejected('/oauth/token', { method: 'POST', body: new URLSearchParams() }),
@@ -89,8 +91,8 @@ onOneEngine('Shutdown under load', (database) => {
           'close',
           '5',
         ]);
-      const before = await posts();
-      await expect.poll(posts, { timeout: DELAY_MS / 2 }).toBeGreaterThan(before);
+      const before = await countPosts();
+      await expect.poll(countPosts, { timeout: DELAY_MS / 2 }).toBeGreaterThan(before);
       const statuses = (await Promise.all(publishing)).flat();
       await Promise.all(others);
       expect(await service.ended).toBe(0);
@@ -131,6 +133,7 @@ onOneEngine('Shutdown under load', (database) => {
       expect(idle.headers.connection).toBe('keep-alive');
 
       service.signal('SIGTERM');
+      // After the delay, the service rejects new requests for up to a second before it closes the port.
       await sleep(DELAY_MS + 400);
       const rejected = await get();
       const { error, request_id } = (await jsonOf(rejected)) as ErrorBody;

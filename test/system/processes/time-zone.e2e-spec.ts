@@ -38,6 +38,7 @@ onOneEngine('A service process in the time zone of Apia', (database) => {
         );
       const { id, createdAt } = await call('/posts', { content: 'Hi' });
       expect(createdAt).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+      // The post was created between the start of the test and now.
       expect([before, createdAt, new Date().toISOString()].toSorted()[1]).toBe(createdAt);
       expect(await call(`/posts/${id}`)).toMatchObject({ createdAt });
       const [row] = await app().dataSource.query<{ text: string }[]>(

@@ -42,7 +42,7 @@ onOneEngine('Command "user erase" in two processes', (database) => {
       expect(tablesContaining(await dumpTables(dataSource), ana.id)).toEqual(['audit_events']);
       const erased = runs.map(({ stdout }) => (JSON.parse(stdout) as Erased).tables);
       const sum = (table: string): number =>
-        erased.reduce((all, tables) => all + (tables[table] ?? 0), 0);
+        erased.reduce((total, tables) => total + (tables[table] ?? 0), 0);
       expect({ posts: sum('posts'), comments: sum('comments'), users: sum('users') }).toEqual({
         posts: 2,
         comments: 4,

@@ -18,7 +18,10 @@ onOneEngine('Command "user import" in two processes', (database) => {
   afterAll(() => rm(folder, { recursive: true }));
 
   it('adds each user once when it runs twice at the same time', { timeout: 60_000 }, async () => {
-    const lines = Array.from({ length: 1500 }, (_, at) => `+1415777${1000 + at},Person ${at}`);
+    const lines = Array.from(
+      { length: 1500 },
+      (_, index) => `+1415777${1000 + index},Person ${index}`,
+    );
     const path = join(folder, 'users.csv');
     await writeFile(path, ['phone,name', ...lines, ''].join('\n'));
     const cli = new CommandLine(database, runCommandProcess);

@@ -21,7 +21,8 @@ import {
 import { rateLimits, TestApp } from '../../support/test-app.js';
 
 /** Metrics and labels that Prometheus adds to every target. */
-const OF_PROMETHEUS = new Set(['up', 'job', 'instance']);
+const ADDED_BY_PROMETHEUS = new Set(['up', 'job', 'instance']);
+/** The functions and operators of the expressions: words that need no selector. */
 const FUNCTIONS = new Set([
   'sum',
   'max',
@@ -76,12 +77,13 @@ onOneEngine('Dashboard and alerts', (database) => {
     await whileUnready(async () => expect(await readiness()).toBe(503));
   }
 
-  /** A process is ready only if its clock agrees with that of the database. */
   async function readiness(): Promise<number> {
+    // A process is ready only if its clock agrees with that of the database.
     app.clock.set(new Date().toISOString());
     return (await app.fetch('/readyz')).status;
   }
 
+  /** Runs `work` while the service is not ready because its table of migrations is missing. */
   async function whileUnready(work: () => Promise<unknown>): Promise<void> {
     await app.dataSource.query('ALTER TABLE migrations RENAME TO migrations_away');
     try {
@@ -99,27 +101,27 @@ onOneEngine('Dashboard and alerts', (database) => {
   }
 
   it('use existing metrics and labels', async () => {
-    const reading = await scrape(`http://${address}/metrics`);
+    const scraped = await scrape(`http://${address}/metrics`);
     for (const { where, text } of allExpressions) {
       for (const selector of selectorsOf(text)) {
         const [, name = '', matchers = ''] = /^(\w+)\{(.*)\}$/.exec(selector) ?? [];
-        if (OF_PROMETHEUS.has(name) || !isAvailable(selector)) continue;
+        if (ADDED_BY_PROMETHEUS.has(name) || !isAvailable(selector)) continue;
         const labels = [
           ...matchers.matchAll(/(\w+)(?:=|!)/g),
           ...groupingOf(text).map((label) => ['', label]),
         ]
           .map(([, label = '']) => label)
-          .filter((label) => !OF_PROMETHEUS.has(label));
-        expect(reading(name), `${name} of ${where}`).toBeDefined();
+          .filter((label) => !ADDED_BY_PROMETHEUS.has(label));
+        expect(scraped(name), `${name} of ${where}`).toBeDefined();
         for (const label of labels)
-          expect(reading.labels(name), `labels of ${name} of ${where}`).toContain(label);
+          expect(scraped.labels(name), `labels of ${name} of ${where}`).toContain(label);
       }
     }
   });
 
   const found = inject('prometheus');
-  const place = found ? `in ${found.label}` : '(skipped: no Prometheus found)';
-  describe.skipIf(found === null)(place, () => {
+  const title = found ? `in ${found.label}` : '(skipped: no Prometheus found)';
+  describe.skipIf(found === null)(title, () => {
     let prometheus: Prometheus;
     beforeAll(async () => {
       prometheus = await startPrometheus(found?.path ?? '', {

@@ -13,7 +13,7 @@ onEachServer('Token requests: transaction conflicts', (database) => {
   const app = useTestApp(database, { DB_POOL_SIZE: '1' });
 
   /** Makes the next `times` inserts of an access token fail as if another transaction had won. */
-  async function failNext(times: number, errno: number): Promise<void> {
+  async function failNextInserts(times: number, errno: number): Promise<void> {
     const { dataSource } = app();
     await dataSource.query('SET @attempts = 0');
     await dataSource.query('DROP TRIGGER IF EXISTS conflict');
@@ -40,12 +40,12 @@ onEachServer('Token requests: transaction conflicts', (database) => {
       rounds(async () => {
         const client = await app().addClient();
         const code = (await approve(app(), await app().addUser(), client)).get('code') ?? '';
-        await failNext(1, errno);
+        await failNextInserts(1, errno);
         const exchanged = await exchange(app(), client, code);
         expect(exchanged.status).toBe(200);
         expect(await attempts()).toBe(2);
 
-        await failNext(RETRIES, errno);
+        await failNextInserts(RETRIES, errno);
         const { refresh_token } = await json<TokenBody>(exchanged);
         const form = { grant_type: 'refresh_token', refresh_token };
         const refreshed = await requestToken(app(), client, form);
@@ -65,7 +65,7 @@ onEachServer('Token requests: transaction conflicts', (database) => {
         const code = (await approve(app(), await app().addUser(), client)).get('code') ?? '';
         const { refresh_token } = await json<TokenBody>(await exchange(app(), client, code));
         const form = { grant_type: 'refresh_token', refresh_token };
-        await failNext(RETRIES + 1, errno);
+        await failNextInserts(RETRIES + 1, errno);
         const failed = await requestToken(app(), client, form);
         expect(failed.headers.get('retry-after')).toMatch(/^\d+$/);
         await expectTokenError(failed, 'temporarily_unavailable', 503);

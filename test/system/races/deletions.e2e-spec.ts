@@ -36,6 +36,7 @@ onEachEngine('Concurrent deletions in two processes', (database) => {
     () =>
       rounds(async () => {
         const member = await Member.join(operator());
+        // The second post remains.
         const [{ id }] = [await member.publish(), await member.publish()];
         expect(await deleteConcurrently(member, `/posts/${id}`)).toEqual(oneSuccess);
         const { manager } = operator().dataSource;
@@ -51,6 +52,7 @@ onEachEngine('Concurrent deletions in two processes', (database) => {
       rounds(async () => {
         const member = await Member.join(operator());
         const { id: postId } = await member.publish();
+        // The second comment remains.
         const [{ id }] = [await member.comment(postId), await member.comment(postId)];
         expect(await deleteConcurrently(member, `/comments/${id}`)).toEqual(oneSuccess);
         const { manager } = operator().dataSource;

@@ -63,12 +63,15 @@ onEachServer('Process crash during the COMMIT of a post and its Idempotency-Key'
     return member;
   }
 
-  /** Repeats the request. Expects one post, and that the quota was charged once for it. */
-  async function expectOnePost(member: Member, replayed: 'true' | null): Promise<PostBody> {
+  /** Repeats the request. Expects one post of `member`, and that it used the quota once, as did the post of `join`. */
+  async function expectOnePost(
+    member: Member,
+    { replayed }: { replayed: boolean },
+  ): Promise<PostBody> {
     const response = await publish(member);
     expect([response.status, response.headers.get('idempotency-replayed')]).toEqual([
       201,
-      replayed,
+      replayed ? 'true' : null,
     ]);
     const post = await json<PostBody>(response);
     expect(await idsOf(member)).toEqual([post.id]);
@@ -91,7 +94,7 @@ onEachServer('Process crash during the COMMIT of a post and its Idempotency-Key'
           await expect.poll(() => idsOf(member)).toHaveLength(1);
         });
         const [committed] = await idsOf(member);
-        expect(await expectOnePost(member, 'true')).toMatchObject({ id: committed });
+        expect(await expectOnePost(member, { replayed: true })).toMatchObject({ id: committed });
       }),
   );
 
@@ -103,8 +106,8 @@ onEachServer('Process crash during the COMMIT of a post and its Idempotency-Key'
         const member = await join();
         await killAtCommit(member, async () => undefined);
         expect(await idsOf(member)).toEqual([]);
-        await expectOnePost(member, null);
-        await expectOnePost(member, 'true');
+        await expectOnePost(member, { replayed: false });
+        await expectOnePost(member, { replayed: true });
       }),
   );
 });

@@ -45,7 +45,7 @@ onEachServer('Concurrent requests with one Idempotency-Key', (database) => {
       body: JSON.stringify(body),
     });
 
-  /** Expects that every response is 201 or 409, at least one is 201, and all 201 have the same body. */
+  /** Expects that every response is 201 or 409. All with 201 must have the same body, and all of these but one must be replayed. */
   async function expectOneOutcome(responses: Response[]): Promise<void> {
     const bodies = new Set<string>();
     let replayed = 0;

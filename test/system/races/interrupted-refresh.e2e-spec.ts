@@ -21,7 +21,7 @@ onEachServer('Process crash during a refresh', (database) => {
   let running: Cluster;
   let blocker: Connection;
   beforeAll(async () => {
-    running = await startCluster(database, 1);
+    running = await startCluster(database, { processes: 1 });
     blocker = await mysql.createConnection({ uri: database.url });
   });
   afterAll(async () => {
@@ -50,7 +50,7 @@ onEachServer('Process crash during a refresh', (database) => {
     const form = { grant_type: 'refresh_token', refresh_token: first.refresh_token };
     await killDuring(client, form);
 
-    running = await startCluster(database, 1);
+    running = await startCluster(database, { processes: 1 });
     const response = await requestToken(running, client, form);
     expect(response.status).toBe(200);
     const { access_token } = await json<TokenBody>(response);

@@ -64,12 +64,12 @@ onEachServer('Publishing: repeated conflicts', (database) => {
   const app = useTestApp(database, { DB_POOL_SIZE: '1' });
 
   /** Makes the next `times` inserts of a post fail as if another transaction had won. */
-  async function failNext(times: number): Promise<void> {
+  async function failNextInserts(times: number): Promise<void> {
     const { dataSource } = app();
-    await dataSource.query("SET @attempts = 0, @at = ''");
+    await dataSource.query("SET @attempts = 0, @times = ''");
     await dataSource.query('DROP TRIGGER IF EXISTS conflict');
     await dataSource.query(`CREATE TRIGGER conflict BEFORE INSERT ON posts FOR EACH ROW BEGIN
-      SET @attempts = @attempts + 1, @at = CONCAT(@at, ' ', UNIX_TIMESTAMP(SYSDATE(6)) * 1000);
+      SET @attempts = @attempts + 1, @times = CONCAT(@times, ' ', UNIX_TIMESTAMP(SYSDATE(6)) * 1000);
       IF @attempts <= ${times} THEN
         SIGNAL SQLSTATE '40001' SET MYSQL_ERRNO = ${DEADLOCK}, MESSAGE_TEXT = 'conflict';
       END IF;
@@ -78,8 +78,8 @@ onEachServer('Publishing: repeated conflicts', (database) => {
 
   /** When each attempt was made, in milliseconds. */
   async function attemptTimes(): Promise<number[]> {
-    const [{ at }] = await app().dataSource.query<[{ at: string }]>('SELECT @at AS at');
-    return at.trim().split(' ').map(Number);
+    const [{ times }] = await app().dataSource.query<[{ times: string }]>('SELECT @times AS times');
+    return times.trim().split(' ').map(Number);
   }
 
   it(
@@ -89,7 +89,7 @@ onEachServer('Publishing: repeated conflicts', (database) => {
       const fractions: number[] = [];
       await rounds(async () => {
         const member = await Member.join(app());
-        await failNext(RETRIES);
+        await failNextInserts(RETRIES);
         expect((await member.post('/posts', { content: 'Hi' })).status).toBe(201);
         const times = await attemptTimes();
         expect(times).toHaveLength(1 + RETRIES);
@@ -109,7 +109,7 @@ onEachServer('Publishing: repeated conflicts', (database) => {
     () =>
       rounds(async () => {
         const member = await Member.join(app());
-        await failNext(1 + RETRIES);
+        await failNextInserts(1 + RETRIES);
         const response = await member.post('/posts', { content: 'Hi' });
         expect(response.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
         await expectApiError(response, 503, 'service_unavailable');

@@ -92,6 +92,7 @@ onSqlite('Process crash while publishing', (database) => {
         await expect
           .poll(() => confirmed, { timeout: 10_000 })
           .toBeGreaterThan(before + PUBLISHERS);
+        // Each round kills the process at another moment of a publish.
         await sleep(round % 10);
         await running.kill();
         await Promise.all(publishing);

@@ -112,7 +112,9 @@ onSqliteAndOneServer('Secret rotation under load', (database) => {
   beforeAll(async () => {
     operator = await TestApp.start(database);
     operator.clock.set(new Date().toISOString());
-    cluster = await startCluster(database, database.engine.kind === 'sqlite' ? 1 : 2);
+    cluster = await startCluster(database, {
+      processes: database.engine.kind === 'sqlite' ? 1 : 2,
+    });
   });
   afterAll(async () => {
     await cluster?.stop();

@@ -48,6 +48,7 @@ onEachServer('Concurrent form submissions to two processes', (database) => {
     const phonePage = await visitor.open(authorizeLink(await operator().addClient()));
     const page = await visitor.submit(phonePage, '/oauth/authorize/sign-in', { phone });
     const correct = Number(await cluster().sms.password(phone));
+    // The guess at this position is the correct password.
     const position = Math.floor(Math.random() * GUESSES);
     const responses = await concurrently(GUESSES, (number) => {
       const guess = (correct + number - position + 1_000_000) % 1_000_000;

@@ -3,7 +3,7 @@ import type { NextFunction, Request, Response } from 'express';
 import { newId } from '../../../../src/platform/ids.js';
 import { CallsService } from './calls.service.js';
 
-/** Successful calls of this route are recorded in the transaction that publishes the post. */
+/** A 201 of this route is recorded in the transaction that publishes the post. */
 export const PUBLISH_ROUTE = 'POST /dev/v1/posts';
 
 @Injectable()

@@ -47,24 +47,24 @@ export class AccountFormsController {
   @HttpCode(200)
   async revoke(@Req() request: Request, @Res() response: Response): Promise<void> {
     const session = await this.sessions.findByForm(request);
-    const { id } = session.user;
+    const { id: userId } = session.user;
     const form = new Parameters(request.body);
     const selected = form.all('client_id').filter((value) => isId('svc_app', value));
     const clientIds = form.get('all') === '1' ? 'all' : selected;
     const feedback: Feedback =
       clientIds.length === 0
         ? { status: 400, error: ({ apps }) => apps.noneSelected }
-        : { notice: noticeOf(await this.apps.revoke(id, clientIds)) };
-    this.pages.sendConnectedAppsPage(response, session, await this.apps.list(id), feedback);
+        : { notice: noticeOf(await this.apps.revoke(userId, clientIds)) };
+    this.pages.sendConnectedAppsPage(response, session, await this.apps.list(userId), feedback);
   }
 
-  /** Handles "Not you?": ends the session and returns to the same page. */
+  /** Handles "Not you?": ends the session and redirects to the same page, which then starts a sign-in. */
   @Post('sign-out')
   async signOut(@Req() request: Request, @Res() response: Response): Promise<void> {
     await this.sessions.findByForm(request);
     await this.signIn.signOut(request, response);
     const next = new Parameters(request.body).get('next');
-    redirectToApps(response, isId('svc_app', next) ? next : undefined);
+    redirectToConnectedApps(response, isId('svc_app', next) ? next : undefined);
   }
 
   private signInFlow(request: Request): SignInFlow {
@@ -72,12 +72,13 @@ export class AccountFormsController {
     return {
       form: { binding, path: ACCOUNT_PATH },
       findSignedInUser: () => this.signIn.current(request),
-      next: (response) => redirectToApps(response, binding.next),
+      next: (response) => redirectToConnectedApps(response, binding.next),
     };
   }
 }
 
-function redirectToApps(response: Response, clientId: string | undefined): void {
+/** Redirects to the page of one connected app, or to the list of all. */
+function redirectToConnectedApps(response: Response, clientId: string | undefined): void {
   sendRedirect(response, clientId === undefined ? APPS_PATH : `${APPS_PATH}/${clientId}`);
 }
 

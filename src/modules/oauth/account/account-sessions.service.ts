@@ -15,8 +15,8 @@ import { signInExpiresAt, SignInService } from '../sign-in/sign-in.service.js';
 const KEY_BYTES = 32;
 
 /**
- * Sessions of the account pages, and sign-ins to these pages. Form tokens (RFC 6749 §10.12) are HMACs of a cookie, so that opening a
- * page writes nothing to the database.
+ * Sessions of the account pages, and sign-ins to these pages. Form tokens (RFC 6749 §10.12) are HMACs over the hash of a cookie, so
+ * that the database need not store them.
  */
 @Injectable()
 export class AccountSessions {
@@ -33,6 +33,7 @@ export class AccountSessions {
     this.tokenKey = Buffer.from(key).toString('hex');
   }
 
+  /** The session of the browser. Null if the user is signed out. */
   async current(request: Request): Promise<AccountSession | null> {
     const sessionHash = this.cookies.sessionHash(request);
     const user = await this.signIn.current(request);
@@ -41,7 +42,7 @@ export class AccountSessions {
   }
 
   /**
-   * The session of a submitted form.
+   * The session that a submitted form belongs to.
    * @throws PageError when the user is signed out or the form belongs to another session
    */
   async findByForm(request: Request): Promise<AccountSession> {
@@ -52,7 +53,10 @@ export class AccountSessions {
     return session;
   }
 
-  /** @param next the client id of the app page to show after the sign-in */
+  /**
+   * Starts a sign-in: sets a missing browser cookie and returns the hidden fields of the forms.
+   * @param next the client id of the connected app whose page follows the sign-in
+   */
   startSignIn(request: Request, response: Response, next?: string): FormBinding {
     const browserHash = this.cookies.ensureBrowser(request, response);
     const transaction = newId('txn', this.clock.now());
@@ -60,7 +64,7 @@ export class AccountSessions {
   }
 
   /**
-   * The sign-in of a submitted form.
+   * The sign-in that a submitted form belongs to.
    * @throws PageError when the sign-in has expired or the form is not from this browser
    */
   findSignInByForm(request: Request): FormBinding {

@@ -11,7 +11,10 @@ import { isWellEncoded } from '../protocol/parameters.js';
 import { AccountSessions } from './account-sessions.service.js';
 import { ConnectedAppsService } from './connected-apps.service.js';
 
-/** Middleware that redirects paths that the router cannot decode, except for POST. The router would respond with JSON. */
+/**
+ * Middleware for paths that the router cannot decode, to which it responds with a JSON error. Redirects to the connected apps
+ * instead, except for POST.
+ */
 export function redirectMalformedPath(
   { method, originalUrl }: Request,
   response: Response,
@@ -41,7 +44,7 @@ export class ConnectedAppsController {
     this.pages.sendConnectedAppsPage(response, session, await this.apps.list(session.user.id));
   }
 
-  /** The form's action URL, requested with GET. */
+  /** The action URL of the form that revokes access, requested with GET. */
   @Get('apps/revoke')
   redirectFormUrl(@Res() response: Response): void {
     sendRedirect(response, APPS_PATH);
@@ -59,6 +62,7 @@ export class ConnectedAppsController {
     const app = await this.apps.find(session.user.id, clientId);
     if (!app) throw notConnected();
     const { user, binding } = session;
+    // With `next`, "Not you?" returns to this page.
     this.pages.sendConnectedAppPage(
       response,
       { user, binding: { ...binding, next: clientId } },
@@ -71,7 +75,7 @@ export class ConnectedAppsController {
     sendRedirect(response, APPS_PATH);
   }
 
-  /** The action URL of a sign-in form, or an unknown path. */
+  /** The action URL of a sign-in or sign-out form, requested with GET, or an unknown path. */
   @Get('{*path}')
   redirectUnknownPath(@Res() response: Response): void {
     sendRedirect(response, APPS_PATH);

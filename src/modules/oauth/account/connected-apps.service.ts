@@ -31,6 +31,7 @@ export class ConnectedAppsService {
   }
 }
 
+/** Merges the grants of the same app to one entry with all their scopes, and sorts the entries by name. */
 function mergeByApp(grants: readonly ConnectedAppView[]): ConnectedAppView[] {
   const apps = new Map<string, ConnectedAppView>();
   for (const grant of grants) {

@@ -45,7 +45,7 @@ export class Authorization {
   @Column(HASH)
   tokenHash: string;
 
-  /** The user who signed in for this request. */
+  /** The user who signed in for this authorization request. */
   @Column(optional(ID))
   userId: string | null;
 

@@ -52,13 +52,12 @@ export class AuthorizationsService {
     private readonly config: AppConfig,
   ) {}
 
-  /** @param isStored false for HEAD, which must not store anything */
+  /** @param options.isStored false for HEAD requests, which must not write to the database */
   async start(
     { app, scopes, ...request }: AuthorizationRequest,
-    browserHash: string,
-    userId: string | null,
-    isStored: boolean,
+    options: { browserHash: string; userId: string | null; isStored: boolean },
   ): Promise<PendingAuthorization> {
+    const { browserHash, userId, isStored } = options;
     const token = randomToken();
     const now = this.clock.now();
     const id = newId('txn', now);
@@ -81,7 +80,7 @@ export class AuthorizationsService {
   /**
    * Finds the authorization request that a form belongs to.
    * @throws PageError when the form is from another browser; when the authorization request has expired or was decided; when the
-   * app, its redirect URI or all requested scopes were removed
+   * app was disabled, or is no longer registered for the redirect URI or for any requested scope
    */
   async findByForm(request: Request): Promise<PendingAuthorization> {
     const form = new Parameters(request.body);
@@ -92,7 +91,7 @@ export class AuthorizationsService {
     if (!isId('txn', id) || signInExpiresAt(id, this.config) <= this.clock.now())
       throw expiredSignIn();
     const authorization = await this.repository.find(id);
-    // The same error, whether the authorization request is unknown or belongs to another browser.
+    // One error for all these cases, so that it does not reveal whether the authorization request exists.
     if (
       !authorization ||
       token === undefined ||
@@ -110,7 +109,7 @@ export class AuthorizationsService {
     return pending;
   }
 
-  /** Stores who signed in for this authorization request; null removes the user. */
+  /** Stores the user who signed in for this authorization request; null removes the user. */
   async assignUser(id: string, userId: string | null, tx?: Transaction): Promise<void> {
     if (tx) await this.repository.assignUser(tx, id, userId);
     else await this.transactions.run((newTx) => this.repository.assignUser(newTx, id, userId));

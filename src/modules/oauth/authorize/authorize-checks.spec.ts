@@ -89,7 +89,7 @@ describe('Authorization request: client and redirect URI', () => {
     expect(rejectionOf(queryOf(wrong), null)).toEqual(page('unknown_app'));
   });
 
-  it('O3 shows a page when redirect_uri is missing, even if the app has only one', () => {
+  it('O3 shows a page when redirect_uri is missing, even if the app has registered only one', () => {
     expect(rejectionOf(queryOf({ redirect_uri: undefined }))).toEqual(page('wrong_redirect_uri'));
   });
 
@@ -227,7 +227,7 @@ describe('Authorization request: scope', () => {
     expect(check(queryOf({ scope: 'profile.read' }), app).scopes).toEqual(['profile.read']);
   });
 
-  it.each([undefined, ' ', '   '])('O13 rejects the scope %j', (scope) => {
+  it.each([undefined, ' ', '   '])('O13 rejects the missing or blank scope %j', (scope) => {
     expect(rejectionOf(queryOf({ scope }))).toEqual(redirect('invalid_scope'));
   });
 
@@ -285,7 +285,7 @@ describe('Authorization request: PKCE', () => {
       );
   });
 
-  it('O21 accepts a confidential app with and without a code_challenge', () => {
+  it('O21 accepts a confidential app with and without a code_challenge, and a public app with one', () => {
     expect(check(withChallenge()).codeChallenge).toBeNull();
     expect(check(withChallenge(CHALLENGE, 'S256')).codeChallenge).toBe(CHALLENGE);
     expect(check(withChallenge(CHALLENGE, 'S256'), PUBLIC_APP).codeChallenge).toBe(CHALLENGE);
@@ -309,7 +309,7 @@ describe('Authorization request: PKCE', () => {
     ['42 characters', CHALLENGE.slice(1)],
     ['44 characters', `${CHALLENGE}A`],
     ['padding', `${CHALLENGE}=`],
-    ['the other base64 alphabet', `${CHALLENGE.slice(2)}+/`],
+    ['a plus and a slash, as in base64', `${CHALLENGE.slice(2)}+/`],
     ['a line break at its end', `${CHALLENGE}\n`],
     ['a tilde', `${CHALLENGE.slice(1)}~`],
   ])('O23 rejects a code_challenge with %s', (_, challenge) => {

@@ -45,11 +45,12 @@ type RedirectedCheck = (request: RedirectableRequest) => void;
 
 /**
  * Checks an authorization request (RFC 6749 §4.1.1, RFC 7636 §4.3).
- * @throws PageError until client and redirect URI are valid; AuthorizationError after that
+ * @throws PageError when the client, the redirect URI or the length of `state` is invalid; otherwise AuthorizationError
  */
 export function checkAuthorizationRequest(unchecked: UncheckedRequest): AuthorizationRequest {
   for (const check of [checkClient, checkRedirectUri, checkStateLength]) check(unchecked);
   const { parameters } = unchecked;
+  // Not null: `checkClient` has passed.
   const app = unchecked.app as RegisteredApp;
   const redirectUri = parameters.require('redirect_uri');
   try {
@@ -82,17 +83,22 @@ const checkRedirectUri: PageCheck = ({ app, parameters }) => {
 
 /** Whether the app has registered the redirect URI. A public app may use any port of a loopback address (RFC 8252 §7.3). */
 export function isRegistered({ kind, redirectUris }: RegisteredApp, redirectUri: string): boolean {
-  return redirectUris.some((uri) => redirectUriMatches(uri, redirectUri, kind === 'public'));
+  return redirectUris.some((uri) =>
+    redirectUriMatches(uri, redirectUri, { anyLoopbackPort: kind === 'public' }),
+  );
 }
 
 const MAX_STATE_BYTES = 4096;
 
-/** Shows a page, because a redirect would have to return the `state`. */
+/** `state` has at most 4,096 bytes. The error is a page, because a redirect would have to return the `state`. */
 const checkStateLength: PageCheck = ({ parameters }) => {
   if (Buffer.byteLength(parameters.get('state') ?? '') > MAX_STATE_BYTES) throw stateTooLong();
 };
 
-/** Parameters that may be sent only once, except for `client_id` and `redirect_uri`: if repeated, they count as missing. */
+/**
+ * Parameters that may be sent only once. `client_id` and `redirect_uri` are not among them: if one of these two is repeated, it
+ * counts as missing, and the checks before `checkDuplicates` fail.
+ */
 const SINGLE_PARAMETERS: ReadonlySet<string> = new Set([
   'response_type',
   'scope',
@@ -106,7 +112,7 @@ const SINGLE_PARAMETERS: ReadonlySet<string> = new Set([
   'request_uri',
 ]);
 
-/** No parameter is repeated (RFC 6749 §3.1). */
+/** None of `SINGLE_PARAMETERS` is repeated (RFC 6749 §3.1). Unknown parameters are ignored. */
 const checkDuplicates: RedirectedCheck = ({ parameters }) => {
   const repeated = parameters.repeated().find((name) => SINGLE_PARAMETERS.has(name));
   if (repeated !== undefined) throw new InvalidRequest(`Send ${repeated} only once.`);
@@ -161,11 +167,11 @@ const checkPkce: RedirectedCheck = ({ app, parameters }) => {
     throw new InvalidRequest('code_challenge must be 43 base64url characters.');
 };
 
-/** OpenID Connect Core §3.1.2.1, by analogy. */
+/** The known values of `prompt` (OpenID Connect Core §3.1.2.1, by analogy). */
 export const PROMPTS: readonly string[] = ['none', 'login', 'consent', 'select_account'];
 const SIGN_IN_PROMPTS = ['login', 'select_account'] as const;
 
-/** Rejects `none`, because the user always decides. */
+/** `prompt` has only known values. Rejects `none`, because the user always decides. */
 const checkPrompt: RedirectedCheck = ({ parameters }) => {
   const prompts = promptsOf(parameters);
   if (prompts.includes('none')) {

@@ -32,7 +32,10 @@ export class AuthorizeController {
     private readonly pages: OAuthPages,
   ) {}
 
-  /** Validates the request, then shows the sign-in page or, with a session, the consent page. HEAD stores nothing (RFC 9110 §9.3.2). */
+  /**
+   * Validates the request. Then shows the consent page, if the user has a session and the app does not require a new sign-in, or
+   * else the sign-in page. HEAD requests do not store an authorization request (RFC 9110 §9.3.2).
+   */
   @Get()
   @LimitCalls('authorize')
   @UseGuards(NavigationGuard)
@@ -45,35 +48,32 @@ export class AuthorizeController {
     if (!isWellEncoded(request.url)) throw malformedLink();
     const parameters = new Parameters(query);
     const app = await this.apps.find(parameters.get('client_id') ?? '');
-    const user = await this.signIn.current(request);
+    const sessionUser = await this.signIn.current(request);
     let valid: AuthorizationRequest;
     try {
       valid = checkAuthorizationRequest({ app, parameters });
     } catch (error) {
-      if (user || !needsConfirmation(error)) throw error;
+      if (sessionUser || !needsConfirmation(error)) throw error;
       this.pages.sendAuthorizationErrorPage(response, app?.name ?? '', error);
       return;
     }
     const browserHash = this.cookies.ensureBrowser(request, response);
-    const signedIn = valid.signInPrompt === null ? user : null;
+    const signedInUser = valid.signInPrompt === null ? sessionUser : null;
     const isStored = request.method !== 'HEAD';
-    const pending = await this.authorizations.start(
-      valid,
-      browserHash,
-      signedIn?.id ?? null,
-      isStored,
-    );
-    if (signedIn) await this.consent.showPage(response, pending, signedIn);
+    const userId = signedInUser?.id ?? null;
+    const pending = await this.authorizations.start(valid, { browserHash, userId, isStored });
+    if (signedInUser) await this.consent.showPage(response, pending, signedInUser);
     else this.pages.sendPhonePage(response, pending);
   }
 
-  /** A form's action URL, requested with GET. */
+  /** The action URL of a form, requested with GET, or an unknown path of one segment. */
   @Get(':step')
   @ApiExcludeEndpoint()
   rejectFormUrl(): never {
     throw notDirectlyAccessible();
   }
 
+  /** An unknown path of several segments. */
   @Get('{*path}')
   @ApiExcludeEndpoint()
   rejectUnknownPath(): never {

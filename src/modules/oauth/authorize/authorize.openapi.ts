@@ -75,8 +75,8 @@ export function ApiAuthorize(): MethodDecorator {
     optional(
       'prompt',
       'Required steps, space-separated (OpenID Connect Core §3.1.2.1, by analogy): `login` (sign in again), ' +
-        '`select_account` (sign in with another account) or `consent` (always required). `none` (no page) always returns ' +
-        '`interaction_required`.',
+        '`select_account` (sign in with another account) or `consent` (always required). `none` (no page) is not supported: an ' +
+        'otherwise valid request returns `interaction_required`.',
       {
         type: 'string',
         pattern: `^ *((none|(${COMBINABLE_PROMPTS})( +(${COMBINABLE_PROMPTS}))*) *)?$`,
@@ -89,11 +89,14 @@ export function ApiAuthorize(): MethodDecorator {
         'the language of the browser.',
       { type: 'string', example: 'es-MX en' },
     ),
-    page(200, 'The sign-in page or, with a session, the consent page.'),
+    page(
+      200,
+      'The consent page if the user is signed in and `prompt` does not require a new sign-in; otherwise the sign-in page.',
+    ),
     ApiResponse({
       status: 303,
       description:
-        'The request is invalid, and the user is signed in or prompt is none: the server redirects the error to the app.',
+        'The request is invalid and the user is signed in, or `prompt=none` is the only error: the server redirects the error to the app.',
       headers: {
         Location: {
           description: 'The redirect URI, with error, error_description, state and iss.',
@@ -104,8 +107,9 @@ export function ApiAuthorize(): MethodDecorator {
     }),
     page(
       400,
-      'An error page: the client or redirect URI is not registered, `state` is too long, the URL is malformed, or the request is ' +
-        'otherwise invalid and the user is not signed in. Only in the last case, a link on the page returns the error to the app.',
+      'An error page: the client or redirect URI is not registered, `state` is too long, the URL is malformed, or the request ' +
+        'has another error than `prompt=none` and the user is not signed in. Only in the last case, a link on the page returns ' +
+        'the error to the app.',
     ),
     page(429, 'Too many requests from this IP address.', RETRY_AFTER),
     page(500, 'Something went wrong on our side.'),

@@ -44,18 +44,24 @@ export class ConsentService {
 
   /**
    * Creates a grant and returns an authorization code for it (RFC 6749 §4.1.2).
-   * @throws PageError when the request was already decided
+   * @throws PageError when the authorization request was already decided
    */
   async approve(
     pending: PendingAuthorization,
     userId: string,
-    scopes: readonly Scope[],
+    grantedScopes: readonly Scope[],
   ): Promise<string> {
-    const { app, redirectUri, codeChallenge } = pending;
+    const { app, redirectUri, codeChallenge, scopes: requestedScopes } = pending;
     const code = newSecret('svcac');
     await this.transactions.run(async (tx) => {
       const now = await this.markDecided(tx, pending.id);
-      const grant = await this.grants.create(tx, userId, app.clientId, scopes, pending.scopes);
+      const grant = await this.grants.create(
+        tx,
+        userId,
+        app.clientId,
+        grantedScopes,
+        requestedScopes,
+      );
       await this.tokens.insertCode(tx, {
         hash: sha256(code),
         grantId: grant.id,
@@ -69,7 +75,7 @@ export class ConsentService {
     return code;
   }
 
-  /** @throws PageError when the request was already decided */
+  /** @throws PageError when the authorization request was already decided */
   async deny({ id, app }: PendingAuthorization, userId: string): Promise<void> {
     await this.transactions.run(async (tx) => {
       await this.markDecided(tx, id);

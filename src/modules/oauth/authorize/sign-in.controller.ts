@@ -40,7 +40,7 @@ export class SignInController {
     this.pages.sendPhonePage(response, await this.authorizations.findByForm(request));
   }
 
-  /** Handles "Not you?": ends the session and restarts the same authorization request. */
+  /** Handles "Not you?": ends the session and shows the sign-in page of the same authorization request. */
   @Post('sign-out')
   @HttpCode(200)
   async signOut(@Req() request: Request, @Res() response: Response): Promise<void> {
@@ -60,8 +60,8 @@ export class SignInController {
   }
 
   /**
-   * Finds the user of the session, if the user signed in for this authorization request. Also accepts a sign-in in another tab
-   * with the same phone number, unless the app requires a new sign-in.
+   * Finds the user of the session, if the user signed in for this authorization request. Otherwise accepts a sign-in with the same
+   * phone number in another tab, unless the app requires a new sign-in, and stores its user.
    */
   private async findSignedInUser(
     { id, userId, requiresSignIn }: PendingAuthorization,

@@ -1,7 +1,7 @@
 import { applyDecorators, UseFilters, UseGuards } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import { Public } from '../../../platform/access/scopes.decorator.js';
-import { FormBodyGuard } from '../protocol/form-body.guard.js';
+import { PageFormGuard } from '../protocol/form.guards.js';
 import { SameOriginGuard } from '../protocol/fetch-metadata.guard.js';
 import { LimitCalls } from '../rate-limit/call-limits.js';
 import { FailedAttemptsGuard } from '../rate-limit/failed-attempts.js';
@@ -18,6 +18,6 @@ export function BrowserForms(): ClassDecorator {
     UseFilters(PageErrorFilter),
     UseGuards(SameOriginGuard, FailedAttemptsGuard),
     LimitCalls('decision'),
-    UseGuards(FormBodyGuard),
+    UseGuards(PageFormGuard),
   );
 }

@@ -114,7 +114,7 @@ export class OAuthPages {
       lifetimes: this.config.lifetimes,
       appsUrl: `${this.config.publicUrl}${APPS_PATH}`,
     };
-    this.send(response, { redirectsToApp: true }, (language) =>
+    this.send(response, { formRedirectsToApp: true }, (language) =>
       this.renderer.consent(view, language),
     );
   }
@@ -142,13 +142,14 @@ export class OAuthPages {
 
   sendErrorPage(
     response: Response,
-    { status, text, retryAfterSeconds }: PageError,
+    { status, selectText, retryAfterSeconds }: PageError,
     { startAgain, footer, link }: Recovery = recoveryFrom(response.req),
   ): void {
     this.send(response, { status, retryAfterSeconds }, (language) => {
       const catalogue = CATALOGUES[language];
+      const errors = catalogue.errors(startAgain(catalogue));
       const view = {
-        ...text(catalogue.errors(startAgain(catalogue))),
+        ...selectText(errors),
         error: true,
         footer: footer(catalogue),
         link: link && { href: link.href, text: link.text(catalogue) },
@@ -173,14 +174,14 @@ export class OAuthPages {
 
   private send(
     response: Response,
-    feedback: Feedback & { redirectsToApp?: boolean },
+    feedback: Feedback & { formRedirectsToApp?: boolean },
     render: Render,
   ): void {
-    const { status = 200, error, notice, retryAfterSeconds, redirectsToApp } = feedback;
+    const { status = 200, error, notice, retryAfterSeconds, formRedirectsToApp } = feedback;
     const language = languageOf(response.req);
     const catalogue = CATALOGUES[language];
     const { secure } = this.config;
-    response.status(status).set(pageHeaders({ secure, language, redirectsToApp }));
+    response.status(status).set(pageHeaders({ secure, language, formRedirectsToApp }));
     response.vary('Accept-Language');
     if (retryAfterSeconds !== undefined) response.set('Retry-After', String(retryAfterSeconds));
     response.send(render(language, { error: error?.(catalogue), notice: notice?.(catalogue) }));

@@ -20,7 +20,7 @@ import {
 import { FailedAttempts } from '../rate-limit/failed-attempts.js';
 import { OAuthPages } from './oauth-pages.js';
 
-/** Redirects to the app if it may receive the error. Otherwise sends an error page. */
+/** Redirects to the app for an `AuthorizationError`. Sends an error page for all other errors. */
 @Catch()
 export class PageErrorFilter implements ExceptionFilter {
   private readonly logger = new Logger(PageErrorFilter.name);
@@ -39,13 +39,13 @@ export class PageErrorFilter implements ExceptionFilter {
       sendRedirect(response, errorRedirect(thrown, this.config.publicUrl));
       return;
     }
-    const error = this.pageError(thrown, request);
+    const error = this.toPageError(thrown, request);
     request.context.errorCode = error.code;
     if (error instanceof InvalidFormToken) await this.attempts.record(request, 'decision');
     this.pages.sendErrorPage(response, error);
   }
 
-  private pageError(thrown: unknown, request: Request): PageError {
+  private toPageError(thrown: unknown, request: Request): PageError {
     if (thrown instanceof PageError) return thrown;
     if (thrown instanceof TooManyAttempts) return tooManyAttempts(thrown.retryAfterSeconds);
     if (thrown instanceof InvalidRequest) return malformedForm();

@@ -67,7 +67,7 @@ export class AppSecretsService {
     const now = this.clock.now();
     const secrets = newestFirst(await this.secrets.findAll(clientId));
     return secrets
-      .map((secret) => status(secret, now))
+      .map((secret) => statusOf(secret, now))
       .toSorted((a, b) => Number(b.isLive) - Number(a.isLive));
   }
 
@@ -94,7 +94,7 @@ export class AppSecretsService {
           const details = { ...detailsOf(secret), expiresAt };
           await this.audit.record(tx, 'app.secret_retired', clientId, change, details);
         }
-        former.push(status(secret, now));
+        former.push(statusOf(secret, now));
       }
       return { ...(await this.add(tx, clientId, change, now)), former };
     });
@@ -115,7 +115,11 @@ export class AppSecretsService {
         secret.expiresAt = now;
         await this.audit.record(tx, 'app.secret_revoked', clientId, change, detailsOf(secret));
       }
-      return { revoked: status(secret, now), revokedNow, live: live.length - (revokedNow ? 1 : 0) };
+      return {
+        revoked: statusOf(secret, now),
+        revokedNow,
+        live: live.length - (revokedNow ? 1 : 0),
+      };
     });
   }
 
@@ -151,7 +155,7 @@ function newestFirst(secrets: readonly AppSecret[]): AppSecret[] {
   );
 }
 
-function status(secret: AppSecret, now: Date): SecretStatus {
+function statusOf(secret: AppSecret, now: Date): SecretStatus {
   const { id, lastFour, createdAt, expiresAt, lastUsedAt } = secret;
   return { id, lastFour, createdAt, expiresAt, lastUsedAt, isLive: isLive(secret, now) };
 }

@@ -25,7 +25,7 @@ export class AppsRepository {
     this.apps = new BatchLoader(dataSource, FIND_APP, { clientId: 'client_id' });
   }
 
-  /** Returns null if the id is malformed, without querying the database. */
+  /** Returns null if there is no such app. Does not query the database if the id is malformed. */
   async find(clientId: string, tx?: Transaction): Promise<App | null> {
     if (!isId('svc_app', clientId)) return null;
     const app = tx

@@ -52,7 +52,7 @@ function validScope(scope: string): string {
   return formatScope(canonicalScopes(scopes));
 }
 
-/** An app with its registration (product requirements, section 1). */
+/** An app with its redirect URIs (product requirements, section 1). */
 export interface RegisteredApp {
   clientId: string;
   name: string;

@@ -35,11 +35,12 @@ export class ClientAuthenticator {
     if (clientId === undefined) throw new MissingClientId();
     const app = await this.apps.find(clientId);
     if (app?.kind === 'public' && secret === undefined) {
-      if (app.status !== 'enabled') throw new InvalidClient(basic);
+      if (app.status !== 'enabled') throw new InvalidClient({ needsChallenge: basic });
       return app;
     }
     const matching = await this.matchingSecret(app, secret);
-    if (!app || !matching || app.status !== 'enabled') throw new InvalidClient(basic);
+    if (!app || !matching || app.status !== 'enabled')
+      throw new InvalidClient({ needsChallenge: basic });
     try {
       // The write has its own deadline, so that it does not use up the time of the request.
       await withDeadline(() => this.secrets.recordUse(matching, this.clock.now()));

@@ -11,7 +11,7 @@ import {
 import { CLIENT_SECURITY_SCHEME, Public } from '../../../platform/access/scopes.decorator.js';
 import { RETRY_AFTER } from '../../../platform/http/validation/schemas.js';
 import { CrossSiteGuard } from '../protocol/fetch-metadata.guard.js';
-import { ClientFormGuard } from '../protocol/form-body.guard.js';
+import { ClientFormGuard } from '../protocol/form.guards.js';
 import {
   FormTooLarge,
   FormTooSlow,
@@ -116,7 +116,7 @@ export function ApiClientEndpoint(operation: ClientOperation): MethodDecorator {
     errorResponse(
       401,
       '`client_id` is missing, or client authentication failed.',
-      [new InvalidClient(true), new MissingClientId()],
+      [new InvalidClient({ needsChallenge: true }), new MissingClientId()],
       {
         'WWW-Authenticate': {
           description: 'Present when the request used HTTP Basic.',

@@ -63,6 +63,7 @@ export class ClientGuard implements CanActivate {
       if (!isConfidential) await this.attempts.check(request, group);
       return true;
     } catch (error) {
+      // Beyond a limit, responds with `too_many_attempts` only, which does not reveal whether a guess was right.
       if (error instanceof OAuthError && !(error instanceof TooManyAttempts))
         await this.attempts.check(request, group);
       throw error;

@@ -47,7 +47,7 @@ export class BrowserCookies {
     response.cookie(this.sessionName, value, this.options);
   }
 
-  endSession(response: Response): void {
+  clearSession(response: Response): void {
     response.clearCookie(this.sessionName, this.options);
   }
 }

@@ -1,4 +1,4 @@
-/** The error codes of RFC 6749 §4.1.2.1 and §5.2, OpenID Connect, and `too_many_attempts`. */
+/** The error codes of our OAuth endpoints: from RFC 6749 §4.1.2.1 and §5.2, from OpenID Connect, and `too_many_attempts`. */
 export type OAuthErrorCode =
   | 'invalid_request'
   | 'invalid_client'
@@ -35,7 +35,7 @@ export class InvalidRequest extends OAuthError {
   }
 }
 
-/** A client secret was sent in a URL (RFC 6749 §2.3.1). */
+/** Description of the error if a client secret was sent in a URL (RFC 6749 §2.3.1). */
 export const SECRET_LEAKED =
   'The client secret was sent in a URL, which proxies and logs record. It has leaked and must be rotated.';
 
@@ -61,36 +61,46 @@ export class FormTooSlow extends InvalidRequest {
 }
 
 export class InvalidClient extends OAuthError {
-  /** @param needsChallenge whether the request used HTTP Basic, so that the response needs `WWW-Authenticate` (RFC 6749 §5.2) */
-  constructor(
-    readonly needsChallenge: boolean,
+  /** Whether the request used HTTP Basic, so that the response needs `WWW-Authenticate` (RFC 6749 §5.2). */
+  readonly needsChallenge: boolean;
+
+  constructor({
+    needsChallenge,
     description = 'The client is unknown or its credentials are wrong.',
-  ) {
+  }: {
+    needsChallenge: boolean;
+    description?: string;
+  }) {
     super('invalid_client', description);
+    this.needsChallenge = needsChallenge;
   }
 }
 
 /** The request has no `client_id`. */
 export class MissingClientId extends InvalidClient {
   constructor() {
-    super(
-      false,
-      'client_id is required. Send client_id and client_secret with HTTP Basic or in the form; a public app sends only its client_id.',
-    );
+    super({
+      needsChallenge: false,
+      description:
+        'client_id is required. Send client_id and client_secret with HTTP Basic or in the form; a public app sends only its client_id.',
+    });
   }
 }
 
-/** The code or refresh token is unknown, expired, used, revoked, or was issued to another app. */
+/**
+ * The code or refresh token is unknown, expired, used, revoked, or was issued to another app. Or `redirect_uri` or `code_verifier`
+ * does not match the code.
+ */
 export class InvalidGrant extends OAuthError {
   /**
-   * @param countsAsFailedAttempt false if this app sent a code or token of its own that is no longer valid: thousands of users of a
-   * public app may share one address, and each may send one
+   * False if this app sent a code or token of its own that is no longer valid: thousands of users of a public app may share one
+   * address, and each may send one.
    */
-  constructor(
-    description: string,
-    readonly countsAsFailedAttempt = true,
-  ) {
+  readonly countsAsFailedAttempt: boolean;
+
+  constructor(description: string, { countsAsFailedAttempt = true } = {}) {
     super('invalid_grant', description);
+    this.countsAsFailedAttempt = countsAsFailedAttempt;
   }
 }
 

@@ -4,21 +4,24 @@ import type { OAuthError } from './oauth.errors.js';
 
 type Status = 400 | 403 | 404 | 409 | 429 | 500 | 503;
 
-/** The errors whose text takes no parameters. */
+/** The names of the errors whose text takes no parameters. */
 type FixedText = {
   [K in keyof ErrorTexts]: ErrorTexts[K] extends ErrorText ? K : never;
 }[keyof ErrorTexts];
 
 /** An error shown as an HTML page, without a redirect to the app. */
 export class PageError extends Error {
-  /** @param code the error code in logs and metrics */
+  /**
+   * @param code the error code in logs and metrics
+   * @param selectText returns the text of the error from the texts of a language
+   */
   constructor(
     readonly status: Status,
     readonly code: string,
-    readonly text: (errors: ErrorTexts) => ErrorText,
+    readonly selectText: (errors: ErrorTexts) => ErrorText,
     readonly retryAfterSeconds?: number,
   ) {
-    super(text(CATALOGUES.en.errors('')).title);
+    super(selectText(CATALOGUES.en.errors('')).title);
     this.name = 'PageError';
   }
 }
@@ -33,8 +36,8 @@ export class InvalidForm extends PageError {
 /** The form token is wrong. It may be a guess, so it counts as a failed attempt. */
 export class InvalidFormToken extends InvalidForm {}
 
-const pageError = (status: Status, code: string, text: FixedText) => (): PageError =>
-  new PageError(status, code, (errors) => errors[text]);
+const pageError = (status: Status, code: string, name: FixedText) => (): PageError =>
+  new PageError(status, code, (errors) => errors[name]);
 
 export const unknownApp = pageError(400, 'unknown_app', 'unknownApp');
 export const wrongRedirectUri = pageError(400, 'wrong_redirect_uri', 'wrongRedirectUri');

@@ -10,7 +10,7 @@ describe('Parameters of a query or form', () => {
     expect(read('state=a%20b+c%2Bd').get('state')).toBe('a b c+d');
   });
 
-  it('reports a missing parameter as undefined, and as an error where it is required', () => {
+  it('returns undefined for a missing parameter, and throws if it is required', () => {
     const parameters = read('scope=posts.read');
     expect(parameters.get('state')).toBeUndefined();
     expect(parameters.all('state')).toEqual([]);

@@ -15,7 +15,7 @@ describe('PKCE verifier', () => {
   );
 
   it.each(['x'.repeat(43), 'x'.repeat(128), `${'v'.repeat(42)}-._~`, VERIFIER])(
-    'O74 accepts the well-formed verifier %j and verifies it only against its own challenge',
+    'O74 accepts the well-formed verifier %j, and does not match its challenge to a similar verifier',
     (verifier) => {
       expect(() => validateVerifier(CHALLENGE, verifier)).not.toThrow();
       const challenge = createHash('sha256').update(verifier).digest('base64url');

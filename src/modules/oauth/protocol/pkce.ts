@@ -3,7 +3,7 @@ import { InvalidRequest } from './oauth.errors.js';
 
 const VERIFIER = /^[A-Za-z0-9._~-]{43,128}$/;
 
-/** @throws InvalidRequest if the verifier is malformed (RFC 7636 §4.1) or missing, or if there is no challenge for it */
+/** @throws InvalidRequest if the verifier is malformed (RFC 7636 §4.1), missing, or sent although there is no challenge */
 export function validateVerifier(challenge: string | null, verifier: string | undefined): void {
   if (challenge === null) {
     if (verifier !== undefined)

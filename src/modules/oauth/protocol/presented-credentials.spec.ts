@@ -24,11 +24,11 @@ describe('Client credentials of a request', () => {
     `${basic(`${ID}:${SECRET}`)}  `,
     basic(`${ID}:${SECRET}`).replace(/=+$/, ''),
     basic(`${ID.replaceAll('_', '%5F')}:${SECRET.replaceAll('-', '%2D')}`),
-  ])('O81 reads the header %s', (header) => {
+  ])('O81 reads the Authorization header %s', (header) => {
     expect(credentialsOf({}, header)).toEqual({ clientId: ID, secret: SECRET, basic: true });
   });
 
-  it('O82 reads the form', () => {
+  it('O82 reads the credentials from the form', () => {
     const form = { client_id: ID, client_secret: SECRET };
     expect(credentialsOf(form)).toEqual({ clientId: ID, secret: SECRET, basic: false });
   });
@@ -45,8 +45,8 @@ describe('Client credentials of a request', () => {
     ['a secret in the header and in the form', { client_secret: SECRET }, 1],
     ['a client_id in the form that differs from the header', { client_id: 'other' }, 1],
     ['two headers', {}, 2],
-  ])('O83 rejects %s', (_, form, headers) => {
-    const sent = Array<string>(headers).fill(basic(`${ID}:${SECRET}`));
+  ])('O83 rejects %s', (_, form, headerCount) => {
+    const sent = Array<string>(headerCount).fill(basic(`${ID}:${SECRET}`));
     expect(() => credentialsOf(form, ...sent)).toThrow(InvalidRequest);
   });
 
@@ -58,7 +58,7 @@ describe('Client credentials of a request', () => {
     basic(ID),
     basic(`%zz:${SECRET}`),
     basic(`${ID}:%`),
-  ])('O84 rejects the malformed header %j with a challenge', (header) => {
+  ])('O84 rejects the malformed Authorization header %j and requires a challenge', (header) => {
     let error: unknown;
     try {
       credentialsOf({}, header);

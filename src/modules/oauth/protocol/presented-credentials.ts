@@ -15,7 +15,8 @@ const BASIC = /^basic +([A-Za-z0-9+/]+={0,2}) *$/i;
 /**
  * Reads the client credentials from HTTP Basic or from the form (RFC 6749 §2.3.1). An empty secret counts as omitted, because
  * some public apps send it.
- * @throws InvalidRequest if credentials are repeated or contradict each other; InvalidClient if the header is malformed
+ * @throws InvalidRequest if there are several headers, if the secret is in the header and in the form, or if the client ids differ;
+ *   InvalidClient if the header is malformed
  */
 export function presentedCredentials(
   request: Request,
@@ -28,7 +29,7 @@ export function presentedCredentials(
   if (others.length > 0) throw new InvalidRequest('Send one Authorization header, not several.');
 
   const fromHeader = parseBasic(header);
-  if (!fromHeader) throw new InvalidClient(true);
+  if (!fromHeader) throw new InvalidClient({ needsChallenge: true });
   if (secret !== undefined) {
     throw new InvalidRequest(
       'Send the client secret in the Authorization header or in the body, not in both.',
@@ -59,7 +60,7 @@ function authorizationHeaders(request: Request): readonly string[] {
   return request.headersDistinct['authorization'] ?? [];
 }
 
-/** Both parts should be form-encoded (RFC 6749 §2.3.1). Unencoded parts work too, because ids and secrets need no encoding. */
+/** Client id and secret should be form-encoded (RFC 6749 §2.3.1). Unencoded ones work too, because their characters need no encoding. */
 function parseBasic(header: string): { clientId: string; secret?: string } | undefined {
   const encoded = BASIC.exec(header)?.[1];
   if (encoded === undefined) return undefined;

@@ -1,5 +1,10 @@
 import { redirectUriMatches, redirectUriProblem } from './redirect-uri.js';
 
+/** Whether the registered redirect URI of an app of this kind allows the requested one. */
+function matches(registered: string, requested: string, kind: 'public' | 'confidential'): boolean {
+  return redirectUriMatches(registered, requested, { anyLoopbackPort: kind === 'public' });
+}
+
 describe('Registration of a redirect URI', () => {
   it.each([
     'https://garden.example/callback',
@@ -44,8 +49,8 @@ describe('Registration of a redirect URI', () => {
   });
 });
 
-/** URIs that almost equal `https://garden.example/callback`. */
-const NEAR_MISSES: readonly [string, string][] = [
+/** URIs that differ from `https://garden.example/callback`, most of them only slightly. */
+const DIFFERENT_URIS: readonly [string, string][] = [
   ['an empty string', ''],
   ['a trailing slash', 'https://garden.example/callback/'],
   ['two slashes', 'https://garden.example//callback'],
@@ -94,13 +99,13 @@ describe('Comparison of a requested redirect URI', () => {
   const withQuery = 'https://garden.example/callback?from=platform';
 
   it.each([registered, withQuery, 'com.example.app:/cb'])('O4 accepts the registered %s', (uri) => {
-    expect(redirectUriMatches(uri, uri, false)).toBe(true);
-    expect(redirectUriMatches(uri, uri, true)).toBe(true);
+    expect(matches(uri, uri, 'confidential')).toBe(true);
+    expect(matches(uri, uri, 'public')).toBe(true);
   });
 
-  it.each(NEAR_MISSES)('O4 rejects a near miss: %s', (_, requested) => {
-    expect(redirectUriMatches(registered, requested, false)).toBe(false);
-    expect(redirectUriMatches(registered, requested, true)).toBe(false);
+  it.each(DIFFERENT_URIS)('O4 rejects %s', (_, requested) => {
+    expect(matches(registered, requested, 'confidential')).toBe(false);
+    expect(matches(registered, requested, 'public')).toBe(false);
   });
 
   it.each([
@@ -111,9 +116,9 @@ describe('Comparison of a requested redirect URI', () => {
       'https://garden.example/callback?&from=platform',
     ],
     ['another value', 'https://garden.example/callback?from=Platform'],
-  ])('O4 rejects a near miss of a registered query: %s', (_, requested) => {
-    expect(redirectUriMatches(withQuery, requested, false)).toBe(false);
-    expect(redirectUriMatches(withQuery, requested, true)).toBe(false);
+  ])('O4 rejects a redirect URI with %s instead of the registered query', (_, requested) => {
+    expect(matches(withQuery, requested, 'confidential')).toBe(false);
+    expect(matches(withQuery, requested, 'public')).toBe(false);
   });
 });
 
@@ -128,9 +133,9 @@ describe('Loopback redirect URI of a public app (RFC 8252 §7.3)', () => {
     ['http://127.0.0.1?a=1', 'http://127.0.0.1:53123?a=1'],
   ])(
     'O5 O6 registered as %s matches %s for a public app, but not for a confidential app',
-    (own, requested) => {
-      expect(redirectUriMatches(own, requested, true)).toBe(true);
-      expect(redirectUriMatches(own, requested, false)).toBe(false);
+    (registered, requested) => {
+      expect(matches(registered, requested, 'public')).toBe(true);
+      expect(matches(registered, requested, 'confidential')).toBe(false);
     },
   );
 
@@ -160,7 +165,7 @@ describe('Loopback redirect URI of a public app (RFC 8252 §7.3)', () => {
     ['a port of six digits', 'http://127.0.0.1:531230/callback'],
     ['a port that is not a number', 'http://127.0.0.1:x/callback'],
   ])('O5 does not match %s', (_, requested) => {
-    expect(redirectUriMatches('http://127.0.0.1/callback', requested, true)).toBe(false);
+    expect(matches('http://127.0.0.1/callback', requested, 'public')).toBe(false);
   });
 
   it.each([
@@ -171,15 +176,18 @@ describe('Loopback redirect URI of a public app (RFC 8252 §7.3)', () => {
     ['http://localhost:4000/cb', 'http://[::1]:4000/cb'],
     ['http://localhost:4000/cb', 'http://localhost:4001/cb'],
     ['http://localhost:4000/cb', 'http://localhost/cb'],
-  ])('O5 registered as %s does not match %s', (own, requested) => {
-    expect(redirectUriMatches(own, requested, true)).toBe(false);
+  ])('O5 registered as %s does not match %s', (registered, requested) => {
+    expect(matches(registered, requested, 'public')).toBe(false);
   });
 
   it.each([
     ['https://app.example/cb', 'https://app.example:8443/cb'],
     ['com.example.app:/cb', 'com.example.app://cb'],
     ['com.example.app:/cb', 'com.example.other:/cb'],
-  ])('O6 requires an exact match except on loopback: %s does not match %s', (own, requested) => {
-    expect(redirectUriMatches(own, requested, true)).toBe(false);
-  });
+  ])(
+    'O6 requires an exact match except on loopback: %s does not match %s',
+    (registered, requested) => {
+      expect(matches(registered, requested, 'public')).toBe(false);
+    },
+  );
 });

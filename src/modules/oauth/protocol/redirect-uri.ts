@@ -33,7 +33,7 @@ export function redirectUriProblem(uri: string): string | undefined {
 export function redirectUriMatches(
   registered: string,
   requested: string,
-  anyLoopbackPort: boolean,
+  { anyLoopbackPort }: { anyLoopbackPort: boolean },
 ): boolean {
   if (registered === requested) return true;
   if (!anyLoopbackPort || !LOOPBACK_LITERAL.test(registered) || !LOOPBACK_LITERAL.test(requested))

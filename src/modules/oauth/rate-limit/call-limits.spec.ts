@@ -2,6 +2,7 @@ import { MINUTE, SECOND, type Clock } from '../../../platform/clock.js';
 import { CallLimitStorage } from './call-limits.js';
 
 const WINDOW = 15 * MINUTE;
+const SLOT = WINDOW / 60;
 const LIMIT = 5;
 
 describe('CallLimitStorage', () => {
@@ -19,7 +20,7 @@ describe('CallLimitStorage', () => {
   /** Returns for each call whether it was blocked. */
   async function callTimes(times: number, key = 'a'): Promise<boolean[]> {
     const blocked: boolean[] = [];
-    for (let each = 0; each < times; each += 1) blocked.push((await call(key)).isBlocked);
+    for (let count = 0; count < times; count += 1) blocked.push((await call(key)).isBlocked);
     return blocked;
   }
 
@@ -43,7 +44,7 @@ describe('CallLimitStorage', () => {
     expect(await callTimes(2)).toEqual([false, true]);
     now += MINUTE - SECOND;
     expect(await callTimes(1)).toEqual([true]);
-    now += 16 * SECOND;
+    now += SLOT + SECOND;
     expect(await callTimes(LIMIT)).toEqual([...Array<boolean>(LIMIT - 1).fill(false), true]);
   });
 

@@ -31,7 +31,7 @@ const MAX_KEYS = 10_000;
 
 interface Slot {
   /** Index of the slot, counted from 1970. */
-  number: number;
+  index: number;
   calls: number;
 }
 
@@ -49,20 +49,21 @@ export class CallLimitStorage implements ThrottlerStorage {
   async increment(key: string, ttl: number, limit: number): Promise<StorageRecord> {
     const slotMs = Math.ceil(ttl / SLOTS);
     const now = this.clock.now().getTime();
-    const number = Math.floor(now / slotMs);
-    const slots = (this.windows.get(key) ?? []).filter((slot) => slot.number >= number - SLOTS);
+    const currentIndex = Math.floor(now / slotMs);
+    const oldestIndex = currentIndex - SLOTS;
+    const slots = (this.windows.get(key) ?? []).filter(({ index }) => index >= oldestIndex);
     const calls = slots.reduce((sum, slot) => sum + slot.calls, 0);
     const isBlocked = calls >= limit;
     const last = slots.at(-1);
-    if (!isBlocked && last?.number === number) last.calls += 1;
-    else if (!isBlocked) slots.push({ number, calls: 1 });
+    if (!isBlocked && last?.index === currentIndex) last.calls += 1;
+    else if (!isBlocked) slots.push({ index: currentIndex, calls: 1 });
     this.windows.delete(key);
     this.windows.set(key, slots);
     const [leastRecent] = this.windows.keys();
     if (this.windows.size > MAX_KEYS && leastRecent !== undefined) this.windows.delete(leastRecent);
-    const oldest = slots[0]?.number ?? number;
-    const endsAt = (oldest + SLOTS + 1) * slotMs;
-    const seconds = Math.max(1, Math.ceil((endsAt - now) / SECOND));
+    const firstIndex = slots[0]?.index ?? currentIndex;
+    const firstLeavesAt = (firstIndex + SLOTS + 1) * slotMs;
+    const seconds = Math.max(1, Math.ceil((firstLeavesAt - now) / SECOND));
     return {
       totalHits: isBlocked ? calls : calls + 1,
       timeToExpire: seconds,
@@ -93,12 +94,12 @@ class CallLimitGuard extends ThrottlerGuard {
     private readonly keys: RequestKeys,
     private readonly reporter: RateLimitReporter,
   ) {
-    const throttlers = callLimits(config).map(({ name, limit, windowMs, group, by }) => ({
-      name,
-      limit,
-      ttl: windowMs,
-      skipIf: (context: ExecutionContext) => rateLimitGroup(context) !== group,
-      getTracker: (request: object) => keys.of(request as Request, by),
+    const throttlers = callLimits(config).map((limit) => ({
+      name: limit.name,
+      limit: limit.maxAttempts,
+      ttl: limit.windowMs,
+      skipIf: (context: ExecutionContext) => rateLimitGroup(context) !== limit.group,
+      getTracker: (request: object) => keys.of(request as Request, limit.countedBy),
     }));
     super(throttlers, storage, reflector);
   }

@@ -29,15 +29,15 @@ export class FailedAttempts {
   }
 
   /**
-   * Rejects a request that exceeds a limit. Uses one SELECT for all keys. If the database is unavailable, the client endpoints
-   * skip this check: they cannot issue tokens then, and some apps delete their tokens when they are rejected.
+   * Rejects a request that exceeds a limit. Uses one SELECT for all keys. If the database is unavailable, the endpoints for apps
+   * skip this check: they cannot issue tokens then, and some apps delete their tokens when a request is rejected.
    * @throws TooManyAttempts
    */
   async check(request: Request, group: RateLimitGroup): Promise<void> {
     const limits = this.limitsOf(group);
     try {
       const states = await Promise.all(
-        limits.map((limit) => this.counter.peek(limit, this.keys.of(request, limit.by))),
+        limits.map((limit) => this.counter.peek(limit, this.keys.of(request, limit.countedBy))),
       );
       for (const [index, { exceeded, retryAfterSeconds }] of states.entries()) {
         if (!exceeded) continue;
@@ -58,7 +58,7 @@ export class FailedAttempts {
       // A new deadline, because that of the request may have passed.
       await withDeadline(async () => {
         for (const limit of this.limitsOf(group))
-          await this.counter.add(limit, this.keys.of(request, limit.by), (tx) =>
+          await this.counter.add(limit, this.keys.of(request, limit.countedBy), (tx) =>
             this.reporter.recordReached(tx, limit.name, app),
           );
       });

@@ -5,7 +5,7 @@ import { TransactionRunner, type Transaction } from '../../../platform/database/
 import { Metrics } from '../../../platform/observability/metrics.js';
 import type { AppDetails } from './request-keys.js';
 
-/** Reports rate limits: a metric per rejected request, and an audit event when a limit is reached. */
+/** Reports rate limits: counts rejected requests in a metric, and records an audit event when a limit is reached. */
 @Injectable()
 export class RateLimitReporter {
   private readonly logger = new Logger(RateLimitReporter.name);
@@ -18,7 +18,7 @@ export class RateLimitReporter {
   ) {
     this.rejections = new Counter({
       name: 'oauth_throttled_total',
-      help: 'Requests that exceeded a rate limit, by its name.',
+      help: 'Requests that exceeded a rate limit, by the name of the limit.',
       labelNames: ['limit'],
       registers: [registry],
     });

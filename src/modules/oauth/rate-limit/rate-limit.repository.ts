@@ -24,6 +24,7 @@ export interface Count {
   oldest: Date | null;
 }
 
+/** The hits of one hash in the slots after `since`. */
 interface Window {
   hash: string;
   since: Date;
@@ -45,7 +46,7 @@ export class RateLimitRepository {
     return (await countByHash(tx, [hash], since)).get(hash) ?? NO_HITS;
   }
 
-  /** Adds a hit. The transaction must have locked the key. */
+  /** Adds a hit. The transaction must have called `lock` for the hash. */
   async add(tx: Transaction, hash: string, slot: Date): Promise<void> {
     const { affected } = await entities(tx).increment(RateLimitHit, { hash, slot }, 'hits', 1);
     if (affected !== 1) await entities(tx).insert(RateLimitHit, { hash, slot, hits: 1 });
@@ -56,18 +57,24 @@ export class RateLimitRepository {
     await entities(tx).decrement(RateLimitHit, { hash, slot, hits: MoreThan(0) }, 'hits', 1);
   }
 
-  /** The rows of these keys. Looks up the keys again for each batch. */
+  /**
+   * The rows with these hashes. Calls `hashes` again for each count and each batch of keys. `delete` needs no hashes, because it
+   * deletes by primary key.
+   */
   rowsOf(hashes: () => Promise<string[]>): DeletableRows {
     const hashRows = async (): Promise<DeletableRows> =>
-      deletableRows(this.dataSource, RateLimitHit, { hash: In(await hashes()) }, 'hash');
+      deletableRows(this.dataSource, RateLimitHit, {
+        where: { hash: In(await hashes()) },
+        orderBy: 'hash',
+      });
     return {
-      ...deletableRows(this.dataSource, RateLimitHit, {}, 'hash'),
+      ...deletableRows(this.dataSource, RateLimitHit, { where: {}, orderBy: 'hash' }),
       count: async () => (await hashRows()).count(),
       keys: async (limit) => (await hashRows()).keys(limit),
     };
   }
 
-  /** Locks the key until the end of the transaction. */
+  /** Locks the attempts with this hash until the end of the transaction, by a write to their lock row. */
   lock(tx: Transaction, hash: string): Promise<void> {
     return upsert(tx, RateLimitHit, { hash, slot: LOCK_SLOT, hits: 0 });
   }
@@ -86,7 +93,7 @@ export class RateLimitRepository {
   }
 }
 
-/** The counts by hash. Omits hashes without hits. */
+/** The counts by hash. Omits hashes without hits. `throttle_hits` is the table of `RateLimitHit`. */
 async function countByHash(
   source: DataSource | Transaction,
   hashes: readonly string[],

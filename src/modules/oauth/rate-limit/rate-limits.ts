@@ -16,22 +16,24 @@ export type RateLimitGroup = (typeof CLIENT_ENDPOINTS)[number] | 'authorize' | '
  */
 export type RequestKey = 'client' | 'app-and-address' | 'address' | 'browser';
 
-/** A maximum number of attempts within a sliding window. 0 means unlimited. */
+/** A maximum number of attempts within a sliding window. */
 export interface RateLimit {
   name: string;
-  limit: number;
+  /** 0 means unlimited. */
+  maxAttempts: number;
   windowMs: number;
 }
 
+/** A limit of the requests to a group of routes, counted separately for each value of `countedBy`. */
 export interface RequestLimit extends RateLimit {
   group: RateLimitGroup;
-  by: RequestKey;
+  countedBy: RequestKey;
 }
 
 /** Limits of failed attempts. */
 export function failureLimits({ rateLimits }: AppConfig): RequestLimit[] {
   return limits('failures', [
-    ...CLIENT_ENDPOINTS.flatMap((group): Row[] => [
+    ...CLIENT_ENDPOINTS.flatMap((group): LimitParts[] => [
       [group, 'app-and-address', rateLimits['token-failures']],
       [group, 'address', rateLimits['token-address-failures']],
     ]),
@@ -43,23 +45,23 @@ export function failureLimits({ rateLimits }: AppConfig): RequestLimit[] {
 /** Limits of all calls. */
 export function callLimits({ rateLimits }: AppConfig): RequestLimit[] {
   return limits('calls', [
-    ...CLIENT_ENDPOINTS.map((group): Row => [group, 'client', rateLimits['token-calls']]),
+    ...CLIENT_ENDPOINTS.map((group): LimitParts => [group, 'client', rateLimits['token-calls']]),
     ['authorize', 'address', rateLimits['authorize-calls']],
     ['decision', 'browser', rateLimits['sign-in-calls']],
     ['decision', 'address', rateLimits['sign-in-address-calls']],
   ]);
 }
 
-type Row = [group: RateLimitGroup, by: RequestKey, limit: number];
+type LimitParts = [group: RateLimitGroup, countedBy: RequestKey, maxAttempts: number];
 
-function limits(counted: string, rows: readonly Row[]): RequestLimit[] {
-  return rows
-    .filter(([, , limit]) => limit > 0)
-    .map(([group, by, limit]) => ({
-      name: `${group}-${counted}-by-${by}`,
+function limits(attempts: 'failures' | 'calls', parts: readonly LimitParts[]): RequestLimit[] {
+  return parts
+    .filter(([, , maxAttempts]) => maxAttempts > 0)
+    .map(([group, countedBy, maxAttempts]) => ({
+      name: `${group}-${attempts}-by-${countedBy}`,
       group,
-      by,
-      limit,
+      countedBy,
+      maxAttempts,
       windowMs: WINDOW_MS,
     }));
 }

@@ -11,7 +11,7 @@ declare module '../../../platform/request-context.js' {
   interface RequestContext {
     /** The group whose failure limits count this request if it fails. */
     rateLimitGroup?: RateLimitGroup;
-    /** Whether the app is confidential, which means that its secret was verified. */
+    /** Whether the authenticated app is confidential, which means that its secret was verified. */
     isConfidential?: boolean;
   }
 }
@@ -19,7 +19,9 @@ declare module '../../../platform/request-context.js' {
 /** Providers assign at least a /64 to each subscriber. */
 const IPV6_PREFIX_BITS = 64;
 
+/** The user of the pages, as far as known before the sign-in. */
 export interface Visitor {
+  /** Normalized: the /64 prefix of an IPv6 address. */
   address: string;
   /** SHA-256 of the browser cookie. Empty without a cookie. */
   browserHash: string;
@@ -37,10 +39,10 @@ export class RequestKeys {
     return { address: addressOf(request), browserHash: this.cookies.browserHash(request) ?? '' };
   }
 
-  of(request: Request, by: RequestKey): string {
+  of(request: Request, countedBy: RequestKey): string {
     const address = addressOf(request);
     const { clientId, isConfidential } = request.context;
-    switch (by) {
+    switch (countedBy) {
       case 'client':
         if (clientId === undefined)
           throw new Error('LimitCalls by client requires client authentication first.');

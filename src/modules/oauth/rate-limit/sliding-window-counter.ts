@@ -6,9 +6,10 @@ import { sha256 } from '../../../platform/secrets.js';
 import type { RateLimit } from './rate-limits.js';
 import { RateLimitRepository } from './rate-limit.repository.js';
 
-/** An attempt that counts against a limit, by `key`. */
+/** An attempt that counts against a limit. */
 export interface Attempt {
   limit: RateLimit;
+  /** Identifies the origin or target of the attempt, such as an address or a phone number. */
   key: string;
 }
 
@@ -17,7 +18,7 @@ export interface RateLimitState {
   exceeded: boolean;
   /** The attempts in the window. */
   attempts: number;
-  /** Seconds until the oldest attempt leaves the window. */
+  /** Seconds until the oldest attempt leaves the window; 0 if there is none. */
   retryAfterSeconds: number;
 }
 
@@ -51,27 +52,27 @@ export class SlidingWindowCounter {
     key: string,
     whenReached: (tx: Transaction) => Promise<void>,
   ): Promise<void> {
-    if (limit.limit === 0) return;
+    if (limit.maxAttempts === 0) return;
     await this.transactions.run(async (tx) => {
       const { attempts } = await this.lock(tx, { limit, key });
       await this.repository.add(tx, keyHash(limit, key), slotOf(limit, this.clock.now()));
-      if (attempts + 1 === limit.limit) await whenReached(tx);
+      if (attempts + 1 === limit.maxAttempts) await whenReached(tx);
     });
   }
 
   /**
-   * Counts one attempt under each limit, or none if a limit is exceeded. Exact under concurrency.
-   * @returns the exceeded limit with the longest wait, if any
+   * Counts all attempts, or none if a limit is exceeded. Exact under concurrency.
    * @param at the time of the attempts, to pass to `refund`
-   * @param whenReached runs in the transaction, for each limit that this attempt reaches
+   * @param whenReached runs in the transaction, for each limit that these attempts reach
+   * @returns the exceeded limit with the longest wait; undefined if the attempts were counted
    */
-  async takeAll(
+  async addAllIfAllowed(
     tx: Transaction,
     attempts: readonly Attempt[],
     at: Date,
     whenReached: (limit: RateLimit) => Promise<void>,
   ): Promise<(RateLimitState & { limit: RateLimit }) | undefined> {
-    const limited = attempts.filter(({ limit }) => limit.limit > 0);
+    const limited = attempts.filter(({ limit }) => limit.maxAttempts > 0);
     const states: (RateLimitState & { limit: RateLimit })[] = [];
     for (const attempt of limited)
       states.push({ ...(await this.lock(tx, attempt)), limit: attempt.limit });
@@ -81,19 +82,20 @@ export class SlidingWindowCounter {
     if (longest) return longest;
     for (const [index, { limit, key }] of limited.entries()) {
       await this.repository.add(tx, keyHash(limit, key), slotOf(limit, at));
-      if (states[index]?.attempts === limit.limit - 1) await whenReached(limit);
+      if (states[index]?.attempts === limit.maxAttempts - 1) await whenReached(limit);
     }
     return undefined;
   }
 
-  /** Removes the attempts that `takeAll` counted at `at`. Locks in the same order as `takeAll`. */
-  async refund(tx: Transaction, taken: readonly Attempt[], at: Date): Promise<void> {
-    for (const { limit, key } of taken)
-      if (limit.limit > 0) await this.repository.remove(tx, keyHash(limit, key), slotOf(limit, at));
+  /** Removes attempts that `addAllIfAllowed` counted at `at`. Locks the keys in the order of `attempts`, as it does. */
+  async refund(tx: Transaction, attempts: readonly Attempt[], at: Date): Promise<void> {
+    for (const { limit, key } of attempts)
+      if (limit.maxAttempts > 0)
+        await this.repository.remove(tx, keyHash(limit, key), slotOf(limit, at));
   }
 
-  /** The rows that count the attempts of these keys. */
-  attemptsOf(attempts: () => Promise<Attempt[]>): DeletableRows {
+  /** The rows that count these attempts. */
+  rowsOf(attempts: () => Promise<Attempt[]>): DeletableRows {
     return this.repository.rowsOf(async () =>
       (await attempts()).map(({ limit, key }) => keyHash(limit, key)),
     );
@@ -107,13 +109,13 @@ export class SlidingWindowCounter {
   }
 
   private async state(limit: RateLimit, hash: string, tx?: Transaction): Promise<RateLimitState> {
-    if (limit.limit === 0) return UNLIMITED;
+    if (limit.maxAttempts === 0) return UNLIMITED;
     const now = this.clock.now();
     const coveredMs = limit.windowMs + slotMs(limit);
     const since = slotOf(limit, addMilliseconds(now, -coveredMs));
     const { hits: attempts, oldest } = await this.repository.count(hash, since, tx);
     return {
-      exceeded: attempts >= limit.limit,
+      exceeded: attempts >= limit.maxAttempts,
       attempts,
       retryAfterSeconds: oldest ? secondsUntil(addMilliseconds(oldest, coveredMs), now) : 0,
     };

@@ -29,12 +29,13 @@ describe('newOneTimePassword', () => {
   it('O43 repeats passwords as often as chance predicts', () => {
     const distinct = new Set(passwords).size;
     const expected = 1_000_000 * (1 - Math.exp(-SAMPLES / 1_000_000));
+    // More than nine standard deviations.
     expect(Math.abs(distinct - expected)).toBeLessThan(400);
   });
 });
 
 describe('oneTimePasswordMessage', () => {
-  /** The alphabet of GSM 03.38: a message has 160 characters. Any other character lowers the limit to 70. */
+  /** The alphabet of GSM 03.38, in which a text message has up to 160 characters. Any other character lowers the limit to 70. */
   const GSM = /^[A-Za-z0-9 \n\r@£$¥èéùìòÇØøÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ!"#¤%&'()*+,\-./:;<=>?¡ÄÖÑÜ§¿äöñüà]*$/;
   const config = loadConfig({ NODE_ENV: 'test', PUBLIC_URL: 'https://id.example' });
   const message = (language: (typeof LANGUAGES)[number]): string =>
@@ -48,7 +49,7 @@ describe('oneTimePasswordMessage', () => {
     },
   );
 
-  it.each(LANGUAGES)('fits one message of the GSM alphabet in "%s"', (language) => {
+  it.each(LANGUAGES)('fits one text message in the GSM alphabet in "%s"', (language) => {
     expect(message(language)).toMatch(GSM);
     expect(message(language).length).toBeLessThanOrEqual(160);
   });

@@ -6,7 +6,7 @@ import { TransactionRunner } from '../../../platform/database/transaction.js';
 import { Metrics } from '../../../platform/observability/metrics.js';
 import type { Language } from '../../../pages/language.js';
 import { oneTimePasswordMessage } from './one-time-password.js';
-import { OtpLimits, type TakeResult } from './otp-limits.js';
+import { OtpLimits, type CountResult } from './otp-limits.js';
 import type { OtpChallenge } from './sign-in.entities.js';
 import { SmsQueue } from './sms/sms-queue.js';
 
@@ -33,7 +33,7 @@ export class OtpDelivery {
   /**
    * Sends the password if the phone belongs to a user. A failed message is refunded to the daily total only: the limits of the phone
    * must not depend on whether the phone has an account.
-   * @param isStored whether the challenge was committed; if not, the message is dropped
+   * @param isStored whether the database has the challenge; if not, the message is dropped
    */
   deliver(
     { challenge: { phone, userId, expiresAt }, password, language }: PasswordMessage,
@@ -41,27 +41,27 @@ export class OtpDelivery {
   ): void {
     if (userId === null) return;
     const text = oneTimePasswordMessage(password, language, this.config);
-    let total: TakeResult | undefined;
+    let dailyTotal: CountResult | undefined;
     this.queue.add({
       message: { id: randomUUID(), to: phone, text },
       expiresAt,
       shouldSend: async () => {
         if (!(await isStored())) return false;
-        total ??= await this.limits.takeTotal();
-        if (await this.limits.shouldReportTotal()) await this.reportTotalReached();
-        return 'attempts' in total;
+        dailyTotal ??= await this.limits.countTowardsDailyTotal();
+        if (await this.limits.claimDailyTotalReport()) await this.reportDailyTotalReached();
+        return dailyTotal.isCounted;
       },
       onFailure: async () => {
         this.metrics.otpSendFailures.inc();
         await this.transactions.run(async (tx) => {
-          if (total && 'attempts' in total) await this.limits.refund(tx, total);
+          if (dailyTotal?.isCounted) await this.limits.refund(tx, dailyTotal.counted);
           await this.audit.record(tx, 'otp.send_failed', userId, { actor: 'service' });
         });
       },
     });
   }
 
-  private async reportTotalReached(): Promise<void> {
+  private async reportDailyTotalReached(): Promise<void> {
     const limit = this.config.otp.dailyTotal;
     this.logger.error(
       `The daily limit of ${limit} one-time passwords is reached, so sign-ins by phone are paused. If real users requested them, raise OTP_DAILY_TOTAL.`,

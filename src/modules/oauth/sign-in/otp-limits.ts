@@ -19,16 +19,19 @@ interface CountedAttempts {
   at: Date;
 }
 
-/** All attempts were counted, or none if a limit is exceeded. */
-export type TakeResult = CountedAttempts | { retryAfterSeconds: number };
+/** All attempts were counted, or none because a limit is exceeded. */
+export type CountResult =
+  { isCounted: true; counted: CountedAttempts } | { isCounted: false; retryAfterSeconds: number };
 
+/** Additional messages that a trusted device can request within 15 minutes. */
 const MAX_DEVICE_MESSAGES = 1;
+/** Additional guesses that a trusted device can make within 15 minutes. */
 const MAX_DEVICE_GUESSES = 5;
 /** The key of limits for all phones together. */
 const GLOBAL_KEY = '';
 /** Not a limit of messages: allows one report per hour that the daily total is reached. */
 const TOTAL_REACHED_REPORT: Attempt = {
-  limit: { name: 'otp-daily-total-alarm', limit: 1, windowMs: HOUR },
+  limit: { name: 'otp-daily-total-alarm', maxAttempts: 1, windowMs: HOUR },
   key: GLOBAL_KEY,
 };
 
@@ -43,7 +46,8 @@ export class OtpLimits {
   private readonly deviceMessages: RateLimit;
   private readonly guesses: RateLimit;
   private readonly deviceGuesses: RateLimit;
-  private readonly total: Attempt;
+  /** A message to any phone, under the daily limit of all phones. */
+  private readonly messageToAnyPhone: Attempt;
 
   constructor(
     private readonly counter: SlidingWindowCounter,
@@ -57,48 +61,49 @@ export class OtpLimits {
     const messagesPer = (period: 'minute' | 'hour' | 'day'): number =>
       rateLimits[`phone-messages-per-${period}`];
     this.messages = [
-      { name: 'otp-pause', limit: messagesPer('minute'), windowMs: MINUTE },
-      { name: 'otp-hourly', limit: messagesPer('hour'), windowMs: HOUR },
-      { name: 'otp-daily', limit: messagesPer('day'), windowMs: DAY },
+      { name: 'otp-pause', maxAttempts: messagesPer('minute'), windowMs: MINUTE },
+      { name: 'otp-hourly', maxAttempts: messagesPer('hour'), windowMs: HOUR },
+      { name: 'otp-daily', maxAttempts: messagesPer('day'), windowMs: DAY },
     ];
     this.messagesFromAddress = {
       name: 'otp-address',
-      limit: rateLimits['address-messages-per-hour'],
+      maxAttempts: rateLimits['address-messages-per-hour'],
       windowMs: HOUR,
     };
-    this.deviceMessages = { name: 'otp-own-sends', limit: MAX_DEVICE_MESSAGES, windowMs };
-    this.guesses = { name: 'otp-guesses', limit: rateLimits['phone-failures'], windowMs };
-    this.deviceGuesses = { name: 'otp-own-guesses', limit: MAX_DEVICE_GUESSES, windowMs };
-    this.total = {
-      limit: { name: 'otp-daily-total', limit: otp.dailyTotal, windowMs: DAY },
+    this.deviceMessages = { name: 'otp-own-sends', maxAttempts: MAX_DEVICE_MESSAGES, windowMs };
+    this.guesses = { name: 'otp-guesses', maxAttempts: rateLimits['phone-failures'], windowMs };
+    this.deviceGuesses = { name: 'otp-own-guesses', maxAttempts: MAX_DEVICE_GUESSES, windowMs };
+    this.messageToAnyPhone = {
+      limit: { name: 'otp-daily-total', maxAttempts: otp.dailyTotal, windowMs: DAY },
       key: GLOBAL_KEY,
     };
   }
 
   /**
-   * Counts a message to this phone.
-   * @param hasPassword whether an earlier password of the sign-in is still valid. If so, a second click must not use up the limits
-   * of the device.
+   * Counts a message to this phone, unless a limit is exceeded.
+   * @param hasEarlierPassword whether an earlier password of the sign-in is still valid. If so, a second click must not use up the
+   * limits of the device.
    */
-  takeMessage(
+  countMessage(
     tx: Transaction,
     phone: string,
     { address, browserHash }: Visitor,
-    hasPassword: () => Promise<boolean>,
-  ): Promise<TakeResult> {
+    hasEarlierPassword: () => Promise<boolean>,
+  ): Promise<CountResult> {
     const fromAddress = { limit: this.messagesFromAddress, key: address };
-    return this.takeSharedOrDevice(
+    return this.countSharedOrDevice(
       tx,
       [...this.messages.map((limit) => ({ limit, key: phone })), fromAddress],
       [{ limit: this.deviceMessages, key: deviceKey(browserHash, phone) }, fromAddress],
       async () =>
-        !(await hasPassword()) && (await this.repository.isTrustedDevice(browserHash, phone, tx)),
+        !(await hasEarlierPassword()) &&
+        (await this.repository.isTrustedDevice(browserHash, phone, tx)),
     );
   }
 
-  /** Counts a guess at a password of this phone. */
-  takeGuess(tx: Transaction, phone: string, browserHash: string): Promise<TakeResult> {
-    return this.takeSharedOrDevice(
+  /** Counts a guess at a password of this phone, unless a limit is exceeded. */
+  countGuess(tx: Transaction, phone: string, browserHash: string): Promise<CountResult> {
+    return this.countSharedOrDevice(
       tx,
       [{ limit: this.guesses, key: phone }],
       [{ limit: this.deviceGuesses, key: deviceKey(browserHash, phone) }],
@@ -112,26 +117,31 @@ export class OtpLimits {
     if (!shared.exceeded || !(await this.repository.isTrustedDevice(browserHash, phone)))
       return shared;
     const device = await this.counter.peek(this.deviceGuesses, deviceKey(browserHash, phone));
-    return device.exceeded ? sooner(shared, device) : device;
+    return device.exceeded ? withShorterWait(shared, device) : device;
   }
 
   /** The state of the daily limit of messages to all phones. */
-  peekTotal(): Promise<RateLimitState> {
-    return this.peek(this.total);
+  peekDailyTotal(): Promise<RateLimitState> {
+    return this.peek(this.messageToAnyPhone);
   }
 
-  /** Counts a message against the daily limit of all phones. */
-  takeTotal(): Promise<TakeResult> {
-    return this.transactions.run((tx) => this.take(tx, [this.total]));
+  /** Counts a message against the daily limit of messages to all phones, unless it is exceeded. */
+  countTowardsDailyTotal(): Promise<CountResult> {
+    return this.transactions.run((tx) => this.count(tx, [this.messageToAnyPhone]));
   }
 
-  /** Whether this process should report that the daily limit is reached. Returns true at most once an hour, to one process. */
-  async shouldReportTotal(): Promise<boolean> {
-    const { exceeded } = await this.counter.peek(this.total.limit, this.total.key);
+  /**
+   * Decides which process reports that the daily limit is reached. If it is reached, returns true to one caller per hour, which must
+   * then report it.
+   */
+  async claimDailyTotalReport(): Promise<boolean> {
+    const { limit, key } = this.messageToAnyPhone;
+    const { exceeded } = await this.counter.peek(limit, key);
     if (!exceeded) return false;
-    return (
-      'attempts' in (await this.transactions.run((tx) => this.take(tx, [TOTAL_REACHED_REPORT])))
+    const { isCounted } = await this.transactions.run((tx) =>
+      this.count(tx, [TOTAL_REACHED_REPORT]),
     );
+    return isCounted;
   }
 
   async refund(tx: Transaction, { attempts, at }: CountedAttempts): Promise<void> {
@@ -140,7 +150,7 @@ export class OtpLimits {
 
   /** The rows that count attempts of this phone and its trusted devices. */
   attemptsOf(phone: string): DeletableRows {
-    return this.counter.attemptsOf(async () => {
+    return this.counter.rowsOf(async () => {
       const devices = await this.repository.findTrustedDevices(phone);
       return [
         ...[...this.messages, this.guesses].map((limit) => ({ limit, key: phone })),
@@ -154,34 +164,36 @@ export class OtpLimits {
     });
   }
 
-  private async takeSharedOrDevice(
+  /** Counts the attempts under the shared limits. If one is exceeded, counts them under the limits of the device, if it may. */
+  private async countSharedOrDevice(
     tx: Transaction,
     shared: readonly Attempt[],
     device: readonly Attempt[],
     mayUseDeviceLimits: () => Promise<boolean>,
-  ): Promise<TakeResult> {
-    const result = await this.take(tx, shared);
-    if ('attempts' in result || !(await mayUseDeviceLimits())) return result;
-    const deviceResult = await this.take(tx, device);
-    return 'attempts' in deviceResult ? deviceResult : sooner(result, deviceResult);
+  ): Promise<CountResult> {
+    const sharedResult = await this.count(tx, shared);
+    if (sharedResult.isCounted || !(await mayUseDeviceLimits())) return sharedResult;
+    const deviceResult = await this.count(tx, device);
+    return deviceResult.isCounted ? deviceResult : withShorterWait(sharedResult, deviceResult);
   }
 
+  /** The state of a limit. Counts a rejection in the metric if it is exceeded, because callers then reject the request. */
   private async peek({ limit, key }: Attempt): Promise<RateLimitState> {
     const state = await this.counter.peek(limit, key);
     if (state.exceeded) this.reporter.countRejected(limit.name);
     return state;
   }
 
-  private async take(tx: Transaction, attempts: readonly Attempt[]): Promise<TakeResult> {
+  private async count(tx: Transaction, attempts: readonly Attempt[]): Promise<CountResult> {
     const at = this.clock.now();
-    // A limit of 1 only spaces messages out. Every user reaches it, so it is not recorded.
-    const exceeded = await this.counter.takeAll(tx, attempts, at, ({ name, limit }) =>
-      limit === 1 ? Promise.resolve() : this.reporter.recordReached(tx, name),
+    // The first attempt of every user reaches a limit of 1, so that is not recorded.
+    const exceeded = await this.counter.addAllIfAllowed(tx, attempts, at, (limit) =>
+      limit.maxAttempts === 1 ? Promise.resolve() : this.reporter.recordReached(tx, limit.name),
     );
-    if (!exceeded) return { attempts, at };
+    if (!exceeded) return { isCounted: true, counted: { attempts, at } };
     if (exceeded.limit !== TOTAL_REACHED_REPORT.limit)
       this.reporter.countRejected(exceeded.limit.name);
-    return { retryAfterSeconds: exceeded.retryAfterSeconds };
+    return { isCounted: false, retryAfterSeconds: exceeded.retryAfterSeconds };
   }
 }
 
@@ -189,6 +201,6 @@ function deviceKey(browserHash: string, phone: string): string {
   return `${browserHash}|${phone}`;
 }
 
-function sooner<T extends { retryAfterSeconds: number }>(left: T, right: T): T {
+function withShorterWait<T extends { retryAfterSeconds: number }>(left: T, right: T): T {
   return left.retryAfterSeconds <= right.retryAfterSeconds ? left : right;
 }

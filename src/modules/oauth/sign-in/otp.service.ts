@@ -11,7 +11,7 @@ import { UsersService } from '../../users/users.service.js';
 import type { Visitor } from '../rate-limit/request-keys.js';
 import { newOneTimePassword } from './one-time-password.js';
 import { OtpDelivery, type PasswordMessage } from './otp-delivery.js';
-import { OtpLimits, type TakeResult } from './otp-limits.js';
+import { OtpLimits, type CountResult } from './otp-limits.js';
 import { PhoneLock } from './phone-lock.js';
 import type { OtpChallenge } from './sign-in.entities.js';
 import { SignInRepository } from './sign-in.repository.js';
@@ -32,7 +32,10 @@ export interface BlockedPhone {
   retryAfterSeconds: number;
 }
 
-/** `no_valid_password`: the one-time password was never requested, has expired, was used, or had too many attempts. */
+/**
+ * `no_valid_password`: the one-time password was never requested, has expired, was used, or had too many attempts, or its user was
+ * blocked or erased since.
+ */
 export type Verification =
   | { outcome: 'verified'; user: SignInUser }
   | { outcome: 'wrong' | 'no_valid_password' }
@@ -62,8 +65,9 @@ export class OtpService {
   ) {}
 
   /**
-   * Sends a new one-time password to `phone` (E.164) if it belongs to a user. Returns the same for an unknown number. Therefore
-   * this method only reads the daily total; `OtpDelivery` counts each message that it sends.
+   * Sends a new one-time password to `phone` (E.164) if it belongs to an active user. The result does not reveal whether it does:
+   * an unknown number uses up the same limits and gets `sent`, too. The daily total limits real messages, so this method only reads
+   * it, and `OtpDelivery` counts each message that it sends.
    */
   async send(
     signInId: string,
@@ -76,7 +80,7 @@ export class OtpService {
       return { outcome: 'unsupported_country' };
     const blocked = await this.blocked(phone, visitor);
     if (blocked) return blocked;
-    const { exceeded, retryAfterSeconds } = await this.limits.peekTotal();
+    const { exceeded, retryAfterSeconds } = await this.limits.peekDailyTotal();
     if (exceeded) return { outcome: 'message_limit', retryAfterSeconds };
     const user = await this.users.activeByPhone(phone);
     const password = newOneTimePassword();
@@ -92,27 +96,31 @@ export class OtpService {
       consumedAt: null,
     };
     const message = { challenge, password, language };
-    const take = await this.store(message, visitor);
-    if (!('attempts' in take)) return { outcome: 'message_limit', ...take };
+    const result = await this.countAndStore(message, visitor);
+    if (!result.isCounted)
+      return { outcome: 'message_limit', retryAfterSeconds: result.retryAfterSeconds };
     this.delivery.deliver(message);
     return { outcome: 'sent' };
   }
 
-  /** Counts the message and stores its password. After an unknown commit outcome, sends it only if the password is stored. */
-  private async store(message: PasswordMessage, visitor: Visitor): Promise<TakeResult> {
+  /**
+   * Counts the message and, unless a limit is exceeded, stores its password. After an unknown commit outcome, sends the message only
+   * if the password is stored.
+   */
+  private async countAndStore(message: PasswordMessage, visitor: Visitor): Promise<CountResult> {
     const { challenge } = message;
     const { signInId, phone, createdAt } = challenge;
-    let take: TakeResult | undefined;
+    let result: CountResult | undefined;
     try {
       return await this.transactions.run(async (tx) => {
-        take = await this.limits.takeMessage(tx, phone, visitor, () =>
-          this.repository.hasOpenChallenge(signInId, phone, createdAt, tx),
-        );
-        if ('attempts' in take) await this.repository.saveChallenge(tx, challenge);
-        return take;
+        const hasEarlierPassword = (): Promise<boolean> =>
+          this.repository.hasOpenChallenge(signInId, phone, createdAt, tx);
+        result = await this.limits.countMessage(tx, phone, visitor, hasEarlierPassword);
+        if (result.isCounted) await this.repository.saveChallenge(tx, challenge);
+        return result;
       });
     } catch (error) {
-      if (take && 'attempts' in take && error instanceof UnknownCommitOutcome)
+      if (result?.isCounted && error instanceof UnknownCommitOutcome)
         this.delivery.deliver(message, () =>
           this.transactions.run((tx) => this.repository.isStored(tx, challenge)),
         );
@@ -125,7 +133,7 @@ export class OtpService {
     return this.repository.hasOpenChallenge(signInId, phone, this.clock.now());
   }
 
-  /** Verifies a one-time password. Refunds the attempt unless the outcome is `wrong`. */
+  /** Verifies a one-time password. Only the outcome `wrong` uses up the limit of guesses. */
   async verify(guess: Guess, onSignIn: OnSignIn): Promise<Verification> {
     const { signInId, visitor } = guess;
     const open = await this.repository.findOpenChallenge(signInId, this.clock.now());
@@ -134,10 +142,11 @@ export class OtpService {
     const blocked = await this.blocked(phone, visitor);
     if (blocked) return blocked;
     return this.transactions.run(async (tx) => {
-      const take = await this.limits.takeGuess(tx, phone, visitor.browserHash);
-      if (!('attempts' in take)) return { outcome: 'throttled', ...take };
+      const result = await this.limits.countGuess(tx, phone, visitor.browserHash);
+      if (!result.isCounted)
+        return { outcome: 'throttled', retryAfterSeconds: result.retryAfterSeconds };
       const verification = await this.compare(tx, phone, guess, onSignIn);
-      if (verification.outcome !== 'wrong') await this.limits.refund(tx, take);
+      if (verification.outcome !== 'wrong') await this.limits.refund(tx, result.counted);
       return verification;
     });
   }
@@ -154,7 +163,7 @@ export class OtpService {
     const { userId, codeHash } = challenge;
     const isCorrect =
       digestsEqual(codeHash, this.hash(signInId, phone, password)) && userId !== null;
-    const retryAfterSeconds = await this.lock.recordAttempt(tx, challenge, isCorrect);
+    const retryAfterSeconds = await this.lock.recordAttempt(tx, challenge, { isCorrect });
     if (retryAfterSeconds !== undefined) return { outcome: 'locked', retryAfterSeconds };
     if (!isCorrect) return { outcome: 'wrong' };
     const user = await this.users.active(userId, tx);

@@ -35,14 +35,14 @@ export class PhoneLock {
   }
 
   /**
-   * Counts a wrong one-time password. Serializes the attempts for a phone number, so that a concurrent correct attempt after the
-   * 100th wrong one fails.
+   * Counts a wrong one-time password. Serializes the attempts for a phone number: a correct attempt that is concurrent with the
+   * 100th wrong one fails if it comes second.
    * @returns the remaining seconds if the phone number was already locked; then the attempt fails even if it is correct
    */
   async recordAttempt(
     tx: Transaction,
     { phone, userId }: OtpChallenge,
-    isCorrect: boolean,
+    { isCorrect }: { isCorrect: boolean },
   ): Promise<number | undefined> {
     const now = this.clock.now();
     const row = isCorrect
@@ -50,6 +50,7 @@ export class PhoneLock {
       : await this.repository.upsertFailuresForUpdate(tx, phone, now);
     const locked = lockedSeconds(row, now);
     if (locked !== undefined || isCorrect || row === null) return locked;
+    // The first failure after a lock starts a new count.
     const failures = row.lockedUntil === null ? row.failures + 1 : 1;
     const lockedUntil = failures >= MAX_FAILURES ? addMilliseconds(now, DAY) : null;
     await this.repository.updateFailures(tx, phone, { failures, lockedUntil });

@@ -108,9 +108,9 @@ export class SignInFlowService {
     { typed, phone }: { typed: string; phone: string },
     seconds: number,
   ): Promise<void> {
-    const pageOutlivesWait = seconds < this.config.lifetimes.signIn;
+    const pageExpiresFirst = seconds >= this.config.lifetimes.signIn;
     const error: TextSelector = ({ code }) =>
-      pageOutlivesWait ? code.wait(seconds) : `${code.wait(seconds)} ${code.pageExpiresFirst}`;
+      pageExpiresFirst ? `${code.wait(seconds)} ${code.pageExpiresFirst}` : code.wait(seconds);
     const feedback = { status: 429, retryAfterSeconds: seconds };
     if (await this.otp.hasValidOneTimePassword(form.binding.transaction, phone)) {
       const notice: TextSelector = (texts) => `${error(texts)} ${texts.code.lastCodeWorks}`;

@@ -20,7 +20,7 @@ export class SignInSession {
   expiresAt: Date;
 }
 
-/** A browser that signed in with this phone before. It has additional limits. */
+/** A browser that signed in with this phone before. It has limits of its own in addition to those of the phone (`OtpLimits`). */
 @Entity('known_browsers')
 @Index('ix_known_browsers_signed_in_at', ['signedInAt'])
 @Index('ix_known_browsers_phone', ['phone'])
@@ -72,7 +72,7 @@ export class OtpChallenge {
   consumedAt: Date | null;
 }
 
-/** Consecutive wrong one-time passwords for a phone (NIST SP 800-63B, section 5.2.2). A right one deletes the row. */
+/** Consecutive wrong one-time passwords for a phone (NIST SP 800-63B, section 5.2.2). A sign-in deletes the row. */
 @Entity('otp_failures')
 @Index('ix_otp_failures_last_at', ['lastAt'])
 export class OtpFailures {
@@ -83,6 +83,7 @@ export class OtpFailures {
   @Column(COUNTER)
   failures: number;
 
+  /** The last attempt to enter a one-time password. */
   @Column(TIME)
   lastAt: Date;
 

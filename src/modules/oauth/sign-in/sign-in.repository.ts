@@ -130,6 +130,7 @@ export class SignInRepository {
   }
 }
 
+/** An open challenge is neither expired nor consumed, and allows another attempt. */
 function openChallenge(signInId: string, now: Date): FindOptionsWhere<OtpChallenge> {
   return {
     signInId,

@@ -17,7 +17,7 @@ export function signInExpiresAt(signInId: string, { lifetimes }: AppConfig): Dat
   return addMilliseconds(timeOf(signInId), lifetimes.signIn * SECOND);
 }
 
-/** Browser sessions. A user with a session skips the one-time password, but not the consent page. */
+/** Sign-in sessions of browsers. A user with a session skips the one-time password, but not the consent page. */
 @Injectable()
 export class SignInService {
   constructor(
@@ -51,30 +51,34 @@ export class SignInService {
     onSignIn?: OnSignIn,
   ): Promise<Verification> {
     const now = this.clock.now();
-    const previous = this.cookies.sessionHash(request);
-    const value = randomToken();
-    const session = { hash: sha256(value), createdAt: now, expiresAt: this.sessionExpiresAt(now) };
+    const previousHash = this.cookies.sessionHash(request);
+    const cookieValue = randomToken();
+    const session = {
+      hash: sha256(cookieValue),
+      createdAt: now,
+      expiresAt: this.sessionExpiresAt(now),
+    };
     let isCorrect = false;
     try {
       const verification = await this.otp.verify(guess, async (tx, user) => {
         isCorrect = true;
-        if (previous !== undefined) await this.repository.deleteSession(tx, previous);
+        if (previousHash !== undefined) await this.repository.deleteSession(tx, previousHash);
         await this.repository.insertSession(tx, { ...session, userId: user.id });
         await onSignIn?.(tx, user);
       });
-      if (verification.outcome === 'verified') this.cookies.setSession(response, value);
+      if (verification.outcome === 'verified') this.cookies.setSession(response, cookieValue);
       return verification;
     } catch (error) {
       // The session may be committed. Then a retry of the form continues with it; otherwise the cookie has no effect.
       if (isCorrect && error instanceof UnknownCommitOutcome)
-        this.cookies.setSession(response, value);
+        this.cookies.setSession(response, cookieValue);
       throw error;
     }
   }
 
   async signOut(request: Request, response: Response): Promise<void> {
     const hash = this.cookies.sessionHash(request);
-    this.cookies.endSession(response);
+    this.cookies.clearSession(response);
     if (hash !== undefined)
       await this.transactions.run((tx) => this.repository.deleteSession(tx, hash));
   }

@@ -9,8 +9,8 @@ import { GrantUsageRecorder } from './grant-usage-recorder.js';
 import { TokensRepository } from './tokens.repository.js';
 
 /**
- * Looks up access tokens by hash, with one indexed query. The last use is recorded later, in the background. There is no cache, so
- * that a revocation takes effect at once.
+ * Looks up access tokens by hash, with one indexed query. There is no cache, so that a revocation takes effect at once. The last use
+ * of the grant is recorded later, in the background.
  */
 @Injectable()
 export class DatabaseAccessTokenVerifier extends AccessTokenVerifier {

@@ -15,14 +15,14 @@ import { GrantsService } from './grants.service.js';
 import { TokenIssuer, type IssuedTokens, type NewTokens } from './token-issuer.js';
 import { TokensRepository, type StoredCode } from './tokens.repository.js';
 
-/** A code that passed all checks, with the tokens to issue for it. */
+/** A code that passed the checks of `exchange`, with the tokens to issue for it. */
 interface Exchange {
   code: StoredCode;
   issued: NewTokens;
   event: NewAuditEvent;
 }
 
-/** A valid request with a code that was used less than this time ago is a retry and only fails. A later one revokes the grant. */
+/** A repeated valid exchange of a code counts as a retry for this time after the first, and only fails. Later, it revokes the grant. */
 const RETRY_MS = 10 * SECOND;
 
 /**
@@ -49,7 +49,7 @@ export class AuthorizationCodeGrant {
         const [first] = await this.issue(tx, [exchange]);
         return first as IssuedTokens;
       },
-      // A code of a revoked grant would fail and roll back the whole batch.
+      // A code of a revoked grant is exchanged alone: it would fail and roll back the whole batch.
       groupOf: ({ code }) => (code.isRevoked ? undefined : 'all'),
       keyOf: ({ code }) => code.grantId,
     });
@@ -64,7 +64,7 @@ export class AuthorizationCodeGrant {
     const code = hasSecretFormat('svcac', value) ? await this.tokens.findCode(sha256(value)) : null;
     if (code?.clientId !== app.clientId) throw invalidCode();
     if (!code.consumedAt && code.expiresAt <= receivedAt)
-      throw new InvalidGrant('The code has expired.', false);
+      throw new InvalidGrant('The code has expired.', { countsAsFailedAttempt: false });
     if (code.redirectUri !== redirectUri) {
       throw new InvalidGrant('redirect_uri differs from that of the authorization request.');
     }
@@ -74,9 +74,9 @@ export class AuthorizationCodeGrant {
       // The code was used twice, now with the right verifier: one of the two clients stole it (RFC 6749 §4.1.2).
       if (isVerified && receivedAt >= addMilliseconds(code.consumedAt, RETRY_MS))
         await this.transactions.run((tx) => this.grants.revokeReused(tx, 'code.replayed', code));
-      throw invalidCode(!isVerified);
+      throw invalidCode({ countsAsFailedAttempt: !isVerified });
     }
-    if (code.userStatus !== 'active') throw invalidCode(false);
+    if (code.userStatus !== 'active') throw invalidCode({ countsAsFailedAttempt: false });
     if (!isVerified) {
       await this.transactions.run((tx) => this.consume(tx, [code]));
       throw invalidCode();
@@ -92,7 +92,7 @@ export class AuthorizationCodeGrant {
 
   private async issue(tx: Transaction, exchanges: readonly Exchange[]): Promise<IssuedTokens[]> {
     const codes = exchanges.map(({ code }) => code);
-    if (!(await this.consume(tx, codes))) throw invalidCode(false);
+    if (!(await this.consume(tx, codes))) throw invalidCode({ countsAsFailedAttempt: false });
     const issued = exchanges.map((exchange) => exchange.issued);
     await this.tokens.insertPairs(tx, issued);
     const events = exchanges.map(({ event }) => event);
@@ -113,10 +113,10 @@ export class AuthorizationCodeGrant {
   }
 }
 
-/** @param countsAsFailedAttempt false when the app sent its own code and the right verifier, or the user is inactive */
-function invalidCode(countsAsFailedAttempt = true): InvalidGrant {
+/** @param options.countsAsFailedAttempt false when the app sent its own code and the right verifier, or the user is inactive */
+function invalidCode({ countsAsFailedAttempt = true } = {}): InvalidGrant {
   return new InvalidGrant(
     'The code is unknown, was already used, or was issued to another client.',
-    countsAsFailedAttempt,
+    { countsAsFailedAttempt },
   );
 }

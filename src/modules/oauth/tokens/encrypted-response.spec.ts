@@ -30,7 +30,7 @@ describe('Encrypted token response', () => {
     }
   });
 
-  it('returns null when it was truncated', () => {
+  it('returns null when the encrypted response was truncated', () => {
     const encrypted = encryptResponse(TOKEN, RESPONSE);
     for (let length = 0; length < encrypted.length; length += 1)
       expect(decryptResponse(TOKEN, encrypted.slice(0, length)), `${length} characters`).toBeNull();
@@ -40,6 +40,7 @@ describe('Encrypted token response', () => {
     const one = encryptResponse(TOKEN, RESPONSE);
     expect(one).toMatch(/^[A-Za-z0-9_-]{1,700}$/);
     expect(Buffer.from(one, 'base64url').toString('latin1')).not.toMatch(/svcat|svcrt|posts/);
+    // The first 16 characters encode the IV.
     expect(encryptResponse(TOKEN, RESPONSE).slice(0, 16)).not.toBe(one.slice(0, 16));
   });
 });

@@ -26,7 +26,7 @@ export function encryptResponse(token: string, response: IssuedTokens): string {
   return Buffer.concat([iv, cipher.getAuthTag(), encrypted]).toString('base64url');
 }
 
-/** Null when `encrypted` belongs to another token or was changed. */
+/** Returns null if `encrypted` belongs to another token or was changed. */
 export function decryptResponse(token: string, encrypted: string): IssuedTokens | null {
   const bytes = Buffer.from(encrypted, 'base64url');
   const iv = bytes.subarray(0, IV_BYTES);

@@ -4,7 +4,7 @@ import { BackgroundWriter } from '../../../platform/database/background-writer.j
 import { TransactionRunner } from '../../../platform/database/transaction.js';
 import { GrantsRepository } from './grants.repository.js';
 
-/** Per map, to limit memory. */
+/** Maximum size of each map, to limit memory. */
 const MAX_GRANTS = 10_000;
 /** Grants per statement. */
 const BATCH_SIZE = 500;

@@ -38,14 +38,20 @@ export class GrantsPersonalData implements PersonalData {
         foreignKey: 'grantId',
       }),
     );
-    return [...children, deletableRows(this.dataSource, Grant, { userId }, 'userId')];
+    return [
+      ...children,
+      deletableRows(this.dataSource, Grant, { where: { userId }, orderBy: 'userId' }),
+    ];
   }
 
   /** The rows of `grants`, each with the name of the app. */
   private async *grantsWithApp(userId: string): AsyncGenerator<object> {
     const apps = await this.dataSource.manager.find(App);
     const names = new Map(apps.map(({ clientId, name }) => [clientId, name]));
-    const grants = personalRows(this.dataSource, Grant, [{ userId }], ['userId']).rows;
+    const grants = personalRows(this.dataSource, Grant, {
+      wheres: [{ userId }],
+      omit: ['userId'],
+    }).rows;
     for await (const grant of grants as AsyncIterable<{ client_id: string }>)
       yield { ...grant, app: names.get(grant.client_id) };
   }
@@ -58,9 +64,12 @@ export class GrantsPersonalData implements PersonalData {
   ): PersonalRows {
     const { dataSource } = this;
     async function* rows(): AsyncGenerator<object> {
-      for await (const grants of rowsInPages(dataSource, Grant, { userId }, ['id']))
+      for await (const grants of rowsInPages(dataSource, Grant, {
+        where: { userId },
+        columns: ['id'],
+      }))
         for (const { id: grantId } of grants)
-          yield* personalRows<T>(dataSource, entity, [{ grantId } as never], omit).rows;
+          yield* personalRows<T>(dataSource, entity, { wheres: [{ grantId } as never], omit }).rows;
     }
     return { table: dataSource.getMetadata(entity).tableName, rows: rows() };
   }

@@ -107,12 +107,12 @@ export class GrantsRepository {
     now: Date,
     clientIds?: readonly string[],
   ): Promise<ActiveGrantGroup[]> {
-    const apps = clientIds && padToPowerOfTwo(clientIds);
+    const ids = clientIds && padToPowerOfTwo(clientIds);
     const rows = await readRows<ActiveGrantGroupRow>(
       this.dataSource,
-      `${FIND_ACTIVE} ${apps ? `AND grants.client_id IN ${placeholdersFor(apps)}` : ''}
+      `${FIND_ACTIVE} ${ids ? `AND grants.client_id IN ${placeholdersFor(ids)}` : ''}
        GROUP BY grants.client_id, apps.name, grants.scope`,
-      [userId, now, now, now, now, ...(apps ?? [])],
+      [userId, now, now, now, now, ...(ids ?? [])],
     );
     return rows.map(({ scope, grantedAt, lastUsedAt, ...row }) => ({
       ...row,

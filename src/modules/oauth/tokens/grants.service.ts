@@ -13,7 +13,7 @@ export interface AppSummary {
   name: string;
 }
 
-/** The reason of the revocation, by the audit event of the reuse. */
+/** The reason for the revocation of a grant, by the audit event of the reuse. */
 const REUSE_REASONS = {
   'code.replayed': 'code replayed',
   'refresh_token.reused': 'refresh token reused',
@@ -94,14 +94,14 @@ export class GrantsService {
     change: Change,
     before: (tx: Transaction) => Promise<void> = async () => undefined,
   ): Promise<AppSummary[]> {
-    const apps = clientIds === 'all' ? undefined : clientIds;
-    const active = await this.repository.findActive(userId, this.clock.now(), apps);
+    const someClientIds = clientIds === 'all' ? undefined : clientIds;
+    const active = await this.repository.findActive(userId, this.clock.now(), someClientIds);
     const names = new Map(active.map(({ clientId, name }) => [clientId, name]));
     const revoked = new Set<string>();
     await this.transactions.run(async (tx) => {
       revoked.clear();
       await before(tx);
-      const ids = await this.repository.findUnrevoked(tx, userId, apps);
+      const ids = await this.repository.findUnrevoked(tx, userId, someClientIds);
       for (let start = 0; start < ids.length; start += BATCH_SIZE) {
         const batch = ids.slice(start, start + BATCH_SIZE);
         const grants = await this.repository.revokeAll(tx, batch, this.clock.now());

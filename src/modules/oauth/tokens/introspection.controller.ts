@@ -120,7 +120,8 @@ export class IntrospectionController {
     @AuthenticatedClient() app: App,
     @FormParameters() parameters: Parameters,
   ): Promise<IntrospectionResponse> {
-    if (app.kind === 'public') throw new InvalidClient(request.headers.authorization !== undefined);
+    if (app.kind === 'public')
+      throw new InvalidClient({ needsChallenge: request.headers.authorization !== undefined });
     const token = await this.tokens.findActive(app, parameters.require('token'));
     return token ? IntrospectionResponse.from(token, this.config.publicUrl) : { active: false };
   }

@@ -64,8 +64,9 @@ export class RefreshTokenGrant {
   }
 
   /**
-   * @throws InvalidRequest; InvalidGrant, which revokes the grant of a reused token; InvalidScope, which changes nothing: a second
-   * worker with another scope must not end the user's grant
+   * Revokes the grant if the token is reused after its replay window.
+   * @throws InvalidRequest; InvalidGrant; InvalidScope, without a revocation: a second worker with another scope must not end the
+   * user's grant
    */
   async refresh(app: App, parameters: Parameters): Promise<IssuedTokens> {
     const receivedAt = this.clock.now();
@@ -74,7 +75,7 @@ export class RefreshTokenGrant {
     const event = this.eventOf('token.refreshed', stored);
     const scope = parameters.get('scope');
     const tokens = await this.commits.run({ value, receivedAt, stored, scope, event });
-    if (!tokens) throw invalidToken(false);
+    if (!tokens) throw invalidToken({ countsAsFailedAttempt: false });
     this.grantUsage.record(stored.grantId, this.clock.now());
     return tokens;
   }
@@ -107,7 +108,7 @@ export class RefreshTokenGrant {
     const grantIds = requests.map(({ stored }) => stored.grantId);
     const isLocked = await this.grantsRepository.lock(tx, grantIds, this.clock.now());
     const tokens = isLocked ? await this.rotate(tx, requests) : undefined;
-    if (!tokens) throw invalidToken(false);
+    if (!tokens) throw invalidToken({ countsAsFailedAttempt: false });
     return tokens;
   }
 
@@ -132,7 +133,9 @@ export class RefreshTokenGrant {
   ): Promise<IssuedTokens[] | undefined> {
     const now = this.clock.now();
     const pairs = requests.map(({ stored, scope }) =>
-      this.issuer.prepare(stored, narrowedScopes(stored, scope), now, stored.hash),
+      this.issuer.prepare(stored, narrowedScopes(stored, scope), now, {
+        predecessorHash: stored.hash,
+      }),
     );
     const tokens = pairs.map((pair) => pair.tokens);
     const responses = new Map(
@@ -141,33 +144,34 @@ export class RefreshTokenGrant {
         encryptResponse(value, tokens[index] as IssuedTokens),
       ]),
     );
-    if (
-      !(await this.tokens.consumeRefreshTokens(tx, responses, addMilliseconds(now, REPLAY_MS), now))
-    )
+    const responsesExpireAt = addMilliseconds(now, REPLAY_MS);
+    if (!(await this.tokens.consumeRefreshTokens(tx, responses, responsesExpireAt, now)))
       return undefined;
     await this.tokens.insertPairs(tx, pairs);
-    const predecessors = requests.flatMap(({ stored }) => stored.predecessorHash ?? []);
-    await this.tokens.clearResponses(tx, predecessors);
+    // The consumed tokens are the successors of these tokens, whose replay window therefore ends.
+    const predecessorHashes = requests.flatMap(({ stored }) => stored.predecessorHash ?? []);
+    await this.tokens.clearResponses(tx, predecessorHashes);
     const events = requests.map(({ event }) => event);
     await this.audit.insertAll(tx, events);
     return tokens;
   }
 
   /**
-   * Within the replay window, returns the stored response. After it, revokes the grant. Returns undefined without a revocation for
-   * an unused token, an inactive user and a response whose access token was revoked.
+   * Handles a token that cannot be rotated. If it was used, returns the stored response within the replay window, and revokes the
+   * grant after it. Returns undefined without a revocation if the token is unused or, within the window, if the user is inactive or
+   * the access token of the stored response was revoked.
    * @throws InvalidScope if the first request had another scope
    */
   private async replayOrRevoke(
     tx: Transaction,
     { value, receivedAt, stored, scope }: RefreshRequest,
   ): Promise<IssuedTokens | undefined> {
-    const used = await this.tokens.findStoredResponse(tx, stored.hash);
-    if (!used) return undefined;
-    const { encryptedResponse, responseExpiresAt } = used;
-    const isReplay =
+    const storedResponse = await this.tokens.findStoredResponse(tx, stored.hash);
+    if (!storedResponse) return undefined;
+    const { encryptedResponse, responseExpiresAt } = storedResponse;
+    const isInReplayWindow =
       encryptedResponse !== null && responseExpiresAt !== null && receivedAt <= responseExpiresAt;
-    const response = isReplay ? decryptResponse(value, encryptedResponse) : null;
+    const response = isInReplayWindow ? decryptResponse(value, encryptedResponse) : null;
     if (!response) {
       await this.grants.revokeReused(tx, 'refresh_token.reused', stored);
       return undefined;
@@ -202,10 +206,9 @@ function narrowedScopes({ scope }: StoredRefreshToken, requested: string | undef
   return canonicalScopes(scopes);
 }
 
-/** @param countsAsFailedAttempt false when the token was issued to this app */
-function invalidToken(countsAsFailedAttempt = true): InvalidGrant {
-  return new InvalidGrant(
-    'The refresh token is unknown, expired, revoked or already used.',
+/** @param options.countsAsFailedAttempt false when the token was issued to this app */
+function invalidToken({ countsAsFailedAttempt = true } = {}): InvalidGrant {
+  return new InvalidGrant('The refresh token is unknown, expired, revoked or already used.', {
     countsAsFailedAttempt,
-  );
+  });
 }

@@ -43,13 +43,13 @@ export class TokenIssuer {
 
   /**
    * Creates a pair of tokens without storing it. Neither token outlives the grant.
-   * @param predecessorHash the hash of the refresh token that the new one replaces
+   * @param options.predecessorHash the hash of the refresh token that the new one replaces
    */
   prepare(
     { grantId, grantExpiresAt }: { grantId: string; grantExpiresAt: Date },
     scopes: readonly Scope[],
     now: Date,
-    predecessorHash: string | null = null,
+    { predecessorHash = null }: { predecessorHash?: string | null } = {},
   ): NewTokens {
     const { accessToken: lifetime, refreshIdle } = this.config.lifetimes;
     const expiresAt = earlier(addMilliseconds(now, lifetime * SECOND), grantExpiresAt);

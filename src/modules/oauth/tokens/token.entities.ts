@@ -24,6 +24,7 @@ export class Grant {
   @Column(ID)
   clientId: string;
 
+  /** The scopes that the user granted. */
   @Column(SCOPE)
   scope: string;
 

@@ -28,7 +28,7 @@ export class TokensService {
     return token.expiresAt > this.clock.now() ? token : null;
   }
 
-  /** Ignores unknown and revoked tokens (RFC 7009 §2.2). @throws InvalidRequest when the token belongs to another app */
+  /** Does nothing for unknown and revoked tokens (RFC 7009 §2.2). @throws InvalidRequest when the token belongs to another app */
   async revoke(app: App, token: string): Promise<void> {
     const found = await this.tokens.find(token);
     if (!found) return;
@@ -61,7 +61,11 @@ export class TokensService {
     return { ...found, revokedNow };
   }
 
-  /** Returns false if the access token, or the grant of the refresh token, was already revoked. */
+  /**
+   * Revokes an access token, or the grant of a refresh token.
+   * @param grantReason the recorded reason for the revocation of a grant if `change` has none
+   * @returns false if the access token or the grant was already revoked
+   */
   private revokeStored(
     { kind, hash, grantId, clientId, userId }: StoredToken,
     change: Change,

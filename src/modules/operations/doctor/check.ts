@@ -31,8 +31,8 @@ export interface NamedFinding extends Finding {
 }
 
 export interface CheckOptions {
-  /** Actor and reason for the audit log. Without it, checks do not repair counters. */
-  repair?: Change;
+  /** Actor and reason in the audit events of repaired counters. Without it, checks do not repair counters. */
+  repairAs?: Change;
   /** Called before each check. */
   onCheck?: (name: string) => void;
 }

@@ -46,7 +46,7 @@ const SCHEDULES: Readonly<Record<JobName, Schedule>> = {
   'usage-rollup': { due: (now) => addMilliseconds(now, -30 * MINUTE), command: 'usage rollup' },
 };
 
-/** Finds jobs that do not run, which no request would reveal. */
+/** Warns of each job that has not finished in time. No failed request would reveal that. */
 export function jobFindings(runs: JobRunsRepository, now: Date): Promise<Finding[]> {
   return Promise.all(
     JOBS.map(async (name) => {
@@ -64,19 +64,19 @@ export function jobFindings(runs: JobRunsRepository, now: Date): Promise<Finding
   );
 }
 
-/** Compares this month's usage of each app with its recorded calls. */
+/** Compares this month's usage of each app with its recorded calls. With `repairAs`, corrects the usage. */
 export async function quotaFinding(
   reconciliation: QuotaReconciliation,
-  repair?: Change,
+  repairAs?: Change,
 ): Promise<Finding> {
   const discrepancies = await reconciliation.discrepancies();
   if (discrepancies.length === 0) return ok("This month's quota counters match the call log.");
   const apps = discrepancies.length === 1 ? '1 app' : `${discrepancies.length} apps`;
-  if (!repair)
+  if (!repairAs)
     return failed(
       `This month's quota counters of ${apps} differ from the call log.`,
       'npm run -s cli -- quota reconcile',
     );
-  for (const discrepancy of discrepancies) await reconciliation.fix(discrepancy, repair);
+  for (const discrepancy of discrepancies) await reconciliation.fix(discrepancy, repairAs);
   return ok(`This month's quota counters of ${apps} were corrected.`);
 }

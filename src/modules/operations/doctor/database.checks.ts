@@ -13,9 +13,9 @@ const OLDEST_SUPPORTED = { SQLite: [3, 40], MariaDB: [10, 11], MySQL: [8, 4] } a
 const SLOW_MS = 50;
 
 /** Checks the database product, its version and its latency. */
-export async function serverFinding(facts: DatabaseDiagnostics): Promise<Finding> {
-  const { name, version } = await facts.engine();
-  const latency = await facts.latency();
+export async function serverFinding(diagnostics: DatabaseDiagnostics): Promise<Finding> {
+  const { name, version } = await diagnostics.engine();
+  const latency = await diagnostics.latency();
   const summary = `${name} ${version} responds in ${latency.toFixed(1)} ms.`;
   const [major, minor] = OLDEST_SUPPORTED[name];
   if (isOlder(version, major, minor))
@@ -32,8 +32,8 @@ function isOlder(version: string, major: number, minor: number): boolean {
 }
 
 /** Checks the session settings and the character sets of tables. Returns nothing on SQLite. */
-export async function settingsFindings(facts: DatabaseDiagnostics): Promise<Finding[]> {
-  const settings = await facts.settings();
+export async function settingsFindings(diagnostics: DatabaseDiagnostics): Promise<Finding[]> {
+  const settings = await diagnostics.settings();
   if (settings === null) return [];
   const found = [...sessionFindings(settings), ...textFindings(settings)];
   return found.length > 0
@@ -54,8 +54,12 @@ function sessionFindings({ isolation, sqlModes }: DatabaseSettings): Finding[] {
   return found;
 }
 
-function textFindings({ collation, defaultCollation, otherTables }: DatabaseSettings): Finding[] {
-  const found = otherTables.map((table) =>
+function textFindings({
+  expectedCollation: collation,
+  defaultCollation,
+  tablesWithOtherCollation,
+}: DatabaseSettings): Finding[] {
+  const found = tablesWithOtherCollation.map((table) =>
     failed(
       `The table ${table} does not use utf8mb4 with the collation ${collation}.`,
       `ALTER TABLE ${table} CONVERT TO CHARACTER SET utf8mb4 COLLATE ${collation};`,
@@ -82,7 +86,7 @@ export async function migrationsFinding(migrator: Migrator): Promise<Finding> {
 }
 
 const MIGRATION_PRIVILEGES = ['ALTER', 'CREATE', 'DROP', 'INDEX'];
-const GRANT = 'GRANT SELECT, INSERT, UPDATE, DELETE ON <database>.* TO <user>;';
+const GRANT_READ_WRITE = 'GRANT SELECT, INSERT, UPDATE, DELETE ON <database>.* TO <user>;';
 
 /** Checks that the database user can write, in a transaction that is rolled back. */
 export async function writeFinding(runs: JobRunsRepository): Promise<Finding> {
@@ -90,13 +94,15 @@ export async function writeFinding(runs: JobRunsRepository): Promise<Finding> {
     await runs.checkWritable();
     return ok('The service can read and write.');
   } catch (error) {
-    return failed(`The service cannot write. ${messageOf(error)}`, GRANT);
+    return failed(`The service cannot write. ${messageOf(error)}`, GRANT_READ_WRITE);
   }
 }
 
-/** Checks that the database user has the privileges for migrations. */
-export async function migrationPrivilegeFindings(facts: DatabaseDiagnostics): Promise<Finding[]> {
-  const privileges = await facts.privileges();
+/** Checks that the database user has the privileges for migrations. Returns nothing on SQLite. */
+export async function migrationPrivilegeFindings(
+  diagnostics: DatabaseDiagnostics,
+): Promise<Finding[]> {
+  const privileges = await diagnostics.privileges();
   if (privileges === null) return [];
   const missing = missingPrivileges(privileges, MIGRATION_PRIVILEGES).join(', ');
   if (missing === '') return [ok('"db migrate" can change the schema.')];
@@ -112,7 +118,7 @@ export async function migrationPrivilegeFindings(facts: DatabaseDiagnostics): Pr
 export async function clockFinding(clockSkew: ClockSkew): Promise<Finding> {
   const problem = await clockSkew.problem();
   if (problem === undefined) return ok('The clock agrees with that of the database.');
-  // The problem ends with its remedy, after a colon.
+  // The text of a problem ends with a colon and the remedy.
   const [summary = '', remedy] = problem.split(': ');
   return failed(`${capitalized(summary)}.`, remedy && `${capitalized(remedy)}.`);
 }

@@ -21,11 +21,11 @@ import {
   writeFinding,
 } from './database.checks.js';
 
-/** The checks that need the database. */
+/** Runs the checks that need the database. Some of them run only if no migration is pending. */
 @Injectable()
 export class Doctor {
   constructor(
-    private readonly facts: DatabaseDiagnostics,
+    private readonly diagnostics: DatabaseDiagnostics,
     private readonly clockSkew: ClockSkew,
     private readonly migrator: Migrator,
     private readonly runs: JobRunsRepository,
@@ -38,24 +38,28 @@ export class Doctor {
   ) {}
 
   async run(options: CheckOptions): Promise<NamedFinding[]> {
-    const { repair } = options;
-    const { facts, runs } = this;
+    const { repairAs } = options;
+    const { diagnostics, runs } = this;
     const onAnySchema: Check[] = [
-      { name: 'database', run: async () => [await serverFinding(facts)] },
-      { name: 'settings', run: () => settingsFindings(facts) },
+      { name: 'database', run: async () => [await serverFinding(diagnostics)] },
+      { name: 'settings', run: () => settingsFindings(diagnostics) },
       { name: 'clock', run: async () => [await clockFinding(this.clockSkew)] },
       { name: 'migrations', run: async () => [await migrationsFinding(this.migrator)] },
     ];
     const onCurrentSchema: Check[] = [
       {
         name: 'permissions',
-        run: async () => [await writeFinding(runs), ...(await migrationPrivilegeFindings(facts))],
+        run: async () => [
+          await writeFinding(runs),
+          ...(await migrationPrivilegeFindings(diagnostics)),
+        ],
       },
       ...[...this.posts.counters(), ...this.comments.counters()].map((counter) => ({
         name: 'counters',
-        run: () => counterFindings(counter, repair && ((id) => this.correct(counter, id, repair))),
+        run: () =>
+          counterFindings(counter, repairAs && ((id) => this.correct(counter, id, repairAs))),
       })),
-      { name: 'quota', run: async () => [await quotaFinding(this.quota, repair)] },
+      { name: 'quota', run: async () => [await quotaFinding(this.quota, repairAs)] },
       { name: 'jobs', run: () => jobFindings(runs, this.clock.now()) },
     ];
     const findings = await runChecks(onAnySchema, options);

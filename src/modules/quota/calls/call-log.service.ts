@@ -23,8 +23,8 @@ const BATCH_SIZE = 500;
 export type Call = Omit<ApiCall, 'id' | 'metered'>;
 
 /**
- * Records developer API calls. A publish is recorded in the transaction that stores the post. Other calls are queued in memory
- * and written in batches, so that reads do not wait for a write.
+ * Records developer API calls. A successful publish is recorded in the transaction that stores the post. Other calls are queued
+ * in memory and written in batches, so that reads do not wait for a write.
  */
 @Injectable()
 export class CallLog extends BackgroundWriter {
@@ -33,7 +33,10 @@ export class CallLog extends BackgroundWriter {
   private queue: ApiCall[] = [];
   private dropped = 0;
   private readonly droppedTotal: Counter;
-  /** Size of the batch that failed. The retry has the same calls, so a duplicate key means that all of them are stored. */
+  /**
+   * Size of the batch that failed; 0 after a success. The retry has the same calls, so a duplicate key means that all of them
+   * are stored.
+   */
   private failedBatchSize = 0;
 
   constructor(
@@ -68,22 +71,22 @@ export class CallLog extends BackgroundWriter {
     next();
   };
 
-  /** Records successful publishes in the caller's transaction. */
+  /** Records successful publishes in the given transaction. */
   recordPublishes(
     tx: Transaction,
     calls: readonly Omit<Call, 'route' | 'status'>[],
   ): Promise<void> {
     const publish = { route: PUBLISH_ROUTE, status: CREATED };
-    const records = calls.map((call) => recordOf({ ...call, ...publish }, true));
+    const records = calls.map((call) => recordOf({ ...call, ...publish }, { metered: true }));
     return this.repository.insertAll(tx, records);
   }
 
-  /** Makes `record` wait for this publish. A publish that succeeds and is no replay has already recorded its call. */
+  /** Makes `record` wait for this publish. If it succeeds and is no replay, `recordPublishes` has recorded the call. */
   recordAfterPublish(caller: Caller, publish: Promise<Outcome<unknown>>): void {
     this.publishes.set(caller, publish);
   }
 
-  /** Queues a call, unless its publish has recorded it. */
+  /** Queues a call, unless `recordPublishes` has recorded it. */
   record(caller: Caller, call: Omit<Call, 'at' | 'clientId' | 'userId' | 'requestId'>): void {
     const { clientId, userId, requestId, receivedAt: at } = caller;
     const enqueue = () => this.enqueue({ at, clientId, userId, requestId, ...call });
@@ -94,7 +97,7 @@ export class CallLog extends BackgroundWriter {
 
   /** Drops the call if the queue is full, as during a long database outage. */
   private enqueue(call: Call): void {
-    if (this.queue.length < MAX_QUEUED) this.queue.push(recordOf(call, false));
+    if (this.queue.length < MAX_QUEUED) this.queue.push(recordOf(call, { metered: false }));
     else {
       this.dropped += 1;
       this.droppedTotal.inc();
@@ -127,6 +130,6 @@ export class CallLog extends BackgroundWriter {
   }
 }
 
-function recordOf(call: Call, metered: boolean): ApiCall {
+function recordOf(call: Call, { metered }: Pick<ApiCall, 'metered'>): ApiCall {
   return { id: newId('call', call.at), ...call, metered };
 }

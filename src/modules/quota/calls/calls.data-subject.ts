@@ -18,10 +18,16 @@ export class CallsPersonalData implements PersonalData {
   constructor(private readonly dataSource: DataSource) {}
 
   rowsToExport({ userId }: Person): PersonalRows[] {
-    return [personalRows(this.dataSource, ApiCall, [{ userId }], ['userId'])];
+    return [personalRows(this.dataSource, ApiCall, { wheres: [{ userId }], omit: ['userId'] })];
   }
 
   rowsToErase({ userId }: Person): DeletableRows[] {
-    return [rowsToClear(this.dataSource, ApiCall, { userId }, 'userId', { userId: null })];
+    return [
+      rowsToClear(this.dataSource, ApiCall, {
+        where: { userId },
+        orderBy: 'userId',
+        set: { userId: null },
+      }),
+    ];
   }
 }

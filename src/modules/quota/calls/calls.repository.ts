@@ -26,14 +26,14 @@ export class CallsRepository {
     return insertAll(tx, ApiCall, calls);
   }
 
-  /** Returns the time of the first call, or null if there is none. */
+  /** Returns the time of the first call in the time range, or null if there is none. */
   findFirstCallTime(span: TimeRange): Promise<Date | null> {
     return firstTimeIn(this.dataSource, ApiCall, span);
   }
 
   /**
-   * The hours that contain calls, oldest first. A statement for one hour stays below the query timeout, however long the log is.
-   * Yields to the event loop between hours, because the SQLite driver blocks the process.
+   * The hours of the time range that contain calls, oldest first. A statement for one hour stays below the query timeout,
+   * however long the log is. Yields to the event loop between hours, because the SQLite driver blocks the process.
    */
   async *hoursWithCalls({ from, to }: TimeRange): AsyncGenerator<TimeRange> {
     let firstCallAt = await this.findFirstCallTime({ from, to });
@@ -75,8 +75,8 @@ export class CallsRepository {
     return this.inTimeRange(span, entities(tx)).andWhere({ clientId, metered: true }).getCount();
   }
 
-  callsBefore(moment: Date): DeletableRows {
-    return expiredLogRows(this.dataSource, ApiCall, moment);
+  callsBefore(time: Date): DeletableRows {
+    return expiredLogRows(this.dataSource, ApiCall, time);
   }
 
   /** The newest day with totals, such as `2026-11-21`. */

@@ -7,7 +7,7 @@ import type { ApiUsageDaily } from './call-log.entities.js';
 import { CallsRepository } from './calls.repository.js';
 
 export interface RollupResult {
-  /** The days with calls, such as `2026-11-21`, oldest first, and their number of calls. */
+  /** The days with calls, such as `2026-11-21`, oldest first, each with its number of calls. */
   days: { day: string; calls: number }[];
   /** End of the counted time range, exclusive. */
   until: Date;
@@ -50,7 +50,10 @@ export class UsageRollup {
     return this.repository.callsBefore(callLogStart(this.clock.now(), this.config));
   }
 
-  /** Rolls up calls past retention and returns those rolled up, for pruning. @param stopAt when to leave the rest to the next run */
+  /**
+   * Rolls up calls past retention and returns those rolled up, for pruning.
+   * @param stopAt when to leave the rest to the next run
+   */
   async rollUpExpiredCalls(stopAt?: Date): Promise<DeletableRows> {
     const end = callLogStart(this.clock.now(), this.config);
     const { until } = await this.rollUp(new Date(0), end, stopAt);
@@ -92,8 +95,9 @@ export class UsageRollup {
   }
 
   /**
-   * Never lowers a total, because the calls of a day only increase until it is pruned. If two runs overlap, the one that counted
-   * less may write last; the next run corrects it. Totals are written in key order, so that concurrent runs do not deadlock.
+   * Never lowers a total, because the stored calls of a day only become more until they are pruned. If two runs overlap, the one
+   * that counted less may write last; the next run corrects the total. Totals are written in key order, so that concurrent runs
+   * do not deadlock.
    */
   private async raiseTotals(
     day: string,

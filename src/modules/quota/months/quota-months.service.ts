@@ -22,7 +22,7 @@ export interface ReportLine extends EffectiveQuota {
   name: string;
   used: number;
   remaining: number | null;
-  /** Percentage of the limit, rounded down; null if unlimited. */
+  /** Percentage of the limit, rounded down; null if unlimited. With a limit of 0: 100 if `used` is above 0, else 0. */
   percent: number | null;
   /** Expected posts at the end of the month at the current rate. For a past month, equal to `used`. */
   projected: number;
@@ -48,11 +48,11 @@ export class QuotaMonths {
     let closed = 0;
     for (const earlier of await this.repository.findUnclosedPeriods(period))
       closed += await this.close(earlier, now);
-    const last = periodOf(addMilliseconds(periodStart(now), -1));
+    const previous = periodOf(addMilliseconds(periodStart(now), -1));
     return {
       period,
       closed,
-      previous: { period: last, ...(await this.repository.sumUsage(last)) },
+      previous: { period: previous, ...(await this.repository.sumUsage(previous)) },
     };
   }
 
@@ -61,7 +61,7 @@ export class QuotaMonths {
     for (;;) {
       const clientIds = await this.repository.findUnclosedClientIds(period, BATCH_SIZE);
       if (clientIds.length === 0) return closed;
-      const before = closed;
+      const closedBefore = closed;
       for (const { plan, limit, clientIds: group } of await this.groupByQuota(clientIds)) {
         const values = { closedPlan: plan, closedLimit: limit, closedAt };
         closed += await this.transactions.run((tx) =>
@@ -69,7 +69,7 @@ export class QuotaMonths {
         );
       }
       // Another process has closed the month of these apps, and will close it for the rest.
-      if (closed === before) return closed;
+      if (closed === closedBefore) return closed;
     }
   }
 

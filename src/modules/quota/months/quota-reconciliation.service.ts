@@ -73,7 +73,10 @@ export class QuotaReconciliation {
     });
   }
 
-  /** Locks the counter of an app, reads it, and counts the posts in the call log. */
+  /**
+   * Locks and reads the counter of an app, and counts the posts in the call log. Only the posts that are not settled are
+   * counted again.
+   */
   private async compare(
     tx: Transaction,
     { clientId, period, settled }: Pick<QuotaDiscrepancy, 'clientId' | 'period' | 'settled'>,

@@ -14,9 +14,9 @@ export const COLUMNS = [
   'longitude',
 ] as const;
 export type Column = (typeof COLUMNS)[number];
-export const REQUIRED: readonly Column[] = ['phone', 'name'];
+export const REQUIRED_COLUMNS: readonly Column[] = ['phone', 'name'];
 
-/** The text of each column in the file. An empty text clears the field. */
+/** The text of each column in one line. An empty text clears an optional field of the user. */
 export type Values = Partial<Record<Column, string>>;
 
 /** A line of the file: its values, or the reason why it is invalid. */
@@ -36,7 +36,7 @@ const TOO_LONG = `It is longer than ${MAX_LINE_LENGTH} characters.`;
 const INVALID_UTF8 = 'It is not valid UTF-8.';
 const NOT_AN_OBJECT = 'It is not a JSON object. Is the file complete?';
 const QUOTES_HELP = 'Close each quoted value on its line, and double the quotes inside it.';
-const QUOTES = `Its quotes do not match. ${QUOTES_HELP}`;
+const UNMATCHED_QUOTES = `Its quotes do not match. ${QUOTES_HELP}`;
 
 export const FORMATS = ['csv', 'ndjson'] as const;
 export type Format = (typeof FORMATS)[number];
@@ -47,7 +47,7 @@ const FORMAT_OF: Readonly<Record<string, Format>> = {
   '.jsonl': 'ndjson',
 };
 
-/** The format by file extension. Standard input is CSV. */
+/** The format by file extension; undefined for an unknown extension. `-` is standard input, which is CSV. */
 export function formatOf(path: string): Format | undefined {
   return path === '-' ? 'csv' : FORMAT_OF[extname(path).toLowerCase()];
 }
@@ -55,7 +55,7 @@ export function formatOf(path: string): Format | undefined {
 export interface ImportFile {
   /** In batches of at most 500 lines. */
   records: AsyncIterable<FileRecord[]>;
-  /** From 0 to 1; undefined if the size is not known. */
+  /** The fraction of the file that was read, from 0 to 1; undefined if the size is not known. */
   progress: () => number | undefined;
 }
 
@@ -69,25 +69,26 @@ export async function openImportFile(
   if (path === '-')
     return { records: parse(batchesOfLines(input, BATCH_SIZE)), progress: () => undefined };
   const found = await stat(path).catch((error: unknown) => {
-    throw unreadable(path, error);
+    throw readError(path, error);
   });
   if (found.isDirectory()) throw new InvalidRequest(`${path} is a directory. Name a file in it.`);
   const stream = createReadStream(path);
   return {
-    records: parse(batchesOfLines(readable(path, stream), BATCH_SIZE)),
+    records: parse(batchesOfLines(chunksOf(path, stream), BATCH_SIZE)),
     progress: () => (found.size === 0 ? undefined : Math.min(1, stream.bytesRead / found.size)),
   };
 }
 
-async function* readable(path: string, chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+/** The chunks of the file. @throws InvalidRequest if the file cannot be read */
+async function* chunksOf(path: string, stream: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   try {
-    yield* chunks;
+    yield* stream;
   } catch (error) {
-    throw unreadable(path, error);
+    throw readError(path, error);
   }
 }
 
-function unreadable(path: string, error: unknown): InvalidRequest {
+function readError(path: string, error: unknown): InvalidRequest {
   const { code, message } = error as NodeJS.ErrnoException;
   const reasons: Record<string, string> = {
     ENOENT: `There is no file ${path}.`,
@@ -98,18 +99,18 @@ function unreadable(path: string, error: unknown): InvalidRequest {
 
 /**
  * Splits a byte stream into batches of non-blank lines, without line endings and byte order mark. Invalid UTF-8 becomes U+FFFD.
- * Long lines are not buffered.
+ * Lines that are too long are not buffered.
  */
 export async function* batchesOfLines(
   source: AsyncIterable<string | Buffer>,
-  size: number,
+  batchSize: number,
 ): AsyncGenerator<Line[]> {
   let batch: Line[] = [];
   for await (const lines of numberedLines(source)) {
     for (const line of lines) {
       if (line.text?.trim() === '') continue;
       batch.push(line);
-      if (batch.length < size) continue;
+      if (batch.length < batchSize) continue;
       yield batch;
       batch = [];
     }
@@ -122,7 +123,7 @@ async function* numberedLines(source: AsyncIterable<string | Buffer>): AsyncGene
   let rest = '';
   let number = 0;
   let isTooLong = false;
-  const lineOf = (content: string): Line => {
+  const nextLine = (content: string): Line => {
     number += 1;
     const fits = !isTooLong && content.length <= MAX_LINE_LENGTH;
     isTooLong = false;
@@ -132,13 +133,13 @@ async function* numberedLines(source: AsyncIterable<string | Buffer>): AsyncGene
     const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
     const parts = (rest + decoder.decode(bytes, { stream: true })).split('\n');
     rest = parts.pop() ?? '';
-    yield parts.map(lineOf);
+    yield parts.map(nextLine);
     if (rest.length <= MAX_LINE_LENGTH) continue;
     isTooLong = true;
     rest = '';
   }
   rest += decoder.decode();
-  if (rest !== '' || isTooLong) yield [lineOf(rest)];
+  if (rest !== '' || isTooLong) yield [nextLine(rest)];
 }
 
 /**
@@ -170,7 +171,7 @@ function headerOf(text: string): Column[] {
   });
   const duplicate = columns.find((column, index) => columns.indexOf(column) !== index);
   if (duplicate !== undefined) throw wrongHeader(`The column "${duplicate}" appears twice.`);
-  const missing = REQUIRED.find((column) => !columns.includes(column));
+  const missing = REQUIRED_COLUMNS.find((column) => !columns.includes(column));
   if (missing !== undefined) throw wrongHeader(`The column "${missing}" is missing.`);
   return columns;
 }
@@ -196,19 +197,22 @@ function recordsOf(lines: readonly Line[], columns: readonly Column[]): FileReco
   return lines.map(({ number: line, text }, index) => {
     if (text === undefined) return { line, problem: TOO_LONG };
     if (text.includes('\uFFFD')) return { line, problem: INVALID_UTF8 };
-    // If the quotes of one line do not match, the lines are parsed one by one to find it.
+    // If the quotes of one line do not match, the lines are parsed one by one to find that line.
     const cells = rows ? rows[index] : rowsOf([text])?.[0];
-    if (!cells) return { line, problem: QUOTES };
+    if (!cells) return { line, problem: UNMATCHED_QUOTES };
     if (cells.length !== columns.length) return { line, problem: wrongWidth(cells, columns) };
-    return { line, values: Object.fromEntries(columns.map((name, at) => [name, cells[at]])) };
+    return {
+      line,
+      values: Object.fromEntries(columns.map((name, position) => [name, cells[position]])),
+    };
   });
 }
 
 function wrongWidth(cells: readonly string[], columns: readonly Column[]): string {
-  const found = `It has ${cells.length} of ${columns.length} columns`;
-  return cells.length < columns.length
-    ? `${found}. Is the file complete?`
-    : `${found}. Quote values that contain commas.`;
+  const [found, expected] = [cells.length, columns.length];
+  return found < expected
+    ? `It has ${found} of ${expected} columns. Is the file complete?`
+    : `It has ${found} columns instead of ${expected}. Quote values that contain commas.`;
 }
 
 /** The cells of each line. Returns undefined if the quotes of any line do not match. */

@@ -1,11 +1,14 @@
 import { batchesOfLines, type Line } from './import-file.js';
 
-async function linesOf(chunks: readonly (Buffer | string)[], size = 100): Promise<Line[][]> {
+async function batchesOf(
+  chunks: readonly (Buffer | string)[],
+  { batchSize } = { batchSize: 100 },
+): Promise<Line[][]> {
   async function* source(): AsyncGenerator<Buffer | string> {
     yield* chunks;
   }
   const batches: Line[][] = [];
-  for await (const batch of batchesOfLines(source(), size)) batches.push(batch);
+  for await (const batch of batchesOfLines(source(), batchSize)) batches.push(batch);
   return batches;
 }
 
@@ -18,11 +21,11 @@ describe('batchesOfLines', () => {
       { number: 4, text: 'end' },
     ];
     for (let cut = 0; cut <= bytes.length; cut += 1)
-      expect(await linesOf([bytes.subarray(0, cut), bytes.subarray(cut)])).toEqual([whole]);
+      expect(await batchesOf([bytes.subarray(0, cut), bytes.subarray(cut)])).toEqual([whole]);
   });
 
-  it('yields batches of the given size', async () => {
-    const batches = await linesOf(['a\nb\n', 'c\nd\ne'], 2);
+  it('yields batches of the given number of lines', async () => {
+    const batches = await batchesOf(['a\nb\n', 'c\nd\ne'], { batchSize: 2 });
     expect(batches.map((batch) => batch.map(({ text }) => text))).toEqual([
       ['a', 'b'],
       ['c', 'd'],
@@ -30,9 +33,9 @@ describe('batchesOfLines', () => {
     ]);
   });
 
-  it('drops the text of lines over the length limit, and of no others', async () => {
+  it('drops the text only of lines over the length limit', async () => {
     const long = 'x'.repeat(20_000);
-    expect(await linesOf(['a\n', long, long, 'y', '\nb\n', long, long])).toEqual([
+    expect(await batchesOf(['a\n', long, long, 'y', '\nb\n', long, long])).toEqual([
       [
         { number: 1, text: 'a' },
         { number: 2, text: undefined },
@@ -43,12 +46,12 @@ describe('batchesOfLines', () => {
   });
 
   it('replaces invalid UTF-8 by U+FFFD', async () => {
-    expect(await linesOf([Buffer.from([0x61, 0xeb, 0x0a])])).toEqual([
+    expect(await batchesOf([Buffer.from([0x61, 0xeb, 0x0a])])).toEqual([
       [{ number: 1, text: 'a\uFFFD' }],
     ]);
   });
 
   it('yields nothing for an empty or blank file', async () => {
-    expect(await linesOf(['', '\uFEFF', '\n \r\n'])).toEqual([]);
+    expect(await batchesOf(['', '\uFEFF', '\n \r\n'])).toEqual([]);
   });
 });

@@ -10,14 +10,14 @@ import { PHONE_REQUIREMENT, fieldParsers } from '../user-fields.js';
 import type { User } from '../user.entity.js';
 import { UsersRepository } from '../users.repository.js';
 import { type NewUser, newUser } from '../users.service.js';
-import { type FileRecord, REQUIRED, type Values } from './import-file.js';
+import { type FileRecord, REQUIRED_COLUMNS, type Values } from './import-file.js';
 
 /** The fields of a line. Absent fields are not changed. `phone` is E.164. */
 type ImportedUser = Pick<NewUser, 'phone' | 'name'> &
   Partial<Pick<NewUser, 'neighborhood' | 'photoUrl' | 'latitude' | 'longitude'>>;
 
-/** An attempt fails if a concurrent import adds the same user. */
-const MAX_ATTEMPTS = 5;
+/** An attempt to write a batch fails if another process adds one of its users at the same time. */
+const MAX_WRITE_ATTEMPTS = 5;
 
 /** A line that was not imported, with the reason. */
 export interface Problem {
@@ -47,8 +47,8 @@ interface ImportSettings {
 }
 
 /**
- * Adds and updates users from a file, identified by phone number. Each batch is a transaction of its own, so that an interrupted
- * import can be repeated.
+ * Adds and updates users from a file. The phone number identifies a user. Each batch is a transaction of its own, so that an
+ * interrupted import can be repeated.
  */
 @Injectable()
 export class UserImport {
@@ -67,9 +67,9 @@ export class UserImport {
     const report = { lines: 0, added: 0, updated: 0, unchanged: 0, invalid: 0 };
     for await (const records of batches) {
       const users = records.flatMap((record) => {
-        const user = parseRecord(record, lineOfPhone);
-        if (!('problem' in user)) return [user];
-        onProblem(user);
+        const parsed = parseRecord(record, lineOfPhone);
+        if (!('problem' in parsed)) return [parsed];
+        onProblem(parsed);
         report.invalid += 1;
         return [];
       });
@@ -83,7 +83,7 @@ export class UserImport {
     return report;
   }
 
-  /** Locks and writes only new and changed users. */
+  /** Locks and writes only new and changed users. A dry run only counts them. */
   private async import(
     users: ImportedUser[],
     change: Change,
@@ -99,8 +99,8 @@ export class UserImport {
       try {
         return await this.transactions.run((tx) => this.write(tx, changed, change));
       } catch (error) {
-        // A concurrent import added one of these users. The next attempt updates it.
-        if (!isDuplicateKey(error) || attempt === MAX_ATTEMPTS) throw error;
+        // Another process added one of these users. The next attempt updates this user.
+        if (!isDuplicateKey(error) || attempt === MAX_WRITE_ATTEMPTS) throw error;
       }
     }
   }
@@ -151,7 +151,7 @@ function parseRecord(record: FileRecord, lineOfPhone: Map<string, number>): Impo
 
 /** Applies the rules of `user add`. @throws InvalidValue, whose message contains no personal data */
 function parseUser(values: Values): ImportedUser {
-  const missing = REQUIRED.find((column) => isBlank(values[column] ?? ''));
+  const missing = REQUIRED_COLUMNS.find((column) => isBlank(values[column] ?? ''));
   if (missing !== undefined) throw new InvalidValue(`${missing} is required.`);
   const phone = parsePhone(values.phone ?? '');
   if (phone === undefined) throw new InvalidValue(`phone ${PHONE_REQUIREMENT}.`);

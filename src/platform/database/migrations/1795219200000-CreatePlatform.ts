@@ -22,9 +22,10 @@ import {
   url,
 } from './columns.js';
 
-/** Compares code points without padding, like SQLite. With utf8mb4_bin, `a` would equal `a` and a space. */
+/** Compares code points without padding, like SQLite. With utf8mb4_bin, `a` would equal `a` followed by a space. */
 const COLLATION = { mysql: 'utf8mb4_0900_bin', mariadb: 'utf8mb4_nopad_bin' };
 
+/** Creates every table of release 1.0.0. Keep the name: the database has recorded it. */
 export class CreatePlatform1795219200000 implements MigrationInterface {
   readonly name = 'CreatePlatform1795219200000';
 
@@ -33,12 +34,14 @@ export class CreatePlatform1795219200000 implements MigrationInterface {
     if (type === 'mysql' || type === 'mariadb') {
       await queryRunner.query(`ALTER DATABASE CHARACTER SET utf8mb4 COLLATE ${COLLATION[type]}`);
     }
-    // MySQL and MariaDB commit each table separately, so a run must be able to continue an interrupted one.
-    for (const entry of tables) await queryRunner.createTable(entry, true);
+    // MySQL and MariaDB commit each table separately, so a run skips the tables that an interrupted one created.
+    const ifNotExists = true;
+    for (const entry of tables) await queryRunner.createTable(entry, ifNotExists);
   }
 
   async down(queryRunner: QueryRunner): Promise<void> {
-    for (const { name } of tables.toReversed()) await queryRunner.dropTable(name, true);
+    const ifExists = true;
+    for (const { name } of tables.toReversed()) await queryRunner.dropTable(name, ifExists);
   }
 }
 

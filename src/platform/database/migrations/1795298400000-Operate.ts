@@ -14,7 +14,7 @@ export class Operate1795298400000 implements MigrationInterface {
 
   /** Continues an interrupted run, because MySQL and MariaDB commit each step separately. */
   async up(queryRunner: QueryRunner): Promise<void> {
-    const tables = await queryRunner.getTables(NAMES);
+    const tables = await queryRunner.getTables(TABLE_NAMES);
     for (const { table, columns } of changesOf(tables)) {
       const missing = columns.filter(({ name }) => !table.findColumnByName(name));
       if (missing.length > 0) await queryRunner.addColumns(table, missing);
@@ -29,7 +29,7 @@ export class Operate1795298400000 implements MigrationInterface {
 
   /** Continues an interrupted run, like `up`. */
   async down(queryRunner: QueryRunner): Promise<void> {
-    for (const { table, indices, columns } of changesOf(await queryRunner.getTables(NAMES))) {
+    for (const { table, indices, columns } of changesOf(await queryRunner.getTables(TABLE_NAMES))) {
       const known = table.indices.map(({ name }) => name);
       const existing = indices.filter(({ name }) => known.includes(name));
       if (existing.length > 0) await queryRunner.dropIndices(table, existing);
@@ -68,12 +68,12 @@ const newIndices: Record<string, Record<string, string[]>> = {
   },
 };
 
-const NAMES = Object.keys(newIndices);
+const TABLE_NAMES = Object.keys(newIndices);
 
 function changesOf(
   tables: readonly Table[],
 ): { table: Table; columns: TableColumn[]; indices: TableIndex[] }[] {
-  return NAMES.map((tableName) => {
+  return TABLE_NAMES.map((tableName) => {
     const table = tables.find(({ name }) => name === tableName || name.endsWith(`.${tableName}`));
     if (!table) throw new Error(`Table "${tableName}" does not exist.`);
     const columns = (newColumns[tableName] ?? []).map((column) => new TableColumn(column));

@@ -6,22 +6,22 @@ import { isConflict, isFileLocked } from '../errors.js';
 import { Transaction } from '../transaction.js';
 import { RELEASES, SchemaIsNewer, type Release } from './releases.js';
 
-/** The SQL that would change the schema to match the entities; empty if it matches. Does not run it. */
-export async function missingStatements(dataSource: DataSource): Promise<string[]> {
+/** The SQL that would change the schema to match the entities; empty if the schema matches. Does not run the SQL. */
+export async function schemaChanges(dataSource: DataSource): Promise<string[]> {
   const { upQueries } = await dataSource.driver.createSchemaBuilder().log();
   return upQueries.map(({ query }) => query);
 }
 
 const MAX_ATTEMPTS = 10;
 const MAX_PAUSE_MS = 500;
-/** Waits for 10 seconds at most. */
+/** One attempt, which waits for 10 seconds at most. `lockServer` repeats it. */
 const LOCK_ON_SERVER = `SELECT GET_LOCK(LEFT(CONCAT('migrate.', DATABASE()), 64), 10) AS locked`;
 const UNLOCK_ON_SERVER = `SELECT RELEASE_LOCK(LEFT(CONCAT('migrate.', DATABASE()), 64))`;
 /** Changes nothing, but locks the file. */
 const LOCK_ON_SQLITE = 'PRAGMA user_version = 0';
 
 /**
- * Runs `work` under a lock that excludes other migrating processes. On a server, waits for it without a limit.
+ * Runs `work` under a lock that excludes other migrating processes. On a server, waits for the lock without a limit.
  * `holder` holds the lock. It is in a transaction that commits after `work`. On SQLite, `work` runs in this transaction. On a
  * server, schema changes commit implicitly, so `work` must use another connection.
  * Retries `work` after a lock conflict with a request, so it must be able to continue where it stopped.
@@ -87,7 +87,10 @@ export interface SchemaDifference {
   pending: string[];
   /** Applied migrations of a newer version. */
   unknown: string[];
-  /** SQL that would change the schema to match this version. Empty if migrations are pending or unknown: it would revert them. */
+  /**
+   * SQL that would change the schema to match this version. Empty if migrations are pending or unknown, because the SQL would repeat
+   * pending migrations and revert unknown ones.
+   */
   statements: string[];
 }
 
@@ -123,7 +126,7 @@ export class Migrator {
    * Reverts the migrations that are newer than a release, newest first, and deletes their data. Continues an interrupted run.
    * Several processes may call it concurrently.
    * @param onReverted called in the transaction that deletes the migration's row, by the process that reverted it
-   * @returns the names of the migrations that are newer than the release
+   * @returns the names of the applied migrations that were newer than the release
    * @throws SchemaIsNewer
    */
   async revert(
@@ -155,7 +158,7 @@ export class Migrator {
     return {
       pending,
       unknown,
-      statements: isComparable ? await missingStatements(this.dataSource) : [],
+      statements: isComparable ? await schemaChanges(this.dataSource) : [],
     };
   }
 
@@ -199,11 +202,11 @@ function nameOf({ name, constructor }: MigrationInterface): string {
 }
 
 function without(names: Iterable<string>, excluded: Iterable<string>): string[] {
-  const set = new Set(excluded);
-  return [...names].filter((name) => !set.has(name));
+  const excludedNames = new Set(excluded);
+  return [...names].filter((name) => !excludedNames.has(name));
 }
 
-/** Like `runMigrations` of the data source, which leaks its connection if it fails to create the migrations table. */
+/** Runs pending migrations. TypeORM's own `runMigrations` leaks a connection if it cannot create the migrations table. */
 async function runPending(dataSource: DataSource): Promise<void> {
   const runner = dataSource.createQueryRunner();
   try {

@@ -64,7 +64,7 @@ export function enforceDeadline(connection: PoolConnection, timeoutMs: number): 
   });
 }
 
-/** The time limit of a request for database work, in milliseconds; Infinity on SQLite. */
+/** The time limit for the database work of a request, in milliseconds; Infinity on SQLite. */
 export function timeoutOf(options: DataSourceOptions): number {
   const isServer = options.type === 'mysql' || options.type === 'mariadb';
   return (isServer ? options.connectTimeout : undefined) ?? Infinity;
@@ -74,7 +74,7 @@ export function deadlineExceededError(): Error {
   return timeoutError('The request exceeded its database time limit.');
 }
 
-/** A query that was not sent. mysql2's pool releases the connection at its event `end`. */
+/** A query that was not sent. At its event `end`, mysql2's pool releases the connection. */
 function rejectedQuery(fail: () => void): Query {
   const query = new EventEmitter();
   process.nextTick(() => {

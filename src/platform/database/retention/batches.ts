@@ -9,13 +9,13 @@ const PAUSE_MS = 50;
 export type RowsByTable = Record<string, number>;
 
 export interface BatchSettings {
-  /** Called before every batch. */
+  /** Called before every batch, which is not started if the result is true. */
   shouldStop?: () => boolean;
   /** Called after every batch with the number of rows deleted from the table so far. */
   onBatch?: (table: string, deletedSoFar: number) => void;
 }
 
-/** Deletes rows in batches, each in its own transaction, with pauses. @returns the number of deleted rows */
+/** Deletes rows in batches, each in its own transaction, with a pause after each. @returns the number of deleted rows */
 export async function deleteInBatches(
   transactions: TransactionRunner,
   rows: DeletableRows,
@@ -32,13 +32,14 @@ export async function deleteInBatches(
   return deleted;
 }
 
-/** Calls `work` sequentially and sums its results by table. */
-export async function countByTable(
-  all: Iterable<DeletableRows> | AsyncIterable<DeletableRows>,
+/** Calls `work` for one set of rows after the other, and sums the results by table. */
+export async function sumByTable(
+  rowSets: Iterable<DeletableRows> | AsyncIterable<DeletableRows>,
   work: (rows: DeletableRows) => Promise<number>,
 ): Promise<RowsByTable> {
   const counts: RowsByTable = {};
-  for await (const rows of all) counts[rows.table] = (counts[rows.table] ?? 0) + (await work(rows));
+  for await (const rows of rowSets)
+    counts[rows.table] = (counts[rows.table] ?? 0) + (await work(rows));
   return counts;
 }
 

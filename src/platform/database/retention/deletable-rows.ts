@@ -13,7 +13,10 @@ import { rowsInPages } from './rows-in-pages.js';
 /** SQLite rejects expressions nested deeper than 1,000, and TypeORM nests a list of compound keys once per key. */
 const KEYS_PER_STATEMENT = 200;
 
-/** Rows of one table to delete, for retention or erasure. An index finds them; they are deleted by primary key, so that the database locks no other rows. */
+/**
+ * Rows of one table to delete, for retention or erasure. An index finds the rows. They are deleted by primary key, so that the database
+ * locks no other rows.
+ */
 export interface DeletableRows {
   readonly table: string;
   count(): Promise<number>;
@@ -23,24 +26,30 @@ export interface DeletableRows {
   delete(tx: Transaction, keys: readonly ObjectLiteral[]): Promise<number>;
 }
 
-/** The rows that match `where`, in the order of `column`, which must be the first column of an index. */
+export interface RowSelection<T> {
+  where: FindOptionsWhere<T>;
+  /** Must be the first column of an index. */
+  orderBy: keyof T & string;
+}
+
+/** The rows that match `where`. */
 export function deletableRows<T extends ObjectLiteral>(
   dataSource: DataSource,
   entity: EntityTarget<T>,
-  where: FindOptionsWhere<T>,
-  column: keyof T & string,
+  { where, orderBy }: RowSelection<T>,
 ): DeletableRows {
   return matchingRows(
     dataSource,
     entity,
-    (query) => query.where(where).orderBy(`${query.alias}.${column}`),
+    (query) => query.where(where).orderBy(`${query.alias}.${orderBy}`),
     where,
   );
 }
 
 /**
- * The rows that the query of `find` selects.
- * @param condition rows must also match it when they are deleted
+ * The rows that a query finds.
+ * @param find adds the conditions and the order to the query
+ * @param condition is checked again by the statement that deletes the rows
  */
 export function matchingRows<T extends ObjectLiteral>(
   dataSource: DataSource,
@@ -74,22 +83,20 @@ export function matchingRows<T extends ObjectLiteral>(
   };
 }
 
-/** The rows that match `where`. `delete` keeps them and sets `values`, after which they must no longer match. */
+/** The rows that match `where`. `delete` keeps them and updates the columns in `set`, after which they must no longer match. */
 export function rowsToClear<T extends ObjectLiteral>(
   dataSource: DataSource,
   entity: EntityTarget<T>,
-  where: FindOptionsWhere<T>,
-  column: keyof T & string,
-  values: QueryDeepPartialEntity<T>,
+  { where, orderBy, set }: RowSelection<T> & { set: QueryDeepPartialEntity<T> },
 ): DeletableRows {
   return {
-    ...deletableRows(dataSource, entity, where, column),
+    ...deletableRows(dataSource, entity, { where, orderBy }),
     delete: (tx, keys) =>
       inChunks(keys, (chunk) =>
         entities(tx)
           .createQueryBuilder()
           .update(entity)
-          .set(values)
+          .set(set)
           .whereInIds(chunk)
           .andWhere(where)
           .execute(),
@@ -126,7 +133,7 @@ export function childRows<P extends { id: string }, C extends ObjectLiteral>(
 ): DeletableRows {
   async function* parents(): AsyncGenerator<DeletableRows> {
     for (const where of wheres)
-      for await (const page of rowsInPages<P>(dataSource, parent, where, ['id']))
+      for await (const page of rowsInPages<P>(dataSource, parent, { where, columns: ['id'] }))
         yield childrenOf(page.map(({ id }) => id));
   }
   const childrenOf = (ids: string[]): DeletableRows =>

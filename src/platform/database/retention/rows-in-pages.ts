@@ -11,13 +11,12 @@ const PAGE_SIZE = 500;
 /**
  * Yields the rows that match `where` in pages of 500, in the order of the primary key.
  * Fast if an index has the columns of `where` followed by the key.
- * @param columns the columns to read; all by default
+ * @param options.columns the columns to read; all by default
  */
 export async function* rowsInPages<T extends ObjectLiteral>(
   dataSource: DataSource,
   entity: EntityTarget<T>,
-  where: FindOptionsWhere<T>,
-  columns?: readonly (keyof T & string)[],
+  { where, columns }: { where: FindOptionsWhere<T>; columns?: readonly (keyof T & string)[] },
 ): AsyncGenerator<T[]> {
   const key = dataSource.getMetadata(entity).primaryColumns.map((column) => column.propertyName);
   let last: T | undefined;

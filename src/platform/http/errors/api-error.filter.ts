@@ -6,8 +6,8 @@ import { ERROR_STATUS, ErrorResponse } from './api-errors.js';
 import { toAppError } from './http-error.js';
 
 /**
- * Sends the error body of the API. The OAuth endpoints and the pages have their own filters. Logs server errors other than
- * `ServiceUnavailable` with their stack.
+ * Sends the error body of the API. The OAuth endpoints and the pages have their own filters. Logs server errors with their stack,
+ * also those of the database that `toAppError` converts, but not a `ServiceUnavailable` that was thrown as such.
  */
 @Catch()
 export class ApiErrorFilter implements ExceptionFilter {

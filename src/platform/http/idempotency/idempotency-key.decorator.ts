@@ -19,7 +19,7 @@ export const REPLAYED_HEADER = {
 };
 
 /**
- * Parameter decorator: the Idempotency-Key of the request, compared byte by byte, including quotes.
+ * Parameter decorator: the Idempotency-Key of the request. Unlike the IETF draft, treats quotes as a part of the key.
  * Records an invalid key as a violation, which `RequestPipe` reports together with those of the body.
  */
 export const IdempotencyKeyOf = createParamDecorator(
@@ -34,7 +34,7 @@ export const IdempotencyKeyOf = createParamDecorator(
   },
 );
 
-export function setReplayed(response: Response, replayed: boolean): void {
+export function setReplayedHeader(response: Response, replayed: boolean): void {
   if (replayed) response.set('Idempotency-Replayed', 'true');
 }
 

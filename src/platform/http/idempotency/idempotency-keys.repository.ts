@@ -24,19 +24,23 @@ export class IdempotencyKeysRepository {
   }
 
   expired(before: Date): DeletableRows {
-    const expiresAt = LessThanOrEqual(before);
-    return deletableRows(this.dataSource, IdempotencyKey, { expiresAt }, 'expiresAt');
+    const where = { expiresAt: LessThanOrEqual(before) };
+    return deletableRows(this.dataSource, IdempotencyKey, { where, orderBy: 'expiresAt' });
   }
 
   /**
    * Inserts the key, or replaces an expired row.
    * @returns false if the key exists, is locked for longer than a second, or two requests insert it at the same time
    */
-  async insert(tx: Transaction, row: IdempotencyKey, hasExpiredRow: boolean): Promise<boolean> {
+  async insert(
+    tx: Transaction,
+    row: IdempotencyKey,
+    { replacesExpired }: { replacesExpired: boolean },
+  ): Promise<boolean> {
     const { hash, createdAt: now } = row;
     const write = async (): Promise<void> => {
       const manager = entities(tx);
-      if (hasExpiredRow)
+      if (replacesExpired)
         await manager.delete(IdempotencyKey, { hash, expiresAt: LessThanOrEqual(now) });
       await manager
         .createQueryBuilder()

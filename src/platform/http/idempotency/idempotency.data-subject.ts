@@ -15,10 +15,12 @@ export class IdempotencyPersonalData implements PersonalData {
 
   rowsToExport({ userId }: Person): PersonalRows[] {
     const omit = ['hash', 'requestHash', 'userId'] as const;
-    return [personalRows(this.dataSource, IdempotencyKey, [{ userId }], omit)];
+    return [personalRows(this.dataSource, IdempotencyKey, { wheres: [{ userId }], omit })];
   }
 
   rowsToErase({ userId }: Person): DeletableRows[] {
-    return [deletableRows(this.dataSource, IdempotencyKey, { userId }, 'userId')];
+    return [
+      deletableRows(this.dataSource, IdempotencyKey, { where: { userId }, orderBy: 'userId' }),
+    ];
   }
 }

@@ -42,11 +42,14 @@ export interface RepeatableRequest {
   key: string | undefined;
   /** Method and path, without the API version. */
   route: string;
-  /** The order of members does not matter. */
+  /** The order of its members does not matter, but that of nested members does. */
   body: object;
 }
 
-/** Stores the key and the result. Must be the first statement of the transaction, so that it waits for the key. */
+/**
+ * Stores the key and the result. Must be the first statement of the transaction, so that a concurrent transaction with the same key
+ * waits before it writes anything.
+ */
 export type SaveResult<T> = (tx: Transaction, result: T) => Promise<void>;
 
 /** The result of a request, or of an earlier one with the same key. */
@@ -86,7 +89,8 @@ export class Idempotency {
       const expiresAt = addMilliseconds(createdAt, LIFETIME_MS);
       const row = { hash, clientId, userId, requestHash, createdAt, expiresAt };
       const stored = { ...row, result: JSON.stringify(result) };
-      if (!(await this.repository.insert(tx, stored, earlier !== null)))
+      const replacesExpired = earlier !== null;
+      if (!(await this.repository.insert(tx, stored, { replacesExpired })))
         throw new IdempotencyKeyInUse();
     };
     try {

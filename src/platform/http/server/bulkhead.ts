@@ -9,8 +9,8 @@ import { isAlwaysServed } from './always-served.decorator.js';
  * A bulkhead with a bounded queue (load shedding).
  *
  * Node accepts every request. With a thousand concurrent requests, each response takes as long as all responses together. The
- * bulkhead admits a fixed number of requests, each of which holds a permit. Others wait in a FIFO queue, and get 503 with
- * `Retry-After` when the queue is full or they time out. Delete it if a proxy limits the concurrent requests per process.
+ * bulkhead admits a fixed number of requests, each of which holds a permit. Others wait in FIFO queues, and get 503 with `Retry-After`
+ * when their queue is full or they time out. Delete the bulkhead if a proxy limits the concurrent requests per process.
  */
 
 declare module '../../request-context.js' {
@@ -36,8 +36,9 @@ export class Bulkhead {
   private readonly timeoutMs: number;
   private running = 0;
   private receivingBytes = 0;
-  /** FIFO queues. Requests in `resuming` were admitted before and have received their body, so they come first. */
+  /** Requests that were admitted before and whose body has arrived. They come before new requests. */
   private readonly resuming = new Set<Waiter>();
+  /** New requests. */
   private readonly queue = new Set<Waiter>();
 
   constructor({ database }: AppConfig) {
@@ -46,12 +47,12 @@ export class Bulkhead {
     this.timeoutMs = database.queueTimeoutMs;
   }
 
-  /** Requests in the queue. */
+  /** Requests in both queues. */
   get waiting(): number {
     return this.resuming.size + this.queue.size;
   }
 
-  /** @throws ServiceUnavailable at once if the queue is full, or after the timeout */
+  /** Acquires the permit of a new request. @throws ServiceUnavailable at once if the queue is full, or after the timeout */
   admit(request: Request, response: Response): true | Promise<true> {
     const permit = new Permit(this);
     request.context.permit = permit;
@@ -59,12 +60,12 @@ export class Bulkhead {
     return permit.acquire(this.queue);
   }
 
-  /** @throws ServiceUnavailable */
+  /** Acquires the permit of an admitted request again, before new requests. @throws ServiceUnavailable */
   resume(permit: Permit): true | Promise<true> {
     return permit.acquire(this.resuming);
   }
 
-  /** Does not overtake the queue: `release` passes permits to queued requests first, so none is free while requests wait. */
+  /** Does not overtake the queues: `release` passes permits to queued requests first, so none is free while requests wait. */
   tryAcquire(): boolean {
     if (this.running >= this.permits) return false;
     this.running += 1;
@@ -73,8 +74,8 @@ export class Bulkhead {
 
   /**
    * Waits for a permit.
-   * @param onCancel receives a function that leaves the queue
-   * @throws ServiceUnavailable
+   * @param onCancel receives a function that makes the request leave the queue
+   * @throws ServiceUnavailable if the queue is full, after the timeout, or when the client disconnects
    */
   enqueue(queue: Set<Waiter>, onCancel: (cancel: () => void) => void): Promise<true> {
     if (queue.size >= this.queueLimit) throw overloadError();
@@ -107,7 +108,7 @@ export class Bulkhead {
       }
   }
 
-  /** @throws ServiceUnavailable */
+  /** Reserves memory for a request body. @throws ServiceUnavailable if too much is reserved */
   reserve(bytes: number): void {
     if (this.receivingBytes + bytes > MAX_RECEIVING_BYTES) throw overloadError();
     this.receivingBytes += bytes;
@@ -124,12 +125,12 @@ export class Permit {
   private isReceiving = false;
   private hasEnded = false;
   private reservedBytes = 0;
-  /** Leaves the queue. */
+  /** Makes the request leave the queue. */
   private cancel?: () => void;
 
   constructor(private readonly bulkhead: Bulkhead) {}
 
-  /** @throws ServiceUnavailable */
+  /** Takes a free permit, or waits in the queue for one. @throws ServiceUnavailable */
   acquire(queue: Set<Waiter>): true | Promise<true> {
     if (this.bulkhead.tryAcquire()) {
       this.isHeld = true;

@@ -87,7 +87,7 @@ function isLast(response: ServerResponse): boolean {
   );
 }
 
-/** Node emits no `close` for a queued response when its connection ends. */
+/** Node emits no `close` for a response that waits for an earlier one of its connection (pipelining) when the connection closes. */
 function closeWithConnection(response: ServerResponse): void {
   const { socket } = response.req;
   const close = (): void => {

@@ -6,7 +6,7 @@ import { AppError } from '../../errors.js';
 
 /** Per process. An idle connection takes about 10 kB. */
 const MAX_CONNECTIONS = 4096;
-/** Bodies up to this size do not count towards the memory limit. */
+/** Bodies up to this size do not count towards the memory limit of the bulkhead. */
 const SMALL_BODY_BYTES = 16_384;
 
 export class RequestTimeout extends AppError {
@@ -28,7 +28,7 @@ interface BodyParser {
 
 /**
  * Reads the body into `request.body`. Closes the connection after the response if the body does not arrive in time.
- * @throws RequestTimeout; ServiceUnavailable; errors of the parser
+ * @throws RequestTimeout, also if the connection closes early; ServiceUnavailable; errors of the parser
  */
 export async function readBody(
   request: Request,

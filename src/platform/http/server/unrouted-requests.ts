@@ -22,7 +22,7 @@ export class AllowedMethods {
 
   constructor(private readonly host: HttpAdapterHost) {}
 
-  /** The value of `Allow` for a path; undefined if it has no route. Always includes `OPTIONS`. */
+  /** The value of `Allow` for a path, with `OPTIONS`; undefined if the path has no route. */
   of(path: string): string | undefined {
     this.resources ??= this.listResources();
     const matching = this.resources.filter(({ pattern }) => pattern.test(path));
@@ -31,7 +31,7 @@ export class AllowedMethods {
     return [...methods].toSorted().join(', ');
   }
 
-  /** Without catch-all routes. Call only after all routes are registered. */
+  /** The path and methods of each route, without catch-all routes. Call only after all routes are registered. */
   private listResources(): Resource[] {
     const { router } = this.host.httpAdapter.getInstance<Express>();
     return (router as unknown as { listRoutes(): ListedRoute[] })
@@ -50,8 +50,8 @@ export class AllowedMethods {
 }
 
 /**
- * Responds to requests without a route: 404 for an unknown path; for a known path, 204 to OPTIONS, else 405. Runs before
- * authentication.
+ * Responds to requests without a route: 404 for an unknown path; for a known path, 204 to OPTIONS, else 405. Needs no authentication,
+ * because guards run only for routes.
  */
 @Injectable()
 export class UnroutedRequests implements OnModuleInit {

@@ -32,7 +32,7 @@ export function TextField(
   );
 }
 
-/** An array of short strings. */
+/** An array of texts, each on one line, not blank, and of 1 to `max` code points. */
 export function TextListField(
   options: FieldOptions & { maxItems: number; max: number },
 ): PropertyDecorator {

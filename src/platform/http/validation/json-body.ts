@@ -52,7 +52,7 @@ const parse = express.json({
 
 const JSON_READER = { parse, maxBytes: MAX_BODY_BYTES };
 
-/** Reads a JSON body. Interceptors run after the guards, so unauthorized clients get an error before they send the body. */
+/** Reads a JSON body. Interceptors run after the guards, so unauthorized clients get an error before the server reads the body. */
 @Injectable()
 export class JsonBodyInterceptor implements NestInterceptor {
   constructor(private readonly config: AppConfig) {}
@@ -73,14 +73,14 @@ export class JsonBodyInterceptor implements NestInterceptor {
 
 /**
  * The operation accepts a JSON body. Documents the errors of the body.
- * @param example a field error of this operation
+ * @param options.errorExample a field error of this operation, for the example of the 400
  */
-export function AcceptsJson(example: FieldError): MethodDecorator {
+export function AcceptsJson({ errorExample }: { errorExample: FieldError }): MethodDecorator {
   return applyDecorators(
     UseInterceptors(JsonBodyInterceptor),
     ApiConsumes('application/json'),
     ApiErrors(
-      InvalidRequest.fields([example]),
+      InvalidRequest.fields([errorExample]),
       new RequestTimeout(),
       new PayloadTooLarge(),
       new UnsupportedMediaType(),
@@ -94,6 +94,7 @@ function bodyError(error: unknown): unknown {
   if (status === 413) return new PayloadTooLarge();
   if (status === 415) return new UnsupportedMediaType(SUPPORTED_ENCODINGS);
   if (type === 'entity.parse.failed') return new InvalidRequest('The body is not valid JSON.');
+  // Only errors of zlib have no type.
   if (status === 400 && type === undefined)
     return new InvalidRequest('The body does not match its Content-Encoding.');
   if (status === 400) return new InvalidRequest('The body does not match its Content-Length.');

@@ -46,7 +46,7 @@ describe('RequestPipe', () => {
     expect(await validate('x', 'param')).toBe('x');
   });
 
-  it('C56 rejects a body of 21 levels before it looks at fields', async () => {
+  it('C56 rejects a body of 21 levels before it checks the fields', async () => {
     const text = `${'{"a":'.repeat(20)}{}${'}'.repeat(20)}`;
     expect(await violationsOf(validate(JSON.parse(text)))).toEqual(['too_deep']);
   });
@@ -66,7 +66,7 @@ describe('RequestPipe: unknown fields', () => {
   });
 
   it.each(['\ud800', `${'a'.repeat(49)}\u{1f600}`, `${'a'.repeat(50)}\u{1f600}`])(
-    'C57 C67 reports the name %j as well-formed text',
+    'C57 C67 reports the unknown field %j with a name of well-formed text',
     async (name) => {
       const [error] = await fieldErrorsOf(validate({ content: 'a', [name]: 1 }));
       expect(error).toMatchObject({
@@ -97,15 +97,18 @@ describe('RequestPipe: unknown fields', () => {
     ['latitiude', ' Did you mean latitude?'],
     ['Content', ' Did you mean content?'],
     ['colour', ''],
-  ])('C61 rejects %s with the message "…%s" and the known fields', async (name, hint) => {
-    expect(await fieldErrorsOf(validate({ content: 'a', [name]: 1 }))).toEqual([
-      {
-        field: name,
-        code: 'unknown_field',
-        message: `"${name}" is not a field of this body.${hint} Its fields are: title, content, latitude.`,
-      },
-    ]);
-  });
+  ])(
+    'C61 rejects the unknown field %s with the suggestion "%s" and the list of known fields',
+    async (name, hint) => {
+      expect(await fieldErrorsOf(validate({ content: 'a', [name]: 1 }))).toEqual([
+        {
+          field: name,
+          code: 'unknown_field',
+          message: `"${name}" is not a field of this body.${hint} Its fields are: title, content, latitude.`,
+        },
+      ]);
+    },
+  );
 
   it('C61 lists violations of known fields before unknown fields', async () => {
     expect(await violationsOf(validate({ colour: 1, latitude: 91 }))).toEqual([

@@ -24,8 +24,8 @@ const MAX_DEPTH = 20;
  * @throws InvalidRequest
  */
 export function assertMaxDepth(body: object): void {
-  const open: { value: object; depth: number }[] = [{ value: body, depth: 1 }];
-  for (let next = open.pop(); next; next = open.pop()) {
+  const pending: { value: object; depth: number }[] = [{ value: body, depth: 1 }];
+  for (let next = pending.pop(); next; next = pending.pop()) {
     const { value, depth } = next;
     if (depth > MAX_DEPTH) {
       throw InvalidRequest.field(
@@ -39,7 +39,7 @@ export function assertMaxDepth(body: object): void {
         throw InvalidRequest.field(name, 'unknown_field', `"${name}" is not a field of this body.`);
       }
       if (typeof member === 'object' && member !== null)
-        open.push({ value: member, depth: depth + 1 });
+        pending.push({ value: member, depth: depth + 1 });
     }
   }
 }
@@ -53,7 +53,7 @@ const OPTIONS: ValidatorOptions = { forbidUnknownValues: true, stopAtFirstError:
  * Converts bodies and queries to their request classes and validates them. Reports all violations at once, in this order: declared
  * fields, rules between fields, unknown fields, headers. Rejects unknown fields of a body, which are probably typos; ignores unknown
  * query parameters.
- * @throws InvalidRequest with one entry per invalid field
+ * @throws InvalidRequest with one entry per invalid field, at most 20
  */
 @Injectable()
 export class RequestPipe implements PipeTransform {
@@ -91,7 +91,9 @@ function fieldsOf(type: Type): readonly string[] {
   const cached = fieldsByType.get(type);
   if (cached) return cached;
   const storage = getMetadataStorage();
-  const rules = storage.getTargetValidationMetadatas(type, '', false, false);
+  const always = false;
+  const strictGroups = false;
+  const rules = storage.getTargetValidationMetadatas(type, '', always, strictGroups);
   const fields = Object.keys(storage.groupByPropertyName(rules));
   fieldsByType.set(type, fields);
   return fields;
@@ -99,7 +101,7 @@ function fieldsOf(type: Type): readonly string[] {
 
 const fieldsByType = new WeakMap<Type, readonly string[]>();
 
-/** Removes unknown fields first, because the time of the libraries grows with the square of the members. */
+/** Removes unknown fields first, because the time of the libraries grows with the square of the number of members. */
 function pick(fields: readonly string[], sent: Record<string, unknown>): Record<string, unknown> {
   const known = fields.filter((name) => Object.hasOwn(sent, name));
   return Object.fromEntries(known.map((name) => [name, sent[name]]));
@@ -118,7 +120,7 @@ function unknownFields(sent: Record<string, unknown>, fields: readonly string[])
     });
 }
 
-/** Replaces lone surrogates. */
+/** Truncates a name to `MAX_NAME_LENGTH` code points, and replaces lone surrogates. */
 function truncate(name: string): string {
   const start = name.slice(0, 2 * MAX_NAME_LENGTH).toWellFormed();
   return Array.from(start).slice(0, MAX_NAME_LENGTH).join('');

@@ -1,9 +1,15 @@
 import { isIPv4 } from 'node:net';
 import { codePoints } from '../../text.js';
 
-/** Captures the host and port. The host may be internationalized. Does not match URLs with userinfo (RFC 3986 §3.2.1) or percent-encoded hosts. */
+/**
+ * Captures the host and port. The host may be internationalized. Does not match URLs with userinfo (RFC 3986 §3.2.1) or
+ * percent-encoded hosts.
+ */
 const AUTHORITY = /^https?:\/\/([\p{L}\p{M}\p{Nd}_\-.:[\]]+)(?:[/?#]|$)/iu;
-/** The URL Standard removes or replaces these characters, so other URL parsers would read another URL. */
+/**
+ * Spaces, backslashes, control characters and lone surrogates. The URL Standard removes or replaces many of them, so other URL parsers
+ * would read another URL. C1 controls are allowed, as in all texts: the URL Standard only percent-encodes them.
+ */
 const FORBIDDEN = /(?![\u0080-\u009f])[\s\\\p{Cc}\p{Cs}]/u;
 /** So that ten URLs of 2,048 characters fit their column: a non-ASCII character takes up to four bytes. */
 const MAX_NON_ASCII = 1000;

@@ -71,7 +71,7 @@ describe('SmsQueue', () => {
     expect(inbox.messages).toEqual([MESSAGE]);
   });
 
-  it('sends every message before the shutdown completes', async () => {
+  it('sends a queued message before the shutdown completes', async () => {
     queue.add(job());
     await queue.onApplicationShutdown();
     expect(inbox.messages).toEqual([MESSAGE]);
@@ -79,8 +79,12 @@ describe('SmsQueue', () => {
 
   it('drops a message that is no longer needed, and checks this once for all attempts', async () => {
     let checks = 0;
+    const shouldSend = async (): Promise<boolean> => {
+      checks += 1;
+      return true;
+    };
     inbox.refuse(1);
-    queue.add(job({ shouldSend: async () => (checks += 1) > 0 }));
+    queue.add(job({ shouldSend }));
     queue.add(job({ shouldSend: async () => false, message: { ...MESSAGE, id: 'm-2' } }));
     await advance(50);
     expect({ checks, failures, attempts: attempts() }).toEqual({
@@ -117,10 +121,11 @@ describe('SmsQueue', () => {
     expect({ failures, attempts: attempts() }).toEqual({ failures: [MESSAGE.id], attempts: 0 });
   });
 
-  it('O58 retries the same message after 2, 10 and 30 seconds', async () => {
+  it('O58 retries the same message three times, after pauses of 2, 10 and 30 seconds', async () => {
     inbox.refuse();
     queue.add(job());
     const attemptsAfter: number[] = [];
+    // Advances to 0, 1, 2, 11, 12, 41, 42 and 102 seconds.
     for (const seconds of [0, 1, 1, 9, 1, 29, 1, 60]) {
       await advance(seconds);
       await settled();
@@ -142,7 +147,7 @@ describe('SmsQueue', () => {
     });
   });
 
-  it('O58 makes no attempt after the password expired', async () => {
+  it('O58 makes no retry that would come after the password expires', async () => {
     inbox.refuse();
     queue.add(job({ expiresAt: addMilliseconds(clock.now(), 12 * SECOND) }));
     await advance(11);
@@ -157,7 +162,7 @@ describe('SmsQueue', () => {
     expect({ sent: inbox.messages, failures }).toEqual({ sent: [MESSAGE], failures: [] });
   });
 
-  it('O58 reports every failure before the shutdown completes', async () => {
+  it('O58 reports a failure before the shutdown completes', async () => {
     inbox.refuse();
     queue.add(job());
     await advance(1);
@@ -170,7 +175,7 @@ describe('SmsQueue', () => {
     const slowGateway = new (class extends SmsSender {
       override async send(): Promise<void> {
         calls += 1;
-        throw new GatewayError({ kind: 'timeout' }, false);
+        throw new GatewayError({ kind: 'timeout' }, { mayRetry: false });
       }
     })();
     const slowQueue = new SmsQueue(slowGateway, clock);
@@ -181,7 +186,7 @@ describe('SmsQueue', () => {
     expect(calls).toBe(1);
   });
 
-  it('continues after the failure callback throws, and logs neither phone nor text', async () => {
+  it('continues after onFailure throws, and logs neither phone nor text', async () => {
     inbox.refuse();
     const expiresAt = addMilliseconds(clock.now(), SECOND);
     queue.add(job({ expiresAt, onFailure: () => Promise.reject(new Error('no database')) }));

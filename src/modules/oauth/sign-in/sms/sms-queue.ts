@@ -5,11 +5,12 @@ import { Clock, addMilliseconds, SECOND } from '../../../../platform/clock.js';
 import { GatewayError, SmsSender, type TextMessage } from './sms-senders.js';
 
 const RETRY_DELAYS_MS = [2 * SECOND, 10 * SECOND, 30 * SECOND];
+/** Maximum number of event-loop turns before a job starts. */
 const MAX_START_TURNS = 10;
 
 export interface SmsJob {
   message: TextMessage;
-  /** No attempt is made after this time. */
+  /** No retry is made at or after this time. */
   expiresAt: Date;
   /** Called before the first attempt. False drops the message. If it throws, the attempt fails and the next one calls it again. */
   shouldSend: () => Promise<boolean>;
@@ -80,7 +81,10 @@ export class SmsQueue implements OnApplicationShutdown {
     }
   }
 
-  /** Returns false at once if the message would expire or the service is shutting down. A shutdown ends the wait. */
+  /**
+   * Returns true when it is time to retry. Returns false at once if the message would have expired by then or the service is already
+   * shutting down. A shutdown ends the wait early, for one last retry.
+   */
   private async waitForRetry(milliseconds: number, expiresAt: Date): Promise<boolean> {
     if (this.isShuttingDown || addMilliseconds(this.clock.now(), milliseconds) >= expiresAt)
       return false;

@@ -230,7 +230,7 @@ describe('Webhook sender', () => {
     );
   });
 
-  it('uses the same id for all attempts of a message and signs each attempt with its own timestamp', async () => {
+  it('sends the same id in all attempts of a message, and signs each attempt with a new timestamp', async () => {
     const { url, received } = await gateway([status(500), hangUp, status(202)]);
     await webhook(url).send(MESSAGE);
 
@@ -242,7 +242,7 @@ describe('Webhook sender', () => {
     }
   });
 
-  it('uses the same id when a message is sent again, and another id for another message', async () => {
+  it('sends the id of the message, also when the message is sent again', async () => {
     const { url, received } = await gateway([status(200)]);
     const sender = webhook(url);
     await sender.send(MESSAGE);

@@ -146,14 +146,17 @@ type GatewayFault = { kind: 'status'; status: number; retryAfterMs: number } | R
 
 /** Describes the last fault only. It has no `cause`, because addresses, headers and bodies contain secrets and phone numbers. */
 export class GatewayError extends Error {
+  /** Whether it is safe to send the same message again later. */
+  readonly mayRetry: boolean;
+
   constructor(
     readonly fault: GatewayFault,
-    /** Whether it is safe to send the same message again later. */
-    readonly mayRetry: boolean,
+    { mayRetry }: { mayRetry: boolean },
   ) {
     const problem = fault.kind === 'status' ? `returned ${fault.status}` : describeFailure(fault);
     super(`The SMS gateway ${problem}.`);
     this.name = 'GatewayError';
+    this.mayRetry = mayRetry;
   }
 }
 
@@ -171,7 +174,7 @@ interface GatewayCall {
 }
 
 /**
- * Posts up to three times, with exponential backoff and jitter or after `Retry-After` (RFC 9110 §10.2.3). Gives up if
+ * Posts the message up to three times, with exponential backoff and jitter or after `Retry-After` (RFC 9110 §10.2.3). Gives up if
  * `Retry-After` exceeds 5 seconds.
  * @throws GatewayError with the fault of the last attempt
  */
@@ -182,7 +185,7 @@ async function callGateway(call: GatewayCall): Promise<void> {
     const retryAfterMs = fault.kind === 'status' ? fault.retryAfterMs : 0;
     const mayRetry = call.mayRetry(fault);
     if (attempt === MAX_ATTEMPTS || retryAfterMs > MAX_RETRY_AFTER_MS || !mayRetry)
-      throw new GatewayError(fault, mayRetry);
+      throw new GatewayError(fault, { mayRetry });
     const backoffMs = MIN_BACKOFF_MS * 2 ** (attempt - 1) * (1 + Math.random());
     await wait(Math.max(retryAfterMs, backoffMs));
   }

@@ -22,16 +22,16 @@ export interface TestedServer {
   readonly apps: Apps;
   /** Sends a request without following redirects. */
   fetch(path: string, init?: RequestInit): Promise<Response>;
-  /** Follows the app's link as a user, signs in and decides. Returns the redirect to the app. */
+  /** Follows an authorization link as a user, signs in and decides. Returns the redirect to the app. */
   decide(link: string, decision: 'approve' | 'deny'): Promise<Response>;
   /** Moves the clock forward. */
   advance(seconds: number): void;
 }
 
-/** A request that the test sends to both servers. */
-export interface Row {
+/** A request that the test sends to both servers, to compare the responses. */
+export interface Case {
   readonly name: string;
-  /** The number of the rule that equal outcomes confirm, such as `O12`. */
+  /** The number of a rule of docs/reliability.md, such as `O12`, that equal outcomes confirm. */
   readonly proves?: string;
   send(server: TestedServer): Promise<Response>;
   /** Selects the compared parts of a JSON body; by default, the names of its members. */
@@ -67,8 +67,8 @@ export function postForm(
   return server.fetch(path, { method: 'POST', headers, body });
 }
 
-/** Gets a code by consent of a user. `parameters` replace those of the app's link. */
-export async function code(
+/** Lets a user allow access, and returns the code. `parameters` replace those of the app's authorization link. */
+export async function newCode(
   server: TestedServer,
   app: TestClient,
   parameters: Record<string, string | undefined> = {},
@@ -80,36 +80,36 @@ export async function code(
 }
 
 /** The form of a code exchange, without credentials. */
-export function exchangeForm(app: TestClient, value: string): FormParameters {
+export function exchangeForm(app: TestClient, code: string): FormParameters {
   return {
     grant_type: 'authorization_code',
-    code: value,
+    code,
     redirect_uri: app.redirectUris[0],
     ...(app.kind === 'public' && { code_verifier: VERIFIER }),
   };
 }
 
-export function refreshForm(value: string): FormParameters {
-  return { grant_type: 'refresh_token', refresh_token: value };
+export function refreshForm(refreshToken: string): FormParameters {
+  return { grant_type: 'refresh_token', refresh_token: refreshToken };
 }
 
-/** Gets the tokens of a new consent. */
-export async function tokens(
+/** Lets a user allow access, and exchanges the code for tokens. */
+export async function newTokens(
   server: TestedServer,
   app: TestClient,
   parameters: Record<string, string | undefined> = {},
 ): Promise<TokenBody> {
-  const form = exchangeForm(app, await code(server, app, parameters));
+  const form = exchangeForm(app, await newCode(server, app, parameters));
   return json<TokenBody>(await post(server, '/oauth/token', app, form));
 }
 
-/** Refreshes, which must succeed, and returns the new tokens. */
-export async function refreshed(
+/** Sends a refresh, which must succeed, and returns the new tokens. */
+export async function mustRefresh(
   server: TestedServer,
   app: TestClient,
   refreshToken: string,
 ): Promise<TokenBody> {
   const response = await post(server, '/oauth/token', app, refreshForm(refreshToken));
-  if (response.status !== 200) throw new Error(`${server.baseUrl} does not refresh.`);
+  if (response.status !== 200) throw new Error(`${server.baseUrl} rejected the refresh token.`);
   return json<TokenBody>(response);
 }

@@ -2,7 +2,8 @@ import { RepeatedWork } from '../../support/background.js';
 import type { Member, PostBody } from '../../support/member.js';
 import { json } from '../../support/responses.js';
 
-export interface Outcome {
+/** The outcome of one publish. */
+export interface PublishOutcome {
   status: number;
   /** Id of the published post, if any. */
   id?: string;
@@ -12,8 +13,8 @@ export interface Outcome {
 }
 
 /** Publishes as a member, several posts at a time, until `stop` is called. */
-export class Load {
-  private readonly outcomes: Outcome[] = [];
+export class PublishLoad {
+  private readonly outcomes: PublishOutcome[] = [];
   private readonly publishers = new RepeatedWork();
 
   /** @param size number of posts that are published at the same time */
@@ -31,7 +32,7 @@ export class Load {
   }
 
   /** @throws when a call got no response */
-  async stop(): Promise<readonly Outcome[]> {
+  async stop(): Promise<readonly PublishOutcome[]> {
     await this.publishers.stop();
     return this.outcomes;
   }

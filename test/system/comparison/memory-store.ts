@@ -1,6 +1,6 @@
 import type { Adapter, AdapterPayload } from 'oidc-provider';
 
-/** The storage of the reference server, in memory. To move its clock, `age` changes the stored times. */
+/** The storage of the reference server, in memory. `age` changes the stored times, so that the reference server acts as if time had passed. */
 export class MemoryStore {
   private readonly stored = new Map<string, AdapterPayload>();
 
@@ -9,12 +9,14 @@ export class MemoryStore {
     const { stored } = this;
     const find = async (id: string): Promise<AdapterPayload | undefined> =>
       stored.get(`${kind} ${id}`);
-    const first = (wanted: (payload: AdapterPayload) => boolean): AdapterPayload | undefined =>
-      [...stored].find(([key, payload]) => key.startsWith(`${kind} `) && wanted(payload))?.[1];
+    const firstOfKind = (
+      matches: (payload: AdapterPayload) => boolean,
+    ): AdapterPayload | undefined =>
+      [...stored].find(([key, payload]) => key.startsWith(`${kind} `) && matches(payload))?.[1];
     return {
       find,
-      findByUid: async (uid) => first((payload) => payload.uid === uid),
-      findByUserCode: async (userCode) => first((payload) => payload.userCode === userCode),
+      findByUid: async (uid) => firstOfKind((payload) => payload.uid === uid),
+      findByUserCode: async (userCode) => firstOfKind((payload) => payload.userCode === userCode),
       upsert: async (id, payload) => void stored.set(`${kind} ${id}`, payload),
       destroy: async (id) => void stored.delete(`${kind} ${id}`),
       async consume(id) {
@@ -26,10 +28,10 @@ export class MemoryStore {
     };
   }
 
-  /** Makes all stored objects older. */
+  /** Moves the times of all stored objects into the past. */
   age(seconds: number): void {
     for (const payload of this.stored.values())
-      for (const moment of ['iat', 'exp'] as const)
-        if (payload[moment] !== undefined) payload[moment] -= seconds;
+      for (const time of ['iat', 'exp'] as const)
+        if (payload[time] !== undefined) payload[time] -= seconds;
   }
 }

@@ -1,5 +1,5 @@
 import { returnUrl } from '../../support/responses.js';
-import type { TestedServer, Row } from './tested-server.js';
+import type { TestedServer, Case } from './tested-server.js';
 
 /** The compared parts of a response, by name. */
 export type Outcome = Record<string, unknown>;
@@ -10,13 +10,13 @@ export interface Difference {
   theirs: Outcome;
 }
 
-/** Sends the request of a row. The outcome is a page for the user, a redirect, or the content of the body. */
-export async function outcomeOf(row: Row, server: TestedServer): Promise<Outcome> {
-  const response = await row.send(server);
+/** Sends the request of a case. The outcome is that the server asks the user, or a redirect to the app, or the status and the content of the response. */
+export async function outcomeOf(testCase: Case, server: TestedServer): Promise<Outcome> {
+  const response = await testCase.send(server);
   const body = await response.text();
   const { status, headers } = response;
   if (status >= 500)
-    throw new Error(`${server.baseUrl} failed at "${row.name}": ${status} ${body}`);
+    throw new Error(`${server.baseUrl} failed at "${testCase.name}": ${status} ${body}`);
   // Without a session, our server shows a link to the app instead of redirecting with the error (RFC 9700 §4.11.2).
   const link = body.includes('>Return to ') ? returnUrl(body).href : null;
   const location = headers.get('location') ?? link;
@@ -27,7 +27,7 @@ export async function outcomeOf(row: Row, server: TestedServer): Promise<Outcome
   return {
     status,
     type: headers.get('content-type')?.split(';')[0] ?? null,
-    ...bodyOf(row, server, body),
+    ...bodyOf(testCase, server, body),
     challenge: headers.get('www-authenticate')?.split(' ')[0] ?? null,
     ...common,
   };
@@ -57,10 +57,10 @@ function redirectOf(location: string, { baseUrl }: TestedServer): Outcome {
 
 const COMPARED = new Set(['code', 'error', 'error_description', 'state', 'iss']);
 
-function bodyOf(row: Row, server: TestedServer, text: string): Outcome {
+function bodyOf(testCase: Case, server: TestedServer, text: string): Outcome {
   const body = parsed(text);
   if (body === undefined) return {};
-  if (row.read) return row.read(body, server);
+  if (testCase.read) return testCase.read(body, server);
   const { error, scope, token_type: tokenType, active } = body;
   return { error, scope, tokenType, active, members: Object.keys(body).toSorted() };
 }

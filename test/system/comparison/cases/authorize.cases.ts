@@ -1,10 +1,10 @@
 import { authorizeLink } from '../../../support/oauth-flow.js';
 import type { TestClient } from '../../../support/test-app.js';
-import type { Apps, TestedServer, Row } from '../tested-server.js';
+import type { Apps, TestedServer, Case } from '../tested-server.js';
 
 type Replaced = Record<string, string | undefined>;
 
-const UNKNOWN_APP = 'svc_app_01jdx8m3wze5cr4w0hg3k7n2qp';
+const UNKNOWN_CLIENT_ID = 'svc_app_01jdx8m3wze5cr4w0hg3k7n2qp';
 
 /** An authorization request: the app's valid link with some parameters replaced and some text added. */
 function link(
@@ -13,7 +13,7 @@ function link(
   app: keyof Apps,
   replaced: Replaced | ((app: TestClient) => Replaced) = {},
   added: string | ((app: TestClient) => string) = '',
-): Row {
+): Case {
   return {
     name: `authorize: ${name}`,
     proves,
@@ -33,7 +33,7 @@ function decided(
   app: keyof Apps,
   decision: 'approve' | 'deny',
   replaced: Replaced = {},
-): Row {
+): Case {
   return {
     name: `authorize: ${name}`,
     proves,
@@ -41,22 +41,22 @@ function decided(
   };
 }
 
-function uri(name: string, proves: string, app: keyof Apps, value: string | undefined): Row {
+function uri(name: string, proves: string, app: keyof Apps, value: string | undefined): Case {
   return link(`redirect_uri ${name}`, proves, app, { redirect_uri: value });
 }
 
-const clients: Row[] = [
+const clients: Case[] = [
   link('a valid request of a confidential app', 'O1', 'garden'),
   link('a valid request of a public app', 'O1', 'pocket'),
   link('client_id missing', 'O2', 'garden', { client_id: undefined }),
-  link('client_id unknown', 'O2', 'garden', { client_id: UNKNOWN_APP }),
+  link('client_id unknown', 'O2', 'garden', { client_id: UNKNOWN_CLIENT_ID }),
   link('client_id malformed', 'O2', 'garden', { client_id: `' OR 1=1` }),
   link('client_id in upper case', 'O2', 'garden', ({ clientId }) => ({
     client_id: clientId.toUpperCase(),
   })),
 ];
 
-const redirects: Row[] = [
+const redirects: Case[] = [
   uri('missing', 'O3', 'garden', undefined),
   uri('empty', 'O10', 'garden', ''),
   uri('of another app', 'O4', 'garden', 'https://library.example/callback?branch=north'),
@@ -91,7 +91,7 @@ const redirects: Row[] = [
   uri('of a private-use scheme with another path', 'O5', 'pocket', 'com.example.pocket:/other'),
 ];
 
-const types: Row[] = [
+const types: Case[] = [
   link('response_type missing', 'O7', 'garden', { response_type: undefined }),
   link('response_type empty', 'O10', 'garden', { response_type: '' }),
   link('response_type foo', 'O7', 'garden', { response_type: 'foo' }),
@@ -100,7 +100,7 @@ const types: Row[] = [
   link('response_type code token', 'O7', 'garden', { response_type: 'code token' }),
 ];
 
-const repeated: Row[] = [
+const repeated: Case[] = [
   link('response_type twice', 'O8', 'garden', {}, '&response_type=code'),
   link('scope twice', 'O8', 'garden', {}, '&scope=posts.read'),
   link('code_challenge twice', 'O8', 'pocket', {}, `&code_challenge=${'x'.repeat(43)}`),
@@ -121,7 +121,7 @@ const repeated: Row[] = [
   link('a state in array syntax only', 'O9', 'garden', { state: undefined }, '&state[]=x'),
 ];
 
-const scopes: Row[] = [
+const scopes: Case[] = [
   link('scope unknown', 'O12', 'garden', { scope: 'profile.read posts.delete' }),
   link('scope not registered for the app', 'O12', 'pocket', { scope: 'posts.write' }),
   link('scope in upper case', 'O12', 'garden', { scope: 'Profile.Read' }),
@@ -132,7 +132,7 @@ const scopes: Row[] = [
   link('scope with a repeated value', 'O14', 'garden', { scope: 'posts.read posts.read' }),
 ];
 
-const pkce: Row[] = [
+const pkce: Case[] = [
   link('no code_challenge of a public app', 'O21', 'pocket', {
     code_challenge: undefined,
     code_challenge_method: undefined,
@@ -152,7 +152,7 @@ const pkce: Row[] = [
   link('code_challenge with padding', 'O23', 'pocket', { code_challenge: `${'x'.repeat(42)}=` }),
 ];
 
-const prompts: Row[] = [
+const prompts: Case[] = [
   link('prompt none', 'O41', 'garden', { prompt: 'none' }),
   link('prompt consent', 'O41', 'garden', { prompt: 'consent' }),
   link('prompt login', 'O41', 'garden', { prompt: 'login' }),
@@ -170,7 +170,7 @@ const STATES: Record<string, string> = {
   '4,096 characters': 's'.repeat(4096),
 };
 
-const states: Row[] = [
+const states: Case[] = [
   ...Object.entries(STATES).flatMap(([name, state]) => [
     decided(`a code and a state with ${name}`, 'O15', 'garden', 'approve', { state }),
     link(`an error and a state with ${name}`, 'O15', 'garden', { state, response_type: 'foo' }),
@@ -183,7 +183,7 @@ const states: Row[] = [
   link('state of 4,097 characters', 'O15', 'garden', { state: 's'.repeat(4097) }),
 ];
 
-const decisions: Row[] = [
+const decisions: Case[] = [
   decided('the user allows a confidential app', 'O16', 'garden', 'approve'),
   decided('the user allows a public app', 'O16', 'pocket', 'approve'),
   decided('the user denies', 'O36', 'garden', 'deny'),
@@ -197,7 +197,7 @@ const decisions: Row[] = [
   }),
 ];
 
-function method(name: string): Row {
+function method(name: string): Case {
   return {
     name: `authorize: the method ${name}`,
     proves: 'O19',
@@ -207,7 +207,7 @@ function method(name: string): Row {
 }
 
 /** The authorization endpoint (RFC 6749 §4.1.1, RFC 7636 §4.3, RFC 9207 §2). */
-export const authorizeRows: readonly Row[] = [
+export const authorizeCases: readonly Case[] = [
   ...clients,
   ...redirects,
   ...types,

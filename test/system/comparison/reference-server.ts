@@ -18,7 +18,7 @@ export interface ReferenceServer extends TestedServer {
   stop(): Promise<void>;
 }
 
-/** Starts the reference on a free loopback port with the same apps. Its users sign in and decide immediately. */
+/** Starts the reference on a free loopback port with the same apps. Its users sign in and decide without a page. */
 export async function startReferenceServer(
   apps: Apps,
   lifetimes: AppConfig['lifetimes'],
@@ -27,10 +27,10 @@ export async function startReferenceServer(
   const baseUrl = `http://127.0.0.1:${port}`;
   const store = new MemoryStore();
   const provider = new Provider(baseUrl, configuration(apps, lifetimes, store));
-  const protocol = provider.callback();
+  const handleProtocol = provider.callback();
   const server = createServer((request, response) => {
     if (request.url?.startsWith('/interaction/')) void interact(provider, request, response);
-    else void protocol(request, response);
+    else void handleProtocol(request, response);
   });
   await once(server.listen(port, '127.0.0.1'), 'listening');
 
@@ -41,14 +41,14 @@ export async function startReferenceServer(
     apps,
     fetch: send,
     async decide(link, decision) {
-      const visitor = new Browser({
+      const browser = new Browser({
         baseUrl,
         fetch: send,
         sms: { count: () => 0, password: noPassword },
       });
-      let page = await visitor.open(link);
+      let page = await browser.open(link);
       while (page.location !== null && new URL(page.location, baseUrl).origin === baseUrl)
-        page = await visitor.open(withDecision(page.location, decision));
+        page = await browser.open(withDecision(page.location, decision));
       return responseOf(page);
     },
     advance: (seconds) => store.age(seconds),
@@ -90,7 +90,7 @@ function configuration(
     adapter: (kind) => store.adapter(kind),
     clients: Object.values(apps).map(metadataOf),
     jwks: { keys: [{ ...key.export({ format: 'jwk' }), alg: 'ES256', use: 'sig' }] },
-    cookies: { keys: ['a key of this run'] },
+    cookies: { keys: ['a key for tests'] },
     routes: {
       authorization: '/oauth/authorize',
       token: '/oauth/token',

@@ -9,8 +9,8 @@ const ASKS_USER: Outcome = { asksUser: true };
 const JSON_ERROR = ['error', 'error_description'];
 const EVERY_SCOPE = 'profile.read posts.read posts.write analytics.read';
 
-/** The outcome of our server when it redirects with an error and the reference shows a page. */
-function redirectToApp(error: string, changed: Outcome = {}): Outcome {
+/** A redirect with an error, usually to `garden`. The other server asks the user instead. */
+function errorRedirect(error: string, changed: Outcome = {}): Outcome {
   return {
     status: 303,
     to: 'https://garden.example/callback',
@@ -24,19 +24,19 @@ function redirectToApp(error: string, changed: Outcome = {}): Outcome {
   };
 }
 
-/** The outcome of the server that issues tokens when the other returns an error. */
-function granted(scope = EVERY_SCOPE): Outcome {
+/** A response with new tokens. The other server returns an error instead. */
+function tokenResponse(scope = EVERY_SCOPE): Outcome {
   const members = ['access_token', 'expires_in', 'refresh_token', 'scope', 'token_type'];
   return { status: 200, scope, tokenType: 'Bearer', members };
 }
 
-/** The outcome of the server that returns an error when the other issues tokens. */
-function failed(error: string, status = 400): Outcome {
+/** A JSON error. The other server returns tokens, or the state of a token, instead. */
+function errorResponse(error: string, status = 400): Outcome {
   return { status, error, members: JSON_ERROR };
 }
 
-/** The same difference in several rows. */
-function inRows(
+/** The same difference in several cases. */
+function inCases(
   names: readonly string[],
   difference: KnownDifference,
 ): Record<string, KnownDifference> {
@@ -44,7 +44,7 @@ function inRows(
 }
 
 const metadata: Record<string, KnownDifference> = {
-  ...inRows(['metadata: the document', 'metadata: another host name'], {
+  ...inCases(['metadata: the document', 'metadata: another host name'], {
     ours: { scopes: ['analytics.read', 'posts.read', 'posts.write', 'profile.read'] },
     theirs: { scopes: ['analytics.read', 'openid', 'posts.read', 'posts.write', 'profile.read'] },
     why: 'The reference is an OpenID provider and cannot omit openid; our server lists its own scopes (RFC 8414 §2).',
@@ -62,35 +62,35 @@ const metadata: Record<string, KnownDifference> = {
 };
 
 const authorize: Record<string, KnownDifference> = {
-  ...inRows(['authorize: response_type token', 'authorize: response_type code token'], {
+  ...inCases(['authorize: response_type token', 'authorize: response_type code token'], {
     ours: { in: 'query' },
     theirs: { in: 'fragment' },
     why: 'An unsupported type is reported in the query (RFC 6749 §3.1.1, §4.1.2.1); fragments belong to the implicit grant, which RFC 9700 §2.1.2 discourages.',
   }),
   'authorize: nonce': {
     ours: ASKS_USER,
-    theirs: redirectToApp('invalid_request'),
+    theirs: errorRedirect('invalid_request'),
     why: 'Parameters of OpenID Connect are unrecognized here and must be ignored (RFC 6749 §3.1).',
   },
-  ...inRows(['authorize: state missing', 'authorize: a state in array syntax only'], {
-    ours: redirectToApp('invalid_request', { state: null }),
+  ...inCases(['authorize: state missing', 'authorize: a state in array syntax only'], {
+    ours: errorRedirect('invalid_request', { state: null }),
     theirs: ASKS_USER,
-    why: 'RFC 6749 §4.1.1 recommends state; the product requirements, section 4.1, requires it.',
+    why: 'RFC 6749 §4.1.1 recommends state; section 4.1 of the product requirements requires it.',
   }),
   'authorize: state of 4,097 characters': {
     ours: { status: 400, type: 'text/html', challenge: null },
     theirs: ASKS_USER,
     why: 'The state must be returned unchanged (RFC 6749 §4.1.2), but browsers and apps cut long addresses. Our server shows a page before the sign-in, since the app could not match an error without this state.',
   },
-  ...inRows(['authorize: scope unknown', 'authorize: scope in upper case'], {
-    ours: redirectToApp('invalid_scope'),
+  ...inCases(['authorize: scope unknown', 'authorize: scope in upper case'], {
+    ours: errorRedirect('invalid_scope'),
     theirs: ASKS_USER,
     why: 'RFC 6749 §3.3 allows a server to ignore unknown scopes or to reject them (§4.1.2.1); developers notice a typo earlier if it is rejected.',
   }),
-  ...inRows(['authorize: scope missing', 'authorize: scope empty'], {
-    ours: redirectToApp('invalid_scope'),
+  ...inCases(['authorize: scope missing', 'authorize: scope empty'], {
+    ours: errorRedirect('invalid_scope'),
     theirs: ASKS_USER,
-    why: 'RFC 6749 §3.3 requires a default scope or an error; the product requirements, section 4.1, requires scope.',
+    why: 'RFC 6749 §3.3 requires a default scope or an error; section 4.1 of the product requirements requires scope.',
   }),
   'authorize: scope not registered for the app': {
     ours: { others: [] },
@@ -98,7 +98,7 @@ const authorize: Record<string, KnownDifference> = {
     why: 'The reference adds the rejected scope; RFC 6749 §4.1.2.1 has no such parameter.',
   },
   'authorize: code_challenge of 44 characters': {
-    ours: redirectToApp('invalid_request', { to: 'http://127.0.0.1/callback' }),
+    ours: errorRedirect('invalid_request', { to: 'http://127.0.0.1/callback' }),
     theirs: ASKS_USER,
     why: 'A SHA-256 is 43 characters of base64url (RFC 7636 §4.2), so no verifier can match. Our server rejects the challenge immediately.',
   },
@@ -107,7 +107,7 @@ const authorize: Record<string, KnownDifference> = {
     theirs: { error: 'login_required' },
     why: 'A sign-in is not sufficient, since the consent page is always shown (OpenID Connect Core §3.1.2.6, by analogy: RFC 6749 has no prompt).',
   },
-  ...inRows(['authorize: the method POST', 'authorize: the method PUT'], {
+  ...inCases(['authorize: the method POST', 'authorize: the method PUT'], {
     ours: {
       status: 405,
       type: 'application/json',
@@ -124,7 +124,7 @@ const UNAUTHENTICATED =
   'A request without client authentication is an invalid_client (RFC 6749 §5.2) and 401, the status for missing credentials (RFC 9110 §15.5.2); the reference treats it as malformed.';
 
 const clients: Record<string, KnownDifference> = {
-  ...inRows(
+  ...inCases(
     [
       'client: no credentials',
       'client: a secret without an app',
@@ -143,11 +143,11 @@ const clients: Record<string, KnownDifference> = {
     why: UNAUTHENTICATED,
   },
   'client: a public app by Basic with an empty password': {
-    ours: granted('profile.read posts.read'),
-    theirs: failed('invalid_request'),
+    ours: tokenResponse('profile.read posts.read'),
+    theirs: errorResponse('invalid_request'),
     why: 'An empty secret may be left out (RFC 6749 §2.3.1), and some client libraries identify a public app in this way.',
   },
-  ...inRows(
+  ...inCases(
     [
       'client: a confidential app with an empty password in Basic',
       'client: Authorization with no credentials',
@@ -168,7 +168,7 @@ const clients: Record<string, KnownDifference> = {
 };
 
 const token: Record<string, KnownDifference> = {
-  ...inRows(['token: the method GET', 'token: the method PUT'], {
+  ...inCases(['token: the method GET', 'token: the method PUT'], {
     ours: {
       status: 405,
       type: 'application/json',
@@ -179,7 +179,7 @@ const token: Record<string, KnownDifference> = {
     theirs: { status: 404, type: 'text/plain', noStore: false },
     why: 'Only POST is allowed (RFC 6749 §3.2); our server distinguishes a wrong method from a wrong address (RFC 9110 §15.5.6).',
   }),
-  ...inRows(
+  ...inCases(
     [
       'token: verifier missing',
       'token: verifier empty',
@@ -193,13 +193,13 @@ const token: Record<string, KnownDifference> = {
     },
   ),
   'token: code after an exchange with another verifier': {
-    ours: failed('invalid_grant'),
-    theirs: granted('profile.read posts.read'),
+    ours: errorResponse('invalid_grant'),
+    theirs: tokenResponse('profile.read posts.read'),
     why: 'The holder of a stolen code gets one guess at its verifier (RFC 6749 §10.10); the reference allows more.',
   },
   'token: refresh after the code was sent twice': {
-    ours: granted(),
-    theirs: failed('invalid_grant'),
+    ours: tokenResponse(),
+    theirs: errorResponse('invalid_grant'),
     why: 'Our server treats a repetition within 10 seconds as a retry: it rejects the code and keeps the tokens. Later repetitions revoke them, which RFC 6749 §4.1.2 recommends (SHOULD).',
   },
 };
@@ -215,12 +215,12 @@ const refresh: Record<string, KnownDifference> = {
     theirs: { scope: 'posts.delete', members: [...JSON_ERROR, 'scope'] },
     why: 'The reference repeats the rejected scope; RFC 6749 §5.2 has no such member.',
   },
-  ...inRows(
+  ...inCases(
     ['refresh: a used token at once', 'refresh: the successor of a token that was sent twice'],
     {
-      ours: granted(),
-      theirs: failed('invalid_grant'),
-      why: 'Our server repeats its response for 30 seconds while the successor is unused, for lost responses and parallel workers. The family does not fork, so the next refresh still detects reuse (RFC 9700 §4.14.2).',
+      ours: tokenResponse(),
+      theirs: errorResponse('invalid_grant'),
+      why: 'Our server repeats its response for 30 seconds while the successor is unused, for lost responses and parallel workers. There is still only one chain of tokens, so the next refresh still detects reuse (RFC 9700 §4.14.2).',
     },
   ),
 };
@@ -229,13 +229,13 @@ const UNCACHED =
   'Responses to requests with credentials must not be cached (RFC 6749 §5.1); RFC 7009 has no rule.';
 
 const revocation: Record<string, KnownDifference> = {
-  ...inRows(
+  ...inCases(
     [
       'revoke: a refresh token',
       'revoke: an access token',
       'revoke: an unknown token',
       'revoke: an unknown hint',
-      'revoke: a token twice, one after the other',
+      'revoke: the same token in two successive requests',
     ],
     {
       ours: { type: 'application/json', members: [], noStore: true },
@@ -243,7 +243,7 @@ const revocation: Record<string, KnownDifference> = {
       why: 'Clients ignore the body (RFC 7009 §2.2); ours is {}, since some clients parse it anyway. It must not be cached.',
     },
   ),
-  ...inRows(
+  ...inCases(
     [
       'revoke: token missing',
       'revoke: token empty',
@@ -252,21 +252,21 @@ const revocation: Record<string, KnownDifference> = {
       'revoke: a wrong secret in Basic',
       'revoke: no secret',
       'revoke: the token of another app',
-      'revoke: the token of another app, by a public one',
+      'revoke: the token of another app, by a public app',
       'revoke: a JSON body',
     ],
     { ours: { noStore: true }, theirs: { noStore: false }, why: UNCACHED },
   ),
   'revoke: a refresh after the revocation of the access token': {
-    ours: granted(),
-    theirs: failed('invalid_grant'),
+    ours: tokenResponse(),
+    theirs: errorResponse('invalid_grant'),
     why: 'A server may revoke the refresh token together with the access token (RFC 7009 §2.1); our server does not.',
   },
 };
 
 const introspection: Record<string, KnownDifference> = {
   'introspect: by a public app': {
-    ours: failed('invalid_client', 401),
+    ours: errorResponse('invalid_client', 401),
     theirs: {
       status: 200,
       active: true,
@@ -281,7 +281,7 @@ const introspection: Record<string, KnownDifference> = {
     theirs: { status: 400, error: 'invalid_request', challenge: null },
     why: 'A public app has no authorization for this endpoint (RFC 7662 §2.1), and a failed attempt with the Authorization header requires a challenge (RFC 7662 §2.3, RFC 6749 §5.2).',
   },
-  ...inRows(['introspect: the method GET', 'revoke: the method GET'], {
+  ...inCases(['introspect: the method GET', 'revoke: the method GET'], {
     ours: {
       status: 405,
       type: 'application/json',
@@ -294,7 +294,7 @@ const introspection: Record<string, KnownDifference> = {
   }),
 };
 
-/** Intended differences between our server and the reference, by the name of the row. */
+/** Intended differences between our server and the reference, by the name of the case. */
 export const differences: Readonly<Record<string, KnownDifference>> = {
   ...metadata,
   ...authorize,

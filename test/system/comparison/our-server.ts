@@ -25,16 +25,16 @@ export async function registerApps(app: TestApp): Promise<Apps> {
 
 /** Our server. `decide` uses one browser, whose user signs in by phone once and stays signed in. */
 export function ourServer(app: TestApp, apps: Apps, user: User): TestedServer {
-  const visitor = new Browser(app);
+  const browser = new Browser(app);
   return {
     baseUrl: app.baseUrl,
     apps,
     fetch: (path, init) => app.fetch(path, init),
     async decide(link, decision) {
-      const page = await visitor.open(link);
-      const consent = page.html.includes(DECISION) ? page : await visitor.signIn(link, user);
+      const page = await browser.open(link);
+      const consent = page.html.includes(DECISION) ? page : await browser.signIn(link, user);
       const scope = new URL(link, app.baseUrl).searchParams.get('scope')?.split(' ') ?? [];
-      return responseOf(await visitor.submit(consent, DECISION, { scope, decision }));
+      return responseOf(await browser.submit(consent, DECISION, { scope, decision }));
     },
     advance: (seconds) => app.clock.advance(seconds * SECOND),
   };

@@ -6,10 +6,10 @@ import {
   type TestedServer,
   post,
   postForm,
-  refreshed,
+  mustRefresh,
   refreshForm,
-  type Row,
-  tokens,
+  type Case,
+  newTokens,
 } from '../tested-server.js';
 
 const REVOKE = '/oauth/revoke';
@@ -18,19 +18,19 @@ const INTROSPECT = '/oauth/introspect';
 type Send = (server: TestedServer, issued: TokenBody, garden: TestClient) => Promise<Response>;
 
 /** A request with the tokens of a new consent to `garden`. */
-function row(name: string, proves: string, send: Send, read?: Row['read']): Row {
+function afterConsent(name: string, proves: string, send: Send, read?: Case['read']): Case {
   return {
     name,
     proves,
     send: async (server) =>
-      send(server, await tokens(server, server.apps.garden), server.apps.garden),
+      send(server, await newTokens(server, server.apps.garden), server.apps.garden),
     ...(read && { read }),
   };
 }
 
-/** Revokes the refresh token with some parameters replaced. */
-function revoke(name: string, proves: string, replaced: FormParameters = {}): Row {
-  return row(`revoke: ${name}`, proves, (server, { refresh_token: token }, garden) =>
+/** A revocation of a new refresh token, with some parameters replaced. */
+function revoke(name: string, proves: string, replaced: FormParameters = {}): Case {
+  return afterConsent(`revoke: ${name}`, proves, (server, { refresh_token: token }, garden) =>
     post(server, REVOKE, garden, { token, ...replaced }),
   );
 }
@@ -41,8 +41,8 @@ function afterRevoking(
   proves: string,
   form: (issued: TokenBody) => FormParameters,
   probe: Send,
-): Row {
-  return row(`revoke: ${name}`, proves, async (server, issued, garden) => {
+): Case {
+  return afterConsent(`revoke: ${name}`, proves, async (server, issued, garden) => {
     await post(server, REVOKE, garden, form(issued));
     return probe(server, issued, garden);
   });
@@ -53,7 +53,7 @@ const sendRefresh: Send = (server, { refresh_token: value }, garden) =>
 const introspectAccessToken: Send = (server, { access_token: token }, garden) =>
   post(server, INTROSPECT, garden, { token });
 
-const revocation: Row[] = [
+const revocation: Case[] = [
   revoke('a refresh token', 'O105'),
   revoke('an unknown token', 'O107', { token: 'unknown' }),
   revoke('an unknown hint', 'O107', { token_type_hint: 'foo' }),
@@ -63,26 +63,33 @@ const revocation: Row[] = [
   revoke('a wrong secret', 'O108', { client_secret: 'wrong' }),
   revoke('no secret', 'O108', { client_secret: undefined }),
   revoke('no credentials', 'O108', { client_id: undefined, client_secret: undefined }),
-  row('revoke: an access token', 'O106', (server, { access_token: token }, garden) =>
+  afterConsent('revoke: an access token', 'O106', (server, { access_token: token }, garden) =>
     post(server, REVOKE, garden, { token }),
   ),
-  row('revoke: a wrong secret in Basic', 'O108', (server, { access_token: token }, garden) =>
-    postForm(server, REVOKE, { token }, basic(garden.clientId, 'wrong')),
+  afterConsent(
+    'revoke: a wrong secret in Basic',
+    'O108',
+    (server, { access_token: token }, garden) =>
+      postForm(server, REVOKE, { token }, basic(garden.clientId, 'wrong')),
   ),
-  row('revoke: a token twice, one after the other', 'O107', async (server, issued, garden) => {
-    await post(server, REVOKE, garden, { token: issued.refresh_token });
-    return post(server, REVOKE, garden, { token: issued.refresh_token });
-  }),
-  row('revoke: the token of another app', 'O109', (server, { refresh_token: token }) =>
+  afterConsent(
+    'revoke: the same token in two successive requests',
+    'O107',
+    async (server, issued, garden) => {
+      await post(server, REVOKE, garden, { token: issued.refresh_token });
+      return post(server, REVOKE, garden, { token: issued.refresh_token });
+    },
+  ),
+  afterConsent('revoke: the token of another app', 'O109', (server, { refresh_token: token }) =>
     post(server, REVOKE, server.apps.library, { token }),
   ),
-  row(
-    'revoke: the token of another app, by a public one',
+  afterConsent(
+    'revoke: the token of another app, by a public app',
     'O109',
     (server, { refresh_token: token }) => post(server, REVOKE, server.apps.pocket, { token }),
   ),
-  row('revoke: the method GET', 'O108', (server) => server.fetch(`${REVOKE}?token=x`)),
-  row('revoke: a JSON body', 'O108', (server) =>
+  afterConsent('revoke: the method GET', 'O108', (server) => server.fetch(`${REVOKE}?token=x`)),
+  afterConsent('revoke: a JSON body', 'O108', (server) =>
     server.fetch(REVOKE, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -119,7 +126,7 @@ const revocation: Row[] = [
     (issued) => ({ token: issued.access_token, token_type_hint: 'refresh_token' }),
     introspectAccessToken,
   ),
-  row(
+  afterConsent(
     'revoke: a refresh after another app tried to revoke its token',
     'O109',
     async (server, issued, garden) => {
@@ -127,26 +134,26 @@ const revocation: Row[] = [
       return sendRefresh(server, issued, garden);
     },
   ),
-  row(
+  afterConsent(
     'revoke: the successor of a refresh token after the revocation of the used one',
     'O105',
     async (server, issued, garden) => {
-      const next = await refreshed(server, garden, issued.refresh_token);
+      const next = await mustRefresh(server, garden, issued.refresh_token);
       await post(server, REVOKE, garden, { token: issued.refresh_token });
       return sendRefresh(server, next, garden);
     },
   ),
 ];
 
-/** Introspects the access token with some parameters replaced. */
-function introspect(name: string, proves: string, replaced: FormParameters = {}): Row {
-  return row(`introspect: ${name}`, proves, (server, { access_token: token }, garden) =>
+/** An introspection of a new access token, with some parameters replaced. */
+function introspect(name: string, proves: string, replaced: FormParameters = {}): Case {
+  return afterConsent(`introspect: ${name}`, proves, (server, { access_token: token }, garden) =>
     post(server, INTROSPECT, garden, { token, ...replaced }),
   );
 }
 
 /** Values that must be equal on both servers, in addition to the names of the members. */
-const readValues: Row['read'] = (body, { baseUrl, apps }) => ({
+const readValues: Case['read'] = (body, { baseUrl, apps }) => ({
   members: Object.keys(body).toSorted(),
   active: body.active,
   scope: body.scope,
@@ -156,15 +163,15 @@ const readValues: Row['read'] = (body, { baseUrl, apps }) => ({
   seconds: Number(body.exp) - Number(body.iat),
 });
 
-const introspection: Row[] = [
-  row(
-    'introspect: a live access token',
+const introspection: Case[] = [
+  afterConsent(
+    'introspect: a valid access token',
     'O111',
     (server, { access_token: token }, garden) => post(server, INTROSPECT, garden, { token }),
     readValues,
   ),
-  row(
-    'introspect: a live refresh token',
+  afterConsent(
+    'introspect: a valid refresh token',
     'O111',
     (server, { refresh_token: token }, garden) => post(server, INTROSPECT, garden, { token }),
     readValues,
@@ -177,42 +184,51 @@ const introspection: Row[] = [
   introspect('a wrong secret', 'O111', { client_secret: 'wrong' }),
   introspect('no secret', 'O111', { client_secret: undefined }),
   introspect('no credentials', 'O111', { client_id: undefined, client_secret: undefined }),
-  row('introspect: a wrong secret in Basic', 'O111', (server, { access_token: token }, garden) =>
-    postForm(server, INTROSPECT, { token }, basic(garden.clientId, 'wrong')),
+  afterConsent(
+    'introspect: a wrong secret in Basic',
+    'O111',
+    (server, { access_token: token }, garden) =>
+      postForm(server, INTROSPECT, { token }, basic(garden.clientId, 'wrong')),
   ),
-  row('introspect: by a public app', 'O111', async (server) => {
+  afterConsent('introspect: by a public app', 'O111', async (server) => {
     const { pocket } = server.apps;
-    const { access_token: token } = await tokens(server, pocket);
+    const { access_token: token } = await newTokens(server, pocket);
     return post(server, INTROSPECT, pocket, { token });
   }),
-  row('introspect: by a public app with an empty password in Basic', 'O111', (server) =>
+  afterConsent('introspect: by a public app with an empty password in Basic', 'O111', (server) =>
     postForm(server, INTROSPECT, { token: 'x' }, basic(server.apps.pocket.clientId, '')),
   ),
-  row('introspect: by another app', 'O112', (server, { access_token: token }) =>
+  afterConsent('introspect: by another app', 'O112', (server, { access_token: token }) =>
     post(server, INTROSPECT, server.apps.library, { token }),
   ),
-  row('introspect: an expired access token', 'O111', (server, issued, garden) => {
+  afterConsent('introspect: an expired access token', 'O111', (server, issued, garden) => {
     server.advance(3601);
     return introspectAccessToken(server, issued, garden);
   }),
-  row(
+  afterConsent(
     'introspect: a used refresh token',
     'O111',
     async (server, { refresh_token: token }, garden) => {
-      await refreshed(server, garden, token);
+      await mustRefresh(server, garden, token);
       return post(server, INTROSPECT, garden, { token });
     },
   ),
-  row('introspect: an access token after its refresh', 'O103', async (server, issued, garden) => {
-    await refreshed(server, garden, issued.refresh_token);
-    return introspectAccessToken(server, issued, garden);
-  }),
-  row('introspect: a token of a revoked grant', 'O111', async (server, issued, garden) => {
+  afterConsent(
+    'introspect: an access token after its refresh',
+    'O103',
+    async (server, issued, garden) => {
+      await mustRefresh(server, garden, issued.refresh_token);
+      return introspectAccessToken(server, issued, garden);
+    },
+  ),
+  afterConsent('introspect: a token of a revoked grant', 'O111', async (server, issued, garden) => {
     await post(server, REVOKE, garden, { token: issued.refresh_token });
     return introspectAccessToken(server, issued, garden);
   }),
-  row('introspect: the method GET', 'O111', (server) => server.fetch(`${INTROSPECT}?token=x`)),
+  afterConsent('introspect: the method GET', 'O111', (server) =>
+    server.fetch(`${INTROSPECT}?token=x`),
+  ),
 ];
 
 /** Revocation and introspection (RFC 7009, RFC 7662). */
-export const tokenManagementRows: readonly Row[] = [...revocation, ...introspection];
+export const tokenManagementCases: readonly Case[] = [...revocation, ...introspection];

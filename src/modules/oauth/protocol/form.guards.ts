@@ -4,9 +4,9 @@ import { AppConfig } from '../../../platform/config/app-config.js';
 import { readForm } from './form-body.js';
 import { OAuthError } from './oauth.errors.js';
 
-/** Reads the form of a page. It is a guard, so that the exception filter of the controller handles errors of the form. */
+/** Reads the form of a page. It is a guard, not middleware, so that the exception filter of the controller handles its errors. */
 @Injectable()
-export class FormBodyGuard implements CanActivate {
+export class PageFormGuard implements CanActivate {
   constructor(private readonly config: AppConfig) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
@@ -18,12 +18,15 @@ export class FormBodyGuard implements CanActivate {
 
 declare module '../../../platform/request-context.js' {
   interface RequestContext {
-    /** Why the form could not be read. `ClientGuard` throws it unless a limit of failed attempts is exceeded. */
+    /**
+     * Why the form could not be read. `ClientGuard` throws it, unless the URL contains a client secret or a limit of failed attempts
+     * is exceeded.
+     */
     formError?: unknown;
   }
 }
 
-/** Reads the form of a client. Leaves errors to `ClientGuard`, so that malformed forms count as failed attempts. */
+/** Reads the form of a client and forbids caching. `ClientGuard` throws the errors, so that malformed forms count as failed attempts. */
 @Injectable()
 export class ClientFormGuard implements CanActivate {
   constructor(private readonly config: AppConfig) {}

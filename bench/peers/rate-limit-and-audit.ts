@@ -21,8 +21,11 @@ const INSERT_EVENT = `
 const WINDOW_MS = 900_000;
 const MAX_FAILURES = 100;
 
-/** The response headers of the service. */
-export const TOKEN_HEADERS = {
+/**
+ * Headers that a peer adds to each response. Those of the service are the same, apart from `Pragma` and two directives of its
+ * policy.
+ */
+export const TOKEN_RESPONSE_HEADERS = {
   'Cache-Control': 'no-store',
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
   'Referrer-Policy': 'no-referrer',
@@ -31,12 +34,21 @@ export const TOKEN_HEADERS = {
   'X-Frame-Options': 'DENY',
 };
 
-/** The duties of a token endpoint besides issuing tokens: the limit of failed attempts and the audit log. */
-export class TokenDuties {
+/** What the token endpoint of the service does besides issuing tokens: the limit of failed attempts, and the audit log. */
+export class RateLimitAndAudit {
   constructor(private readonly pool: Pool) {}
 
-  /** Whether the address, or the app at this address, has reached the limit of failures in 15 minutes. */
-  async isRateLimited(clientId: string, address: string): Promise<boolean> {
+  /**
+   * Whether the address, or the app at this address, has reached the limit of failures in 15 minutes.
+   * @param options.clientId may be absent: then only the limit of the address applies
+   */
+  async isRateLimited({
+    address,
+    clientId = '',
+  }: {
+    address: string;
+    clientId?: string;
+  }): Promise<boolean> {
     const since = new Date(Date.now() - WINDOW_MS);
     const keys = [hashOf(`${clientId}|${address}`), hashOf(address)];
     const [rows] = await this.pool.execute<RowDataPacket[]>(FIND_FAILURES, [...keys, since]);
