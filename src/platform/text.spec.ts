@@ -15,12 +15,23 @@ describe('Text rules', () => {
     expect(controls).toEqual([...c0.filter((code) => ![0x09, 0x0a, 0x0d].includes(code)), 0x7f]);
   });
 
-  it.each(['', ' ', '\t\n', '\u200b', '\u3164', '\u2800', '\u00ad\ufeff'])(
-    'treat %j as blank',
-    (text) => {
-      expect(isBlank(text)).toBe(true);
-    },
-  );
+  it.each([
+    '',
+    ' ',
+    '\t\n',
+    '\u200b',
+    '\u3164',
+    '\u2800',
+    '\u00ad\ufeff',
+    '\ufe0f',
+    '\u034f',
+    '\u17b4\u17b5',
+    '\u180b',
+    '\u{e0100}',
+    '\u2065',
+  ])('treat %j as blank', (text) => {
+    expect(isBlank(text)).toBe(true);
+  });
 
   it.each(['a', ' . ', '\u{1f600}', '\u0301'])('treat %j as not blank', (text) => {
     expect(isBlank(text)).toBe(false);

@@ -9,6 +9,11 @@ describe('parsePhone', () => {
     ' +14155552671 ',
     '＋14155552671',
     '+١٤١٥٥٥٥٢٦٧١',
+    '+१४१५५५५२६७१',
+    '\u202a+1 415 555 2671\u202c',
+    '\u2066+1 (415) 555\u20112671\u2069',
+    '\u200e+1\u00a0415\u2009555\u20132671\ufe0f',
+    '\u{e0001}+14155552671',
   ])('O53 parses "%s" as +14155552671', (typed) => {
     expect(parsePhone(typed)).toBe('+14155552671');
     expect(parsePhone(typed, 'DE')).toBe('+14155552671');
@@ -26,6 +31,9 @@ describe('parsePhone', () => {
     ['00442079460958', 'DE'],
     ['00 44 20 7946 0958', 'FR'],
     ['011442079460958', 'US'],
+    ['0011 44 20 7946 0958', 'AU'],
+    ['001 44 20 7946 0958', 'HK'],
+    ['00 15 44 20 7946 0958', 'BR'],
   ])('O150 parses "%s" with the default country %s, but not without one', (typed, country) => {
     expect(parsePhone(typed, country)).toBe('+442079460958');
     expect(parsePhone(typed)).toBeUndefined();

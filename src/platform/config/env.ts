@@ -85,7 +85,9 @@ const COUNTRY_ALIASES: Readonly<Record<string, string>> = { UK: 'GB', EL: 'GR' }
 
 function checkCountry(code: string, context: z.RefinementCtx<string>): void {
   if (isSupportedCountry(code)) return;
-  const known = COUNTRY_ALIASES[code];
+  const upperCase = code.toUpperCase();
+  const known =
+    COUNTRY_ALIASES[upperCase] ?? (isSupportedCountry(upperCase) ? upperCase : undefined);
   context.addIssue(
     `"${code}" is not a country with phone numbers; ${known === undefined ? 'use two-letter codes such as US or GB' : `the code is ${known}`}`,
   );

@@ -147,6 +147,24 @@ describe('loadConfig', () => {
   });
 
   it.each([
+    [
+      { OTP_COUNTRIES: 'UK' },
+      'OTP_COUNTRIES: "UK" is not a country with phone numbers; the code is GB',
+    ],
+    [
+      { OTP_COUNTRIES: 'US,XX' },
+      'OTP_COUNTRIES: "XX" is not a country with phone numbers; use two-letter codes such as US or GB',
+    ],
+    [
+      { OTP_DEFAULT_COUNTRY: 'UK' },
+      'OTP_DEFAULT_COUNTRY: "UK" is not a country with phone numbers; the code is GB',
+    ],
+    [
+      { OTP_DEFAULT_COUNTRY: 'us' },
+      'OTP_DEFAULT_COUNTRY: "us" is not a country with phone numbers; the code is US',
+    ],
+    [{ DB_TIMEOUT_MS: '3600001' }, 'DB_TIMEOUT_MS: must be at most 3600000'],
+    [{ METRICS_PORT: 'x' }, 'METRICS_PORT: must be a port or off'],
     [{ DATABASE_SSL: 'true' }, 'DATABASE_SSL: must be off, required, verify-ca or verify-full'],
     [
       { DATABASE_SSL: 'required' },
@@ -222,6 +240,15 @@ describe('loadConfig', () => {
   it('accepts a webhook secret as text and as base64', () => {
     for (const secret of ['b'.repeat(16), `whsec_${Buffer.alloc(16).toString('base64')}`])
       expect(problemsOf({ SMS_WEBHOOK_SECRET: secret })).toEqual([]);
+  });
+
+  it('freezes the configuration deeply', () => {
+    const config = loadConfig({ OTP_COUNTRIES: 'US' });
+    const change = (object: object, member: string) => () => Object.assign(object, { [member]: 1 });
+    for (const object of [config.server, config.database, config.otp, config.quota.plans])
+      expect(change(object, 'timeoutMs')).toThrow(TypeError);
+    expect(change(config.otp.countries ?? [], '0')).toThrow(TypeError);
+    expect(config.server.metricsHost).toBe('127.0.0.1');
   });
 
   it('O126 sets the default limits of the OAuth routes', () => {

@@ -18,7 +18,7 @@ import { reportFigure } from '../figures.js';
 
 const COMMAND = process.env.TEST_GALERA_COMMAND ?? '';
 const NODES = 3;
-const TOKENS = byExtent(1000, 100);
+const TOKENS = byExtent({ whole: 1000, quick: 100 });
 const PUBLISHERS = 4;
 const DATABASE = `platform_test_${randomBytes(6).toString('hex')}`;
 

@@ -1,6 +1,10 @@
 import { loadConfig } from '../../../platform/config/load-config.js';
 import { LANGUAGES } from '../../../pages/language.js';
-import { newOneTimePassword, oneTimePasswordMessage } from './one-time-password.js';
+import {
+  newOneTimePassword,
+  oneTimePasswordMessage,
+  parseOneTimePassword,
+} from './one-time-password.js';
 
 const SAMPLES = 60_000;
 /** Chi-squared with 9 degrees of freedom exceeds this once in a billion runs. */
@@ -32,6 +36,32 @@ describe('newOneTimePassword', () => {
     // More than nine standard deviations.
     expect(Math.abs(distinct - expected)).toBeLessThan(400);
   });
+});
+
+describe('parseOneTimePassword', () => {
+  it.each([
+    '123456',
+    ' 123 456\n',
+    '123-456',
+    '123–456',
+    '1 2 3 4 5 6',
+    '\u200e123456',
+    '\u2066123\u00a0456\u2069',
+    '１２３４５６',
+    '١٢٣٤٥٦',
+    '۱۲۳۴۵۶',
+    '१२३४५६',
+    '\u{1d7cf}\u{1d7d0}\u{1d7d1}\u{1d7d2}\u{1d7d3}\u{1d7d4}',
+  ])('reads 123456 from %j', (typed) => {
+    expect(parseOneTimePassword(typed)).toBe('123456');
+  });
+
+  it.each(['', '12345', '1234567', '12345a', '1٢3۴5½', '123.456', '#123456'])(
+    'rejects %j',
+    (typed) => {
+      expect(parseOneTimePassword(typed)).toBeUndefined();
+    },
+  );
 });
 
 describe('oneTimePasswordMessage', () => {
