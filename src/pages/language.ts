@@ -16,18 +16,25 @@ const LANGUAGE_TAG = /^([a-z]{2,3})(?:-[a-z\d]{1,8})*$/i;
  * lookup of RFC 4647 §3.4). `es-MX` matches `es`; an invalid tag is ignored.
  */
 export function parseUiLocales(uiLocales: string): Language | undefined {
-  for (const tag of uiLocales.split(' ')) {
+  return lookUp(uiLocales.split(' '));
+}
+
+/**
+ * The first supported language in the browser's order of preference (RFC 9110 §12.5.4; lookup of RFC 4647 §3.4); English by
+ * default.
+ */
+export function acceptedLanguage(request: Request): Language {
+  return lookUp(request.acceptsLanguages()) ?? LANGUAGES[0];
+}
+
+/** The first tag whose language is supported. */
+function lookUp(tags: readonly string[]): Language | undefined {
+  for (const tag of tags) {
     const requested = LANGUAGE_TAG.exec(tag)?.[1]?.toLowerCase();
     const language = LANGUAGES.find((each) => each === requested);
     if (language) return language;
   }
   return undefined;
-}
-
-/** The supported language that the browser prefers (RFC 9110 §12.5.4); English by default. */
-export function acceptedLanguage(request: Request): Language {
-  const accepted = request.acceptsLanguages([...LANGUAGES]);
-  return LANGUAGES.find((each) => each === accepted) ?? LANGUAGES[0];
 }
 
 /** The UTC day of a time, as `2026-11-21` and as "21 November 2026" in a locale (BCP 47). */

@@ -35,7 +35,7 @@ onOneEngine('Authorization endpoint: error page and error redirect', (database) 
       const link = authorizeLink(client, { state: 'a b&c', ...parameters });
       const page = await new Browser(app()).open(link);
       expectErrorPageWithReturnLink(page, client, error, { state: 'a b&c' });
-      expect(page.html).toContain('>Return to Garden Share</a>');
+      expect(page.html).toContain('>Return to \u2068Garden Share\u2069</a>');
       expect(page.html).not.toContain('<script');
     },
   );

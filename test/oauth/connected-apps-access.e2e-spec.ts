@@ -82,7 +82,7 @@ onOneEngine('Connected apps: valid access', (database) => {
     await app().accessToken(user, garden);
     const page = await visitor.signInToAccount(user);
     const done = await visitor.submit(page, REVOKE, { all: '1' });
-    expect(done.html).toContain('Garden Share no longer has access.');
+    expect(done.html).toContain('\u2068Garden Share\u2069 no longer has access.');
     expect(done.html).not.toContain('Long Gone');
     const now = app().clock.now();
     expect((await grants()).map(({ revokedAt }) => revokedAt)).toEqual([now, now, now]);
@@ -141,7 +141,7 @@ onOneEngine('Connected apps: valid access', (database) => {
       visitor.submit(page, REVOKE, { client_id: garden.clientId });
     const pages = await Promise.all([remove(), remove()]);
     const confirmations = pages.filter(({ html }) =>
-      html.includes('Garden Share no longer has access.'),
+      html.includes('\u2068Garden Share\u2069 no longer has access.'),
     );
     expect(confirmations).toHaveLength(1);
     const written = await app().dataSource.manager.countBy(AuditEvent, {

@@ -157,7 +157,7 @@ onOneEngine('Connected apps', (database) => {
     const page = await visitor.open(APPS);
     const done = await visitor.submit(page, REVOKE, { client_id: garden.clientId });
     expectPage(done, 200);
-    expect(done.html).toContain('Garden Share no longer has access.');
+    expect(done.html).toContain('\u2068Garden Share\u2069 no longer has access.');
     expect([...rowsOf(done).keys()]).toEqual([store.clientId]);
     expect(await statusOf(first.access_token)).toBe(401);
     expect(await statusOf(second.access_token)).toBe(401);
@@ -253,7 +253,7 @@ onOneEngine('Connected apps', (database) => {
     expect(page.html).toContain('Publish and delete posts');
     expect(page.html).not.toContain('Corner Store');
     const done = await visitor.submit(page, REVOKE);
-    expect(done.html).toContain('Garden Share no longer has access.');
+    expect(done.html).toContain('\u2068Garden Share\u2069 no longer has access.');
     expect(await statusOf(token)).toBe(401);
     expectPage(await visitor.open(address), 404);
   });

@@ -1,5 +1,5 @@
 import { formatDuration, LOCALES } from '../language.js';
-import type { Text } from './markup.js';
+import { markup, type Text } from './markup.js';
 
 const LOCALE = LOCALES.en;
 
@@ -109,7 +109,7 @@ export const errors = (startAgain: string) => ({
   invalidRequest: (app: string, code: string, description: string): ErrorText =>
     page(
       'This link does not work',
-      `${app} sent an invalid request. Nothing was shared with it.`,
+      markup`<bdi>${app}</bdi> sent an invalid request. Nothing was shared with it.`,
       'You can close this page, or return to the app and try again.',
       `For the developers of the app: ${code}. ${description}`,
     ),

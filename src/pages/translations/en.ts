@@ -2,7 +2,7 @@ import type { Scope } from '../../platform/access/scopes.js';
 import { formatDuration, LOCALES } from '../language.js';
 import { errors } from './en-errors.js';
 import { landing } from './en-landing.js';
-import { markup } from './markup.js';
+import { isolated, markup } from './markup.js';
 
 const LOCALE = LOCALES.en;
 
@@ -108,12 +108,12 @@ export const en = {
     footer:
       'Apps lose access immediately, but keep the data they have already copied. To have it deleted, contact the developer of the app.',
     single: 'Connected app',
-    singleTitle: (app: string) => `Connected app: ${app}`,
+    singleTitle: (app: string) => `Connected app: ${isolated(app)}`,
     permissions: 'This app can:',
     showAll: 'All connected apps',
     noneSelected: 'No app is selected. Select the apps to disconnect.',
     alreadyRemoved: 'This access was already removed.',
-    removed: (app: string) => `${app} no longer has access.`,
+    removed: (app: string) => `${isolated(app)} no longer has access.`,
     removedSeveral: (count: number) =>
       `${count.toLocaleString(LOCALE)} apps no longer have access.`,
   },
@@ -122,7 +122,7 @@ export const en = {
     appFooter: 'Nothing is shared with an app until you allow it.',
     backToAccount: 'Open your connected apps and start again.',
     accountFooter: 'Apps can access your account only while you allow it.',
-    returnTo: (app: string) => `Return to ${app}`,
+    returnTo: (app: string) => `Return to ${isolated(app)}`,
   },
   post: {
     titleOf: (author: string) => `A post by ${author}`,

@@ -104,7 +104,7 @@ export const errors = (startAgain: string): ErrorTexts => ({
   invalidRequest: (app, code, description) =>
     page(
       'Este enlace no funciona',
-      `${app} ha enviado una solicitud no válida. No se ha compartido nada con esa aplicación.`,
+      markup`<bdi>${app}</bdi> ha enviado una solicitud no válida. No se ha compartido nada con esa aplicación.`,
       'Puede cerrar esta página, o volver a la aplicación e intentarlo de nuevo.',
       markup`Para los desarrolladores de la aplicación: <span lang="en">${code}. ${description}</span>`,
     ),

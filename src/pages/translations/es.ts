@@ -2,7 +2,7 @@ import type { Catalogue } from './en.js';
 import { formatDuration, LOCALES } from '../language.js';
 import { errors } from './es-errors.js';
 import { landing } from './es-landing.js';
-import { markup } from './markup.js';
+import { isolated, markup } from './markup.js';
 
 const LOCALE = LOCALES.es;
 
@@ -109,12 +109,12 @@ export const es: Catalogue = {
     footer:
       'Las aplicaciones pierden el acceso de inmediato, pero conservan los datos que ya hayan copiado. Para que se eliminen, diríjase al desarrollador de la aplicación.',
     single: 'Aplicación conectada',
-    singleTitle: (app) => `Aplicación conectada: ${app}`,
+    singleTitle: (app) => `Aplicación conectada: ${isolated(app)}`,
     permissions: 'Esta aplicación puede:',
     showAll: 'Todas las aplicaciones conectadas',
     noneSelected: 'No ha seleccionado ninguna aplicación. Seleccione las que quiera desconectar.',
     alreadyRemoved: 'Este acceso ya se había retirado.',
-    removed: (app) => `${app} ya no tiene acceso.`,
+    removed: (app) => `${isolated(app)} ya no tiene acceso.`,
     removedSeveral: (count) => `${count.toLocaleString(LOCALE)} aplicaciones ya no tienen acceso.`,
   },
   recovery: {
@@ -122,7 +122,7 @@ export const es: Catalogue = {
     appFooter: 'No se comparte nada con una aplicación hasta que usted lo permita.',
     backToAccount: 'Abra sus aplicaciones conectadas y empiece de nuevo.',
     accountFooter: 'Las aplicaciones solo pueden acceder a su cuenta mientras usted lo permita.',
-    returnTo: (app) => `Volver a ${app}`,
+    returnTo: (app) => `Volver a ${isolated(app)}`,
   },
   post: {
     titleOf: (author) => `Una publicación de ${author}`,

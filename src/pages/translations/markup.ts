@@ -22,3 +22,8 @@ export function toHtml(value: unknown): string {
 export function markup(template: TemplateStringsArray, ...values: Text[]): Markup {
   return new Markup(String.raw({ raw: template }, ...values.map(toHtml)));
 }
+
+/** Isolates the direction of a name in plain text, such as a title, as `<bdi>` does in HTML (Unicode Annex 9, FSI and PDI). */
+export function isolated(name: string): string {
+  return `\u2068${name}\u2069`;
+}

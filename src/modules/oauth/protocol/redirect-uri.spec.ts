@@ -15,6 +15,8 @@ describe('Registration of a redirect URI', () => {
     'http://127.0.0.1/callback',
     'http://127.0.0.1:53123/callback',
     'http://[::1]/callback',
+    'https://[2001:db8::1]:8443/callback?a=%5B1%5D',
+    "https://garden.example/a-._~!$&'()+,;=:@/%c3%A4?x=y/z?",
     'com.example.garden:/callback',
     'com.example.garden-share://oauth/callback',
   ])('accepts %s', (uri) => {
@@ -43,6 +45,22 @@ describe('Registration of a redirect URI', () => {
     ['a space', 'https://garden.example/call back', 'printable'],
     ['a line feed', 'https://garden.example/\ncallback', 'printable'],
     ['a letter outside ASCII', 'https://gärten.example/callback', 'printable'],
+    ['a scheme in upper case', 'HTTPS://garden.example/callback', 'scheme in lower case'],
+    ['a private-use scheme in upper case', 'com.Example.garden:/cb', 'scheme in lower case'],
+    ['a backslash', 'https://garden.example\\cb', 'percent-encode'],
+    ['a percent sign without digits', 'https://garden.example/%zz', 'percent-encode'],
+    ['a percent sign at the end', 'https://garden.example/100%', 'percent-encode'],
+    ['brackets in the query', 'https://garden.example/?a[]=1', 'percent-encode'],
+    ['braces', 'https://garden.example/{id}', 'percent-encode'],
+    ['a quote', 'https://garden.example/"', 'percent-encode'],
+    ...['code', 'state', 'iss', 'error', 'error_description', 'error_uri'].map(
+      (name): [string, string, string] => [
+        `the response parameter ${name}`,
+        `https://garden.example/callback?a=1&${name}=x`,
+        `the parameter "${name}"`,
+      ],
+    ),
+    ['an encoded response parameter', 'https://garden.example/?st%61te=x', 'the parameter "state"'],
     ['more than 2000 characters', `https://garden.example/${'a'.repeat(2000)}`, 'characters'],
   ])('rejects %s', (_, uri, reason) => {
     expect(redirectUriProblem(uri)).toContain(reason);

@@ -3,6 +3,12 @@ const LOOPBACK_HOSTS = new Set(['127.0.0.1', '[::1]', 'localhost']);
 const PRIVATE_USE_SCHEME = /^[a-z][a-z0-9+-]*(\.[a-z0-9+-]+)+:$/;
 const UNPRINTABLE = /[^\u0021-\u007e]/;
 const MAX_LENGTH = 2000;
+/** A host in brackets, the only place of brackets in a URI (RFC 3986 §3.2.2). */
+const BRACKETED_HOST = /^[a-z][a-z\d+.-]*:\/\/\[[\da-f:.]+\]/;
+/** The characters of a URI, with % only before two hexadecimal digits (RFC 3986 §2). */
+const URI_CHARACTERS = /^(?:[\w\-.~:/?@!$&'()*+,;=]|%[\da-f]{2})*$/i;
+/** The parameters that an authorization response adds (RFC 6749 §4.1.2, RFC 9207 §2). */
+const RESPONSE_PARAMETERS = ['code', 'state', 'iss', 'error', 'error_description', 'error_uri'];
 
 /** Why a redirect URI cannot be registered (RFC 6749 §3.1.2, RFC 8252 §7.1). Undefined if it is valid. */
 export function redirectUriProblem(uri: string): string | undefined {
@@ -11,9 +17,15 @@ export function redirectUriProblem(uri: string): string | undefined {
   if (!URL.canParse(uri)) return 'must be an absolute URI';
   if (uri.includes('*')) return 'must not contain a wildcard; register each redirect URI in full';
   if (uri.includes('#')) return 'must not have a fragment';
-  const { protocol, username, password, hostname } = new URL(uri);
-  if (/^https?:$/.test(protocol) && !/^https?:\/\//.test(uri))
+  const { protocol, username, password, hostname, searchParams } = new URL(uri);
+  if (!uri.startsWith(protocol)) return `must have its scheme in lower case, as ${protocol}`;
+  if (/^https?:$/.test(protocol) && !uri.startsWith(`${protocol}//`))
     return 'must have // after its scheme';
+  if (!URI_CHARACTERS.test(uri.replace(BRACKETED_HOST, '')))
+    return 'must be a URI: percent-encode characters such as \\ and [, and write % only before two hexadecimal digits';
+  const taken = RESPONSE_PARAMETERS.find((name) => searchParams.has(name));
+  if (taken !== undefined)
+    return `must not have the parameter "${taken}", which the response adds (RFC 6749 §3.1)`;
   if (username !== '' || password !== '') return 'must not contain a user name or password';
   if (protocol === 'https:') return undefined;
   if (protocol === 'http:') {
