@@ -209,7 +209,7 @@ async function publish(caller: Caller, draft: Record<string, unknown>): Promise<
     body: { id, ...draft, permalink: permalink(id), createdAt: now },
     headers: {
       location: `/dev/v1/posts/${id}`,
-      ratelimit: `"posts-per-month";r=${remaining};t=${secondsLeft(now)}`,
+      ratelimit: `"posts-month";r=${remaining};t=${secondsLeft(now)}`,
     },
   };
 }

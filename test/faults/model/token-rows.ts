@@ -47,7 +47,7 @@ export function violationsIn({ grant, access, refresh }: StoredGrant): string[] 
   const issuedForCode = refresh.filter(({ predecessorHash }) => predecessorHash === null);
   const predecessors = new Set(refresh.map(({ predecessorHash }) => predecessorHash));
   const withSuccessor = refresh.filter(({ hash }) => predecessors.has(hash));
-  const repeatable = refresh.filter(({ encryptedResponse }) => encryptedResponse !== null);
+  const withStoredResponse = refresh.filter(({ encryptedResponse }) => encryptedResponse !== null);
   const hasUnusedSuccessor = ({ hash }: RefreshToken): boolean =>
     unused.some(({ predecessorHash }) => predecessorHash === hash);
   return [
@@ -60,13 +60,16 @@ export function violationsIn({ grant, access, refresh }: StoredGrant): string[] 
     ...(access.length === refresh.length
       ? []
       : [`${access.length} access and ${refresh.length} refresh tokens`]),
-    ...(repeatable.every(hasUnusedSuccessor)
+    ...(withStoredResponse.every(hasUnusedSuccessor)
       ? []
-      : ['the response of a refresh token is stored although the successor of the token was used']),
+      : ['the response to a refresh is stored although the refresh token in it was used']),
   ].map((violation) => `${grant.id}: ${violation}`);
 }
 
-/** Whether the rows are those of the state: the same codes and tokens, used or revoked ones, and ended grants. */
+/**
+ * Whether the rows equal the grants of the model: the same codes and tokens, each used or revoked in both or in neither, and the
+ * same grants ended.
+ */
 export function isStored(state: State, stored: readonly StoredGrant[]): boolean {
   const wanted = state.map(({ endedBy, code, access, refresh }) => [
     endedBy !== null,

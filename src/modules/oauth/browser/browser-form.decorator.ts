@@ -17,6 +17,7 @@ export function BrowserForms(): ClassDecorator {
     ApiExcludeController(),
     UseFilters(PageErrorFilter),
     UseGuards(SameOriginGuard, FailedAttemptsGuard),
+    // The group of all forms: sign-in, consent and account.
     LimitCalls('decision'),
     UseGuards(PageFormGuard),
   );

@@ -7,7 +7,10 @@ import { OtpChallenge, OtpFailures, SignInSession, TrustedDevice } from './sign-
 /** Guesses per one-time password. */
 const MAX_ATTEMPTS = 5;
 
-/** Sessions, trusted devices, one-time passwords and the failures of a phone. */
+/**
+ * Sessions, one-time passwords, the failures of a phone, and trusted devices: browsers that signed in with a phone before. The
+ * table of trusted devices is `known_browsers`.
+ */
 @Injectable()
 export class SignInRepository {
   constructor(private readonly dataSource: DataSource) {}

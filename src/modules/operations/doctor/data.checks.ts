@@ -11,16 +11,16 @@ const MAX_SHOWN = 3;
 
 /**
  * Compares a counter cache with the rows that it counts.
- * @param correct repairs a row in its own transaction; returns undefined if its counter is no longer wrong
+ * @param repairRow repairs a row in its own transaction; returns undefined if its counter is no longer wrong
  */
 export async function counterFindings(
   counter: CounterCache,
-  correct?: (id: string) => Promise<Discrepancy | undefined>,
+  repairRow?: (id: string) => Promise<Discrepancy | undefined>,
 ): Promise<Finding[]> {
   const shown: string[] = [];
   let wrong = 0;
   for await (const found of counter.discrepancies()) {
-    const discrepancy = correct ? await correct(found.id) : found;
+    const discrepancy = repairRow ? await repairRow(found.id) : found;
     if (!discrepancy) continue;
     wrong += 1;
     const { id, stored, counted } = discrepancy;
@@ -29,7 +29,7 @@ export async function counterFindings(
   const { name } = counter;
   if (wrong === 0) return [ok(`${name} is correct in every row.`)];
   const rows = `${wrong} ${wrong === 1 ? 'row' : 'rows'}, such as ${shown.join(', ')}`;
-  if (correct) return [ok(`${name} was corrected. It was wrong in ${rows}.`)];
+  if (repairRow) return [ok(`${name} was corrected. It was wrong in ${rows}.`)];
   return [failed(`${name} is wrong in ${rows}.`, 'npm run -s cli -- doctor --fix')];
 }
 
@@ -46,7 +46,7 @@ const SCHEDULES: Readonly<Record<JobName, Schedule>> = {
   'usage-rollup': { due: (now) => addMilliseconds(now, -30 * MINUTE), command: 'usage rollup' },
 };
 
-/** Warns of each job that has not finished in time. No failed request would reveal that. */
+/** Warns of each job that has not finished in time. Requests succeed even if a job does not run, so nothing else reveals it. */
 export function jobFindings(runs: JobRunsRepository, now: Date): Promise<Finding[]> {
   return Promise.all(
     JOBS.map(async (name) => {
