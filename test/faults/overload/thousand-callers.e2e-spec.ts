@@ -43,14 +43,14 @@ const NO_PAUSE: Behaviour = { intervalMs: 0, obeysRetryAfter: true };
 const IGNORE_RETRY_AFTER: Behaviour = { intervalMs: 0, obeysRetryAfter: false };
 
 (IS_QUICK ? onOneServer : onSqliteAndOneServer)('A thousand concurrent callers', (database) => {
-  const operator = useTestApp(database);
+  const setupApp = useTestApp(database);
   let service: ServiceProcess;
   let members: Member[];
   beforeAll(async () => {
-    operator().clock.set(new Date().toISOString());
-    const client = await operator().addClient();
+    setupApp().clock.set(new Date().toISOString());
+    const client = await setupApp().addClient();
     members = [];
-    while (members.length < MEMBERS) members.push(await Member.join(operator(), { client }));
+    while (members.length < MEMBERS) members.push(await Member.join(setupApp(), { client }));
     const env = { MIGRATE: '0', DEMO: '0', QUOTA_DEFAULT_LIMIT: '10000000', LOG_LEVEL: 'error' };
     service = await startProcess({ url: database.url, env });
   });
