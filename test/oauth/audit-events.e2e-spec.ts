@@ -111,7 +111,7 @@ onOneEngine('Audit log of OAuth', (database) => {
     await expectEvents(() => exchange(app(), client, result.get('code') ?? ''), 200, issued);
   });
 
-  it('O144 records a refresh, and its repetition within the replay window', async () => {
+  it('O144 records a refresh, and its repetition within the retry window', async () => {
     const appAndGrant = { app: client.clientId, grant };
     await expectEvents(() => refresh(), 200, { action: 'token.refreshed', ...appAndGrant });
     await expectEvents(() => refresh(), 200, { action: 'token.replayed', ...appAndGrant });

@@ -219,7 +219,7 @@ onOneEngine('Prune: expired rows', (database) => {
       expect(await manager.find(entity)).toMatchObject([{ expiresAt: ago(DAY - 1) }]);
   });
 
-  it('O142 clears the stored response of a used refresh token a minute after its replay window ends, and does not count that as a deletion', async () => {
+  it('O142 clears the stored response of a used refresh token a minute after its retry window ends, and does not count that as a deletion', async () => {
     const first = await tokensOf(await newCode());
     const next = await json<TokenBody>(await refresh(first.refresh_token));
     const usedToken = async (): Promise<RefreshToken> =>

@@ -96,7 +96,7 @@ export class OAuthRetention {
     ];
   }
 
-  /** Used refresh tokens whose replay window has ended. Clears their stored responses; the rows remain. */
+  /** Used refresh tokens whose retry window has ended. Clears their stored responses; the rows remain. */
   responsesToClear(): DeletableRows {
     const ended = addMilliseconds(this.clock.now(), -CLOCK_SKEW_MS);
     return rowsToClear(this.dataSource, RefreshToken, {

@@ -108,7 +108,7 @@ onEachServer('Database with constant deadlocks', (database) => {
       expect(load.total).toBeGreaterThan(before.done);
       expect(keyedLoad.posts.size).toBeGreaterThan(before.keyedPosts);
 
-      await Promise.all([load.stop(), keyedLoad.stop(), exchanged]);
+      await Promise.all([load.stop(), keyedLoad.stopAndCheck(), exchanged]);
       await exchanges.expectTokensStored();
       // The service retries most of the transactions that were rolled back.
       const unavailable = load.rejected + keyedLoad.retries;

@@ -80,7 +80,7 @@ onSqliteAndOneServer('Processes killed repeatedly', (database) => {
         await Promise.all(dying.map((service) => service.killAndRestart()));
         killed += dying.length;
       }
-      await load.stop();
+      await load.stopAndCheck();
       expect(load.posts.size).toBeGreaterThan(kills);
       expect(load.retries).toBeGreaterThanOrEqual(kills);
       // With this many kills, some hit a committed request before its response.

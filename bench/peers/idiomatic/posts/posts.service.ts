@@ -109,7 +109,7 @@ export class PostsService {
       status: 201,
       durationMs: Date.now() - receivedAt.getTime(),
       requestId,
-      metered: true,
+      countsAgainstQuota: true,
     });
     await this.quota.spend(manager, app, at);
   }
