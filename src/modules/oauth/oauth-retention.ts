@@ -81,8 +81,11 @@ export class OAuthRetention {
         orderBy: 'expiresAt',
       }),
       deletableRows(dataSource, OtpFailures, {
-        where: { lastAt: before(OTP_FAILURES_MS), lockedUntil: Or(IsNull(), LessThanOrEqual(now)) },
-        orderBy: 'lastAt',
+        where: {
+          lastAttemptAt: before(OTP_FAILURES_MS),
+          lockedUntil: Or(IsNull(), LessThanOrEqual(now)),
+        },
+        orderBy: 'lastAttemptAt',
       }),
       deletableRows(dataSource, TrustedDevice, {
         where: { signedInAt: before(TRUSTED_DEVICES_MS) },

@@ -45,6 +45,7 @@ export async function storedGrants(
 export function violationsIn({ grant, access, refresh }: StoredGrant): string[] {
   const unused = refresh.filter(({ consumedAt }) => consumedAt === null);
   const issuedForCode = refresh.filter(({ predecessorHash }) => predecessorHash === null);
+  // Each token has its own predecessor; that of the first is null.
   const predecessors = new Set(refresh.map(({ predecessorHash }) => predecessorHash));
   const withSuccessor = refresh.filter(({ hash }) => predecessors.has(hash));
   const withStoredResponse = refresh.filter(({ encryptedResponse }) => encryptedResponse !== null);
@@ -53,7 +54,7 @@ export function violationsIn({ grant, access, refresh }: StoredGrant): string[] 
   return [
     ...(unused.length > 1 ? [`${unused.length} refresh tokens are unused`] : []),
     ...(issuedForCode.length > 1 ? ['the code was exchanged more than once'] : []),
-    ...(predecessors.size < refresh.length ? ['a refresh token has two successors'] : []),
+    ...(predecessors.size < refresh.length ? ['two refresh tokens have the same predecessor'] : []),
     ...(withSuccessor.some(({ consumedAt }) => consumedAt === null)
       ? ['a refresh token has a successor and is unused']
       : []),

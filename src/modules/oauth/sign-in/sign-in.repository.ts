@@ -104,19 +104,19 @@ export class SignInRepository {
     return this.dataSource.manager.findOneBy(OtpFailures, { phone });
   }
 
-  /** Finds the row and locks it until the end of the transaction, by setting `lastAt`. */
+  /** Finds the row and locks it until the end of the transaction, by setting `lastAttemptAt`. */
   async findFailuresForUpdate(
     tx: Transaction,
     phone: string,
     now: Date,
   ): Promise<OtpFailures | null> {
-    const { affected } = await entities(tx).update(OtpFailures, { phone }, { lastAt: now });
+    const { affected } = await entities(tx).update(OtpFailures, { phone }, { lastAttemptAt: now });
     return affected === 1 ? entities(tx).findOneBy(OtpFailures, { phone }) : null;
   }
 
   /** Like `findFailuresForUpdate`, but creates a missing row. */
   async upsertFailuresForUpdate(tx: Transaction, phone: string, now: Date): Promise<OtpFailures> {
-    await upsert(tx, OtpFailures, { phone, lastAt: now });
+    await upsert(tx, OtpFailures, { phone, lastAttemptAt: now });
     return entities(tx).findOneByOrFail(OtpFailures, { phone });
   }
 
