@@ -22,7 +22,7 @@ import { AppQuota, QuotaUsage } from './modules/quota/quota.entities.js';
 import { User } from './modules/users/user.entity.js';
 import { JobRun } from './platform/lifecycle/job-run.entity.js';
 
-/** The entities of all tables. For what a row of each is, see the data model in docs/architecture.md. */
+/** The entities of all tables. The data model in docs/architecture.md says what one row of each table is. */
 export const entities = [
   User,
   App,

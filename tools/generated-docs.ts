@@ -11,18 +11,19 @@ const CLI = 'docs/cli.md';
 const WRITE_COMMAND = 'npm run -s build && node dist/tools/generated-docs.js --write';
 
 const EXAMPLE_HEAD = `\
-# Outside of production, every variable is optional. Copy this file to .env, uncomment the variables to change, and run
+# Outside of production, every variable is optional with the default SMS_SENDER.
+# Copy this file to .env, uncomment the variables to change, and run
 #   node --env-file=.env dist/src/bundle/main.js
 # Generated from src/platform/config/env.ts by: ${WRITE_COMMAND}
 `;
 
 const PAGE_HEAD = `\
-<!-- Generated from src/platform/config/env.ts by: ${WRITE_COMMAND} -->
+<!-- Generated from src/platform/config/env.ts and src/platform/config/rate-limits.ts by: ${WRITE_COMMAND} -->
 <!-- prettier-ignore-start -->
 
 # Configuration
 
-The service and the command line read environment variables. Outside of production, every variable is optional. An empty variable counts as unset. [\`.env.example\`](../.env.example) lists the same variables. To use such a file, run \`node --env-file=.env dist/src/bundle/main.js\`.
+The service and the command line read environment variables. Outside of production, every variable is optional with the default \`SMS_SENDER\`. An empty variable counts as unset. [\`.env.example\`](../.env.example) lists the same variables. To use such a file, run \`node --env-file=.env dist/src/bundle/main.js\`.
 
 With \`NODE_ENV=production\`, the service requires \`OTP_PEPPER\` and an https \`PUBLIC_URL\`. It rejects the console SMS sender, an SMS gateway over plain http, and demo data. It reports all problems together.
 `;
@@ -30,7 +31,7 @@ With \`NODE_ENV=production\`, the service requires \`OTP_PEPPER\` and an https \
 interface Variable {
   name: string;
   description: string;
-  /** Who changes the variable, and why. */
+  /** Which operators or installations need to change the variable. */
   changedBy: string;
   /** As written in the environment; empty without a default. */
   default: string;
@@ -94,7 +95,7 @@ export function configurationPage(): string {
     PAGE_HEAD,
     groups.join('\n'),
     '### Names in `RATE_LIMITS`\n',
-    'A limit without a period in its name applies to 15 minutes. Failures and messages are counted across all processes, calls in each process. Revocation and introspection have separate limits with the values for token requests.\n',
+    'A limit whose name does not end in `-per-minute`, `-per-hour` or `-per-day` applies to 15 minutes. Failures and messages are counted across all processes, calls in each process. Revocation and introspection have separate limits with the values for token requests.\n',
     table(['Name', 'Default', 'Counts'], limits),
     '<!-- prettier-ignore-end -->\n',
   ].join('\n');

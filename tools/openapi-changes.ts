@@ -4,7 +4,7 @@ import { newestRelease, releaseProblems, versionOf, type ReleaseFiles } from './
 const FILES: ReleaseFiles = {
   current: 'openapi/openapi.json',
   released: 'openapi/released.json',
-  accepted: 'openapi/accepted-changes.json',
+  acceptedChanges: 'openapi/accepted-changes.json',
   changelog: 'CHANGELOG.md',
 };
 
@@ -24,7 +24,12 @@ async function check(files: ReleaseFiles): Promise<void> {
     console.log(`${files.current} is compatible with ${await versionOf(files.released)}.`);
 }
 
-async function release({ current, released, accepted, changelog }: ReleaseFiles): Promise<void> {
+async function release({
+  current,
+  released,
+  acceptedChanges,
+  changelog,
+}: ReleaseFiles): Promise<void> {
   const [version, newest] = [await versionOf(current), await newestRelease(changelog)];
   if (version !== newest) {
     fail(
@@ -33,7 +38,7 @@ async function release({ current, released, accepted, changelog }: ReleaseFiles)
     return;
   }
   await copyFile(current, released);
-  await writeFile(accepted, '[]\n');
+  await writeFile(acceptedChanges, '[]\n');
   console.log(`Updated ${released} to ${version}.`);
 }
 

@@ -8,7 +8,7 @@ export interface ReleaseFiles {
   /** The document of the newest release. */
   released: string;
   /** The list of accepted breaking changes since that release. */
-  accepted: string;
+  acceptedChanges: string;
   changelog: string;
 }
 
@@ -68,22 +68,25 @@ async function hasUnreleased(changelog: string): Promise<boolean> {
 }
 
 async function compatibilityProblems(files: ReleaseFiles, version: string): Promise<string[]> {
-  const accepted = JSON.parse(await readFile(files.accepted, 'utf8')) as AcceptedChange[];
+  const accepted = JSON.parse(await readFile(files.acceptedChanges, 'utf8')) as AcceptedChange[];
   const changes = await breakingChanges(files.released, files.current);
   const rejected = changes.filter((change) => !accepted.some((one) => isSame(one, change)));
   const unused = accepted.filter((one) => !changes.some((change) => isSame(one, change)));
   return [
     ...rejected.map(
       ({ rule, path, message }) =>
-        `This breaks clients of ${version}: ${message}\n  ${rule} at ${path}\n  Revert the change, or add it to ${files.accepted} with rule, path and reason.`,
+        `This breaks clients of ${version}: ${message}\n  ${rule} at ${path}\n  Revert the change, or add it to ${files.acceptedChanges} with rule, path and reason.`,
     ),
     ...unused.map(
       ({ rule, path }) =>
-        `${files.accepted} lists a change that does not exist: ${rule} at ${path}. Remove the entry.`,
+        `${files.acceptedChanges} lists a change that does not exist: ${rule} at ${path}. Remove the entry.`,
     ),
     ...accepted
       .filter(({ reason }) => !reason?.trim())
-      .map(({ rule, path }) => `${files.accepted} has no reason for ${rule} at ${path}. Add one.`),
+      .map(
+        ({ rule, path }) =>
+          `${files.acceptedChanges} has no reason for ${rule} at ${path}. Add one.`,
+      ),
   ];
 }
 

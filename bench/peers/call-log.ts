@@ -14,14 +14,14 @@ export interface Call {
   requestId: string;
 }
 
-/** A row of the call log. @param options.metered whether the call counts against the monthly quota */
+/** A row of the call log. `countsAgainstQuota` is the value of the column `metered`. */
 export function callRow(
   call: Call,
-  { metered }: { metered: boolean },
+  { countsAgainstQuota }: { countsAgainstQuota: boolean },
 ): (string | number | boolean | Date)[] {
   const { at, clientId, userId, route, status, durationMs, requestId } = call;
   const id = newId('call', at);
-  return [at, id, clientId, userId, route, status, durationMs, requestId, metered];
+  return [at, id, clientId, userId, route, status, durationMs, requestId, countsAgainstQuota];
 }
 
 /** Records calls in batches every second, as the service does. */
@@ -33,7 +33,7 @@ export class CallLog {
   }
 
   record(call: Call): void {
-    this.pending.push(callRow(call, { metered: false }));
+    this.pending.push(callRow(call, { countsAgainstQuota: false }));
   }
 
   private flush(): void {

@@ -5,7 +5,7 @@ import { writeResults } from '../write-results.js';
 import { measureFlatness } from './flatness.js';
 import { measureHotApp } from './hot-app.js';
 import { measureLean } from './lean.js';
-import { measureProcesses, type Processes } from './processes.js';
+import { measureProcesses, type ProcessFigures } from './processes.js';
 import { flatTable, hotTable, leanTable, processesTable } from './tables.js';
 
 interface Options {
@@ -34,7 +34,7 @@ const PARTS: Record<string, (server: BenchServer, options: Options) => Promise<P
     return [figures, leanTable(figures)];
   },
   out: async (server) => {
-    const figures: Processes[] = [];
+    const figures: ProcessFigures[] = [];
     for (const count of [1, 2, 4]) figures.push(await measureProcesses(server, count));
     return [figures, processesTable(figures)];
   },

@@ -14,11 +14,10 @@ const USERS = 100;
 const SECONDS = 5;
 
 /** Figures of one or more processes behind a load balancer. */
-export interface Processes {
+export interface ProcessFigures {
   processes: number;
-  /** Responses per second. */
-  reads: number;
-  posts: number;
+  readsPerSecond: number;
+  postsPerSecond: number;
   /** CPU time per read in microseconds: of all processes, and of the database server. */
   serviceMicros?: number;
   databaseMicros?: number;
@@ -30,7 +29,10 @@ export interface Processes {
 }
 
 /** Measures `count` processes behind a load balancer, with one database. */
-export async function measureProcesses(server: BenchServer, count: number): Promise<Processes> {
+export async function measureProcesses(
+  server: BenchServer,
+  count: number,
+): Promise<ProcessFigures> {
   const { url, pool } = await server.database(`platform_bench_${count}_processes`);
   await insertApp(pool);
   await insertGrants(pool, await fillUsers(pool, USERS));
@@ -55,8 +57,8 @@ export async function measureProcesses(server: BenchServer, count: number): Prom
     );
     return {
       processes: count,
-      reads: readRate,
-      posts: postRate,
+      readsPerSecond: readRate,
+      postsPerSecond: postRate,
       serviceMicros: micros[0],
       databaseMicros: micros[1],
       stored: Number(counts?.stored),

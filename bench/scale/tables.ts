@@ -2,7 +2,7 @@ import { median } from '../results.js';
 import type { Flatness } from './flatness.js';
 import type { HotApp } from './hot-app.js';
 import type { Lean, Slice } from './lean.js';
-import type { Processes } from './processes.js';
+import type { ProcessFigures } from './processes.js';
 
 /** Markdown tables of the results. */
 
@@ -54,7 +54,7 @@ function leanRow(process: string, { requests, megabytes, alive }: Slice): (strin
   return [process, requests, megabytes, ...counts];
 }
 
-export function processesTable(rows: readonly Processes[]): string {
+export function processesTable(rows: readonly ProcessFigures[]): string {
   return table(
     [
       'processes',
@@ -68,8 +68,8 @@ export function processesTable(rows: readonly Processes[]): string {
     ],
     rows.map((row) => [
       row.processes,
-      row.reads.toFixed(0),
-      row.posts.toFixed(0),
+      row.readsPerSecond.toFixed(0),
+      row.postsPerSecond.toFixed(0),
       row.serviceMicros ?? '–',
       row.databaseMicros ?? '–',
       row.stored,

@@ -86,7 +86,7 @@ const OAUTH_REMEDIES: Readonly<Record<OAuthErrorCode, Omit<OAuthCodeEntry, 'code
   invalid_client: {
     statuses: [401],
     remedy:
-      'The client_id or client secret is wrong, or the operator disabled the app. Keep the tokens of your users: you can use them again once this is fixed.',
+      'The client_id is missing, the client_id or client secret is wrong, or the operator disabled the app. Keep the tokens of your users: you can use them again once this is fixed.',
   },
   invalid_grant: {
     statuses: [400],

@@ -6,7 +6,7 @@ import type { Language } from './language.js';
 export interface SessionBinding {
   /** Proves that the form came from our own page (RFC 6749 §10.12). */
   token: string;
-  /** On account pages, the client id of the connected app whose page follows a sign-in or sign-out. */
+  /** On account pages, the client id of the connected app whose page is shown after a sign-in or sign-out. */
   next?: string;
   /** The language that the app requested, sent from page to page as `ui_locales`. */
   uiLocale?: Language;
@@ -14,7 +14,7 @@ export interface SessionBinding {
 
 /** Binds a form to an authorization request or to a sign-in to the account. */
 export interface FormBinding extends SessionBinding {
-  /** Id of the authorization request, or of the sign-in. */
+  /** Id of the authorization request or, on account pages, of the sign-in. Not a database transaction. */
   transaction: string;
 }
 

@@ -68,7 +68,7 @@ onOneEngine('Monthly post quota', (database) => {
     });
   });
 
-  it('C110 is the limit that the operator set from the next publish on, even if it is below the usage', async () => {
+  it('C110 is, from the next publish on, the limit that the operator set, even if it is below the usage', async () => {
     const member = await Member.join(app());
     await setLimit(member, 2);
     expect(await publish(member, 3)).toEqual([201, 201, 429]);
@@ -182,6 +182,7 @@ onOneEngine('Monthly post quota', (database) => {
     await expect.poll(() => received.context.caller?.clientId).toBe(member.client.clientId);
     app().clock.set('2026-12-01T00:00:00.000Z');
     const responded = once(sent, 'response') as Promise<[IncomingMessage]>;
+    // `beginPublish` has sent the first byte.
     sent.end(body.slice(1));
     const { id, createdAt } = (await readJson((await responded)[0])) as PostBody;
     expect(createdAt).toBe('2026-12-01T00:00:00.000Z');
@@ -243,7 +244,7 @@ onOneEngine('Monthly post quota', (database) => {
     expect(await quotaOf(member)).toStrictEqual({ ...expected, limit: null, remaining: null });
   });
 
-  it('GET /quota accepts a token with any scope, and requires one', async () => {
+  it('GET /quota requires a token, and accepts any scope', async () => {
     const client = await app().addClient();
     for (const scope of ['profile.read', 'posts.read', 'posts.write', 'analytics.read'] as const) {
       const member = await Member.join(app(), { client, scopes: [scope] });
@@ -312,7 +313,7 @@ onOneEngine('Monthly post quota', (database) => {
       },
     );
 
-    it('C110 reflect from the next call on a limit below the usage, a limit above it, a limit of 0 and no limit', async () => {
+    it('C110 reflect a limit below the usage, a limit above it, a limit of 0 and no limit, each from the next call on', async () => {
       const member = await Member.join(app());
       for (let post = 1; post <= 3; post += 1) await member.publish();
       await setLimit(member, 2);
@@ -339,7 +340,7 @@ onOneEngine('Monthly post quota', (database) => {
       await expectFieldErrors(await member.post('/posts', { content: 1 }), 'content wrong_type');
     });
 
-    it('C108 a deleted post does not return its quota', async () => {
+    it('C108 a deleted post does not give its quota back', async () => {
       const member = await Member.join(app());
       await setLimit(member, 1);
       const { id } = await member.publish();

@@ -30,7 +30,7 @@ onOneEngine('Command "app update"', (database) => {
 
   const update = (...args: string[]): Promise<Record<string, unknown>> =>
     cli.json('app', 'update', id, ...args);
-  const find = (): Promise<RegisteredApp> => app().service(AppsService).show(id);
+  const find = (): Promise<RegisteredApp> => app().service(AppsService).get(id);
 
   async function updateEvents(): Promise<unknown[]> {
     const trail = await auditTrail(app().dataSource, id);

@@ -63,7 +63,12 @@ const COMMANDS: Readonly<Record<string, CommandCase>> = {
   },
   'user unlock': {
     args: async ({ app, member: { user } }) => {
-      const failure = { phone: user.phone, failures: 3, lastAt: new Date(), lockedUntil: null };
+      const failure = {
+        phone: user.phone,
+        failures: 3,
+        lastAttemptAt: new Date(),
+        lockedUntil: null,
+      };
       await app.dataSource.manager.insert(OtpFailures, failure);
       return [user.id];
     },

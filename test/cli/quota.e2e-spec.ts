@@ -125,7 +125,9 @@ onOneEngine('Commands "quota show", "quota set" and "quota reset"', (database) =
       previous: { period: expect.stringMatching(/^\d{4}-\d\d$/), apps: 0, posts: 0 },
     });
     expect(await cli.json('quota', 'show', clientId)).toMatchObject({ used: 7 });
-    expect((await cli.run('quota', 'reset')).stdout).toContain('Closed earlier months of 0 apps.');
+    expect((await cli.run('quota', 'reset')).stdout).toContain(
+      'Recorded plans and limits of earlier months in 0 rows.',
+    );
   });
 
   it('writes before it reads in the transaction that sets a quota, so that SQLite needs no retry', async () => {

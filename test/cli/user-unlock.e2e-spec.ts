@@ -30,7 +30,7 @@ onOneEngine('Command "user unlock"', (database) => {
       await dataSource.manager.insert(OtpFailures, {
         phone,
         failures,
-        lastAt: new Date(),
+        lastAttemptAt: new Date(),
         lockedUntil,
       });
     return id;

@@ -4,6 +4,8 @@ import { json } from '../support/responses.js';
 import { useTestApp } from '../support/test-app.js';
 
 const GUIDE = '/docs/integrate.md';
+/** Paths that the guide mentions as "at `/path`". */
+const PATHS_IN_TEXT = /at `(\/[a-z][\w./-]*)`/g;
 
 async function expectGuide(response: Response): Promise<string> {
   expect(response.status).toBe(200);
@@ -36,7 +38,7 @@ onSqlite('Integration guide', (database) => {
     const links = [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link);
     expect(links.length).toBeGreaterThan(3);
     expect(links.filter((link) => !/^(https:\/\/|#)/.test(link))).toEqual([]);
-    for (const [, path = ''] of text.matchAll(/at `(\/[a-z][\w./-]*)`/g))
+    for (const [, path = ''] of text.matchAll(PATHS_IN_TEXT))
       expect({ path, status: (await app().fetch(path)).status }).toEqual({ path, status: 200 });
   });
 });

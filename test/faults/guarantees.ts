@@ -16,7 +16,7 @@ export const GUARANTEES: Readonly<Record<string, Guarantee>> = {
   },
   overload: {
     title: 'Overload',
-    text: 'The service stays up under overload: excess requests get 503. The 99th percentile of the response times of the other requests is at most 2 s, except in the first half second of a thousand concurrent callers. The queue and the memory are bounded. From 3 s after the overload on, no request gets 503, and the 99th percentile is at most five times that at half load. In the results, the best load is that of 48 callers without pauses, and half load is half their rate.',
+    text: 'The service stays up under overload: excess requests get 503. The 99th percentile of the response times of the other requests is at most 2 s, except in the first half second of a thousand concurrent callers. The queue and the memory are bounded. From 3 s after the overload on, no request gets 503, and the 99th percentile is at most five times that at half load. In the results, full load is that of 48 callers without pauses, and half load is half their rate.',
   },
   failover: {
     title: 'Failover',

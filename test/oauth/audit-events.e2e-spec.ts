@@ -111,7 +111,7 @@ onOneEngine('Audit log of OAuth', (database) => {
     await expectEvents(() => exchange(app(), client, result.get('code') ?? ''), 200, issued);
   });
 
-  it('O144 records a refresh, and its repetition within the replay window', async () => {
+  it('O144 records a refresh, and its repetition within the retry window', async () => {
     const appAndGrant = { app: client.clientId, grant };
     await expectEvents(() => refresh(), 200, { action: 'token.refreshed', ...appAndGrant });
     await expectEvents(() => refresh(), 200, { action: 'token.replayed', ...appAndGrant });
@@ -184,9 +184,9 @@ onOneEngine('Audit log of OAuth', (database) => {
     const earlier = app().sms.count(user.phone);
     const page = await visitor.submit(phonePage, '/oauth/authorize/sign-in', phone);
     const right = Number(await app().sms.password(user.phone, { afterMessages: earlier }));
-    const lastAt = app().clock.now();
+    const lastAttemptAt = app().clock.now();
     const rows = app().dataSource.getRepository(OtpFailures);
-    await rows.save({ ...phone, failures: 99, lastAt, lockedUntil: null });
+    await rows.save({ ...phone, failures: 99, lastAttemptAt, lockedUntil: null });
     const wrong = String((right + 1) % 1_000_000).padStart(6, '0');
     const guess = () => visitor.submit(page, '/oauth/authorize/verify', { code: wrong });
     const { events } = await eventsOf(async () =>

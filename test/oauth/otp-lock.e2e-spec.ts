@@ -83,7 +83,7 @@ onOneEngine('Phone lock after a hundred wrong codes', (database) => {
   /** Stores this number of failures: a hundred real ones take days, see `otp-limits`. */
   async function storeFailures(phone: string, failures: number): Promise<void> {
     const rows = app().dataSource.getRepository(OtpFailures);
-    await rows.save({ phone, failures, lastAt: app().clock.now(), lockedUntil: null });
+    await rows.save({ phone, failures, lastAttemptAt: app().clock.now(), lockedUntil: null });
   }
 
   async function failuresOf(phone: string): Promise<number | undefined> {

@@ -157,7 +157,7 @@ onOneEngine('One-time passwords: trusted device', (database) => {
   it('O57 applies the lock of the phone after a hundred wrong codes to a trusted device', async () => {
     const page = await requestCode(trusted);
     const lockedUntil = new Date(app().clock.now().getTime() + DAY);
-    const row = { phone: user.phone, failures: 100, lastAt: app().clock.now(), lockedUntil };
+    const row = { phone: user.phone, failures: 100, lastAttemptAt: app().clock.now(), lockedUntil };
     await app().dataSource.getRepository(OtpFailures).save(row);
     expectPage(
       await trusted.submit(page, VERIFY, { code: await newestCode({ messages: 1 }) }),

@@ -45,7 +45,7 @@ function textsOf({ html }: Page): string[] {
 onSqlite('Pages in Spanish', (database) => {
   const app = useTestApp(database, { OTP_COUNTRIES: 'US' });
 
-  /** Returns every page for users, in the language that the browser accepts. */
+  /** Returns every page for users except the public page of a post, in the language that the browser accepts. */
   async function pagesIn(language: 'en' | 'es'): Promise<Map<string, Page>> {
     const pages = new Map<string, Page>();
     const addPage = async (name: string, response: Promise<Page>): Promise<Page> => {
@@ -73,9 +73,12 @@ onSqlite('Pages in Spanish', (database) => {
     await addPage('not a phone', visitor.submit(phonePage, SIGN_IN, { phone: 'nobody' }));
     await addPage('another country', visitor.submit(phonePage, SIGN_IN, { phone: '+34612345678' }));
     const codePage = await addPage('code', visitor.submit(phonePage, SIGN_IN, { phone }));
-    await addPage('wait for a code', visitor.submit(codePage, SIGN_IN, { phone }));
+    await addPage('too soon, on the code page', visitor.submit(codePage, SIGN_IN, { phone }));
     const secondPhonePage = await visitor.open(link);
-    await addPage('wait for a number', visitor.submit(secondPhonePage, SIGN_IN, { phone }));
+    await addPage(
+      'too soon, on the phone page',
+      visitor.submit(secondPhonePage, SIGN_IN, { phone }),
+    );
     await addPage('not a code', visitor.submit(codePage, VERIFY, { code: 'x' }));
     await app().sms.password(phone);
     app().clock.advance(61_000);
@@ -97,7 +100,7 @@ onSqlite('Pages in Spanish', (database) => {
     const user = await app().addUser({ name: 'Ana Lee' });
     const consent = await addPage('consent', visitor.signIn(link, user));
     await addPage('incomplete', visitor.submit(consent, DECISION));
-    await addPage('foreign', visitor.submit(consent, DECISION, { token: 'x' }));
+    await addPage('forged form', visitor.submit(consent, DECISION, { token: 'x' }));
     await visitor.submit(consent, DECISION, { decision: 'deny' });
     await addPage('already decided', visitor.submit(consent, DECISION, { decision: 'deny' }));
   }

@@ -122,10 +122,15 @@ onOneEngine('Prune: expired rows', (database) => {
   it('O142 deletes the failures of a phone after two days unless the phone is locked, and trusted devices after 400 days', async () => {
     const { manager } = app().dataSource;
     await manager.insert(OtpFailures, [
-      { phone: '+1', failures: 3, lastAt: ago(2 * DAY), lockedUntil: null },
-      { phone: '+2', failures: 100, lastAt: ago(3 * DAY), lockedUntil: now() },
-      { phone: '+3', failures: 100, lastAt: ago(3 * DAY), lockedUntil: addMilliseconds(now(), 1) },
-      { phone: '+4', failures: 3, lastAt: ago(2 * DAY - 1), lockedUntil: null },
+      { phone: '+1', failures: 3, lastAttemptAt: ago(2 * DAY), lockedUntil: null },
+      { phone: '+2', failures: 100, lastAttemptAt: ago(3 * DAY), lockedUntil: now() },
+      {
+        phone: '+3',
+        failures: 100,
+        lastAttemptAt: ago(3 * DAY),
+        lockedUntil: addMilliseconds(now(), 1),
+      },
+      { phone: '+4', failures: 3, lastAttemptAt: ago(2 * DAY - 1), lockedUntil: null },
     ]);
     const browserHash = sha256('browser');
     await manager.insert(TrustedDevice, [
@@ -140,10 +145,10 @@ onOneEngine('Prune: expired rows', (database) => {
 
   it('O142 keeps a row that changed after it was selected', async () => {
     const { manager } = app().dataSource;
-    await manager.insert(OtpFailures, { phone: '+1', failures: 3, lastAt: ago(3 * DAY) });
+    await manager.insert(OtpFailures, { phone: '+1', failures: 3, lastAttemptAt: ago(3 * DAY) });
     const { repository, runner } = await expiredRowsOf('otp_failures');
     const keys = await repository.keys(1000);
-    await manager.update(OtpFailures, { phone: '+1' }, { failures: 4, lastAt: now() });
+    await manager.update(OtpFailures, { phone: '+1' }, { failures: 4, lastAttemptAt: now() });
     expect(keys).toEqual([{ phone: '+1' }]);
     expect(await runner.run((tx) => repository.delete(tx, keys))).toBe(0);
     expect(await countRows(OtpFailures)).toBe(1);
@@ -219,7 +224,7 @@ onOneEngine('Prune: expired rows', (database) => {
       expect(await manager.find(entity)).toMatchObject([{ expiresAt: ago(DAY - 1) }]);
   });
 
-  it('O142 clears the stored response of a used refresh token a minute after its replay window ends, and does not count that as a deletion', async () => {
+  it('O142 clears the stored response of a used refresh token a minute after its retry window ends, and does not count that as a deletion', async () => {
     const first = await tokensOf(await newCode());
     const next = await json<TokenBody>(await refresh(first.refresh_token));
     const usedToken = async (): Promise<RefreshToken> =>

@@ -28,7 +28,7 @@ function useMetrics(database: TestDatabase): AppWithMetrics {
   afterAll(() => app?.stop());
   return {
     app: () => app,
-    read: async (name, labels) => (await scrape(metricsUrl))(name, labels),
+    read: async (name, labels) => (await scrape(metricsUrl)).metric(name, labels),
     metricsUrl: () => metricsUrl,
   };
 }
@@ -62,9 +62,9 @@ onEachServer('Metrics of the connection pool', (database) => {
     await expect.poll(() => app().service(DatabaseLoad).pool().waiting).toBeGreaterThan(3);
     await end();
     const metrics = await scraping;
-    expect(metrics('db_pool_connections', { state: 'used' })).toBe(2);
-    expect(metrics('db_pool_connections', { state: 'free' })).toBe(0);
-    expect(metrics('db_pool_waiting')).toBe(3);
+    expect(metrics.metric('db_pool_connections', { state: 'used' })).toBe(2);
+    expect(metrics.metric('db_pool_connections', { state: 'free' })).toBe(0);
+    expect(metrics.metric('db_pool_waiting')).toBe(3);
     await expect.poll(() => read('db_pool_waiting')).toBe(0);
     await expect.poll(() => read('db_pool_connections', { state: 'used' })).toBe(0);
   });

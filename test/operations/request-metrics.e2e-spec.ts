@@ -23,7 +23,7 @@ onOneEngine('Request metrics', (database) => {
   afterAll(() => app?.stop());
 
   const read = async (name: string, labels?: Record<string, string>): Promise<number | undefined> =>
-    (await scrape(metricsUrl))(name, labels);
+    (await scrape(metricsUrl)).metric(name, labels);
 
   it('count and time requests by method, route pattern, and status', async () => {
     const member = await Member.join(app);

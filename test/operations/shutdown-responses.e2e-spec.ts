@@ -9,7 +9,7 @@ import { useTestApp } from '../support/test-app.js';
 
 const SECONDS = /^[1-9]\d*$/;
 
-onSqlite('Shutdown: requests to the open port', (database) => {
+onSqlite('Shutdown: requests before the port closes', (database) => {
   const app = useTestApp(database);
   let member: Member;
   beforeAll(async () => {

@@ -46,7 +46,7 @@ export const THROTTLING: Topic = {
       source: 'product requirements, section 8',
     },
     O129: {
-      rule: 'Successful requests never count as failed attempts: a thousand refreshes from one address all succeed. Requests have limits of their own in 15 minutes. Each of the token, revocation and introspection endpoints accepts 7,500 from a confidential app, over all of its addresses, and 7,500 from a public app at one address. One address may send 600 authorization requests and 1,800 sign-in and consent forms, and one browser 60 of these forms. Counting is exact within a process, also under concurrency.',
+      rule: 'Successful requests never count as failed attempts: a thousand refreshes from one address all succeed. Requests have limits of their own, over 15 minutes. Each of the token, revocation and introspection endpoints accepts 7,500 from a confidential app, over all of its addresses, and 7,500 from a public app at one address. One address may send 600 authorization requests and 1,800 sign-in and consent forms, and one browser 60 of these forms. Counting is exact within a process, also under concurrency.',
       source: 'own',
     },
     O130: {
@@ -58,7 +58,7 @@ export const THROTTLING: Topic = {
       source: 'own',
     },
     O132: {
-      rule: 'All processes share the failed attempts, which survive a restart. Requests are counted in the memory of each process: a new process starts at zero, and it counts for at most 10,000 apps, addresses and browsers at a time. A 429 consumes no code and no refresh token and is not counted. Failed attempts take a bounded number of rows: at most two for each `client_id` that an address sends, and the address is rejected after 100 failures (O130).',
+      rule: 'All processes share the failed attempts, which survive a restart. Requests are counted in the memory of each process: a new process starts at zero, and it keeps counters of at most 10,000 apps, addresses and browsers at a time. A 429 consumes no code and no refresh token and is not counted. Failed attempts take a bounded number of rows: at most two for each `client_id` that an address sends, and the address is rejected after 100 failures (O130).',
       source: 'own',
     },
   },
@@ -92,11 +92,11 @@ export const STORAGE_AND_OPERATION: Topic = {
       source: 'own',
     },
     O139: {
-      rule: 'A transaction that fails because of another one (errors 1213, 1205 and 1020 of MySQL and MariaDB) is retried up to three times after a random delay. If a retry succeeds, the client gets a success. A transaction that waited for a lock for `DB_TIMEOUT_MS` is not retried. If a transaction that several requests share fails, each request is retried in a transaction of its own, unless the database is unavailable.',
+      rule: 'A transaction that fails because of another one (errors 1213, 1205 and 1020 of MySQL and MariaDB) is retried up to three times after a random delay. If a retry succeeds, the client gets a success. After 1205 (lock wait timeout), it is retried only if it has taken at most `DB_TIMEOUT_MS`, including retries. If a transaction that several requests share fails, each request is retried in a transaction of its own, unless the database is unavailable.',
       source: 'own',
     },
     O140: {
-      rule: 'The tests of races pass a hundred rounds in a row on MySQL and MariaDB, with two or three processes of the service. Some of them use one process at a time: those in which the process is killed or a trigger, lock or transaction of the test interferes, twelve concurrent rotations of one secret, and a revocation of all access during a sign-in. Some of them run once instead of a hundred rounds: this revocation, a request whose `Idempotency-Key` stays locked for more than a second, rotations by three commands at once, and a rotation during hundreds of calls.',
+      rule: 'The tests of races pass a hundred rounds in a row on MySQL and MariaDB, with two or three processes of the service. With one process at a time: tests in which the process is killed or a trigger, lock or transaction of the test interferes, twelve concurrent rotations of one secret, and the revocation of all access during a sign-in. Once instead of a hundred rounds: the revocation of all access during a sign-in, a request whose `Idempotency-Key` stays locked for more than a second, rotations by three commands at once, and a rotation during hundreds of calls.',
       source: 'own',
     },
     O141: {
@@ -112,7 +112,7 @@ export const STORAGE_AND_OPERATION: Topic = {
       source: 'RFC 9700 §4.3',
     },
     O144: {
-      rule: 'The audit log has an entry for each issue and refresh of tokens, each repeated refresh (O96), each reuse that ends a grant (O78, O97), each token that another app sends, and each revocation, denial, exceeded limit and lock of a phone. It also has one for each client secret that is added, retired, revoked or exposed. An entry contains the app and the grant that it concerns, and the id and address of the request that caused it. No entry contains a credential.',
+      rule: 'The audit log has an entry for each issue and refresh of tokens, each repeated refresh (O96), each reuse that ends a grant (O78, O97), each token that an app sends although it was issued to another app, and each revocation, denial, exceeded limit and lock of a phone. It also has one for each client secret that is added, retired, revoked or sent in a URL. An entry contains the app and the grant that it concerns, and the id and address of the request that caused it. No entry contains a credential.',
       source: 'OAuth 2.1 draft §7.9',
     },
     O145: {

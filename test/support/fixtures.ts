@@ -172,7 +172,7 @@ async function mistypeCode(app: TestApp, client: TestClient, user: User): Promis
 export interface Published {
   posts: number;
   /** The sum of `users.post_count`. */
-  counted: number;
+  postCount: number;
   /** Recorded calls that count against the quota. The replay of a publish is recorded, but does not count. */
   recorded: number;
   /** The used quota of the app, over all months. */
@@ -192,7 +192,7 @@ export async function countPublished(
   const usage = await manager.findBy(QuotaUsage, { clientId });
   return {
     posts: await manager.countBy(Post, { clientId }),
-    counted: users.reduce((sum, { postCount }) => sum + postCount, 0),
+    postCount: users.reduce((sum, { postCount }) => sum + postCount, 0),
     recorded: await manager.countBy(ApiCall, { clientId, metered: true }),
     used: usage.reduce((sum, { used }) => sum + used, 0),
   };
@@ -200,5 +200,5 @@ export async function countPublished(
 
 /** The counts after this number of posts: all four are equal. */
 export function expectedCounts(number: number): Published {
-  return { posts: number, counted: number, recorded: number, used: number };
+  return { posts: number, postCount: number, recorded: number, used: number };
 }

@@ -89,8 +89,8 @@ export class MysqlGroup {
 }
 
 /**
- * Starts the group. If that fails, kills all members and starts the group once more: a member cannot join while an outgoing
- * connection uses its group port.
+ * Starts the group. A member cannot join while an outgoing connection of any process uses the group port of that member. So if the
+ * start fails, kills the members that have started, and starts the group once more.
  */
 async function startGroup(command: string): Promise<GroupMember[]> {
   try {

@@ -117,10 +117,10 @@ async function waitUntilReady(url: string): Promise<void> {
   }
 }
 
-/** The metrics of one scrape. Call it with a name. */
+/** The metrics of one scrape. */
 export interface ScrapedMetrics {
   /** Returns the value of the first series with these labels, or undefined. */
-  (name: string, labels?: Readonly<Record<string, string>>): number | undefined;
+  metric(name: string, labels?: Readonly<Record<string, string>>): number | undefined;
   /** The label names of all series of this name. */
   labels(name: string): string[];
 }
@@ -134,7 +134,10 @@ interface Series {
 /** Reads all metrics at a URL. */
 export async function scrape(metricsUrl: string): Promise<ScrapedMetrics> {
   const series = parseSeries(await (await fetch(metricsUrl)).text());
-  const find = (name: string, labels: Readonly<Record<string, string>> = {}): number | undefined =>
+  const metric = (
+    name: string,
+    labels: Readonly<Record<string, string>> = {},
+  ): number | undefined =>
     series.find(
       (one) =>
         one.name === name &&
@@ -142,7 +145,7 @@ export async function scrape(metricsUrl: string): Promise<ScrapedMetrics> {
     )?.value;
   const labels = (name: string): string[] =>
     series.filter((one) => one.name === name).flatMap((one) => Object.keys(one.labels));
-  return Object.assign(find, { labels });
+  return { metric, labels };
 }
 
 /** Parses the text format of Prometheus. */
@@ -162,7 +165,7 @@ function parseSeries(page: string): Series[] {
 }
 
 export const DASHBOARD = 'ops/grafana-dashboard.json';
-export const ALERTS = 'ops/alerts.yaml';
+export const ALERTS_FILE = 'ops/alerts.yaml';
 
 /** A PromQL expression and the panel or alert that contains it. */
 export interface Expression {
@@ -201,7 +204,7 @@ export interface Alert {
 }
 
 export async function alerts(): Promise<Alert[]> {
-  const { groups } = parse(await readFile(ALERTS, 'utf8')) as { groups: { rules: Alert[] }[] };
+  const { groups } = parse(await readFile(ALERTS_FILE, 'utf8')) as { groups: { rules: Alert[] }[] };
   return groups.flatMap(({ rules }) => rules);
 }
 

@@ -59,7 +59,7 @@ api.post(
     response
       .status(201)
       .location(`${request.baseUrl}/posts/${post.id}`)
-      .set('RateLimit', `"posts-per-month";r=${remaining};t=${secondsLeft}`)
+      .set('RateLimit', `"posts-month";r=${remaining};t=${secondsLeft}`)
       .json(post);
   },
 );

@@ -5,7 +5,7 @@ import { CallLog } from '../call-log.js';
 import { GrantUse } from '../grant-use.js';
 import { logRequest } from '../request-log.js';
 
-/** Records for each request what the service records: a log line, a metric, the call and the last use of the grant. */
+/** Records for each request what the service records: a log line and a metric (`logRequest`), the call and the last use of the grant. */
 export function observe(pool: Pool): RequestHandler {
   const calls = new CallLog(pool);
   const grantUse = new GrantUse(pool);

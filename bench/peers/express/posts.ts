@@ -97,7 +97,7 @@ export async function createPost(
     const route = 'POST /dev/v1/posts';
     const durationMs = now.getTime() - receivedAt.getTime();
     const call = { at: now, clientId, userId, route, status: 201, durationMs, requestId };
-    await connection.execute(sql.INSERT_CALL, callRow(call, { metered: true }));
+    await connection.execute(sql.INSERT_CALL, callRow(call, { countsAgainstQuota: true }));
     const spend = async (): Promise<boolean> => {
       const parameters = [clientId, period, postLimit];
       const [{ affectedRows }] = await connection.execute<ResultSetHeader>(

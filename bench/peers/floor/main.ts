@@ -1,3 +1,7 @@
+/*
+ * The lower bound of the cost: Node's HTTP server and prepared statements, without a framework.
+ */
+
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { ResultSetHeader } from 'mysql2';
@@ -17,7 +21,6 @@ import { peerSettings } from '../settings.js';
 import * as sql from '../statements.js';
 import { Database, type PostRow } from './database.js';
 
-/** The lower bound of the cost: Node's HTTP server and prepared statements, without a framework. */
 const settings = peerSettings();
 const database = new Database(settings);
 const calls = new CallLog(database.pool);
@@ -192,12 +195,13 @@ async function publish(caller: Caller, draft: Record<string, unknown>): Promise<
     await run(sql.INCREMENT_POST_COUNT, [userId]);
     const durationMs = now.getTime() - receivedAt.getTime();
     const call = { at: now, clientId, userId, route, status: 201, durationMs, requestId };
-    await run(sql.INSERT_CALL, callRow(call, { metered: true }));
+    await run(sql.INSERT_CALL, callRow(call, { countsAgainstQuota: true }));
     const spend = async (): Promise<boolean> =>
       ((await run(sql.COUNT_AGAINST_QUOTA, [clientId, period, postLimit])) as ResultSetHeader)
         .affectedRows === 1;
     if (await spend()) return true;
     await run(sql.INSERT_QUOTA_MONTH, [clientId, period]);
+    // False rolls back.
     return spend();
   });
   if (!spent) return { route, status: 429, body: { error: 'quota_exceeded' } };
@@ -209,7 +213,7 @@ async function publish(caller: Caller, draft: Record<string, unknown>): Promise<
     body: { id, ...draft, permalink: permalink(id), createdAt: now },
     headers: {
       location: `/dev/v1/posts/${id}`,
-      ratelimit: `"posts-per-month";r=${remaining};t=${secondsLeft(now)}`,
+      ratelimit: `"posts-month";r=${remaining};t=${secondsLeft(now)}`,
     },
   };
 }

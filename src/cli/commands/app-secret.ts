@@ -140,7 +140,7 @@ function addRotate(secret: CliCommand): void {
     .examples(ROTATE, `${ROTATE} --grace 0 --reason "Leaked"`)
     .execute(async (session, clientId: string, { grace }: { grace: number }) => {
       const secrets = session.get('AppSecretsService');
-      const { name } = await session.get('AppsService').show(clientId);
+      const { name } = await session.get('AppsService').get(clientId);
       const live = await liveSecrets(secrets, clientId);
       // The newest secret stays valid for the grace period.
       const toRevoke = grace === 0 ? live : live.slice(1);
@@ -161,7 +161,7 @@ function addList(secret: CliCommand): void {
     .option('--all', 'include expired and revoked secrets')
     .examples(LIST, `${LIST} --all --json`)
     .execute(async (session, clientId: string, { all = false }: { all?: boolean }) => {
-      const { kind } = await session.get('AppsService').show(clientId);
+      const { kind } = await session.get('AppsService').get(clientId);
       const secrets = await session.get('AppSecretsService').list(clientId);
       return secretsResult(kind, all ? secrets : secrets.filter(isLive));
     });
@@ -178,7 +178,7 @@ function addRevoke(secret: CliCommand): void {
     .examples(`${REVOKE} --reason "Found in a log"`)
     .execute(async (session, clientId: string, secretId: string) => {
       const secrets = session.get('AppSecretsService');
-      const { name } = await session.get('AppsService').show(clientId);
+      const { name } = await session.get('AppsService').get(clientId);
       const live = await liveSecrets(secrets, clientId);
       const toRevoke = live.find(({ id }) => id === secretId);
       if (toRevoke) {

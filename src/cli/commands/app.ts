@@ -122,7 +122,7 @@ function addShow(app: CliCommand): void {
     .argument('<client_id>')
     .examples(`app show ${CLIENT_ID}`)
     .execute(async (session, clientId: string) =>
-      appResult(await session.get('AppsService').show(clientId)),
+      appResult(await session.get('AppsService').get(clientId)),
     );
 }
 
@@ -149,7 +149,7 @@ function addUpdate(app: CliCommand): void {
         return command.error('error: give --name, --redirect-uri or --scope');
       return command.start(async (session) => {
         const apps = session.get('AppsService');
-        const before = await apps.show(clientId);
+        const before = await apps.get(clientId);
         const scopes: readonly string[] | undefined = scope?.split(' ');
         const removed = [
           ...before.redirectUris.filter((uri) => redirectUris?.includes(uri) === false),
@@ -174,7 +174,7 @@ function addDisable(app: CliCommand): void {
     .examples(`app disable ${CLIENT_ID} --reason "Requested by the partner"`)
     .execute(async (session, clientId: string) => {
       const apps = session.get('AppsService');
-      const { name } = await apps.show(clientId);
+      const { name } = await apps.get(clientId);
       await session.confirm(`Disable "${name}" and reject all its tokens?`);
       return appResult(await apps.changeStatus(clientId, 'disabled', session.change));
     });

@@ -10,6 +10,7 @@ import { parseMonth, parseMonthlyLimit, textUpTo } from '../option-values.js';
 import { keyValues, list } from '../tables.js';
 
 interface SetOptions {
+  /** The parsed `--limit`: a custom limit, or the default plan. */
   limit?: QuotaAssignment;
   plan?: string;
 }
@@ -37,7 +38,8 @@ function addShow(quota: CliCommand): void {
     .argument('<client_id>')
     .examples('quota show svc_app_01h455vb4pex5vsknk084sn02q --json')
     .execute(async (session, clientId: string) => {
-      await session.get('AppsService').show(clientId);
+      // Throws if the app does not exist.
+      await session.get('AppsService').get(clientId);
       return quotaResult(clientId, await session.get('QuotaService').status(clientId));
     });
 }
@@ -60,7 +62,7 @@ function addSet(quota: CliCommand): void {
       const assignment = assignmentOf(options);
       if (assignment === undefined) return command.error('error: use either --limit or --plan');
       return command.start(async (session) => {
-        const { name } = await session.get('AppsService').show(clientId);
+        const { name } = await session.get('AppsService').get(clientId);
         const service = session.get('QuotaService');
         const previous = formatQuota(await service.status(clientId));
         await session.confirm(
@@ -167,9 +169,9 @@ function formatAppCount({ length }: readonly unknown[]): string {
 function addReset(quota: CliCommand): void {
   quota
     .command('reset')
-    .summary('Record the final plan and limit of each past month.')
+    .summary('Record the plans and limits for past months.')
     .description(
-      'Record the plan and limit that each app had at the end of each past month. This resets no counters. The service does this once a month; you can run the command at any time.',
+      'For each past month that has no record yet, record the current plan and limit of each app that published, so that later changes do not alter the report of that month. This resets no counters. The service does this once a month; you can run the command at any time.',
     )
     .acceptsReason()
     .examples('quota reset')

@@ -23,7 +23,7 @@ export function addTokenCommands(program: CliCommand): void {
       const { kind, grantId, clientId, userId, revokedNow } = await session
         .get('TokensService')
         .revokeAsOperator(token, session.change);
-      const { name: app } = await session.get('AppsService').show(clientId);
+      const { name: app } = await session.get('AppsService').get(clientId);
       const summary = { kind, app, client_id: clientId, user_id: userId, grant_id: grantId };
       const revoked = kind === 'access' ? 'the token' : 'the grant and all its tokens';
       return {

@@ -93,7 +93,7 @@ function addShow(user: CliCommand): void {
         return command.error(`error: --phone ${PHONE_REQUIREMENT}`);
       return command.start(async (session) => {
         const users = session.get('UsersService');
-        const found = phone === undefined ? users.show(id ?? '') : users.showByPhone(phone);
+        const found = phone === undefined ? users.get(id ?? '') : users.getByPhone(phone);
         return userResult(await found, { full });
       });
     });
@@ -110,7 +110,7 @@ function addBlock(user: CliCommand): void {
     .requiresConfirmation()
     .examples(`user block ${USER_ID} --reason "Requested by the member"`)
     .execute(async (session, id: string) => {
-      const { name } = await session.get('UsersService').show(id);
+      const { name } = await session.get('UsersService').get(id);
       await session.confirm(`Block "${name}" from sign-in and from all apps?`);
       return changeStatus(session, id, 'blocked');
     });
@@ -196,7 +196,7 @@ function addRevokeAll(user: CliCommand): void {
       `user revoke-all ${USER_ID} --yes --json`,
     )
     .execute(async (session, id: string) => {
-      const { name } = await session.get('UsersService').show(id);
+      const { name } = await session.get('UsersService').get(id);
       await session.confirm(`Revoke all grants and sessions of "${name}"?`);
       const { apps, sessions } = await session.get('UserAccess').end(id, session.change);
       const rows = apps.map((app) => [app.clientId, app.name]);

@@ -88,7 +88,7 @@ export class CommentsRepository {
   }
 
   /** The comments on these posts that `deletedUntil(moment)` does not return. */
-  othersOnPosts(postIds: readonly string[], moment: Date): DeletableRows {
+  remainingOnPosts(postIds: readonly string[], moment: Date): DeletableRows {
     const deletedAt = Or(IsNull(), MoreThan(moment));
     return matchingRows(this.dataSource, Comment, (query) =>
       query.where({ postId: In(postIds), deletedAt }),
@@ -101,7 +101,7 @@ export class CommentsRepository {
         entity: Post,
         column: 'commentCount',
         counted: Comment,
-        where: 'counted.postId = owner.id',
+        joinOn: 'counted.postId = owner.id',
         countsIf: 'counted.deletedAt IS NULL',
       }),
     ];

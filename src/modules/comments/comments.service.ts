@@ -136,6 +136,6 @@ export class CommentsService {
 
   /** The comments on these posts that `expired` does not return. The posts must be past their retention period. */
   expiredOnPosts(postIds: readonly string[], now: Date): DeletableRows {
-    return this.repository.othersOnPosts(postIds, this.posts.deletionCutoff(now));
+    return this.repository.remainingOnPosts(postIds, this.posts.deletionCutoff(now));
   }
 }

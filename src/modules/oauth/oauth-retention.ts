@@ -81,8 +81,11 @@ export class OAuthRetention {
         orderBy: 'expiresAt',
       }),
       deletableRows(dataSource, OtpFailures, {
-        where: { lastAt: before(OTP_FAILURES_MS), lockedUntil: Or(IsNull(), LessThanOrEqual(now)) },
-        orderBy: 'lastAt',
+        where: {
+          lastAttemptAt: before(OTP_FAILURES_MS),
+          lockedUntil: Or(IsNull(), LessThanOrEqual(now)),
+        },
+        orderBy: 'lastAttemptAt',
       }),
       deletableRows(dataSource, TrustedDevice, {
         where: { signedInAt: before(TRUSTED_DEVICES_MS) },
@@ -96,7 +99,7 @@ export class OAuthRetention {
     ];
   }
 
-  /** Used refresh tokens whose replay window has ended. Clears their stored responses; the rows remain. */
+  /** Used refresh tokens whose retry window has ended. Clears their stored responses; the rows remain. */
   responsesToClear(): DeletableRows {
     const ended = addMilliseconds(this.clock.now(), -CLOCK_SKEW_MS);
     return rowsToClear(this.dataSource, RefreshToken, {

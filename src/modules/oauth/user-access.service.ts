@@ -37,7 +37,8 @@ export class UserAccess {
     const phone = await this.users.phoneOf(userId);
     let sessions = 0;
     const apps = await this.grants.revokeForUser(userId, 'all', change, async (tx) => {
-      // Locks rows in the same order as a sign-in. A concurrent sign-in then commits first, and its rows are deleted too.
+      // Runs before the grants are revoked, and locks rows in the same order as a sign-in. A concurrent sign-in either commits first,
+      // and its rows are deleted too, or finds its one-time password deleted.
       await this.signIn.deleteChallengesOf(tx, phone);
       sessions = await this.signIn.deleteSessionsOf(tx, userId);
       const requests = await this.authorizations.deleteForUser(tx, userId);

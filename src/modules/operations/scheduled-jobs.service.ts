@@ -101,5 +101,5 @@ function deletedMessage(deleted: RowsByTable): string | undefined {
 }
 
 export function resetMessage({ closed, previous }: ClosedMonths): string {
-  return `Closed earlier months of ${closed} apps. ${previous.period}: ${previous.posts} posts by ${previous.apps} apps.`;
+  return `Recorded plans and limits of earlier months in ${closed} rows. ${previous.period}: ${previous.posts} posts by ${previous.apps} apps.`;
 }

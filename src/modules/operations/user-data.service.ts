@@ -124,7 +124,7 @@ export class UserErasure {
   /** Returns the user's name, or the id of an erased user. @throws UnknownUser */
   async nameOf(userId: string): Promise<string> {
     const { phone } = await this.personOf(userId);
-    return phone === null ? userId : (await this.users.show(userId)).name;
+    return phone === null ? userId : (await this.users.get(userId)).name;
   }
 
   /** Counts the rows that would be deleted. @throws UnknownUser */

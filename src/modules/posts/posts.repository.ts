@@ -192,14 +192,14 @@ export class PostsRepository {
         entity: User,
         column: 'postCount',
         counted: Post,
-        where: 'counted.userId = owner.id',
+        joinOn: 'counted.userId = owner.id',
         countsIf: 'counted.deletedAt IS NULL',
       }),
       counterCacheOf(this.dataSource, {
         entity: Post,
         column: 'likeCount',
         counted: PostLike,
-        where: 'counted.postId = owner.id',
+        joinOn: 'counted.postId = owner.id',
       }),
     ];
   }

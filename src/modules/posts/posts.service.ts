@@ -26,7 +26,7 @@ import {
   type PublicPost,
 } from './posts.repository.js';
 
-/** More than the clock skew between processes, so that no process deletes a post that another one may still restore. */
+/** At least the maximum clock skew between processes, so that no process deletes a post that another one may still restore. */
 const CLOCK_MARGIN_MS = MINUTE;
 
 const DEFAULTS = {
@@ -125,7 +125,8 @@ export class PostsService {
       });
       return published;
     });
-    this.calls.recordAfterPublish(caller, outcome);
+    // The call log needs the outcome: `write` records a new publish, but not a replay or a failure.
+    this.calls.waitForPublish(caller, outcome);
     return outcome;
   }
 

@@ -88,14 +88,14 @@ export class UsersService {
   }
 
   /** Returns a user of any status. @throws UnknownUser */
-  async show(id: string): Promise<User> {
+  async get(id: string): Promise<User> {
     const user = isId('usr', id) ? await this.repository.findById(id) : null;
     if (!user) throw new UnknownUser(id);
     return user;
   }
 
   /** Returns a user of any status. @throws NotFound */
-  async showByPhone(phone: string): Promise<User> {
+  async getByPhone(phone: string): Promise<User> {
     const user = await this.repository.findByPhone(phone);
     if (!user) throw new NotFound('No user has this phone number.');
     return user;
@@ -103,7 +103,7 @@ export class UsersService {
 
   /** Returns the phone of a user of any status. @throws UnknownUser */
   async phoneOf(id: string): Promise<string> {
-    return (await this.show(id)).phone;
+    return (await this.get(id)).phone;
   }
 
   /** Takes effect on the next request, because each check of a token or sign-in reads the user's status. @throws UnknownUser */
@@ -112,7 +112,7 @@ export class UsersService {
     status: User['status'],
     change: Change,
   ): Promise<{ user: User; changedNow: boolean }> {
-    const user = await this.show(id);
+    const user = await this.get(id);
     const changedNow = await this.transactions.run((tx) =>
       this.changeStatusInTransaction(tx, id, status, change),
     );

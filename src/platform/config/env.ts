@@ -131,7 +131,7 @@ const service = {
   ),
   REQUEST_TIMEOUT_MS: documented(
     timeout(100).default(30_000),
-    'Timeout, in milliseconds, for the headers of a request and again for its body. A slower request gets 408; for headers, up to a second later.',
+    'Timeout, in milliseconds, for the headers of a request and again for its body. A slower request gets 408; if its headers are late, up to a second after the timeout.',
     'An operator whose clients have slow connections.',
   ),
   SHUTDOWN_DELAY_MS: documented(
@@ -206,12 +206,12 @@ const database = {
   ),
   DB_TIMEOUT_MS: documented(
     timeout(100).default(5000),
-    'Timeout, in milliseconds, of the wait for a lock, which MySQL and MariaDB limit in whole seconds, rounded up. On MySQL and MariaDB, it is also the timeout of a statement and of the wait for a connection, and the time limit for the database work of a request, from when the request leaves the queue (`DB_QUEUE_LIMIT`). A write that is retried after a failed group commit gets a second timeout. MySQL itself stops only reads at the timeout. If a write takes longer on MySQL, or a server hangs, the service closes the connection after this time, rounded up to seconds, plus 2 s. Migrations have no statement timeout.',
+    'Timeout, in milliseconds, of the wait for a lock, which MySQL and MariaDB limit in whole seconds, rounded up. On MySQL and MariaDB, it is also the timeout of a statement and of the wait for a connection, and the time limit for the database work of a request, from when the request leaves the queue (`DB_QUEUE_LIMIT`). If a transaction that several requests share fails although the database is available, each of them is retried alone, and the time limit starts again. MySQL itself stops only reads at the timeout. If a write takes longer on MySQL, or a server hangs, the service closes the connection after this time, rounded up to seconds, plus 2 s. Migrations have no statement timeout.',
     'An operator with a slow or distant database.',
   ),
   DB_QUEUE_LIMIT: documented(
     wholeNumber(1).default(1000),
-    'Maximum number of requests that wait in one process while too many others run. Requests that wait again after their body has arrived have a second queue with the same limit. Further requests get 503 at once.',
+    'A process runs at most five requests per connection (`DB_POOL_SIZE`) at once. This many more may wait. Requests that wait again after their body has arrived have a second queue with the same limit. Further requests get 503 at once.',
     'An operator who tunes load shedding.',
   ),
   DB_QUEUE_TIMEOUT_MS: documented(
@@ -345,7 +345,7 @@ const limits = {
         `must not exceed ${MAX_INT} posts; use unlimited instead`,
       )
       .default('partner=1000,first-party=unlimited'),
-    'Plans and their posts per month. An app on a removed plan keeps its last limit.',
+    'Plans and their posts per month. An app on a removed plan keeps the limit that the plan had when it was assigned.',
     'An operator who defines plans.',
   ),
 };

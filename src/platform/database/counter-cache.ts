@@ -31,8 +31,8 @@ const BATCH_SIZE = 200;
  * @param options.entity the entity with the counter, with the alias `owner`; its primary key is `id`
  * @param options.column the counter property of `entity`
  * @param options.counted the entity whose rows are counted, with the alias `counted`
- * @param options.where SQL that joins `counted` to `owner`, on the first columns of an index
- * @param options.countsIf SQL condition for the rows of `counted` that count; all by default. Not a part of `where`, because a
+ * @param options.joinOn SQL that joins `counted` to `owner`, on the first columns of an index
+ * @param options.countsIf SQL condition for the rows of `counted` that count; all by default. Not a part of `joinOn`, because a
  * server would choose another index and scan it for each owner.
  */
 export function counterCacheOf<T extends Owner>(
@@ -41,11 +41,11 @@ export function counterCacheOf<T extends Owner>(
     entity: EntityTarget<T>;
     column: keyof T & string;
     counted: EntityTarget<object>;
-    where: string;
+    joinOn: string;
     countsIf?: string;
   },
 ): CounterCache {
-  const { entity, column, counted, where, countsIf } = options;
+  const { entity, column, counted, joinOn, countsIf } = options;
   const countSql = countsIf === undefined ? 'COUNT(*)' : `COUNT(CASE WHEN ${countsIf} THEN 1 END)`;
   const metadata = dataSource.getMetadata(entity);
   const columnName = metadata.findColumnWithPropertyName(column)?.databaseName ?? column;
@@ -56,7 +56,7 @@ export function counterCacheOf<T extends Owner>(
       .select('owner.id', 'id')
       .addSelect(`owner.${column}`, 'stored')
       .addSelect(
-        (subquery) => subquery.select(countSql).from(counted, 'counted').where(where),
+        (subquery) => subquery.select(countSql).from(counted, 'counted').where(joinOn),
         'counted',
       );
 

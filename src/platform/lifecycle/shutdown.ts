@@ -28,8 +28,8 @@ export class Shutdown implements BeforeApplicationShutdown {
   private phase: Phase = 'serving';
   private openResponses = 0;
   /**
-   * The latest response of each connection; undefined once that response is closed. A set of all open responses would promote them to
-   * the old generation (decision 0019).
+   * The latest response of each connection; undefined once that response is closed. A set of all open responses would keep closed
+   * ones reachable, so that the garbage collector moves them to the old generation, which is slow (decision 0019).
    */
   private readonly latestResponses = new Map<Socket, Response | undefined>();
 
@@ -55,7 +55,7 @@ export class Shutdown implements BeforeApplicationShutdown {
     await sleep(Math.min(shutdownDelayMs, MAX_REJECTING_MS));
   }
 
-  /** Nest then waits until the server has no connections. */
+  /** Stops accepting connections. Nest calls this method, and then waits until the server has no connections. */
   beforeApplicationShutdown(): void {
     this.phase = 'stopping';
     for (const response of this.latestResponses.values()) if (response) closeAfter(response);
@@ -123,7 +123,7 @@ export function shutDownOnSignals(app: INestApplication): void {
 
 const RETRY_SECONDS = 1;
 
-/** Rejects new requests during shutdown, except health probes. */
+/** Rejects new requests, except health probes, once the phase `draining` has ended. */
 @Injectable()
 export class ShutdownGuard implements CanActivate {
   constructor(private readonly shutdown: Shutdown) {}

@@ -178,7 +178,7 @@ onSqlite('Injection through names', (database) => {
     for (const name of names) {
       const words = ['app', 'create', `--name=${name}`, '--redirect-uri', CALLBACK];
       const created = await cli.json<{ client_id: string }>(...words, '--scope', 'profile.read');
-      clients.push(await app().service(AppsService).show(created.client_id));
+      clients.push(await app().service(AppsService).get(created.client_id));
     }
     const quoted = names.map(
       (name, index) => `+1415555${3000 + index},"${name.replaceAll('"', '""')}"`,

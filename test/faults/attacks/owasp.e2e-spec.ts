@@ -317,16 +317,16 @@ onSqlite('OWASP API Security Top 10 (2023): inventory', (database) => {
 });
 
 onSqlite('OWASP API Security Top 10 (2023): SMS gateway', (database) => {
-  const operator = useTestApp(database);
+  const setupApp = useTestApp(database);
 
   it('API10 Unsafe Consumption of APIs: tolerates a compromised SMS gateway', async () => {
     const [gateway, target] = [await HostileGateway.open(), await ForbiddenTarget.open()];
     const service = await startProcess({ url: database.url, env: gateway.settings });
     try {
       const site = new Cluster(service.baseUrl, [service]);
-      const link = authorizeLink(await operator().addClient());
+      const link = authorizeLink(await setupApp().addClient());
       const behaviours = [...Object.values(MISBEHAVIOURS), redirectTo(target.port)];
-      const users = await concurrently(behaviours.length + 1, () => operator().addUser());
+      const users = await concurrently(behaviours.length + 1, () => setupApp().addUser());
       // The gateway delivers only the message to the last user.
       behaviours.forEach((behaviour, index) =>
         gateway.misbehave(users[index]?.phone ?? '', behaviour),

@@ -28,7 +28,7 @@ const SETTLE_MS = 2000;
 const OBSERVATION_MS = 1000;
 const SETTINGS = { DB_TIMEOUT_MS: '1000', QUOTA_DEFAULT_LIMIT: '1000000' };
 
-/** A grant and its newest tokens. */
+/** A grant and its newest tokens, which `startRefreshing` updates in place. */
 interface Chain {
   client: TestClient;
   grantId: string;
@@ -54,11 +54,12 @@ onEachServer('Database with constant deadlocks', (database) => {
     async ({ task }) => {
       const { manager } = app().dataSource;
       const client = await app().addClient();
-      // Members that publish without and with an Idempotency-Key.
+      // These members publish without an Idempotency-Key.
       const withoutKeys = [
         await Member.join(app(), { client }),
         await Member.join(app(), { client }),
       ];
+      // `withKeys` publishes with an Idempotency-Key.
       const [deleter, withKeys, commenter] = [
         await Member.join(app()),
         await Member.join(app()),
@@ -107,7 +108,7 @@ onEachServer('Database with constant deadlocks', (database) => {
       expect(load.total).toBeGreaterThan(before.done);
       expect(keyedLoad.posts.size).toBeGreaterThan(before.keyedPosts);
 
-      await Promise.all([load.stop(), keyedLoad.stop(), exchanged]);
+      await Promise.all([load.stop(), keyedLoad.stopAndCheck(), exchanged]);
       await exchanges.expectTokensStored();
       // The service retries most of the transactions that were rolled back.
       const unavailable = load.rejected + keyedLoad.retries;
@@ -119,13 +120,14 @@ onEachServer('Database with constant deadlocks', (database) => {
       const posts = load.count('publish before deletion');
       expect(await countPublished(app(), deleter)).toEqual({
         ...expectedCounts(posts),
-        counted: posts - load.count('deletion'),
+        postCount: posts - load.count('deletion'),
       });
       expect(await manager.countBy(Comment, { postId })).toBe(load.count('comment'));
       const comments = load.count('comment') - load.count('comment deletion');
       expect(await manager.countBy(Comment, { postId, deletedAt: IsNull() })).toBe(comments);
       const { commentCount } = await manager.findOneByOrFail(Post, { id: postId });
       expect(commentCount).toBe(comments);
+      // `tokens` are those of the last refresh.
       for (const { tokens } of chains)
         expect(await isTokenAccepted(app(), tokens.access_token)).toBe(true);
 

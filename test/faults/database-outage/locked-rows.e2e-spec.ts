@@ -78,7 +78,7 @@ onEachServer('Database client that holds row locks for longer than the timeout',
         .toBeGreaterThan(0);
       expect(performance.now() - releasedAt).toBeLessThan(MAX_RECOVERY_MS);
 
-      await Promise.all([load.stop(), unaffected.stop(), keyedLoad.stop()]);
+      await Promise.all([load.stop(), unaffected.stop(), keyedLoad.stopAndCheck()]);
       expect(load.slowest).toBeLessThan(MAX_RESPONSE_MS);
       expect(unaffected.rejected).toBe(0);
       expect(await countPublished(app(), withoutKeys)).toEqual(

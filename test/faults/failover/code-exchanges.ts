@@ -7,14 +7,17 @@ import { type ErrorBody, json, type TokenBody } from '../../support/responses.js
 import type { TestApp, TestClient } from '../../support/test-app.js';
 import { expectTokensAccepted, retryWhileUnavailable } from './retry.js';
 
-/** For 10 seconds after its exchange, a repeated code does not revoke the grant. Leaves 4 seconds for the request. */
-const GRACE_MS = 10_000 - 4000;
+/**
+ * A code is repeated only within this time after its exchange. From 10 seconds on, it would revoke the grant. That leaves 4 seconds
+ * for the last request.
+ */
+const MAX_REPEAT_DELAY_MS = 10_000 - 4000;
 
 /** Codes of an app, each sent twice at once with retries after 503, and then once more. */
 export class CodeExchanges {
   /** Number of codes whose first two requests have got their responses. */
   done = 0;
-  /** Time of the first exchange by code. */
+  /** For each code, the time of its first exchange. */
   private readonly exchangedAt = new Map<string, number>();
   private accessTokens: string[] = [];
 
@@ -78,7 +81,7 @@ export class CodeExchanges {
   private async exchangeCode(code: string): Promise<string[]> {
     const send = (): Promise<Response> => exchange(this.app, this.client, code);
     const response = await retryWhileUnavailable(send, {
-      shouldStop: () => this.isPastGracePeriod(code),
+      shouldStop: () => this.isTooLateToRepeat(code),
     });
     const { access_token, error } = await json<Partial<TokenBody & ErrorBody>>(response);
     if (access_token !== undefined) {
@@ -89,7 +92,7 @@ export class CodeExchanges {
     return [];
   }
 
-  private isPastGracePeriod(code: string): boolean {
-    return performance.now() - (this.exchangedAt.get(code) ?? Infinity) > GRACE_MS;
+  private isTooLateToRepeat(code: string): boolean {
+    return performance.now() - (this.exchangedAt.get(code) ?? Infinity) > MAX_REPEAT_DELAY_MS;
   }
 }

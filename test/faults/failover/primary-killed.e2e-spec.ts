@@ -78,7 +78,7 @@ describe.skipIf(COMMAND === '')('Database group with a killed primary', () => {
 
   async function expectQuotaUsedUp(load: IdempotentPublishLoad): Promise<void> {
     await expect.poll(() => load.rejected, { timeout: 30_000 }).toBeGreaterThan(QUOTA_LOAD.size);
-    await load.stop();
+    await load.stopAndCheck();
     expect(load.posts.size).toBe(QUOTA_LIMIT);
   }
 
@@ -123,12 +123,12 @@ describe.skipIf(COMMAND === '')('Database group with a killed primary', () => {
         await exchanged;
         await exchanges.expectTokensStored();
         await expectQuotaUsedUp(quotaLoad);
-        await rotations.stop();
+        await rotations.stopAndCheck();
         expect(rotations.unavailable).toBeGreaterThan(0);
         refreshes += rotations.done;
         await group.rejoin(primary.port);
       }
-      await load.stop();
+      await load.stopAndCheck();
       const seconds = outages.map((outage) => outage.toFixed(1)).join(', ');
       reportFigure(
         task,

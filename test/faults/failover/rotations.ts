@@ -46,7 +46,7 @@ export class Rotations {
    * Waits for the running requests. Asserts, once the database has recovered, that the API soon accepts the newest tokens, and
    * that no refresh token has two successors.
    */
-  async stop(): Promise<void> {
+  async stopAndCheck(): Promise<void> {
     await this.apps.stop();
     const newest = this.chains.map(({ tokens }) => tokens.access_token);
     await expectTokensAccepted(this.app, newest);

@@ -33,8 +33,8 @@ onEachServer('Database connections that fail at a random byte of a response', (d
     ),
   );
 
-  // Up to `maxBytes` bytes allow the connection setup and some publishes. The service detects a silent connection only after a second,
-  // so silent connections get more bytes.
+  // Up to `maxBytes` bytes allow the connection setup and some publishes. Each silent connection costs a second, so these get more
+  // bytes, to make enough progress.
   it.for([
     { how: 'breaks', fault: 'cutAfterBytes', maxBytes: 10_000 },
     { how: 'goes silent', fault: 'dropAfterBytes', maxBytes: 40_000 },
@@ -56,9 +56,9 @@ onEachServer('Database connections that fail at a random byte of a response', (d
       await expect.poll(() => load.retries, WAIT).toBeGreaterThan(0);
       await network.repair();
       await exchanged;
-      await rotations.stop();
+      await rotations.stopAndCheck();
       await exchanges.expectTokensStored();
-      await load.stop();
+      await load.stopAndCheck();
       reportFigure(
         task,
         `${database.engine.label}: each connection ${how} after up to ${maxBytes.toLocaleString('en')} bytes, ${load.posts.size} posts, each stored and counted once, ${load.retries} retries; ${CODES} codes, each exchanged once; ${rotations.done} refresh tokens, each rotated once`,

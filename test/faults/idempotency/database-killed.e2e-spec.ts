@@ -61,7 +61,7 @@ onEachServer('Database server killed repeatedly', ({ engine }) => {
         await server.start();
         await proxy.repair();
       }
-      await load.stop();
+      await load.stopAndCheck();
       expect(load.retries).toBeGreaterThanOrEqual(KILLS);
       // The single lost COMMIT of a quick run may belong to another transaction.
       if (!IS_QUICK) expect(load.replays).toBeGreaterThan(0);

@@ -63,7 +63,7 @@ export class IdempotentPublishLoad {
    * Waits for the final response to each request. Asserts that the post of each key is stored once with its content, and that
    * nothing else is stored.
    */
-  async stop(): Promise<void> {
+  async stopAndCheck(): Promise<void> {
     await this.publishers.stop();
     const { app, client } = this.member;
     const { clientId } = client;

@@ -50,10 +50,10 @@ class RestartableProcess {
 onSqliteAndOneServer('Processes killed repeatedly', (database) => {
   const isSingle = database.engine.kind === 'sqlite';
   const kills = isSingle ? KILLS_SQLITE : KILLS;
-  const operator = useTestApp(database);
+  const setupApp = useTestApp(database);
   const services: RestartableProcess[] = [];
   beforeAll(async () => {
-    operator().clock.set(new Date().toISOString());
+    setupApp().clock.set(new Date().toISOString());
     while (services.length < (isSingle ? 1 : 2))
       services.push(await RestartableProcess.start(database));
   });
@@ -66,7 +66,7 @@ onSqliteAndOneServer('Processes killed repeatedly', (database) => {
       let requests = 0;
       const nextBaseUrl = (): string => services[(requests += 1) % services.length]?.baseUrl ?? '';
       const load = new IdempotentPublishLoad(
-        await Member.join(operator()),
+        await Member.join(setupApp()),
         nextBaseUrl,
         PUBLISHERS,
         { isServiceKilled: true },
@@ -80,7 +80,7 @@ onSqliteAndOneServer('Processes killed repeatedly', (database) => {
         await Promise.all(dying.map((service) => service.killAndRestart()));
         killed += dying.length;
       }
-      await load.stop();
+      await load.stopAndCheck();
       expect(load.posts.size).toBeGreaterThan(kills);
       expect(load.retries).toBeGreaterThanOrEqual(kills);
       // With this many kills, some hit a committed request before its response.

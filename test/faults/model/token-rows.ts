@@ -45,28 +45,32 @@ export async function storedGrants(
 export function violationsIn({ grant, access, refresh }: StoredGrant): string[] {
   const unused = refresh.filter(({ consumedAt }) => consumedAt === null);
   const issuedForCode = refresh.filter(({ predecessorHash }) => predecessorHash === null);
+  // Each token has its own predecessor; that of the first is null.
   const predecessors = new Set(refresh.map(({ predecessorHash }) => predecessorHash));
   const withSuccessor = refresh.filter(({ hash }) => predecessors.has(hash));
-  const repeatable = refresh.filter(({ encryptedResponse }) => encryptedResponse !== null);
+  const withStoredResponse = refresh.filter(({ encryptedResponse }) => encryptedResponse !== null);
   const hasUnusedSuccessor = ({ hash }: RefreshToken): boolean =>
     unused.some(({ predecessorHash }) => predecessorHash === hash);
   return [
     ...(unused.length > 1 ? [`${unused.length} refresh tokens are unused`] : []),
     ...(issuedForCode.length > 1 ? ['the code was exchanged more than once'] : []),
-    ...(predecessors.size < refresh.length ? ['a refresh token has two successors'] : []),
+    ...(predecessors.size < refresh.length ? ['two refresh tokens have the same predecessor'] : []),
     ...(withSuccessor.some(({ consumedAt }) => consumedAt === null)
       ? ['a refresh token has a successor and is unused']
       : []),
     ...(access.length === refresh.length
       ? []
       : [`${access.length} access and ${refresh.length} refresh tokens`]),
-    ...(repeatable.every(hasUnusedSuccessor)
+    ...(withStoredResponse.every(hasUnusedSuccessor)
       ? []
-      : ['the response of a refresh token is stored although the successor of the token was used']),
+      : ['the response to a refresh is stored although the refresh token in it was used']),
   ].map((violation) => `${grant.id}: ${violation}`);
 }
 
-/** Whether the rows are those of the state: the same codes and tokens, used or revoked ones, and ended grants. */
+/**
+ * Whether the rows equal the grants of the model: the same codes and tokens, each used or revoked in both or in neither, and the
+ * same grants ended.
+ */
 export function isStored(state: State, stored: readonly StoredGrant[]): boolean {
   const wanted = state.map(({ endedBy, code, access, refresh }) => [
     endedBy !== null,

@@ -28,12 +28,12 @@ const MAX_RESPONSE_MS = byExtent({ whole: 500, quick: 2000 });
 const LONG = 'x'.repeat(20_000);
 
 onSqlite('A thousand slow request bodies', (database) => {
-  const operator = useTestApp(database);
+  const setupApp = useTestApp(database);
   let service: ServiceProcess;
   let member: Member;
   beforeAll(async () => {
-    operator().clock.set(new Date().toISOString());
-    member = await Member.join(operator());
+    setupApp().clock.set(new Date().toISOString());
+    member = await Member.join(setupApp());
     const env = {
       MIGRATE: '0',
       DEMO: '0',

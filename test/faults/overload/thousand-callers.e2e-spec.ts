@@ -9,7 +9,7 @@ import type { RawResponse } from './raw-connection.js';
 import { ConcurrentCallers, isAdmitted, type Behaviour, percentile } from './concurrent-callers.js';
 import { publish, readPosts } from './requests.js';
 
-/** Number of callers at the best load and at half load. */
+/** Number of callers at full load, where they call without pauses, and at half load, where they call at half that rate. */
 const FEW = 48;
 /** Number of callers under overload. */
 const MANY = 1000;
@@ -21,7 +21,7 @@ const BURST_MS = 500;
 const QUEUE_TIMEOUT_MS = 1000;
 /** For a request that got its permit just before the timeout. */
 const MAX_ADMITTED_MS = QUEUE_TIMEOUT_MS + 1000;
-/** For a thousand requests at the same moment, of which the last are read late. */
+/** For a thousand requests at the same moment, of which the service reads the last ones late. */
 const MAX_BURST_MS = MAX_ADMITTED_MS + 1000;
 /** Longest response time, with slack. */
 const MAX_RESPONSE_MS = 8000;
@@ -35,7 +35,7 @@ const MAX_RECOVERY_MS = 3000;
 /** Minimum rate after recovery, as a part of the rate at half load. */
 const MIN_RECOVERED_RATE = 0.8;
 /**
- * Minimum rate of admitted requests under overload, as a part of the rate of the best load. The callers run on the same
+ * Minimum rate of admitted requests under overload, as a part of the rate at full load. The callers run on the same
  * processors as the service, and a thousand of them need more processor time than 48.
  */
 const MIN_GOODPUT = byExtent({ whole: 0.6, quick: 0.3 });
@@ -43,14 +43,14 @@ const NO_PAUSE: Behaviour = { intervalMs: 0, obeysRetryAfter: true };
 const IGNORE_RETRY_AFTER: Behaviour = { intervalMs: 0, obeysRetryAfter: false };
 
 (IS_QUICK ? onOneServer : onSqliteAndOneServer)('A thousand concurrent callers', (database) => {
-  const operator = useTestApp(database);
+  const setupApp = useTestApp(database);
   let service: ServiceProcess;
   let members: Member[];
   beforeAll(async () => {
-    operator().clock.set(new Date().toISOString());
-    const client = await operator().addClient();
+    setupApp().clock.set(new Date().toISOString());
+    const client = await setupApp().addClient();
     members = [];
-    while (members.length < MEMBERS) members.push(await Member.join(operator(), { client }));
+    while (members.length < MEMBERS) members.push(await Member.join(setupApp(), { client }));
     const env = { MIGRATE: '0', DEMO: '0', QUOTA_DEFAULT_LIMIT: '10000000', LOG_LEVEL: 'error' };
     service = await startProcess({ url: database.url, env });
   });
@@ -67,8 +67,9 @@ const IGNORE_RETRY_AFTER: Behaviour = { intervalMs: 0, obeysRetryAfter: false };
   async function responsesTo(size: number, behaviour = NO_PAUSE): Promise<Responses> {
     const callers = await ConcurrentCallers.connect(service.baseUrl, size);
     const burstEnd = performance.now() + BURST_MS;
-    const drainMs = size === FEW ? 0 : QUEUE_TIMEOUT_MS;
-    const responses = await callers.call(BURST_MS + MEASURE_MS + drainMs, request, behaviour);
+    // The load continues for this long, so that the last measured requests are under load, too.
+    const overrunMs = size === FEW ? 0 : QUEUE_TIMEOUT_MS;
+    const responses = await callers.call(BURST_MS + MEASURE_MS + overrunMs, request, behaviour);
     callers.disconnect();
     for (const { status, retryAfter, durationMs } of responses) {
       expect(durationMs).toBeLessThan(MAX_RESPONSE_MS);
@@ -84,13 +85,14 @@ const IGNORE_RETRY_AFTER: Behaviour = { intervalMs: 0, obeysRetryAfter: false };
   }
 
   /**
-   * Few callers continue after many have disconnected. Returns the time until all requests of the few are admitted, and the
-   * responses after the maximum recovery time.
+   * Many callers overload the service and disconnect. Then a few, connected before, begin to call. Returns the time until all
+   * requests of the few are admitted, and the responses after the maximum recovery time.
    */
   async function recovery(): Promise<{ recoveryMs: number; recovered: RawResponse[] }> {
     const few = await ConcurrentCallers.connect(service.baseUrl, FEW);
     const many = await ConcurrentCallers.connect(service.baseUrl, MANY);
-    // The disconnect interrupts these calls. It follows after the queue timeout, because until then this is a burst.
+    // `many` disconnect only after the queue timeout: before that, the service is still in the initial burst, not in steady overload.
+    // The disconnect interrupts their calls.
     const overload = many.call(2 * QUEUE_TIMEOUT_MS, request, IGNORE_RETRY_AFTER);
     await Promise.all([
       expect(overload).rejects.toThrow('closed'),
@@ -119,16 +121,16 @@ const IGNORE_RETRY_AFTER: Behaviour = { intervalMs: 0, obeysRetryAfter: false };
       const halfLoad = { ...NO_PAUSE, intervalMs: (2 * FEW * MEASURE_MS) / first.length };
       // Alternating, because the speed of a shared machine changes from second to second.
       const half: RawResponse[] = [];
-      const best: RawResponse[] = [];
+      const full: RawResponse[] = [];
       const obeying: RawResponse[] = [];
       const ignoring: RawResponse[] = [];
       const bursts: RawResponse[] = [];
-      let halfLoadResponses = 0;
+      let halfLoadCountOfLastRound = 0;
       for (let round = 0; round < ROUNDS; round += 1) {
         const { settled: calm } = await responsesTo(FEW, halfLoad);
         half.push(...calm);
-        best.push(...(await responsesTo(FEW)).settled);
-        halfLoadResponses = calm.length;
+        full.push(...(await responsesTo(FEW)).settled);
+        halfLoadCountOfLastRound = calm.length;
         const obeyingRound = await responsesTo(MANY);
         const ignoringRound = await responsesTo(MANY, IGNORE_RETRY_AFTER);
         obeying.push(...obeyingRound.settled);
@@ -140,7 +142,7 @@ const IGNORE_RETRY_AFTER: Behaviour = { intervalMs: 0, obeysRetryAfter: false };
 
       expect(half.filter((response) => !isAdmitted(response))).toEqual([]);
       for (const responses of [obeying, ignoring])
-        expect(responses.filter(isAdmitted).length).toBeGreaterThan(MIN_GOODPUT * best.length);
+        expect(responses.filter(isAdmitted).length).toBeGreaterThan(MIN_GOODPUT * full.length);
       for (const responses of [obeying, ignoring])
         expect(latency(responses)).toBeLessThan(MAX_ADMITTED_MS);
       expect(latency(recovered)).toBeLessThan(MAX_SLOWDOWN * latency(half));
@@ -148,11 +150,11 @@ const IGNORE_RETRY_AFTER: Behaviour = { intervalMs: 0, obeysRetryAfter: false };
       const isServer = database.engine.kind !== 'sqlite';
       expect(latency(bursts)).toBeLessThan(isServer ? MAX_BURST_MS : MAX_RESPONSE_MS);
       expect(recoveryMs).toBeLessThan(MAX_RECOVERY_MS);
-      expect(recovered.length).toBeGreaterThan(MIN_RECOVERED_RATE * halfLoadResponses);
+      expect(recovered.length).toBeGreaterThan(MIN_RECOVERED_RATE * halfLoadCountOfLastRound);
       expect(memory).toBeLessThan(MAX_MEMORY_MB);
       reportFigure(
         task,
-        `${database.engine.label}: half load ${summaryOf(half, ROUNDS)}; best load ${summaryOf(best, ROUNDS)}; ${MANY} callers ${summaryOf(obeying, ROUNDS)}; ${MANY} callers that ignore Retry-After ${summaryOf(ignoring, ROUNDS)}; ${MANY} at the same moment: p99 ${Math.round(latency(bursts))} ms; ${memory} MB, recovered after ${(recoveryMs / 1000).toFixed(1)} s`,
+        `${database.engine.label}: half load ${summaryOf(half, ROUNDS)}; full load ${summaryOf(full, ROUNDS)}; ${MANY} callers ${summaryOf(obeying, ROUNDS)}; ${MANY} callers that ignore Retry-After ${summaryOf(ignoring, ROUNDS)}; ${MANY} at the same moment: p99 ${Math.round(latency(bursts))} ms; ${memory} MB, recovered after ${(recoveryMs / 1000).toFixed(1)} s`,
       );
     },
   );

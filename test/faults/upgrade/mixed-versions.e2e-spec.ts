@@ -136,7 +136,7 @@ const NO_HISTORY =
       expect(await schemaOf(database)).toEqual(released);
       await whileServing(migrate);
       await visits.stop();
-      await load.stop();
+      await load.stopAndCheck();
       expect([load.retries, visits.unavailable]).toEqual([0, 0]);
       const cliInProcess = new CommandLine(database, (args, more) =>
         runCommand(args, { ...more, METRICS_PORT: 'off' }),

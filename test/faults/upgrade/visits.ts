@@ -45,7 +45,7 @@ export class Visits {
   readonly comments: string[] = [];
   /** Number of visits that have begun. */
   private begun = 0;
-  /** Number of the newest successful visit. */
+  /** Position of the newest successful visit among the visits that have begun, from 1; 0 before the first success. */
   private newest = 0;
   private hasFailed = false;
   private readonly visitor = new RepeatedWork();
@@ -64,6 +64,7 @@ export class Visits {
     const { begun } = this;
     const deadline = performance.now() + MAX_VISIT_MS;
     while (this.newest <= begun) {
+      // Throws the failure.
       if (this.hasFailed) await this.stop();
       if (performance.now() > deadline)
         throw new Error(`No visit succeeded within ${MAX_VISIT_MS / 1000} s.`);
@@ -77,11 +78,11 @@ export class Visits {
   }
 
   private async repeat(): Promise<void> {
-    const number = (this.begun += 1);
+    const position = (this.begun += 1);
     try {
       await this.visit();
       this.done += 1;
-      this.newest = number;
+      this.newest = position;
     } catch (error) {
       this.hasFailed = !(error instanceof Unavailable);
       if (this.hasFailed) throw error;

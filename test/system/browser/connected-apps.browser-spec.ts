@@ -78,6 +78,7 @@ inChromium('Connected apps page', {}, (chrome) => {
     await connect(USED_APP, 'Corner Store');
     const page = await newPage({ javaScriptEnabled: true });
     await signIn(page);
+    // The list is sorted by name, so the first checkbox is that of Corner Store.
     await tabTo(page, 'input[name=client_id]');
     await page.keyboard.press('Space');
     await tabTo(page, '.danger');

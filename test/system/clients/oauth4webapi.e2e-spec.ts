@@ -124,7 +124,7 @@ onOneEngine('oauth4webapi', (database) => {
       });
     });
 
-    it('O77 rejects a code that was already exchanged', async () => {
+    it('O77 rejects a second exchange of a code, and within 10 seconds keeps the tokens of the first', async () => {
       const stored = await partner.begin(SCOPE);
       const callbackUrl = await decide(app(), stored.link);
       const first = await partner.finish(callbackUrl, stored);

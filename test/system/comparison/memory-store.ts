@@ -1,6 +1,9 @@
 import type { Adapter, AdapterPayload } from 'oidc-provider';
 
-/** The storage of the reference server, in memory. `age` changes the stored times, so that the reference server acts as if time had passed. */
+/**
+ * The storage of the reference server, in memory. `age` moves the times of issue and expiry, so that the reference server acts as if
+ * time had passed.
+ */
 export class MemoryStore {
   private readonly stored = new Map<string, AdapterPayload>();
 
@@ -28,7 +31,7 @@ export class MemoryStore {
     };
   }
 
-  /** Moves the times of all stored objects into the past. */
+  /** Moves `iat` and `exp` of all stored objects into the past. Not `consumed`: the reference server checks only whether it is set. */
   age(seconds: number): void {
     for (const payload of this.stored.values())
       for (const time of ['iat', 'exp'] as const)

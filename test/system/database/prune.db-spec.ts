@@ -82,7 +82,11 @@ onEngines('Pruning: search statements', (database) => {
       phone: '+1',
       codeHash: hash,
     }));
-    await fill(OtpFailures, (number) => ({ phone: `+1${number}`, failures: 1, lastAt: now }));
+    await fill(OtpFailures, (number) => ({
+      phone: `+1${number}`,
+      failures: 1,
+      lastAttemptAt: now,
+    }));
     await fill(SignInSession, (number, hash) => ({ ...live, hash, userId: `usr_${number}` }));
     await fill(JobRun, (number) => ({
       job: number % 2 === 0 ? 'prune' : 'other',

@@ -72,7 +72,7 @@ onEngines('docs/operate.md', (database) => {
   it.each([
     ['# Operate the platform', /ok/],
     ['Upgrade', /applied +Operate/],
-    ['Jobs and cron', /Closed earlier months of \d+ apps/],
+    ['Jobs and cron', /Recorded plans and limits of earlier months in \d+ rows/],
     ['Watch', /"action":"app\.created"/],
     ['A partner says 401', /live/],
     ['A partner says 429', /CLIENT_ID/],

@@ -9,7 +9,7 @@ export interface Latencies {
   worst: number;
 }
 
-/** Four callers that send requests, 20 ms apart. They run in their own thread, so that other work of the test delays none of them. */
+/** Four callers that send requests, with a pause of 20 ms after each response. They run in their own thread, so that other work of the test delays none of them. */
 const CALLERS = `
   const { workerData: { url, token, isDone }, parentPort } = require('node:worker_threads');
   async function call() {

@@ -45,14 +45,14 @@ describe('Release check of openapi/openapi.json', () => {
     const files: ReleaseFiles = {
       current: pathOf('openapi.json'),
       released: pathOf('released.json'),
-      accepted: pathOf('accepted.json'),
+      acceptedChanges: pathOf('accepted.json'),
       changelog: pathOf('CHANGELOG.md'),
     };
     await writeFile(files.released, JSON.stringify(document));
     document.info.version = version;
     change(document);
     await writeFile(files.current, JSON.stringify(document));
-    await writeFile(files.accepted, '[]');
+    await writeFile(files.acceptedChanges, '[]');
     await writeFile(files.changelog, `# Changelog\n\n${changelog}`);
     return releaseProblems(files);
   }

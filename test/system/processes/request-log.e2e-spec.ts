@@ -9,11 +9,11 @@ import { type ServiceProcess, startProcess } from '../../support/service-process
 import { useTestApp } from '../../support/test-app.js';
 
 onOneEngine('Request log', (database) => {
-  const operator = useTestApp(database);
+  const setupApp = useTestApp(database);
   let service: ServiceProcess;
   let requests = 0;
   beforeAll(async () => {
-    operator().clock.set(new Date().toISOString());
+    setupApp().clock.set(new Date().toISOString());
     service = await startProcess({ url: database.url, env: { LOG_LEVEL: 'debug', DEMO: '0' } });
   });
   afterAll(async () => {
@@ -37,7 +37,7 @@ onOneEngine('Request log', (database) => {
   }
 
   it('contains method, route pattern, status, milliseconds, and the app of the token', async () => {
-    const member = await Member.join(operator());
+    const member = await Member.join(setupApp());
     const post = await member.publish();
     const headers = { authorization: `Bearer ${member.token}` };
     const lines = await linesOf(`/dev/v1/posts/${post.id}x?of=nobody`, { headers });
@@ -65,7 +65,7 @@ onOneEngine('Request log', (database) => {
   });
 
   it('contains the app of a token request only if the client authentication succeeds', async () => {
-    const client = await operator().addClient();
+    const client = await setupApp().addClient();
     const refresh = (secret?: string): Promise<LogLine[]> =>
       linesOf('/oauth/token', {
         method: 'POST',
@@ -88,7 +88,7 @@ onOneEngine('Request log', (database) => {
   });
 
   it('contains the app of a submitted sign-in form', async () => {
-    const client = await operator().addClient();
+    const client = await setupApp().addClient();
     const visitor = new Browser(new Cluster(service.baseUrl, [service]));
     const page = await visitor.open(authorizeLink(client));
     await visitor.submit(page, '/oauth/authorize/sign-in', { phone: 'none' });
@@ -143,9 +143,9 @@ onOneEngine('Request log', (database) => {
   });
 
   it('has a second line, with a stack, for an internal error', async () => {
-    const member = await Member.join(operator());
+    const member = await Member.join(setupApp());
     const rename = (from: string, to: string): Promise<unknown> =>
-      operator().dataSource.query(`ALTER TABLE ${from} RENAME TO ${to}`);
+      setupApp().dataSource.query(`ALTER TABLE ${from} RENAME TO ${to}`);
     await rename('posts', 'posts_away');
     const lines = await linesOf('/dev/v1/posts', {
       headers: { authorization: `Bearer ${member.token}` },
@@ -159,7 +159,7 @@ onOneEngine('Request log', (database) => {
 
   it('has the status 499 and no error if the client disconnects', async () => {
     const { hostname, port } = new URL(service.baseUrl);
-    const member = await Member.join(operator());
+    const member = await Member.join(setupApp());
     const socket = connect(Number(port), hostname);
     socket.write(
       `POST /dev/v1/posts HTTP/1.1\r\nHost: x\r\nX-Request-Id: disconnected\r\nAuthorization: Bearer ${member.token}\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{`,

@@ -11,7 +11,7 @@ const CLIENTS = 6;
 const DELAY_MS = 1000;
 
 onOneServer('Rolling restart of two processes behind a balancer', (database) => {
-  const operator = useTestApp(database, { QUOTA_DEFAULT_LIMIT: '100000' });
+  const setupApp = useTestApp(database, { QUOTA_DEFAULT_LIMIT: '100000' });
   let processes: ServiceProcess[] = [];
   let balancer: Balancer;
 
@@ -28,7 +28,7 @@ onOneServer('Rolling restart of two processes behind a balancer', (database) => 
     });
 
   beforeEach(async () => {
-    operator().clock.set(new Date().toISOString());
+    setupApp().clock.set(new Date().toISOString());
     processes = await Promise.all([start(await freePort()), start(await freePort())]);
     balancer = await Balancer.start(processes.map(({ baseUrl }) => baseUrl));
   });
@@ -38,7 +38,7 @@ onOneServer('Rolling restart of two processes behind a balancer', (database) => 
   });
 
   it('drops no request and loses no post', { timeout: 90_000 }, async () => {
-    const member = await Member.join(operator());
+    const member = await Member.join(setupApp());
     const headers = {
       authorization: `Bearer ${member.token}`,
       'content-type': 'application/json',
@@ -75,6 +75,6 @@ onOneServer('Rolling restart of two processes behind a balancer', (database) => 
     expect(new Set(responses)).toEqual(new Set(['GET 200', 'POST 201']));
     const published = responses.filter((response) => response === 'POST 201').length;
     expect(published).toBeGreaterThan(50);
-    expect(await countPublished(operator(), member)).toEqual(expectedCounts(published));
+    expect(await countPublished(setupApp(), member)).toEqual(expectedCounts(published));
   });
 });

@@ -21,7 +21,7 @@ const TIMEOUT_MS = 120_000;
 const FORBIDDEN = /\bSELECT .+ FROM\b|[?&](code|state|client_secret)=|"?(authorization|cookie)"?:/i;
 
 onOneEngine('Verbose log', (database) => {
-  const operator = useTestApp(database);
+  const setupApp = useTestApp(database);
   const cli = new CommandLine(database);
   /** Values that must not be printed, by description. */
   const secrets = new Map<string, string>();
@@ -30,7 +30,7 @@ onOneEngine('Verbose log', (database) => {
   let site: Cluster;
 
   beforeAll(async () => {
-    operator().clock.set(new Date().toISOString());
+    setupApp().clock.set(new Date().toISOString());
     if (database.engine.kind !== 'sqlite') proxy = await TcpProxy.start(database.url);
     const env = { ...UNLIMITED_SIGN_INS, LOG_LEVEL: 'trace', DB_TIMEOUT_MS: '1000', DEMO: '0' };
     service = await startProcess({ url: proxy?.url ?? database.url, env });
@@ -76,7 +76,7 @@ onOneEngine('Verbose log', (database) => {
 
   async function withoutTable(table: string, work: () => Promise<void>): Promise<void> {
     const rename = (from: string, to: string): Promise<unknown> =>
-      operator().dataSource.query(`ALTER TABLE ${from} RENAME TO ${to}`);
+      setupApp().dataSource.query(`ALTER TABLE ${from} RENAME TO ${to}`);
     await rename(table, `${table}_away`);
     try {
       await work();
@@ -90,7 +90,7 @@ onOneEngine('Verbose log', (database) => {
    * missing. Returns the authorization code.
    */
   async function approve(client: TestClient): Promise<string> {
-    const { phone } = await operator().addUser();
+    const { phone } = await setupApp().addUser();
     for (const part of [phone.slice(1), phone.slice(2)]) addSecret('phone', part);
     const visitor = new Browser(site);
     const phonePage = await visitor.open(
@@ -123,7 +123,7 @@ onOneEngine('Verbose log', (database) => {
     { timeout: TIMEOUT_MS },
     async () => {
       addSecret('verifier', VERIFIER);
-      const client = await operator().addClient();
+      const client = await setupApp().addClient();
       addSecret('client secret', client.secret);
       const code = await approve(client);
       const redirect_uri = client.redirectUris[0] ?? '';
@@ -177,7 +177,7 @@ onOneEngine('Verbose log', (database) => {
       expect((await refresh(first)).status).toBe(400);
       expect((await site.fetch('/dev/v1/me', { headers })).status).toBe(401);
 
-      const publicApp = await operator().addClient({ kind: 'public' });
+      const publicApp = await setupApp().addClient({ kind: 'public' });
       const tokens = await json<TokenBody>(
         await exchange(site, publicApp, await approve(publicApp)),
       );
@@ -200,7 +200,7 @@ onOneEngine('Verbose log', (database) => {
   );
 
   it('O143 prints a client secret once, in the output of the command that created it', async () => {
-    const { clientId, secret } = await operator().addClient();
+    const { clientId, secret } = await setupApp().addClient();
     addSecret('client secret', secret);
     const rotated = await cli.run('app', 'secret', 'rotate', clientId);
     const [newSecret = ''] = /svc_sec_[A-Za-z0-9_-]{43}/.exec(rotated.stdout) ?? [];

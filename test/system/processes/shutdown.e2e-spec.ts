@@ -17,10 +17,10 @@ const PUBLISHERS = 8;
 const PAUSE_MS = 50;
 
 onOneEngine('Shutdown under load', (database) => {
-  const operator = useTestApp(database, { QUOTA_DEFAULT_LIMIT: '100000' });
+  const setupApp = useTestApp(database, { QUOTA_DEFAULT_LIMIT: '100000' });
   let service: ServiceProcess;
   beforeEach(async () => {
-    operator().clock.set(new Date().toISOString());
+    setupApp().clock.set(new Date().toISOString());
     service = await startProcess({
       url: database.url,
       env: {
@@ -68,9 +68,9 @@ onOneEngine('Shutdown under load', (database) => {
     'C28 C145 reports unready at once, serves requests during the delay, then returns 503, loses no post and exits with 0',
     { timeout: 60_000 },
     async () => {
-      const member = await Member.join(operator());
+      const member = await Member.join(setupApp());
       const countPosts = async (): Promise<number> =>
-        (await countPublished(operator(), member)).posts;
+        (await countPublished(setupApp(), member)).posts;
       const publishing = Array.from({ length: PUBLISHERS }, () =>
         publishUntilRejected(member.token),
       );
@@ -99,7 +99,7 @@ onOneEngine('Shutdown under load', (database) => {
 
       expect(new Set(statuses)).toEqual(new Set([201, 503]));
       const confirmed = statuses.filter((status) => status === 201).length;
-      expect(await countPublished(operator(), member)).toEqual(expectedCounts(confirmed));
+      expect(await countPublished(setupApp(), member)).toEqual(expectedCounts(confirmed));
       expect(warningsAndErrors(service.output())).toEqual([]);
     },
   );
@@ -108,7 +108,7 @@ onOneEngine('Shutdown under load', (database) => {
     'C28 finishes requests in progress, rejects the next on an open connection, and writes the call log',
     { timeout: 60_000 },
     async () => {
-      const member = await Member.join(operator());
+      const member = await Member.join(setupApp());
       const agent = new Agent({ keepAlive: true, maxSockets: 1 });
       const headers = {
         authorization: `Bearer ${member.token}`,
@@ -155,12 +155,12 @@ onOneEngine('Shutdown under load', (database) => {
       finished.resume();
       expect(await service.ended).toBe(0);
       agent.destroy();
-      expect(await countPublished(operator(), member)).toMatchObject({ posts: 1, recorded: 1 });
+      expect(await countPublished(setupApp(), member)).toMatchObject({ posts: 1, recorded: 1 });
     },
   );
 
   it('C28 ignores requests that are pipelined after the one whose response closes the connection', async () => {
-    const member = await Member.join(operator());
+    const member = await Member.join(setupApp());
     const { host, hostname, port } = new URL(service.baseUrl);
     const body = JSON.stringify({ content: 'Hi' });
     const publish = [
@@ -179,7 +179,7 @@ onOneEngine('Shutdown under load', (database) => {
     const responses = await textOf(connection);
     expect(responses.match(/^HTTP\/1\.1 \d+/gm)).toEqual(['HTTP/1.1 201']);
     expect(await service.ended).toBe(0);
-    expect(await countPublished(operator(), member)).toEqual(expectedCounts(1));
+    expect(await countPublished(setupApp(), member)).toEqual(expectedCounts(1));
   });
 });
 

@@ -7,7 +7,7 @@ import { onOneEngine } from '../../support/database.js';
 import { freePort } from '../../support/free-port.js';
 import { Member } from '../../support/member.js';
 import {
-  ALERTS,
+  ALERTS_FILE,
   alerts,
   dashboardExpressions,
   type Expression,
@@ -112,7 +112,7 @@ onOneEngine('Dashboard and alerts', (database) => {
         ]
           .map(([, label = '']) => label)
           .filter((label) => !ADDED_BY_PROMETHEUS.has(label));
-        expect(scraped(name), `${name} of ${where}`).toBeDefined();
+        expect(scraped.metric(name), `${name} of ${where}`).toBeDefined();
         for (const label of labels)
           expect(scraped.labels(name), `labels of ${name} of ${where}`).toContain(label);
       }
@@ -126,7 +126,7 @@ onOneEngine('Dashboard and alerts', (database) => {
     beforeAll(async () => {
       prometheus = await startPrometheus(found?.path ?? '', {
         target: address,
-        rulesFile: ALERTS,
+        rulesFile: ALERTS_FILE,
       });
     });
     afterAll(() => prometheus?.stop());

@@ -16,18 +16,18 @@ const RACERS = 50;
 const ENV = rateLimits({ 'token-failures': UNLIMITED, 'token-address-failures': UNLIMITED });
 
 onEachServer('Concurrent exchanges of one code in two processes', (database) => {
-  const operator = useTestApp(database);
+  const setupApp = useTestApp(database);
   const cluster = useCluster(database, ENV);
-  beforeAll(() => operator().clock.set(new Date().toISOString()));
+  beforeAll(() => setupApp().clock.set(new Date().toISOString()));
 
   function countTokens(): Promise<number[]> {
-    const { manager } = operator().dataSource;
+    const { manager } = setupApp().dataSource;
     return Promise.all([AccessToken, RefreshToken].map((each) => manager.count(each)));
   }
 
   async function race(): Promise<void> {
-    const client = await operator().addClient();
-    const user = await operator().addUser();
+    const client = await setupApp().addClient();
+    const user = await setupApp().addUser();
     const code = (await approve(cluster(), user, client)).get('code') ?? '';
     const before = await countTokens();
     const responses = await concurrently(RACERS, () => exchange(cluster(), client, code));

@@ -14,10 +14,10 @@ import { useTestApp } from '../../support/test-app.js';
 const CONCURRENT = 6;
 
 onEachEngine('Concurrent deletions in two processes', (database) => {
-  const operator = useTestApp(database);
+  const setupApp = useTestApp(database);
   const cluster = useCluster(database);
   beforeAll(() => {
-    operator().clock.set(new Date().toISOString());
+    setupApp().clock.set(new Date().toISOString());
   });
 
   async function deleteConcurrently({ token }: Member, path: string): Promise<number[]> {
@@ -35,11 +35,11 @@ onEachEngine('Concurrent deletions in two processes', (database) => {
     `C116 deletes a post once and decrements the author's post count once, in ${ROUNDS} rounds`,
     () =>
       rounds(async () => {
-        const member = await Member.join(operator());
+        const member = await Member.join(setupApp());
         // The second post remains.
         const [{ id }] = [await member.publish(), await member.publish()];
         expect(await deleteConcurrently(member, `/posts/${id}`)).toEqual(oneSuccess);
-        const { manager } = operator().dataSource;
+        const { manager } = setupApp().dataSource;
         const { postCount } = await manager.findOneByOrFail(User, { id: member.user.id });
         expect(postCount).toBe(1);
       }),
@@ -50,12 +50,12 @@ onEachEngine('Concurrent deletions in two processes', (database) => {
     `C116 deletes a comment once and decrements its post's comment count once, in ${ROUNDS} rounds`,
     () =>
       rounds(async () => {
-        const member = await Member.join(operator());
+        const member = await Member.join(setupApp());
         const { id: postId } = await member.publish();
         // The second comment remains.
         const [{ id }] = [await member.comment(postId), await member.comment(postId)];
         expect(await deleteConcurrently(member, `/comments/${id}`)).toEqual(oneSuccess);
-        const { manager } = operator().dataSource;
+        const { manager } = setupApp().dataSource;
         const { commentCount } = await manager.findOneByOrFail(Post, { id: postId });
         expect(commentCount).toBe(1);
       }),

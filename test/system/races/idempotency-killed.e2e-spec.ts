@@ -10,7 +10,7 @@ import { TcpProxy } from '../../support/tcp-proxy.js';
 import { useTestApp } from '../../support/test-app.js';
 
 onEachServer('Process crash during the COMMIT of a post and its Idempotency-Key', (database) => {
-  const operator = useTestApp(database);
+  const setupApp = useTestApp(database);
   let proxy: TcpProxy;
   let running: ServiceProcess;
   const start = () => startProcess({ url: proxy.url, env: { MIGRATE: '0', DEMO: '0' } });
@@ -36,7 +36,7 @@ onEachServer('Process crash during the COMMIT of a post and its Idempotency-Key'
   }
 
   const idsOf = async ({ user }: Member): Promise<string[]> => {
-    const posts = await operator().dataSource.manager.findBy(Post, { userId: user.id });
+    const posts = await setupApp().dataSource.manager.findBy(Post, { userId: user.id });
     return posts.map(({ id }) => id);
   };
 
@@ -57,9 +57,9 @@ onEachServer('Process crash during the COMMIT of a post and its Idempotency-Key'
 
   /** A member whose app has already published this month for another user. */
   async function join(): Promise<Member> {
-    operator().clock.set(new Date().toISOString());
-    const member = await Member.join(operator());
-    await (await Member.join(operator(), { client: member.client })).publish();
+    setupApp().clock.set(new Date().toISOString());
+    const member = await Member.join(setupApp());
+    await (await Member.join(setupApp(), { client: member.client })).publish();
     return member;
   }
 
@@ -75,7 +75,7 @@ onEachServer('Process crash during the COMMIT of a post and its Idempotency-Key'
     ]);
     const post = await json<PostBody>(response);
     expect(await idsOf(member)).toEqual([post.id]);
-    const { manager } = operator().dataSource;
+    const { manager } = setupApp().dataSource;
     const { clientId } = member.client;
     expect(await manager.findBy(QuotaUsage, { clientId })).toMatchObject([{ used: 2 }]);
     expect(await manager.countBy(ApiCall, { clientId, metered: true })).toBe(2);

@@ -17,7 +17,7 @@ import { isStatementRunning, type TestClient, useTestApp } from '../../support/t
 const TIMEOUT_MS = 3 * ROUNDS_TIMEOUT_MS;
 
 onEachServer('Process crash during a refresh', (database) => {
-  const operator = useTestApp(database);
+  const setupApp = useTestApp(database);
   let running: Cluster;
   let blocker: Connection;
   beforeAll(async () => {
@@ -34,7 +34,7 @@ onEachServer('Process crash during a refresh', (database) => {
     await blocker.query('LOCK TABLES access_tokens WRITE');
     const lost = requestToken(running, client, form).catch((error: unknown) => error);
     await expect
-      .poll(() => isStatementRunning(operator(), 'INSERT INTO `access_tokens`'), { timeout: 4000 })
+      .poll(() => isStatementRunning(setupApp(), 'INSERT INTO `access_tokens`'), { timeout: 4000 })
       .toBe(true);
     await running.kill();
     expect(await lost).toBeInstanceOf(Error);
@@ -43,10 +43,10 @@ onEachServer('Process crash during a refresh', (database) => {
   }
 
   async function crash(): Promise<void> {
-    operator().clock.set(new Date().toISOString());
-    const client = await operator().addClient();
-    const code = (await approve(operator(), await operator().addUser(), client)).get('code') ?? '';
-    const first = await json<TokenBody>(await exchange(operator(), client, code));
+    setupApp().clock.set(new Date().toISOString());
+    const client = await setupApp().addClient();
+    const code = (await approve(setupApp(), await setupApp().addUser(), client)).get('code') ?? '';
+    const first = await json<TokenBody>(await exchange(setupApp(), client, code));
     const form = { grant_type: 'refresh_token', refresh_token: first.refresh_token };
     await killDuring(client, form);
 
@@ -56,7 +56,7 @@ onEachServer('Process crash during a refresh', (database) => {
     const { access_token } = await json<TokenBody>(response);
     const headers = { authorization: `Bearer ${access_token}` };
     expect((await running.fetch('/dev/v1/me', { headers })).status).toBe(200);
-    const { manager } = operator().dataSource;
+    const { manager } = setupApp().dataSource;
     const hash = sha256(first.refresh_token);
     const { grantId } = await manager.findOneByOrFail(RefreshToken, { hash });
     expect(await manager.countBy(RefreshToken, { grantId })).toBe(2);

@@ -25,11 +25,11 @@ async function publish(service: ServiceProcess, { token }: Member): Promise<numb
 }
 
 onEachServer('Process crash between the last write of a publish and its COMMIT', (database) => {
-  const operator = useTestApp(database);
+  const setupApp = useTestApp(database);
   let proxy: TcpProxy;
   let service: ServiceProcess | undefined;
   beforeAll(async () => {
-    operator().clock.set(new Date().toISOString());
+    setupApp().clock.set(new Date().toISOString());
     proxy = await TcpProxy.start(database.url);
   });
   afterAll(async () => {
@@ -41,14 +41,14 @@ onEachServer('Process crash between the last write of a publish and its COMMIT',
     `C112 publishes nothing, and the next process publishes normally, in ${ROUNDS} rounds`,
     { timeout: KILL_ROUNDS_TIMEOUT_MS },
     async () => {
-      const member = await Member.join(operator());
+      const member = await Member.join(setupApp());
       let posts = 0;
       await rounds(async () => {
         const running = await start(proxy);
         service = running;
         expect(await publish(running, member)).toBe(201);
         posts += 1;
-        expect(await countPublished(operator(), member)).toEqual(expectedCounts(posts));
+        expect(await countPublished(setupApp(), member)).toEqual(expectedCounts(posts));
         const held = proxy.holdAfter('UPDATE quota_usage');
         const lost = publish(running, member).catch((error: unknown) => error);
         expect(await held).toContain('COMMIT');
@@ -58,16 +58,16 @@ onEachServer('Process crash between the last write of a publish and its COMMIT',
         await proxy.repair();
       });
       await member.publish();
-      expect(await countPublished(operator(), member)).toEqual(expectedCounts(posts + 1));
+      expect(await countPublished(setupApp(), member)).toEqual(expectedCounts(posts + 1));
     },
   );
 });
 
 onSqlite('Process crash while publishing', (database) => {
-  const operator = useTestApp(database);
+  const setupApp = useTestApp(database);
   let service: ServiceProcess | undefined;
   beforeAll(() => {
-    operator().clock.set(new Date().toISOString());
+    setupApp().clock.set(new Date().toISOString());
   });
   afterAll(() => service?.stop());
 
@@ -75,7 +75,7 @@ onSqlite('Process crash while publishing', (database) => {
     `C112 stores each post completely or not at all, and loses no confirmed post, in ${ROUNDS} rounds`,
     { timeout: KILL_ROUNDS_TIMEOUT_MS },
     async () => {
-      const member = await Member.join(operator());
+      const member = await Member.join(setupApp());
       let confirmed = 0;
       let started = 0;
       await rounds(async (round) => {
@@ -96,7 +96,7 @@ onSqlite('Process crash while publishing', (database) => {
         await sleep(round % 10);
         await running.kill();
         await Promise.all(publishing);
-        const { posts, ...others } = await countPublished(operator(), member);
+        const { posts, ...others } = await countPublished(setupApp(), member);
         expect({ posts, ...others }).toEqual(expectedCounts(posts));
         expect(posts).toBeGreaterThanOrEqual(confirmed);
         expect(posts).toBeLessThanOrEqual(started);

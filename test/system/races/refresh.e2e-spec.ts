@@ -25,16 +25,16 @@ const HEAD_STARTS_MS = [5, 15, 25, 35];
 const ROUNDS_WITH_BOTH_OUTCOMES = 100;
 
 onEachServer('Concurrent refreshes in two processes', (database) => {
-  const operator = useTestApp(database);
+  const setupApp = useTestApp(database);
   const cluster = useCluster(database, ENV);
   let client: TestClient;
   beforeAll(async () => {
-    operator().clock.set(new Date().toISOString());
-    client = await operator().addClient();
+    setupApp().clock.set(new Date().toISOString());
+    client = await setupApp().addClient();
   });
 
   async function newTokens(): Promise<TokenBody> {
-    const user = await operator().addUser();
+    const user = await setupApp().addUser();
     const code = (await approve(cluster(), user, client)).get('code') ?? '';
     return json<TokenBody>(await exchange(cluster(), client, code));
   }
@@ -57,7 +57,7 @@ onEachServer('Concurrent refreshes in two processes', (database) => {
 
   async function grantOf({ refresh_token }: TokenBody): Promise<string> {
     const hash = sha256(refresh_token);
-    const { manager } = operator().dataSource;
+    const { manager } = setupApp().dataSource;
     return (await manager.findOneByOrFail(RefreshToken, { hash })).grantId;
   }
 
@@ -92,7 +92,7 @@ onEachServer('Concurrent refreshes in two processes', (database) => {
 
   /** Counts the tokens and the audit events of a grant. */
   async function countsOf(grantId: string): Promise<Record<string, number>> {
-    const { manager } = operator().dataSource;
+    const { manager } = setupApp().dataSource;
     const events = (action: string): Promise<number> =>
       manager.countBy(AuditEvent, { subject: grantId, action });
     return {
@@ -106,7 +106,7 @@ onEachServer('Concurrent refreshes in two processes', (database) => {
 
   /** Expects that the grant was revoked once and issued no token afterwards. */
   async function expectNothingAfterRevocation(grantId: string): Promise<void> {
-    const events = await operator().dataSource.manager.findBy(AuditEvent, { subject: grantId });
+    const events = await setupApp().dataSource.manager.findBy(AuditEvent, { subject: grantId });
     const revocations = events.filter(({ action }) => action === 'grant.revoked');
     expect(revocations).toHaveLength(1);
     const issued = events.filter(({ action }) => action.startsWith('token.'));

@@ -22,12 +22,12 @@ const WORKERS = 8;
 /** Calls of each worker in each phase of a rotation. */
 const CALLS = 5;
 
-async function refreshTokenOf(operator: TestApp, client: TestClient): Promise<string> {
-  const user = await operator.addUser();
+async function refreshTokenOf(app: TestApp, client: TestClient): Promise<string> {
+  const user = await app.addUser();
   const { clientId, scopes } = client;
-  const { refreshToken } = await operator.service(TransactionRunner).run(async (tx) => {
-    const grant = await operator.service(GrantsService).create(tx, user.id, clientId, scopes);
-    return operator.service(TokenIssuer).issue(tx, grant, scopes);
+  const { refreshToken } = await app.service(TransactionRunner).run(async (tx) => {
+    const grant = await app.service(GrantsService).create(tx, user.id, clientId, scopes);
+    return app.service(TokenIssuer).issue(tx, grant, scopes);
   });
   return refreshToken;
 }
@@ -107,27 +107,27 @@ onEachEngine('Concurrent secret rotations', (database) => {
 });
 
 onSqliteAndOneServer('Secret rotation under load', (database) => {
-  let operator: TestApp;
+  let setupApp: TestApp;
   let cluster: Cluster;
   beforeAll(async () => {
-    operator = await TestApp.start(database);
-    operator.clock.set(new Date().toISOString());
+    setupApp = await TestApp.start(database);
+    setupApp.clock.set(new Date().toISOString());
     cluster = await startCluster(database, {
       processes: database.engine.kind === 'sqlite' ? 1 : 2,
     });
   });
   afterAll(async () => {
     await cluster?.stop();
-    await operator?.stop();
+    await setupApp?.stop();
   });
 
   it(
     'O90 fails no call while the operator rotates and the workers switch to the new secret',
     { timeout: 90_000 },
     async () => {
-      const client = await operator.addClient();
+      const client = await setupApp.addClient();
       const { clientId, secret: old = '' } = client;
-      const tokens = await concurrently(WORKERS, () => refreshTokenOf(operator, client));
+      const tokens = await concurrently(WORKERS, () => refreshTokenOf(setupApp, client));
       const cli = new CommandLine(database, runCommandProcess);
       const load = new Load(cluster, client, old);
       for (const [worker, token] of tokens.entries()) load.start(worker, token);

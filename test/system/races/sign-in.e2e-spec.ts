@@ -23,14 +23,14 @@ const MAX_COMPARED = 5;
 const ENV = rateLimits({ 'sign-in-address-failures': UNLIMITED });
 
 onEachServer('Concurrent form submissions to two processes', (database) => {
-  const operator = useTestApp(database);
+  const setupApp = useTestApp(database);
   const cluster = useCluster(database, ENV);
-  beforeAll(() => operator().clock.set(new Date().toISOString()));
+  beforeAll(() => setupApp().clock.set(new Date().toISOString()));
 
   async function decideConcurrently(): Promise<void> {
-    const client = await operator().addClient();
+    const client = await setupApp().addClient();
     const visitor = new Browser(cluster());
-    const consent = await visitor.signIn(authorizeLink(client), await operator().addUser());
+    const consent = await visitor.signIn(authorizeLink(client), await setupApp().addUser());
     const responses = await concurrently(DECISIONS, () =>
       visitor.submit(consent, '/oauth/authorize/decision', {
         scope: [...client.scopes],
@@ -39,13 +39,13 @@ onEachServer('Concurrent form submissions to two processes', (database) => {
     );
     const statuses = responses.map(({ status }) => status).toSorted((a, b) => a - b);
     expect(statuses).toEqual([303, ...Array<number>(DECISIONS - 1).fill(409)]);
-    expect(await countGrantsAndCodes(operator(), client)).toEqual({ grants: 1, codes: 1 });
+    expect(await countGrantsAndCodes(setupApp(), client)).toEqual({ grants: 1, codes: 1 });
   }
 
   async function guessConcurrently(): Promise<void> {
-    const { id: userId, phone } = await operator().addUser();
+    const { id: userId, phone } = await setupApp().addUser();
     const visitor = new Browser(cluster());
-    const phonePage = await visitor.open(authorizeLink(await operator().addClient()));
+    const phonePage = await visitor.open(authorizeLink(await setupApp().addClient()));
     const page = await visitor.submit(phonePage, '/oauth/authorize/sign-in', { phone });
     const correct = Number(await cluster().sms.password(phone));
     // The guess at this position is the correct password.
@@ -56,7 +56,7 @@ onEachServer('Concurrent form submissions to two processes', (database) => {
       return visitor.submit(page, '/oauth/authorize/verify', { code });
     });
     for (const { status } of responses) expect(status).toBeLessThan(500);
-    const { manager } = operator().dataSource;
+    const { manager } = setupApp().dataSource;
     const { attempts, consumedAt } = await manager.findOneByOrFail(OtpChallenge, { phone });
     const wrong = responses.filter(({ html }) => html.includes('That code is wrong')).length;
     const compared = wrong + (consumedAt === null ? 0 : 1);

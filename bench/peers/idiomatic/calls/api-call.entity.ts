@@ -28,6 +28,6 @@ export class ApiCall {
   requestId: string;
 
   /** Whether the call counts towards the monthly quota. */
-  @Column()
-  metered: boolean;
+  @Column({ name: 'metered' })
+  countsAgainstQuota: boolean;
 }

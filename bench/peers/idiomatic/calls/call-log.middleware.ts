@@ -30,7 +30,7 @@ export class CallLogMiddleware implements NestMiddleware {
       status,
       durationMs: Date.now() - receivedAt.getTime(),
       requestId,
-      metered: false,
+      countsAgainstQuota: false,
     });
   }
 }

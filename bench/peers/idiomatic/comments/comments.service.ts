@@ -19,7 +19,7 @@ export class CommentsService {
     { page, limit }: PageQuery,
   ): Promise<[Comment[], number]> {
     await this.posts.assertExists(userId, postId);
-    // Without `select`, because the count would omit rows in which a selected column is null.
+    // Without `select`: TypeORM would count the distinct values of the selected columns, and omit rows in which one is null.
     return this.comments.findAndCount({
       where: { postId },
       relations: { author: true },

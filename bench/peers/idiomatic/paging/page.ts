@@ -1,5 +1,5 @@
 import { siteUrl } from '../settings.js';
-import { LAST_PAGE, type PageQuery } from './page.query.js';
+import { MAX_PAGE, type PageQuery } from './page.query.js';
 
 /** The response of a list. `total` is the length of the whole list. */
 export interface Page<T> {
@@ -19,6 +19,6 @@ export function linksOf(path: string, { page, limit, total }: Page<unknown>['met
     first: `${siteUrl}${path}?limit=${limit}`,
     ...(page > 1 && { prev: urlOf(Math.min(page - 1, pages)) }),
     ...(page < pages && { next: urlOf(page + 1) }),
-    ...(pages <= LAST_PAGE && { last: urlOf(pages) }),
+    ...(pages <= MAX_PAGE && { last: urlOf(pages) }),
   };
 }

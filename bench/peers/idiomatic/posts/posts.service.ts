@@ -28,7 +28,7 @@ export class PostsService {
 
   /** A page, newest first, and the total. */
   findAll(userId: string, { page, limit }: PageQuery): Promise<[Post[], number]> {
-    // Without `select`, because the count would omit rows in which a selected column is null.
+    // Without `select`: TypeORM would count the distinct values of the selected columns, and omit rows in which one is null.
     return this.posts.findAndCount({
       where: { userId },
       // Ids sort by time and are the last column of the index of a user's posts.
@@ -109,7 +109,7 @@ export class PostsService {
       status: 201,
       durationMs: Date.now() - receivedAt.getTime(),
       requestId,
-      metered: true,
+      countsAgainstQuota: true,
     });
     await this.quota.spend(manager, app, at);
   }

@@ -52,7 +52,7 @@ export class AccountFormsController {
     const selected = form.all('client_id').filter((value) => isId('svc_app', value));
     const clientIds = form.get('all') === '1' ? 'all' : selected;
     const feedback: Feedback =
-      clientIds.length === 0
+      clientIds !== 'all' && clientIds.length === 0
         ? { status: 400, error: ({ apps }) => apps.noneSelected }
         : { notice: noticeOf(await this.apps.revoke(userId, clientIds)) };
     this.pages.sendConnectedAppsPage(response, session, await this.apps.list(userId), feedback);
@@ -63,16 +63,17 @@ export class AccountFormsController {
   async signOut(@Req() request: Request, @Res() response: Response): Promise<void> {
     await this.sessions.findByForm(request);
     await this.signIn.signOut(request, response);
-    const next = new Parameters(request.body).get('next');
-    redirectToConnectedApps(response, isId('svc_app', next) ? next : undefined);
+    const nextClientId = new Parameters(request.body).get('next');
+    redirectToConnectedApps(response, isId('svc_app', nextClientId) ? nextClientId : undefined);
   }
 
   private signInFlow(request: Request): SignInFlow {
-    const binding = this.sessions.findSignInByForm(request);
+    const formBinding = this.sessions.findSignInByForm(request);
+    const { next: nextClientId } = formBinding;
     return {
-      form: { binding, path: ACCOUNT_PATH },
+      form: { binding: formBinding, path: ACCOUNT_PATH },
       findSignedInUser: () => this.signIn.current(request),
-      next: (response) => redirectToConnectedApps(response, binding.next),
+      next: (response) => redirectToConnectedApps(response, nextClientId),
     };
   }
 }

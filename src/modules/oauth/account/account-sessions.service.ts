@@ -55,7 +55,7 @@ export class AccountSessions {
 
   /**
    * Starts a sign-in: sets a missing browser cookie and returns the hidden fields of the forms.
-   * @param next the client id of the connected app whose page follows the sign-in
+   * @param next the client id of the connected app whose page is shown after the sign-in
    */
   startSignIn(request: Request, response: Response, next?: string): FormBinding {
     const browserHash = this.cookies.ensureBrowser(request, response);

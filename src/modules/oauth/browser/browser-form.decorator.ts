@@ -9,7 +9,8 @@ import { PageErrorFilter } from './page-error.filter.js';
 
 /**
  * A controller for the forms of our pages. The guards check the origin, then the rate limits, then read the body. Each handler
- * must first find the authorization request, sign-in or account session that the form belongs to. Errors are HTML pages.
+ * must first find what the form belongs to: the authorization request, the sign-in, or the session of the account. Errors are HTML
+ * pages.
  */
 export function BrowserForms(): ClassDecorator {
   return applyDecorators(
@@ -17,6 +18,7 @@ export function BrowserForms(): ClassDecorator {
     ApiExcludeController(),
     UseFilters(PageErrorFilter),
     UseGuards(SameOriginGuard, FailedAttemptsGuard),
+    // The group of all forms: sign-in, consent and account.
     LimitCalls('decision'),
     UseGuards(PageFormGuard),
   );

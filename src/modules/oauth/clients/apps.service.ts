@@ -118,7 +118,7 @@ export class AppsService {
   }
 
   /** @throws NotFound */
-  async show(clientId: string): Promise<RegisteredApp> {
+  async get(clientId: string): Promise<RegisteredApp> {
     const app = await this.repository.require(clientId);
     return toRegisteredApp(app, await this.repository.findRedirectUris(clientId));
   }
@@ -147,7 +147,7 @@ export class AppsService {
     status: App['status'],
     change: Change,
   ): Promise<RegisteredApp> {
-    const app = await this.show(clientId);
+    const app = await this.get(clientId);
     await this.transactions.run(async (tx) => {
       if (await this.repository.changeStatus(tx, clientId, status)) {
         await this.audit.record(tx, `app.${status}`, clientId, change);

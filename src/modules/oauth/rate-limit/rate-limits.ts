@@ -12,7 +12,8 @@ export type RateLimitGroup = (typeof CLIENT_ENDPOINTS)[number] | 'authorize' | '
 
 /**
  * The property of a request by which a limit counts. `client` is the authenticated app, plus the address if the app is public.
- * `app-and-address` needs no authentication. `browser` is the browser cookie, or the address without a cookie.
+ * `app-and-address` is the client_id that the request claims, without authentication, plus the address. `browser` is the browser
+ * cookie or, if there is none, the address.
  */
 export type RequestKey = 'client' | 'app-and-address' | 'address' | 'browser';
 

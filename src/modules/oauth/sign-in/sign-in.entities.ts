@@ -74,7 +74,7 @@ export class OtpChallenge {
 
 /** Consecutive wrong one-time passwords for a phone (NIST SP 800-63B, section 5.2.2). A sign-in deletes the row. */
 @Entity('otp_failures')
-@Index('ix_otp_failures_last_at', ['lastAt'])
+@Index('ix_otp_failures_last_at', ['lastAttemptAt'])
 export class OtpFailures {
   /** E.164. */
   @PrimaryColumn(text(16))
@@ -84,8 +84,8 @@ export class OtpFailures {
   failures: number;
 
   /** The last attempt to enter a one-time password. */
-  @Column(TIME)
-  lastAt: Date;
+  @Column({ ...TIME, name: 'last_at' })
+  lastAttemptAt: Date;
 
   @Column(optional(TIME))
   lockedUntil: Date | null;

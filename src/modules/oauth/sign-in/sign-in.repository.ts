@@ -7,7 +7,10 @@ import { OtpChallenge, OtpFailures, SignInSession, TrustedDevice } from './sign-
 /** Guesses per one-time password. */
 const MAX_ATTEMPTS = 5;
 
-/** Sessions, trusted devices, one-time passwords and the failures of a phone. */
+/**
+ * Sessions, one-time passwords, the failures of a phone, and trusted devices: browsers that signed in with a phone before. The
+ * table of trusted devices is `known_browsers`.
+ */
 @Injectable()
 export class SignInRepository {
   constructor(private readonly dataSource: DataSource) {}
@@ -101,19 +104,19 @@ export class SignInRepository {
     return this.dataSource.manager.findOneBy(OtpFailures, { phone });
   }
 
-  /** Finds the row and locks it until the end of the transaction, by setting `lastAt`. */
+  /** Finds the row and locks it until the end of the transaction, by setting `lastAttemptAt`. */
   async findFailuresForUpdate(
     tx: Transaction,
     phone: string,
     now: Date,
   ): Promise<OtpFailures | null> {
-    const { affected } = await entities(tx).update(OtpFailures, { phone }, { lastAt: now });
+    const { affected } = await entities(tx).update(OtpFailures, { phone }, { lastAttemptAt: now });
     return affected === 1 ? entities(tx).findOneBy(OtpFailures, { phone }) : null;
   }
 
   /** Like `findFailuresForUpdate`, but creates a missing row. */
   async upsertFailuresForUpdate(tx: Transaction, phone: string, now: Date): Promise<OtpFailures> {
-    await upsert(tx, OtpFailures, { phone, lastAt: now });
+    await upsert(tx, OtpFailures, { phone, lastAttemptAt: now });
     return entities(tx).findOneByOrFail(OtpFailures, { phone });
   }
 

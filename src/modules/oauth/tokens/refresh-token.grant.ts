@@ -21,7 +21,7 @@ import { GrantsService } from './grants.service.js';
 import { TokenIssuer, type IssuedTokens } from './token-issuer.js';
 import { TokensRepository, type StoredRefreshToken } from './tokens.repository.js';
 
-/** The replay window: for this time after its use, a reused refresh token gets the same response. */
+/** The retry window: for this time after its use, a reused refresh token gets the same response. */
 const REPLAY_MS = 30 * SECOND;
 
 interface RefreshRequest {
@@ -64,7 +64,7 @@ export class RefreshTokenGrant {
   }
 
   /**
-   * Revokes the grant if the token is reused after its replay window.
+   * Revokes the grant if the token is reused after its retry window.
    * @throws InvalidRequest; InvalidGrant; InvalidScope, without a revocation: a second worker with another scope must not end the
    * user's grant
    */
@@ -148,7 +148,7 @@ export class RefreshTokenGrant {
     if (!(await this.tokens.consumeRefreshTokens(tx, responses, responsesExpireAt, now)))
       return undefined;
     await this.tokens.insertPairs(tx, pairs);
-    // The consumed tokens are the successors of these tokens, whose replay window therefore ends.
+    // The consumed tokens are the successors of these tokens, whose retry window therefore ends.
     const predecessorHashes = requests.flatMap(({ stored }) => stored.predecessorHash ?? []);
     await this.tokens.clearResponses(tx, predecessorHashes);
     const events = requests.map(({ event }) => event);
@@ -157,7 +157,7 @@ export class RefreshTokenGrant {
   }
 
   /**
-   * Handles a token that cannot be rotated. If it was used, returns the stored response within the replay window, and revokes the
+   * Handles a token that cannot be rotated. If it was used, returns the stored response within the retry window, and revokes the
    * grant after it. Returns undefined without a revocation if the token is unused or, within the window, if the user is inactive or
    * the access token of the stored response was revoked.
    * @throws InvalidScope if the first request had another scope
@@ -169,9 +169,9 @@ export class RefreshTokenGrant {
     const storedResponse = await this.tokens.findStoredResponse(tx, stored.hash);
     if (!storedResponse) return undefined;
     const { encryptedResponse, responseExpiresAt } = storedResponse;
-    const isInReplayWindow =
+    const isInRetryWindow =
       encryptedResponse !== null && responseExpiresAt !== null && receivedAt <= responseExpiresAt;
-    const response = isInReplayWindow ? decryptResponse(value, encryptedResponse) : null;
+    const response = isInRetryWindow ? decryptResponse(value, encryptedResponse) : null;
     if (!response) {
       await this.grants.revokeReused(tx, 'refresh_token.reused', stored);
       return undefined;

@@ -125,12 +125,12 @@ export class RefreshToken {
 
   /**
    * The response to this token, encrypted with a key derived from the token. Null until the token is used. Cleared when the successor
-   * is used, or by the prune job after the replay window.
+   * is used, or by the prune job after the retry window.
    */
   @Column({ ...optional(text(700)), name: 'sealed_answer' })
   encryptedResponse: string | null;
 
-  /** End of the replay window. */
+  /** End of the retry window. */
   @Column({ ...optional(TIME), name: 'answer_expires_at' })
   responseExpiresAt: Date | null;
 }

@@ -62,7 +62,7 @@ export interface TokenPair {
   refresh: RefreshToken;
 }
 
-/** The encrypted response to a used refresh token, and the end of its replay window. */
+/** The encrypted response to a used refresh token, and the end of its retry window. */
 export type StoredResponse = Pick<RefreshToken, 'encryptedResponse' | 'responseExpiresAt'>;
 
 /** A time as the drivers return it; `storedTime` converts it. */
@@ -106,6 +106,7 @@ const CREDENTIAL_JOINS = `
   JOIN grants ON grants.id = credential.grant_id
   JOIN users ON users.id = grants.user_id`;
 
+// BatchLoader appends the condition to these SELECTs.
 const FIND_CODE = `
   SELECT ${SINGLE_USE_COLUMNS}, credential.redirect_uri AS redirectUri,
     credential.code_challenge AS codeChallenge
@@ -237,7 +238,7 @@ export class TokensRepository {
     return (await writeRows(tx, statement, values)) === hashes.length;
   }
 
-  /** Ends the replay window of these used refresh tokens. */
+  /** Ends the retry window of these used refresh tokens. */
   async clearResponses(tx: Transaction, hashes: readonly string[]): Promise<void> {
     if (hashes.length > 0)
       await writeRows(tx, `${CLEAR_RESPONSES} ${placeholdersFor(hashes)}`, hashes);

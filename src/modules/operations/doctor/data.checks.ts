@@ -11,16 +11,16 @@ const MAX_SHOWN = 3;
 
 /**
  * Compares a counter cache with the rows that it counts.
- * @param correct repairs a row in its own transaction; returns undefined if its counter is no longer wrong
+ * @param repairRow repairs a row in its own transaction; returns undefined if its counter is no longer wrong
  */
 export async function counterFindings(
   counter: CounterCache,
-  correct?: (id: string) => Promise<Discrepancy | undefined>,
+  repairRow?: (id: string) => Promise<Discrepancy | undefined>,
 ): Promise<Finding[]> {
   const shown: string[] = [];
   let wrong = 0;
   for await (const found of counter.discrepancies()) {
-    const discrepancy = correct ? await correct(found.id) : found;
+    const discrepancy = repairRow ? await repairRow(found.id) : found;
     if (!discrepancy) continue;
     wrong += 1;
     const { id, stored, counted } = discrepancy;
@@ -29,30 +29,32 @@ export async function counterFindings(
   const { name } = counter;
   if (wrong === 0) return [ok(`${name} is correct in every row.`)];
   const rows = `${wrong} ${wrong === 1 ? 'row' : 'rows'}, such as ${shown.join(', ')}`;
-  if (correct) return [ok(`${name} was corrected. It was wrong in ${rows}.`)];
+  if (repairRow) return [ok(`${name} was corrected. It was wrong in ${rows}.`)];
   return [failed(`${name} is wrong in ${rows}.`, 'npm run -s cli -- doctor --fix')];
 }
 
 interface Schedule {
-  /** A run must have finished since then. */
-  due: (now: Date) => Date;
+  mustHaveFinishedSince: (now: Date) => Date;
   /** Runs the job manually. */
   command: string;
 }
 
 const SCHEDULES: Readonly<Record<JobName, Schedule>> = {
-  prune: { due: (now) => addMilliseconds(now, -2 * HOUR), command: 'prune' },
-  'quota-reset': { due: periodStart, command: 'quota reset' },
-  'usage-rollup': { due: (now) => addMilliseconds(now, -30 * MINUTE), command: 'usage rollup' },
+  prune: { mustHaveFinishedSince: (now) => addMilliseconds(now, -2 * HOUR), command: 'prune' },
+  'quota-reset': { mustHaveFinishedSince: periodStart, command: 'quota reset' },
+  'usage-rollup': {
+    mustHaveFinishedSince: (now) => addMilliseconds(now, -30 * MINUTE),
+    command: 'usage rollup',
+  },
 };
 
-/** Warns of each job that has not finished in time. No failed request would reveal that. */
+/** Warns of each job that has not finished in time. Requests succeed even if a job does not run, so nothing else reveals it. */
 export function jobFindings(runs: JobRunsRepository, now: Date): Promise<Finding[]> {
   return Promise.all(
     JOBS.map(async (name) => {
-      const { due, command } = SCHEDULES[name];
+      const { mustHaveFinishedSince, command } = SCHEDULES[name];
       const finished = await runs.findLastFinish(name);
-      if (finished !== null && finished >= due(now))
+      if (finished !== null && finished >= mustHaveFinishedSince(now))
         return ok(`The job ${name} last finished at ${finished.toISOString()}.`);
       const last =
         finished === null ? 'has never finished' : `last finished at ${finished.toISOString()}`;
@@ -64,7 +66,10 @@ export function jobFindings(runs: JobRunsRepository, now: Date): Promise<Finding
   );
 }
 
-/** Compares this month's usage of each app with its recorded calls. With `repairAs`, corrects the usage. */
+/**
+ * Compares this month's usage of each app with its recorded calls.
+ * @param repairAs actor and reason in the audit events of the corrections; without it, nothing is corrected
+ */
 export async function quotaFinding(
   reconciliation: QuotaReconciliation,
   repairAs?: Change,

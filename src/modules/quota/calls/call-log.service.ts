@@ -81,8 +81,11 @@ export class CallLog extends BackgroundWriter {
     return this.repository.insertAll(tx, records);
   }
 
-  /** Makes `record` wait for this publish. If it succeeds and is no replay, `recordPublishes` has recorded the call. */
-  recordAfterPublish(caller: Caller, publish: Promise<Outcome<unknown>>): void {
+  /**
+   * Makes the later `record` of this call wait for the outcome of the publish. `recordPublishes` has recorded a publish that
+   * succeeds and is no replay, so `record` then skips it.
+   */
+  waitForPublish(caller: Caller, publish: Promise<Outcome<unknown>>): void {
     this.publishes.set(caller, publish);
   }
 

@@ -60,7 +60,7 @@ export class CallsRepository {
   }
 
   /** The number of calls that count against the quota, by client id. */
-  async countMetered(hour: TimeRange): Promise<ReadonlyMap<string, number>> {
+  async countPublishes(hour: TimeRange): Promise<ReadonlyMap<string, number>> {
     const rows = await this.inTimeRange(hour)
       .andWhere({ metered: true })
       .select('call.clientId', 'clientId')
@@ -71,7 +71,7 @@ export class CallsRepository {
   }
 
   /** The number of an app's calls that count against the quota. */
-  countMeteredOf(tx: Transaction, clientId: string, span: TimeRange): Promise<number> {
+  countPublishesOf(tx: Transaction, clientId: string, span: TimeRange): Promise<number> {
     return this.inTimeRange(span, entities(tx)).andWhere({ clientId, metered: true }).getCount();
   }
 

@@ -83,7 +83,7 @@ export class QuotaReconciliation {
   ): Promise<{ used: number; recorded: number }> {
     const { to } = rangeOf(period);
     const countRecent = (): Promise<number> =>
-      this.calls.countMeteredOf(tx, clientId, { from: settled.until, to });
+      this.calls.countPublishesOf(tx, clientId, { from: settled.until, to });
     let used = await this.quota.lockUsed(tx, clientId, period);
     let recent = await countRecent();
     if (used === null) {
@@ -98,7 +98,7 @@ export class QuotaReconciliation {
   private async count(span: TimeRange): Promise<ReadonlyMap<string, number>> {
     const counts = new Map<string, number>();
     for await (const hour of this.calls.hoursWithCalls(span))
-      for (const [clientId, calls] of await this.calls.countMetered(hour))
+      for (const [clientId, calls] of await this.calls.countPublishes(hour))
         counts.set(clientId, (counts.get(clientId) ?? 0) + calls);
     return counts;
   }

@@ -22,7 +22,10 @@ export interface DeletableRows {
   count(): Promise<number>;
   /** The primary keys of up to `limit` rows. */
   keys(limit: number): Promise<ObjectLiteral[]>;
-  /** Deletes the rows with these keys that still match. @returns the number of deleted rows */
+  /**
+   * Deletes the rows with these keys. With a `where` or `condition`, keeps rows that no longer match it.
+   * @returns the number of deleted rows
+   */
   delete(tx: Transaction, keys: readonly ObjectLiteral[]): Promise<number>;
 }
 

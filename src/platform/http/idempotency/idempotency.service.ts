@@ -32,7 +32,7 @@ export class IdempotencyKeyReused extends AppError {
 
 const LIFETIME_MS = DAY;
 
-/** Larger than the clock skew of two processes, so that none deletes a row that is valid for another. */
+/** At least the maximum clock skew between processes, so that none deletes a row that is valid for another. */
 const MARGIN_MS = MINUTE;
 
 export interface RepeatableRequest {

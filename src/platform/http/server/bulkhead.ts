@@ -20,7 +20,7 @@ declare module '../../request-context.js' {
   }
 }
 
-/** With more permits, requests would only wait for a connection; with fewer, fewer requests would share a statement. */
+/** With more permits, requests would only wait for a connection; with fewer, batches of lookups (batch-loader.ts) would be smaller. */
 const PERMITS_PER_CONNECTION = 5;
 /** Maximum memory of all request bodies that are being received. */
 const MAX_RECEIVING_BYTES = 67_108_864;
@@ -74,10 +74,10 @@ export class Bulkhead {
 
   /**
    * Waits for a permit.
-   * @param onCancel receives a function that makes the request leave the queue
+   * @param receiveCancel receives a function that makes the request leave the queue
    * @throws ServiceUnavailable if the queue is full, after the timeout, or when the client disconnects
    */
-  enqueue(queue: Set<Waiter>, onCancel: (cancel: () => void) => void): Promise<true> {
+  enqueue(queue: Set<Waiter>, receiveCancel: (cancel: () => void) => void): Promise<true> {
     if (queue.size >= this.queueLimit) throw overloadError();
     return new Promise((resolve, reject) => {
       const leave = (): void => {
@@ -95,7 +95,7 @@ export class Bulkhead {
       };
       const timer = setTimeout(cancel, this.timeoutMs);
       queue.add(waiter);
-      onCancel(cancel);
+      receiveCancel(cancel);
     });
   }
 

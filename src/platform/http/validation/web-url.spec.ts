@@ -1,5 +1,7 @@
 import { isWebUrl } from './web-url.js';
 
+/** The maximum number of non-ASCII characters, as in `web-url.ts`. */
+const MAX_NON_ASCII = 1000;
 const urlWithNonAscii = (count: number) => `https://example.com/${'é'.repeat(count)}`;
 
 describe('isWebUrl', () => {
@@ -20,7 +22,7 @@ describe('isWebUrl', () => {
     'https://[2001:dB8::8:800:200c:417A]',
     'https://[1:2:3:4:5:6:7:8]/x',
     'https://example.com/@user:1?q=@',
-    urlWithNonAscii(1000),
+    urlWithNonAscii(MAX_NON_ASCII),
   ])('accepts %s', (url) => {
     expect(isWebUrl(url)).toBe(true);
   });
@@ -51,7 +53,7 @@ describe('isWebUrl', () => {
     'https://[12345::]/',
     'https://[1:2:3:4:5:6:7:8:9]/',
     'https://[1:2:3:4::5:6:7:8]/',
-    urlWithNonAscii(1001),
+    urlWithNonAscii(MAX_NON_ASCII + 1),
   ])('rejects %s', (url) => {
     expect(isWebUrl(url)).toBe(false);
   });

@@ -12,9 +12,9 @@ export interface SmsJob {
   message: TextMessage;
   /** No retry is made at or after this time. */
   expiresAt: Date;
-  /** Called before the first attempt. False drops the message. If it throws, the attempt fails and the next one calls it again. */
+  /** The first step of an attempt, until it has returned once. False drops the message. If it throws, the attempt fails. */
   shouldSend: () => Promise<boolean>;
-  /** Called after the last attempt failed. */
+  /** Called after the last attempt failed, to record the failure. */
   onFailure: () => Promise<void>;
 }
 

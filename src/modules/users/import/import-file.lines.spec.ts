@@ -33,7 +33,7 @@ describe('batchesOfLines', () => {
     ]);
   });
 
-  it('drops the text only of lines over the length limit', async () => {
+  it('keeps the number but not the text of a line over the length limit', async () => {
     const long = 'x'.repeat(20_000);
     expect(await batchesOf(['a\n', long, long, 'y', '\nb\n', long, long])).toEqual([
       [
