@@ -26,6 +26,8 @@ const PAGE_HEAD = `\
 The service and the command line read environment variables. Outside of production, every variable is optional with the default \`SMS_SENDER\`. An empty variable counts as unset. [\`.env.example\`](../.env.example) lists the same variables. To use such a file, run \`node --env-file=.env dist/src/bundle/main.js\`.
 
 With \`NODE_ENV=production\`, the service requires \`OTP_PEPPER\` and an https \`PUBLIC_URL\`. It rejects the console SMS sender, an SMS gateway over plain http, and demo data. It reports all problems together.
+
+\`DATABASE_URL\`, \`OTP_PEPPER\`, \`SMS_WEBHOOK_SECRET\` and \`TWILIO_AUTH_TOKEN\` can also be read from files: set \`DATABASE_URL_FILE\` and so on to the path, and leave the variable itself unset. A line break at the end of the file is ignored.
 `;
 
 interface Variable {

@@ -75,7 +75,7 @@ describe.skipIf(COMMAND === '')('Galera cluster with a process on each of two no
       });
       statuses.set(status, (statuses.get(status) ?? 0) + 1);
     }
-    await load.stop();
+    await load.stopAndCheck();
     expect(Object.fromEntries(statuses)).toEqual({ 200: TOKENS });
     reportFigure(
       task,

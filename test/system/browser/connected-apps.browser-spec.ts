@@ -56,7 +56,9 @@ inChromium('Connected apps page', {}, (chrome) => {
     await signIn(page);
     await page.getByLabel('Garden Share').check();
     await page.getByRole('button', { name: 'Remove access' }).click();
-    expect(await page.getByRole('status').textContent()).toBe('\u2068Garden Share\u2069 no longer has access.');
+    expect(await page.getByRole('status').textContent()).toBe(
+      '\u2068Garden Share\u2069 no longer has access.',
+    );
     expect(await page.getByRole('checkbox').count()).toBe(1);
     await page.getByLabel('Corner Store').waitFor();
   });
@@ -67,7 +69,9 @@ inChromium('Connected apps page', {}, (chrome) => {
     await signIn(page, `/account/apps/${clientId}`);
     expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Garden Share');
     await page.getByRole('button', { name: 'Remove access' }).click();
-    expect(await page.getByRole('status').textContent()).toBe('\u2068Garden Share\u2069 no longer has access.');
+    expect(await page.getByRole('status').textContent()).toBe(
+      '\u2068Garden Share\u2069 no longer has access.',
+    );
     await page.goto(urlOf(`/account/apps/${clientId}`));
     expect(await page.title()).toMatch(/^Error: This app is not connected/);
     await page.getByRole('link', { name: 'Connected apps' }).click();
@@ -85,7 +89,9 @@ inChromium('Connected apps page', {}, (chrome) => {
     await page.screenshot({ path: join(SCREENSHOTS, 'apps-keyboard.png'), fullPage: true });
     await page.keyboard.press('Enter');
     await page.getByRole('status').waitFor();
-    expect(await page.getByRole('status').textContent()).toBe('\u2068Corner Store\u2069 no longer has access.');
+    expect(await page.getByRole('status').textContent()).toBe(
+      '\u2068Corner Store\u2069 no longer has access.',
+    );
   });
 
   it('O146 focuses the error message if no app is selected, and links to the list', async () => {
