@@ -45,6 +45,7 @@ export function databaseTls(env: Env, address: DatabaseAddress): SslOptions | un
   } catch (error) {
     throw new Error(
       `DATABASE_SSL_CERT, DATABASE_SSL_KEY: are not a certificate and its key: ${(error as Error).message}`,
+      { cause: error },
     );
   }
   return options;
@@ -70,6 +71,8 @@ export function readFile(name: string, path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
-    throw new Error(`${name}: the file ${path} cannot be read: ${(error as Error).message}`);
+    throw new Error(`${name}: the file ${path} cannot be read: ${(error as Error).message}`, {
+      cause: error,
+    });
   }
 }
