@@ -24,7 +24,9 @@ export function parseUiLocales(uiLocales: string): Language | undefined {
  * default.
  */
 export function acceptedLanguage(request: Request): Language {
-  return lookUp(request.acceptsLanguages()) ?? LANGUAGES[0];
+  // `acceptsLanguages` with a list applies `*`, but prefers an exact tag to an earlier one that only matches by lookup.
+  const wildcard = request.acceptsLanguages([...LANGUAGES]);
+  return lookUp(request.acceptsLanguages()) ?? lookUp([String(wildcard)]) ?? LANGUAGES[0];
 }
 
 /** The first tag whose language is supported. */

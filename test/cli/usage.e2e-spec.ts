@@ -135,7 +135,7 @@ describe('Start of a command', () => {
       DATABASE_URL: 'postgres://x',
     });
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-    expect(stderr).toContain('DATABASE_URL: must be');
+    expect(stderr).toContain('DATABASE_URL: must start with');
   });
 
   it('exits with 1 and one sentence when the database cannot be reached', async () => {

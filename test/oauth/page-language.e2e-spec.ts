@@ -37,6 +37,8 @@ onOneEngine('Language of the pages', (database) => {
     ['fr-FR, fr;q=0.9, es;q=0.2', 'es'],
     ['en;q=0.5, es-ES;q=0.7', 'es'],
     ['en;q=0, *', 'es'],
+    ['en-US,es;q=0.9,en;q=0.8', 'en'],
+    ['es-MX,en;q=0.9,es;q=0.8', 'es'],
     ['en-GB', 'en'],
     ['en, es', 'en'],
     ['es;q=0', 'en'],

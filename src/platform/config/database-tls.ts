@@ -5,9 +5,6 @@ import type { SslOptions } from 'mysql2';
 import type { DatabaseAddress } from './database-url.js';
 import type { Env } from './env.js';
 
-/** The values of `DATABASE_SSL`, as MySQL's `--ssl-mode` defines them. */
-export const TLS_MODES = ['off', 'required', 'verify-ca', 'verify-full'] as const;
-
 type TlsFile = 'DATABASE_SSL_CA' | 'DATABASE_SSL_CERT' | 'DATABASE_SSL_KEY';
 
 /**

@@ -1,6 +1,5 @@
 import { isSupportedCountry } from 'libphonenumber-js';
 import { z } from 'zod';
-import { TLS_MODES } from './database-tls.js';
 import { parseDatabaseUrl } from './database-url.js';
 import { parseRateLimits } from './rate-limits.js';
 
@@ -175,7 +174,7 @@ const database = {
     'Every production installation.',
   ),
   DATABASE_SSL: documented(
-    oneOf(TLS_MODES).default('off'),
+    oneOf(['off', 'required', 'verify-ca', 'verify-full']).default('off'),
     'TLS of all database connections. `required` encrypts, but accepts any certificate; `verify-ca` also checks who signed it; `verify-full` also checks the name of the host.',
     'Every installation whose database is not on the same machine: `verify-full`.',
   ),
