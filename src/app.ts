@@ -10,7 +10,7 @@ import { setServerLimits, setWriteTimeout } from './platform/http/server/request
 import { CallLog } from './modules/quota/calls/call-log.service.js';
 import { DEV_V1, developerApiHeaders, compose } from './platform/http/developer-api.js';
 import { replaceInvalidTargets } from './platform/http/server/express-server.js';
-import { requestContext } from './platform/http/request-context.js';
+import { requestContext } from './platform/http/http-request-context.js';
 import { Shutdown } from './platform/lifecycle/shutdown.js';
 
 /** Options of `NestFactory.create`. No global body parser: each route reads its own body. */

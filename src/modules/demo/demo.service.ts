@@ -128,7 +128,7 @@ export class DemoService {
    * seeding that was interrupted before its last user was added. Safe to run concurrently.
    * @returns undefined if there was nothing to seed
    */
-  async seedIfEmpty(): Promise<SeededDemo | undefined> {
+  async seedIfNeeded(): Promise<SeededDemo | undefined> {
     const existingIds = (await this.apps.list()).map(({ clientId }) => clientId);
     const apps = demoApps(this.config.publicUrl);
     const hasOtherApps = existingIds.some((id) => apps.every(({ clientId }) => clientId !== id));
