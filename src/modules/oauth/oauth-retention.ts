@@ -64,36 +64,39 @@ export class OAuthRetention {
       ...[Authorization, OtpChallenge, SignInSession, AccessToken].map((entity) =>
         deletableRows(dataSource, entity, {
           where: { expiresAt: before(CLOCK_SKEW_MS) },
-          orderBy: 'expiresAt',
+          indexColumn: 'expiresAt',
         }),
       ),
-      deletableRows(dataSource, AuthorizationCode, { where: unused, orderBy: 'expiresAt' }),
-      deletableRows(dataSource, RefreshToken, { where: unused, orderBy: 'expiresAt' }),
+      deletableRows(dataSource, AuthorizationCode, { where: unused, indexColumn: 'expiresAt' }),
+      deletableRows(dataSource, RefreshToken, { where: unused, indexColumn: 'expiresAt' }),
       deletableRows(dataSource, RefreshToken, {
         where: { consumedAt: before(usedMs) },
-        orderBy: 'consumedAt',
+        indexColumn: 'consumedAt',
       }),
       ...this.credentialsOfEndedGrants('revokedAt', now, usedMs),
       ...this.credentialsOfEndedGrants('expiresAt', now, usedMs),
-      deletableRows(dataSource, Grant, { where: { revokedAt: endOfGrant }, orderBy: 'revokedAt' }),
+      deletableRows(dataSource, Grant, {
+        where: { revokedAt: endOfGrant },
+        indexColumn: 'revokedAt',
+      }),
       deletableRows(dataSource, Grant, {
         where: { expiresAt: endOfGrant, revokedAt: IsNull() },
-        orderBy: 'expiresAt',
+        indexColumn: 'expiresAt',
       }),
       deletableRows(dataSource, OtpFailures, {
         where: {
           lastAttemptAt: before(OTP_FAILURES_MS),
           lockedUntil: Or(IsNull(), LessThanOrEqual(now)),
         },
-        orderBy: 'lastAttemptAt',
+        indexColumn: 'lastAttemptAt',
       }),
       deletableRows(dataSource, TrustedDevice, {
         where: { signedInAt: before(TRUSTED_DEVICES_MS) },
-        orderBy: 'signedInAt',
+        indexColumn: 'signedInAt',
       }),
       deletableRows(dataSource, RateLimitHit, {
         where: { slot: And(MoreThan(LOCK_SLOT), before(RATE_LIMIT_HITS_MS)) },
-        orderBy: 'slot',
+        indexColumn: 'slot',
       }),
       this.unusedLockRows(),
     ];
@@ -104,7 +107,7 @@ export class OAuthRetention {
     const ended = addMilliseconds(this.clock.now(), -CLOCK_SKEW_MS);
     return rowsToClear(this.dataSource, RefreshToken, {
       where: { responseExpiresAt: LessThanOrEqual(ended) },
-      orderBy: 'responseExpiresAt',
+      indexColumn: 'responseExpiresAt',
       set: { encryptedResponse: null, responseExpiresAt: null },
     });
   }

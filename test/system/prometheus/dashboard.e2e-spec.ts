@@ -66,7 +66,7 @@ onOneEngine('Dashboard and alerts', (database) => {
     await member.get('/posts/post_none');
     await app.fetch('/dev/v1/me');
     await app.service(ScheduledJobs).prune();
-    await app.service(ScheduledJobs).resetQuotas();
+    await app.service(ScheduledJobs).closeEarlierMonths();
     await app.service(ScheduledJobs).rollUpUsage();
     const client = await app.addClient();
     for (const secret of ['wrong', 'wrong'])

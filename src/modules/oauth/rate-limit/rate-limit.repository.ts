@@ -65,10 +65,10 @@ export class RateLimitRepository {
     const hashRows = async (): Promise<DeletableRows> =>
       deletableRows(this.dataSource, RateLimitHit, {
         where: { hash: In(await hashes()) },
-        orderBy: 'hash',
+        indexColumn: 'hash',
       });
     return {
-      ...deletableRows(this.dataSource, RateLimitHit, { where: {}, orderBy: 'hash' }),
+      ...deletableRows(this.dataSource, RateLimitHit, { where: {}, indexColumn: 'hash' }),
       count: async () => (await hashRows()).count(),
       keys: async (limit) => (await hashRows()).keys(limit),
     };

@@ -31,20 +31,20 @@ export interface DeletableRows {
 
 export interface RowSelection<T> {
   where: FindOptionsWhere<T>;
-  /** Must be the first column of an index. */
-  orderBy: keyof T & string;
+  /** The column by which the search reads an index: its first column, or the first after those that `where` sets to one value. */
+  indexColumn: keyof T & string;
 }
 
 /** The rows that match `where`. */
 export function deletableRows<T extends ObjectLiteral>(
   dataSource: DataSource,
   entity: EntityTarget<T>,
-  { where, orderBy }: RowSelection<T>,
+  { where, indexColumn }: RowSelection<T>,
 ): DeletableRows {
   return matchingRows(
     dataSource,
     entity,
-    (query) => query.where(where).orderBy(`${query.alias}.${orderBy}`),
+    (query) => query.where(where).orderBy(`${query.alias}.${indexColumn}`),
     where,
   );
 }
@@ -90,10 +90,10 @@ export function matchingRows<T extends ObjectLiteral>(
 export function rowsToClear<T extends ObjectLiteral>(
   dataSource: DataSource,
   entity: EntityTarget<T>,
-  { where, orderBy, set }: RowSelection<T> & { set: QueryDeepPartialEntity<T> },
+  { where, indexColumn, set }: RowSelection<T> & { set: QueryDeepPartialEntity<T> },
 ): DeletableRows {
   return {
-    ...deletableRows(dataSource, entity, { where, orderBy }),
+    ...deletableRows(dataSource, entity, { where, indexColumn }),
     delete: (tx, keys) =>
       inChunks(keys, (chunk) =>
         entities(tx)
