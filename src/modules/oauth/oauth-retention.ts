@@ -113,8 +113,8 @@ export class OAuthRetention {
   }
 
   /**
-   * Codes and tokens of ended grants, without those that the other queries of `expired()` match. In the conditions, `expired` is the
-   * alias of the table of codes or tokens.
+   * Codes and tokens of ended grants, without those that the other queries of `expired()` match. In the conditions, `deletable` is
+   * the alias of the table of codes or tokens.
    * @param end how the grants ended. A grant that was revoked and has expired counts as revoked.
    */
   private credentialsOfEndedGrants(
@@ -130,16 +130,16 @@ export class OAuthRetention {
     const rowsWhere = (entity: new () => Credential, condition: string): DeletableRows =>
       matchingRows(this.dataSource, entity, (query) => {
         query
-          .innerJoin(Grant, 'grant', 'grant.id = expired.grantId')
+          .innerJoin(Grant, 'grant', 'grant.id = deletable.grantId')
           .where(`grant.${end} <= :ended AND ${condition}`, times)
           .orderBy(`grant.${end}`);
         return end === 'revokedAt' ? query : query.andWhere('grant.revokedAt IS NULL');
       });
-    const unused = 'expired.consumedAt IS NULL AND expired.expiresAt > :expiredSince';
+    const unused = 'deletable.consumedAt IS NULL AND deletable.expiresAt > :expiredSince';
     return [
-      rowsWhere(AccessToken, 'expired.expiresAt > :ended'),
-      rowsWhere(AuthorizationCode, `(expired.consumedAt IS NOT NULL OR ${unused})`),
-      rowsWhere(RefreshToken, `(expired.consumedAt > :usedSince OR ${unused})`),
+      rowsWhere(AccessToken, 'deletable.expiresAt > :ended'),
+      rowsWhere(AuthorizationCode, `(deletable.consumedAt IS NOT NULL OR ${unused})`),
+      rowsWhere(RefreshToken, `(deletable.consumedAt > :usedSince OR ${unused})`),
     ];
   }
 
@@ -149,8 +149,8 @@ export class OAuthRetention {
   private unusedLockRows(): DeletableRows {
     return matchingRows(this.dataSource, RateLimitHit, (query) =>
       query
-        .leftJoin(RateLimitHit, 'hit', 'hit.hash = expired.hash AND hit.slot > :lock')
-        .where('expired.slot = :lock AND hit.hash IS NULL', { lock: LOCK_SLOT }),
+        .leftJoin(RateLimitHit, 'hit', 'hit.hash = deletable.hash AND hit.slot > :lock')
+        .where('deletable.slot = :lock AND hit.hash IS NULL', { lock: LOCK_SLOT }),
     );
   }
 }
