@@ -1164,7 +1164,7 @@ export interface operations {
                 page?: number;
                 /** @description Items per page. */
                 limit?: number;
-                /** @description Id of an item: returns the items after it in the list, which are older. The item may have been deleted. */
+                /** @description Id of an item: the page starts with the item that follows it in the list, the next older one. The item with this id may have been deleted. */
                 before?: string;
             };
             header?: {
@@ -1914,7 +1914,7 @@ export interface operations {
                 page?: number;
                 /** @description Items per page. */
                 limit?: number;
-                /** @description Id of an item: returns the items after it in the list, which are older. The item may have been deleted. */
+                /** @description Id of an item: the page starts with the item that follows it in the list, the next older one. The item with this id may have been deleted. */
                 before?: string;
             };
             header?: {

@@ -9,8 +9,8 @@ import { AccessLog } from './platform/observability/access-log.js';
 import { setServerLimits, setWriteTimeout } from './platform/http/server/request-body.js';
 import { CallLog } from './modules/quota/calls/call-log.service.js';
 import { DEV_V1, developerApiHeaders, compose } from './platform/http/developer-api.js';
-import { replaceInvalidTargets } from './platform/http/server/express-server.js';
-import { requestContext } from './platform/http/request-context.js';
+import { replaceInvalidRequestTargets } from './platform/http/server/express-server.js';
+import { requestContext } from './platform/http/http-request-context.js';
 import { Shutdown } from './platform/lifecycle/shutdown.js';
 
 /** Options of `NestFactory.create`. No global body parser: each route reads its own body. */
@@ -29,7 +29,7 @@ export function configureApp(app: NestExpressApplication, config: AppConfig): vo
   app.set('query parser', (query: string) => parse(query, '&', '=', { maxKeys: 0 }));
   setServerLimits(app.getHttpServer(), config.server.requestTimeoutMs);
   setWriteTimeout(app.getHttpServer());
-  replaceInvalidTargets(app.getHttpServer());
+  replaceInvalidRequestTargets(app.getHttpServer());
   app.use(
     compose(requestContext(app.get(Clock)), app.get(AccessLog).record, app.get(Shutdown).track),
   );

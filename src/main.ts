@@ -26,7 +26,7 @@ async function start(): Promise<void> {
   const isSchemaCurrent = await migrateOrCheck(app.get(Migrator), config.database.migrateAtStart);
   const allowsDemo = config.demo && isSchemaCurrent;
   const demo = app.get(DemoService);
-  const seeded = allowsDemo ? await demo.seedIfEmpty() : undefined;
+  const seeded = allowsDemo ? await demo.seedIfNeeded() : undefined;
   // Not inside `wrapListenErrors`, which would report errors of `init` as network problems.
   await app.init();
   const { port, host } = config.server;

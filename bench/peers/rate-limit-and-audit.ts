@@ -22,8 +22,8 @@ const WINDOW_MS = 900_000;
 const MAX_FAILURES = 100;
 
 /**
- * Headers that a peer adds to each response. Those of the service are the same, apart from `Pragma` and two directives of its
- * policy.
+ * Headers that a peer adds to each response. The service sends the same, plus `Pragma` and the directives `base-uri` and
+ * `form-action` of its Content-Security-Policy.
  */
 export const TOKEN_RESPONSE_HEADERS = {
   'Cache-Control': 'no-store',

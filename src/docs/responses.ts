@@ -2,7 +2,7 @@ import type { OpenAPIObject } from '@nestjs/swagger';
 import { OAUTH_RESPONSE_CODES } from '../modules/oauth/clients/oauth-error.filter.js';
 import { DEV_V1 } from '../platform/http/developer-api.js';
 import { ERROR_STATUS, FIELD_ERROR_CODES } from '../platform/http/errors/api-errors.js';
-import { REQUEST_ID_PATTERN } from '../platform/http/request-context.js';
+import { REQUEST_ID_PATTERN } from '../platform/http/http-request-context.js';
 import { extensibleEnum } from '../platform/http/validation/schemas.js';
 
 type Operation = NonNullable<OpenAPIObject['paths'][string]['get']>;

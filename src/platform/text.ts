@@ -12,7 +12,7 @@ export function codePoints(text: string): number {
   return count;
 }
 
-/** Whether the text has only white space, control and format characters, and blank letters. */
+/** Whether the text has only white space, control and format characters, and letters without a glyph, such as the Hangul filler. */
 export function isBlank(text: string): boolean {
   return text.replace(INVISIBLE, '') === '';
 }

@@ -32,9 +32,9 @@ async function rowsOf({ app, client }: Member, { count } = { count: 1 }): Promis
   return manager.find(ApiCall, { where, order: { metered: 'DESC', id: 'ASC' } });
 }
 
-async function disconnect({ sent, response }: OpenCall): Promise<void> {
-  const closed = once(response, 'close');
-  sent.destroy();
+async function disconnect({ clientRequest, serverResponse }: OpenCall): Promise<void> {
+  const closed = once(serverResponse, 'close');
+  clientRequest.destroy();
   await closed;
 }
 
@@ -194,8 +194,8 @@ onOneEngine('Call log', (database) => {
       .service(TransactionRunner)
       .run(async (tx) => {
         await app().service(UsersService).incrementPostCountsOfActive(tx, [user.id]);
-        open.sent.end(BODY.slice(1));
-        await expect.poll(() => open.received.context.caller?.clientId).toBe(client.clientId);
+        open.clientRequest.end(BODY.slice(1));
+        await expect.poll(() => open.serverRequest.context.caller?.clientId).toBe(client.clientId);
         await disconnect(open);
         throw new Error('rolled back');
       });
@@ -226,11 +226,11 @@ onOneEngine('Call log', (database) => {
     });
     await (await member.get('/me')).text();
     const body = '{"content":1}';
-    const { sent, response } = await beginPublish(member, body);
+    const { clientRequest, serverResponse } = await beginPublish(member, body);
     const stopped = stoppingApp.stop();
     await expect.poll(() => stoppingApp.nest.getHttpServer().listening).toBe(false);
-    sent.end(body.slice(1));
-    await once(response, 'close');
+    clientRequest.end(body.slice(1));
+    await once(serverResponse, 'close');
     await stopped;
     const dataSource = await connect(database.url);
     const rows = await dataSource.manager.findBy(ApiCall, { clientId: member.client.clientId });
@@ -249,7 +249,7 @@ onEachServer(
       const blocking = app().dataSource.createQueryRunner();
       await blocking.query('LOCK TABLES idempotency_keys WRITE');
       try {
-        open.sent.end(BODY.slice(1));
+        open.clientRequest.end(BODY.slice(1));
         await expect.poll(() => isStatementRunning(app(), 'SELECT `IdempotencyKey`')).toBe(true);
         await disconnect(open);
       } finally {

@@ -15,7 +15,7 @@ const POSTS = 100_000;
 const COMMENTS = 10_000;
 const PAGE_SIZE = 50;
 /** A page size that leaves a last page of 10 posts. */
-const ODD_PAGE_SIZE = 30;
+const UNEVEN_PAGE_SIZE = 30;
 const CALLS = 11;
 
 function median(values: number[]): number {
@@ -40,8 +40,8 @@ onOneEngine('Long lists', (database) => {
     await dataSource.query(
       `UPDATE ${tableName} SET ${idColumn} = CONCAT(SUBSTR(${idColumn}, 1, ${prefixLength}), '${'0'.repeat(suffixLength)}')`,
     );
-    for (let rows = 1, position = 1; rows < count; rows *= 2, position += 1) {
-      const copiedId = `CONCAT(SUBSTR(${idColumn}, 1, ${prefixLength} + ${position - 1}), '1', SUBSTR(${idColumn}, ${prefixLength} + ${position + 1}))`;
+    for (let rows = 1, suffixPosition = 1; rows < count; rows *= 2, suffixPosition += 1) {
+      const copiedId = `CONCAT(SUBSTR(${idColumn}, 1, ${prefixLength} + ${suffixPosition - 1}), '1', SUBSTR(${idColumn}, ${prefixLength} + ${suffixPosition + 1}))`;
       await dataSource.query(
         `INSERT INTO ${tableName} (${[idColumn, ...otherColumns].join(', ')}) ` +
           `SELECT ${[copiedId, ...otherColumns].join(', ')} FROM ${tableName} LIMIT ${count - rows}`,
@@ -125,6 +125,7 @@ onOneEngine('Long lists', (database) => {
     it('C96 skips entries of a covering index for a page by number', async () => {
       await expectPlan(
         `&page=${lastPage}`,
+        // For EXPLAIN only: the service reads this page from the end of the list.
         [PAGE_SIZE + 1, (lastPage - 1) * PAGE_SIZE],
         database.engine.kind === 'sqlite'
           ? new RegExp(`COVERING INDEX ${index} `)
@@ -149,11 +150,11 @@ onOneEngine('Long lists', (database) => {
   });
 
   describe('Pages by number beyond the middle of the list', () => {
-    const lastPage = Math.ceil(POSTS / ODD_PAGE_SIZE);
+    const lastPage = Math.ceil(POSTS / UNEVEN_PAGE_SIZE);
     const middle = Math.ceil(lastPage / 2);
-    const open = (page: number) => member.get(`/posts?limit=${ODD_PAGE_SIZE}&page=${page}`);
+    const open = (page: number) => member.get(`/posts?limit=${UNEVEN_PAGE_SIZE}&page=${page}`);
     const idsOfPage = (page: number) =>
-      postIds.slice((page - 1) * ODD_PAGE_SIZE, page * ODD_PAGE_SIZE);
+      postIds.slice((page - 1) * UNEVEN_PAGE_SIZE, page * UNEVEN_PAGE_SIZE);
 
     it.each([middle - 1, middle, middle + 1, Math.floor(lastPage * 0.75), lastPage - 1])(
       'returns the items of page %d and a link to the next page',
@@ -161,8 +162,8 @@ onOneEngine('Long lists', (database) => {
         const response = await open(page);
         const body = await readPage(response);
         expect(idsOf(body)).toEqual(idsOfPage(page));
-        expect(body.data).toHaveLength(ODD_PAGE_SIZE);
-        expect(body.meta).toEqual({ page, limit: ODD_PAGE_SIZE, total: POSTS });
+        expect(body.data).toHaveLength(UNEVEN_PAGE_SIZE);
+        expect(body.meta).toEqual({ page, limit: UNEVEN_PAGE_SIZE, total: POSTS });
         expect(linksOf(response)).toHaveProperty('next');
       },
     );
@@ -171,7 +172,7 @@ onOneEngine('Long lists', (database) => {
       const response = await open(lastPage);
       const body = await readPage(response);
       expect(idsOf(body)).toEqual(idsOfPage(lastPage));
-      expect(body.data).toHaveLength(POSTS % ODD_PAGE_SIZE);
+      expect(body.data).toHaveLength(POSTS % UNEVEN_PAGE_SIZE);
       expect(linksOf(response)).not.toHaveProperty('next');
     });
 
@@ -180,7 +181,7 @@ onOneEngine('Long lists', (database) => {
       const { data, meta } = await readPage(response);
       expect({ data, meta }).toEqual({
         data: [],
-        meta: { page, limit: ODD_PAGE_SIZE, total: POSTS },
+        meta: { page, limit: UNEVEN_PAGE_SIZE, total: POSTS },
       });
       expect(linksOf(response)).not.toHaveProperty('next');
     });

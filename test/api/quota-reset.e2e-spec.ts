@@ -71,14 +71,14 @@ onOneEngine('Quota reset at the start of a month', (database) => {
 
   it('C111 runs once a month as a job of several processes', async () => {
     setClocks('2027-05-01T00:00:00.000Z');
-    await Promise.all(instances().map((app) => app.service(ScheduledJobs).resetQuotas()));
-    await secondApp().service(ScheduledJobs).resetQuotas();
-    await firstApp().service(ScheduledJobs).resetQuotas();
+    await Promise.all(instances().map((app) => app.service(ScheduledJobs).closeEarlierMonths()));
+    await secondApp().service(ScheduledJobs).closeEarlierMonths();
+    await firstApp().service(ScheduledJobs).closeEarlierMonths();
     const period = '2027-05';
     const runs = await firstApp().dataSource.manager.findBy(JobRun, { period });
     expect(runs).toMatchObject([{ job: 'quota-reset', finishedAt: expect.any(Date) }]);
     setClocks('2027-06-01T00:00:00.000Z');
-    await secondApp().service(ScheduledJobs).resetQuotas();
+    await secondApp().service(ScheduledJobs).closeEarlierMonths();
     expect(await firstApp().dataSource.manager.countBy(JobRun, { job: 'quota-reset' })).toBe(2);
   });
 
@@ -90,10 +90,10 @@ onOneEngine('Quota reset at the start of a month', (database) => {
     const { dataSource } = firstApp();
     const isClaimed = () => dataSource.manager.existsBy(JobRun, { period: '2027-12' });
     await dataSource.query('ALTER TABLE quota_usage RENAME TO quota_usage_away');
-    await firstApp().service(ScheduledJobs).resetQuotas();
+    await firstApp().service(ScheduledJobs).closeEarlierMonths();
     expect(await isClaimed()).toBe(false);
     await dataSource.query('ALTER TABLE quota_usage_away RENAME TO quota_usage');
-    await secondApp().service(ScheduledJobs).resetQuotas();
+    await secondApp().service(ScheduledJobs).closeEarlierMonths();
     expect(await isClaimed()).toBe(true);
     expect(await rowsOf(member)).toMatchObject([{ period: '2027-11', closedPlan: 'default' }]);
   });

@@ -178,12 +178,12 @@ onOneEngine('Monthly post quota', (database) => {
     await setLimit(member, 1);
     await member.publish();
     const body = JSON.stringify(POST);
-    const { sent, received } = await beginPublish(member, body);
-    await expect.poll(() => received.context.caller?.clientId).toBe(member.client.clientId);
+    const { clientRequest, serverRequest } = await beginPublish(member, body);
+    await expect.poll(() => serverRequest.context.caller?.clientId).toBe(member.client.clientId);
     app().clock.set('2026-12-01T00:00:00.000Z');
-    const responded = once(sent, 'response') as Promise<[IncomingMessage]>;
+    const responded = once(clientRequest, 'response') as Promise<[IncomingMessage]>;
     // `beginPublish` has sent the first byte.
-    sent.end(body.slice(1));
+    clientRequest.end(body.slice(1));
     const { id, createdAt } = (await readJson((await responded)[0])) as PostBody;
     expect(createdAt).toBe('2026-12-01T00:00:00.000Z');
     const { clientId } = member.client;

@@ -15,7 +15,7 @@ onOneEngine('Command "demo token"', (database) => {
     expect(rejected).toMatchObject({ code: 1, stdout: '' });
     expect(rejected.stderr).toContain('This database is not a demo.');
 
-    await app().service(DemoService).seedIfEmpty();
+    await app().service(DemoService).seedIfNeeded();
     const { code, stdout, stderr } = await cli.run('demo', 'token');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout.trimEnd()).toMatch(TOKEN);

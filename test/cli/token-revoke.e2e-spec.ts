@@ -132,7 +132,7 @@ onOneEngine('Command "user revoke-all"', (database) => {
     expect((await auditTrail(app().dataSource, ana.id)).at(-1)).toMatchObject({
       action: 'user.signed_out',
       actor: 'olga',
-      // `begun` counts the authorization requests that were pending.
+      // `begun` counts the user's authorization requests that were deleted, decided ones included.
       details: { sessions: 2, begun: 2 },
     });
     expect(await cli.run('user', 'revoke-all', ana.id)).toEqual({

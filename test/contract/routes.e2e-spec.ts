@@ -11,7 +11,7 @@ import { SCOPES } from '../../src/platform/access/scopes.js';
 import { AppConfig } from '../../src/platform/config/app-config.js';
 import { loadConfig } from '../../src/platform/config/load-config.js';
 import { ApiErrorFilter } from '../../src/platform/http/errors/api-error.filter.js';
-import { requestContext } from '../../src/platform/http/request-context.js';
+import { requestContext } from '../../src/platform/http/http-request-context.js';
 import { onOneEngine } from '../support/database.js';
 import { FixedClock } from '../support/doubles.js';
 import { useTestApp } from '../support/test-app.js';

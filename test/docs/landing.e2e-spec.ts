@@ -28,7 +28,7 @@ onSqlite('Landing page', (database) => {
   it('explains the demo flow in both languages once the demo is seeded', async () => {
     for (const language of LANGUAGES)
       expect(await landing(app(), language)).not.toContain(ana.phone);
-    await app().service(DemoService).seedIfEmpty();
+    await app().service(DemoService).seedIfNeeded();
     for (const language of LANGUAGES) {
       const page = await landing(app(), language);
       expect(page).toContain('Authorize');

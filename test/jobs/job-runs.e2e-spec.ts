@@ -38,8 +38,9 @@ const JOBS: JobUnderTest[] = [
     },
   },
   {
+    // Closes earlier months; resets no counter.
     name: 'quota-reset',
-    run: (jobs) => jobs.resetQuotas(),
+    run: (jobs) => jobs.closeEarlierMonths(),
     period: '2026-12',
     intervalMs: 31 * DAY,
     arrange: async (app) => {
@@ -68,6 +69,7 @@ const JOBS: JobUnderTest[] = [
 ];
 
 onOneEngine('Scheduled jobs', (database) => {
+  // The tests insert used quota without posts.
   skipCounterCheck(database);
   const firstApp = useTestApp(database);
   const secondApp = useTestApp(database);
@@ -140,7 +142,7 @@ onOneEngine('Scheduled jobs', (database) => {
       setClocks(addMilliseconds(firstApp().clock.now(), 2 * job.intervalMs));
       await run(job, firstApp());
       await run(job, secondApp());
-      // A late reset opens a later month, but still closes November.
+      // This run is for a later month. It still closes November, with the current plan and limit.
       if (job.name === 'quota-reset')
         expect(await manager().findOneByOrFail(QuotaUsage, { used: 7 })).toMatchObject({
           closedPlan: 'default',
@@ -162,7 +164,7 @@ onOneEngine('Scheduled jobs', (database) => {
       await job.arrange(firstApp());
       await claim(job);
       setClocks(addMilliseconds(firstApp().clock.now(), HOUR - 1));
-      // Only the period of quota-reset is still the same after an hour. The other jobs run in a later period.
+      // After an hour, the other jobs run in a later period, so their abandoned run is superseded; only quota-reset takes it over.
       if (job.name === 'quota-reset') {
         await run(job, firstApp());
         expect(await job.isDone(firstApp())).toBe(false);
@@ -203,7 +205,7 @@ onOneEngine('Scheduled jobs', (database) => {
     expect(counted).toMatch(/^job_runs_total\{task="usage-rollup",outcome="failed"\} 1$/m);
   });
 
-  it('delete the records of hourly runs after 90 days, but not those of monthly runs', async () => {
+  it('delete the records of hourly and ten-minute runs after 90 days, but not those of monthly runs', async () => {
     const ended = new Date('2026-12-01T00:00:00.000Z');
     const runs = [
       ['prune', '2026-09-01T23'],

@@ -194,7 +194,7 @@ onOneEngine('Consent decision', (database) => {
     expect(await countGrantsAndCodes(app(), client)).toEqual({ grants: 0, codes: 0 });
   });
 
-  it('O33 returns 409 and no second code for a second decision', async () => {
+  it('O33 returns 409 and no second authorization code for a second decision', async () => {
     const page = await consentPage();
     await visitor.submit(page, DECISION, ALLOW_ALL);
     for (const decision of ['approve', 'deny'])

@@ -26,7 +26,7 @@ onOneEngine('Redirect after consent', (database) => {
     expect((await exchange(app(), client, code)).status).toBe(200);
   });
 
-  it('O148 issues no second code when the user goes back and allows again', async () => {
+  it('O148 issues no second authorization code when the user goes back and allows again', async () => {
     const client = await app().addClient();
     const visitor = new Browser(app());
     const consent = await visitor.signIn(authorizeLink(client), await app().addUser());

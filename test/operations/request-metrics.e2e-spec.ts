@@ -58,9 +58,9 @@ onOneEngine('Request metrics', (database) => {
 
   it('export the number of requests in flight', async () => {
     await expect.poll(() => read('http_requests_in_flight')).toBe(0);
-    const { sent } = await beginPublish(await Member.join(app), '{"content":"Hello"}');
+    const { clientRequest } = await beginPublish(await Member.join(app), '{"content":"Hello"}');
     await expect.poll(() => read('http_requests_in_flight')).toBe(1);
-    sent.destroy();
+    clientRequest.destroy();
     await expect.poll(() => read('http_requests_in_flight')).toBe(0);
     const aborted = { method: 'POST', route: '/dev/v1/posts', status: '499' };
     expect(await read(COUNT, aborted)).toBe(1);

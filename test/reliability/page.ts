@@ -27,13 +27,13 @@ export async function tests(): Promise<Proof[]> {
 }
 
 /** A proof for each case of test/system/comparison with a rule number. Two equal responses prove little, so each rule needs a test as well. */
-export async function comparisons(): Promise<Proof[]> {
+export async function comparisonCases(): Promise<Proof[]> {
   return proofsIn(await filesOf('test/system/comparison/cases', '.cases.ts'), PROVES);
 }
 
 /** The content of docs/reliability.md. */
 export async function reliabilityPage(): Promise<string> {
-  const proofs = [...(await tests()), ...(await comparisons())];
+  const proofs = [...(await tests()), ...(await comparisonCases())];
   const sections = TOPICS.map((topic) => sectionOf(topic, proofs));
   const links = unique(proofs.map(({ file }) => `[${nameOf(file)}]: ${relative('docs', file)}`));
   const faults = await faultsSection();

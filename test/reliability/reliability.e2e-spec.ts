@@ -1,5 +1,5 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
-import { comparisons, RELIABILITY_PAGE, reliabilityPage, tests } from './page.js';
+import { comparisonCases, RELIABILITY_PAGE, reliabilityPage, tests } from './page.js';
 import { TOPICS } from './rules.js';
 
 const NUMBERS = TOPICS.flatMap(({ rules }) => Object.keys(rules));
@@ -24,12 +24,12 @@ const numbersIn = (letter: string, ranges: readonly (readonly [number, number])[
 /** Files of races that do not need two processes behind one public URL, with the reason. */
 const WITHOUT_CLUSTER: Readonly<Record<string, string>> = {
   'conflicts.e2e-spec.ts':
-    'a database trigger causes the conflict, and counts the attempts in a variable of its connection',
+    'a database trigger causes the conflict, and counts the attempts in a session variable, which other connections cannot see',
   'idempotency-killed.e2e-spec.ts': 'one process is killed, and the next takes over',
   'idempotency.e2e-spec.ts': 'three processes, each called at its own address',
   'interrupted-refresh.e2e-spec.ts': 'one process is killed, and the next takes over',
   'publish-conflicts.e2e-spec.ts':
-    'the test itself is the other transaction, or a trigger counts the attempts in a variable of its connection',
+    'the test itself is the other transaction, or a trigger counts the attempts in a session variable, which other connections cannot see',
   'publish-killed.e2e-spec.ts': 'one process is killed, and the next takes over',
   'publish.e2e-spec.ts': 'three processes, each called at its own address',
   'revocation-during-sign-in.e2e-spec.ts': 'the test itself locks the row',
@@ -70,8 +70,8 @@ describe('docs/reliability.md', () => {
     expect(NUMBERS.filter((number) => !proven.has(number))).toEqual([]);
   });
 
-  it('has a rule for every numbered test and every case of the comparison', async () => {
-    const numbered = [...(await tests()), ...(await comparisons())];
+  it('has a rule for every numbered test and every case of the comparison with oidc-provider', async () => {
+    const numbered = [...(await tests()), ...(await comparisonCases())];
     expect(numbered.filter(({ number }) => !NUMBERS.includes(number))).toEqual([]);
   });
 

@@ -40,7 +40,7 @@ export class Cluster implements Site {
 
 /** Starts processes of the service on a migrated database. */
 export async function startCluster(
-  { url, version, env: overrides = {} }: Pick<ProcessSettings, 'url' | 'version' | 'env'>,
+  { url: databaseUrl, build, env: overrides = {} }: Pick<ProcessSettings, 'url' | 'build' | 'env'>,
   { processes = 2 } = {},
 ): Promise<Cluster> {
   const publicUrl = `http://127.0.0.1:${await freePort()}`;
@@ -53,7 +53,7 @@ export async function startCluster(
     DEMO: '0',
     ...overrides,
   };
-  const start = (): Promise<ServiceProcess> => startProcess({ url, version, env });
+  const start = (): Promise<ServiceProcess> => startProcess({ url: databaseUrl, build, env });
   return new Cluster(publicUrl, await Promise.all(Array.from({ length: processes }, start)));
 }
 

@@ -123,21 +123,21 @@ export const UNTOUCHED: Footprint = {
   quotaUsed: 1,
 };
 
-/** A request whose body is incomplete. `sent` is the client's side of it, `received` and `response` are the server's. */
+/** A request whose body is incomplete, on both sides. */
 export interface OpenCall {
-  sent: ClientRequest;
-  received: Request;
-  response: ServerResponse;
+  clientRequest: ClientRequest;
+  serverRequest: Request;
+  serverResponse: ServerResponse;
 }
 
-/** Sends a publish request up to the first byte of its body. Write the rest to `sent`. */
+/** Sends a publish request up to the first byte of its body. Write the rest to `clientRequest`. */
 export async function beginPublish(
   { app, token }: Member,
   body: string,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<OpenCall> {
   const arrival = once(app.nest.getHttpServer(), 'request');
-  const sent = request(`${app.baseUrl}/dev/v1/posts`, {
+  const clientRequest = request(`${app.baseUrl}/dev/v1/posts`, {
     method: 'POST',
     headers: {
       connection: 'close',
@@ -147,7 +147,7 @@ export async function beginPublish(
       ...headers,
     },
   });
-  sent.on('error', () => undefined).write(body.slice(0, 1));
-  const [received, response] = (await arrival) as [IncomingMessage, ServerResponse];
-  return { sent, received: received as Request, response };
+  clientRequest.on('error', () => undefined).write(body.slice(0, 1));
+  const [serverRequest, serverResponse] = (await arrival) as [IncomingMessage, ServerResponse];
+  return { clientRequest, serverRequest: serverRequest as Request, serverResponse };
 }

@@ -135,7 +135,7 @@ const ASSETS = new Set(['.eta', '.css', '.svg']);
 const BUILD_TIMEOUT_MS = 110_000;
 
 /** A built release of the service. */
-export interface ReleasedVersion {
+export interface ReleaseBuild {
   /** Its folder, which contains `dist`. */
   readonly folder: string;
   /** The path of its `main.js`. */
@@ -147,9 +147,9 @@ export interface ReleasedVersion {
  * the history is missing, as in a shallow clone or an archive.
  * @throws when the build fails; with `CI=true`, also when the history is missing
  */
-export async function releasedVersion(
+export async function buildOfRelease(
   release: keyof typeof COMMITS,
-): Promise<ReleasedVersion | undefined> {
+): Promise<ReleaseBuild | undefined> {
   const commit = COMMITS[release];
   const isCommitPresent = await run('git', ['cat-file', '-e', `${commit}^{tree}`]).then(
     () => true,

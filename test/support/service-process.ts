@@ -20,8 +20,8 @@ export interface ProcessSettings {
   env?: Readonly<Record<string, string>>;
   /** Command line options of Node and V8. */
   nodeOptions?: readonly string[];
-  /** Another version of the service: program and working directory. Its responses are not checked against the document. */
-  version?: { readonly main: string; readonly folder: string };
+  /** Another build of the service: program and working directory. Its responses are not checked against the document. */
+  build?: { readonly main: string; readonly folder: string };
 }
 
 /** The built service in its own process. */
@@ -59,7 +59,7 @@ export async function startProcess({
   url,
   env = {},
   nodeOptions = [],
-  version,
+  build,
 }: ProcessSettings): Promise<ServiceProcess> {
   const buildFailure = inject('buildFailure');
   if (buildFailure !== null) throw new Error(buildFailure);
@@ -77,9 +77,9 @@ export async function startProcess({
   };
   const child = spawn(
     process.execPath,
-    [...nodeOptions, version?.main ?? 'dist/src/bundle/main.js'],
+    [...nodeOptions, build?.main ?? 'dist/src/bundle/main.js'],
     {
-      cwd: version?.folder,
+      cwd: build?.folder,
       env: { PATH: process.env.PATH, ...settings },
       stdio: ['ignore', 'pipe', 'pipe'],
     },
@@ -96,7 +96,7 @@ export async function startProcess({
     await stop(child);
     throw new Error(`The service did not start.\n${output()}`, { cause: error });
   }
-  if (version === undefined) collectFromProcess(baseUrl, ended);
+  if (build === undefined) collectFromProcess(baseUrl, ended);
   return {
     baseUrl,
     smsFile: settings.SMS_FILE,

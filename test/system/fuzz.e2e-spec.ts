@@ -11,7 +11,7 @@ import {
 } from '../support/request-arbitraries.js';
 import { rateLimits, UNLIMITED, useTestApp } from '../support/test-app.js';
 
-/** A valid id that does not exist. */
+/** A valid post id that does not exist. */
 const UNKNOWN_ID = 'post_01kahq5f3veqdr8bn3tdmx3q0a';
 const TIMEOUT_MS = 300_000;
 const document = publishedDocument();

@@ -1,3 +1,7 @@
+/*
+ * The least that a server can do: Node's HTTP server (main.ts) and mysql2 (this file).
+ */
+
 import mysql, { type Pool, type PoolConnection, type ResultSetHeader } from 'mysql2';
 import type { PeerSettings } from '../settings.js';
 

@@ -39,7 +39,7 @@ export class CommentsPersonalData implements PersonalData {
         foreignKey: 'postId',
       }),
       {
-        ...deletableRows(this.dataSource, Comment, { where: { userId }, orderBy: 'userId' }),
+        ...deletableRows(this.dataSource, Comment, { where: { userId }, indexColumn: 'userId' }),
         delete: (tx, keys) => this.deleteAndDecrementCounts(tx, keys),
       },
     ];

@@ -84,7 +84,7 @@ export class CommentsRepository {
   /** The comments soft-deleted at `moment` or before. */
   deletedUntil(moment: Date): DeletableRows {
     const where = { deletedAt: LessThanOrEqual(moment) };
-    return deletableRows(this.dataSource, Comment, { where, orderBy: 'deletedAt' });
+    return deletableRows(this.dataSource, Comment, { where, indexColumn: 'deletedAt' });
   }
 
   /** The comments on these posts that `deletedUntil(moment)` does not return. */

@@ -108,7 +108,7 @@ export interface SeededDemo {
 
 const AUDIT_CONTEXT = { actor: 'demo' };
 
-/** Seeds example data into an empty database, recognizes such a database, and issues access tokens for it. */
+/** Seeds example data into an empty database, recognizes a seeded database, and issues access tokens for it. */
 @Injectable()
 export class DemoService {
   constructor(
@@ -128,7 +128,7 @@ export class DemoService {
    * seeding that was interrupted before its last user was added. Safe to run concurrently.
    * @returns undefined if there was nothing to seed
    */
-  async seedIfEmpty(): Promise<SeededDemo | undefined> {
+  async seedIfNeeded(): Promise<SeededDemo | undefined> {
     const existingIds = (await this.apps.list()).map(({ clientId }) => clientId);
     const apps = demoApps(this.config.publicUrl);
     const hasOtherApps = existingIds.some((id) => apps.every(({ clientId }) => clientId !== id));
@@ -146,7 +146,11 @@ export class DemoService {
    * @throws InvalidRequest in production, and if the database is not a demo
    */
   async issueAccessToken(): Promise<string> {
-    if (this.config.production || !(await this.isSeeded())) {
+    if (this.config.production)
+      throw new InvalidRequest(
+        'In production, no access token is issued without the consent of the user. Use a demo database outside production.',
+      );
+    if (!(await this.isSeeded())) {
       throw new InvalidRequest(
         'This database is not a demo. To create one, start the service on an empty database, with DEMO=1 on MySQL and MariaDB.',
       );

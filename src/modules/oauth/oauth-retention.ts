@@ -64,36 +64,39 @@ export class OAuthRetention {
       ...[Authorization, OtpChallenge, SignInSession, AccessToken].map((entity) =>
         deletableRows(dataSource, entity, {
           where: { expiresAt: before(CLOCK_SKEW_MS) },
-          orderBy: 'expiresAt',
+          indexColumn: 'expiresAt',
         }),
       ),
-      deletableRows(dataSource, AuthorizationCode, { where: unused, orderBy: 'expiresAt' }),
-      deletableRows(dataSource, RefreshToken, { where: unused, orderBy: 'expiresAt' }),
+      deletableRows(dataSource, AuthorizationCode, { where: unused, indexColumn: 'expiresAt' }),
+      deletableRows(dataSource, RefreshToken, { where: unused, indexColumn: 'expiresAt' }),
       deletableRows(dataSource, RefreshToken, {
         where: { consumedAt: before(usedMs) },
-        orderBy: 'consumedAt',
+        indexColumn: 'consumedAt',
       }),
       ...this.credentialsOfEndedGrants('revokedAt', now, usedMs),
       ...this.credentialsOfEndedGrants('expiresAt', now, usedMs),
-      deletableRows(dataSource, Grant, { where: { revokedAt: endOfGrant }, orderBy: 'revokedAt' }),
+      deletableRows(dataSource, Grant, {
+        where: { revokedAt: endOfGrant },
+        indexColumn: 'revokedAt',
+      }),
       deletableRows(dataSource, Grant, {
         where: { expiresAt: endOfGrant, revokedAt: IsNull() },
-        orderBy: 'expiresAt',
+        indexColumn: 'expiresAt',
       }),
       deletableRows(dataSource, OtpFailures, {
         where: {
           lastAttemptAt: before(OTP_FAILURES_MS),
           lockedUntil: Or(IsNull(), LessThanOrEqual(now)),
         },
-        orderBy: 'lastAttemptAt',
+        indexColumn: 'lastAttemptAt',
       }),
       deletableRows(dataSource, TrustedDevice, {
         where: { signedInAt: before(TRUSTED_DEVICES_MS) },
-        orderBy: 'signedInAt',
+        indexColumn: 'signedInAt',
       }),
       deletableRows(dataSource, RateLimitHit, {
         where: { slot: And(MoreThan(LOCK_SLOT), before(RATE_LIMIT_HITS_MS)) },
-        orderBy: 'slot',
+        indexColumn: 'slot',
       }),
       this.unusedLockRows(),
     ];
@@ -104,14 +107,14 @@ export class OAuthRetention {
     const ended = addMilliseconds(this.clock.now(), -CLOCK_SKEW_MS);
     return rowsToClear(this.dataSource, RefreshToken, {
       where: { responseExpiresAt: LessThanOrEqual(ended) },
-      orderBy: 'responseExpiresAt',
+      indexColumn: 'responseExpiresAt',
       set: { encryptedResponse: null, responseExpiresAt: null },
     });
   }
 
   /**
-   * Codes and tokens of ended grants, without those that the other queries of `expired()` match. In the conditions, `expired` is the
-   * alias of the table of codes or tokens.
+   * Codes and tokens of ended grants, without those that the other queries of `expired()` match. In the conditions, `deletable` is
+   * the alias of the table of codes or tokens.
    * @param end how the grants ended. A grant that was revoked and has expired counts as revoked.
    */
   private credentialsOfEndedGrants(
@@ -127,16 +130,16 @@ export class OAuthRetention {
     const rowsWhere = (entity: new () => Credential, condition: string): DeletableRows =>
       matchingRows(this.dataSource, entity, (query) => {
         query
-          .innerJoin(Grant, 'grant', 'grant.id = expired.grantId')
+          .innerJoin(Grant, 'grant', 'grant.id = deletable.grantId')
           .where(`grant.${end} <= :ended AND ${condition}`, times)
           .orderBy(`grant.${end}`);
         return end === 'revokedAt' ? query : query.andWhere('grant.revokedAt IS NULL');
       });
-    const unused = 'expired.consumedAt IS NULL AND expired.expiresAt > :expiredSince';
+    const unused = 'deletable.consumedAt IS NULL AND deletable.expiresAt > :expiredSince';
     return [
-      rowsWhere(AccessToken, 'expired.expiresAt > :ended'),
-      rowsWhere(AuthorizationCode, `(expired.consumedAt IS NOT NULL OR ${unused})`),
-      rowsWhere(RefreshToken, `(expired.consumedAt > :usedSince OR ${unused})`),
+      rowsWhere(AccessToken, 'deletable.expiresAt > :ended'),
+      rowsWhere(AuthorizationCode, `(deletable.consumedAt IS NOT NULL OR ${unused})`),
+      rowsWhere(RefreshToken, `(deletable.consumedAt > :usedSince OR ${unused})`),
     ];
   }
 
@@ -146,8 +149,8 @@ export class OAuthRetention {
   private unusedLockRows(): DeletableRows {
     return matchingRows(this.dataSource, RateLimitHit, (query) =>
       query
-        .leftJoin(RateLimitHit, 'hit', 'hit.hash = expired.hash AND hit.slot > :lock')
-        .where('expired.slot = :lock AND hit.hash IS NULL', { lock: LOCK_SLOT }),
+        .leftJoin(RateLimitHit, 'hit', 'hit.hash = deletable.hash AND hit.slot > :lock')
+        .where('deletable.slot = :lock AND hit.hash IS NULL', { lock: LOCK_SLOT }),
     );
   }
 }

@@ -47,7 +47,7 @@ export class SignInPersonalData implements PersonalData {
   rowsToErase({ userId, phone }: Person): DeletableRows[] {
     const { dataSource } = this;
     const byPhone = <T extends { phone: string }>(entity: EntityTarget<T>): DeletableRows =>
-      deletableRows<T>(dataSource, entity, { where: { phone } as never, orderBy: 'phone' });
+      deletableRows<T>(dataSource, entity, { where: { phone } as never, indexColumn: 'phone' });
     const rowsOfPhone = (phoneNumber: string): DeletableRows[] => [
       byPhone(OtpChallenge),
       byPhone(OtpFailures),
@@ -55,9 +55,9 @@ export class SignInPersonalData implements PersonalData {
       byPhone(TrustedDevice),
     ];
     return [
-      deletableRows(dataSource, SignInSession, { where: { userId }, orderBy: 'userId' }),
+      deletableRows(dataSource, SignInSession, { where: { userId }, indexColumn: 'userId' }),
       ...(phone === null ? [] : rowsOfPhone(phone)),
-      deletableRows(dataSource, Authorization, { where: { userId }, orderBy: 'userId' }),
+      deletableRows(dataSource, Authorization, { where: { userId }, indexColumn: 'userId' }),
     ];
   }
 }

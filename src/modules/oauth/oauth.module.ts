@@ -6,7 +6,7 @@ import { AccountFormsController } from './account/account-forms.controller.js';
 import { AccountSessions } from './account/account-sessions.service.js';
 import {
   ConnectedAppsController,
-  redirectMalformedPath,
+  redirectUndecodablePath,
 } from './account/connected-apps.controller.js';
 import { ConnectedAppsService } from './account/connected-apps.service.js';
 import { AppSecretsRepository } from './clients/app-secrets.repository.js';
@@ -129,6 +129,6 @@ const repositories: Type[] = [
 })
 export class OAuthModule implements NestModule {
   configure(consumer: MiddlewareConsumer): void {
-    consumer.apply(redirectMalformedPath).forRoutes('account');
+    consumer.apply(redirectUndecodablePath).forRoutes('account');
   }
 }

@@ -42,7 +42,7 @@ export class UserAccess {
       await this.signIn.deleteChallengesOf(tx, phone);
       sessions = await this.signIn.deleteSessionsOf(tx, userId);
       const requests = await this.authorizations.deleteForUser(tx, userId);
-      // `begun`, the number of authorization requests, keeps its name because stored events have it.
+      // `begun`, the number of deleted authorization requests, keeps its name because stored events have it.
       if (sessions + requests > 0)
         await this.audit.record(tx, 'user.signed_out', userId, change, {
           sessions,

@@ -51,11 +51,11 @@ export class ScheduledJobs {
   }
 
   /**
-   * The quota reset at the start of a calendar month (product requirements, section 8). The month is part of the counters' key, so the
-   * job only closes earlier months. Scheduled every hour, in case the service was down at the start of the month.
+   * Closes earlier months; resets no counter. This is the quota reset at the start of a calendar month (product requirements,
+   * section 8): the month is part of the counters' key. Scheduled every hour, in case the service was down at the start of the month.
    */
   @Cron('0 * * * *', { name: 'quota-reset', timeZone: 'UTC' })
-  resetQuotas(): Promise<void> {
+  closeEarlierMonths(): Promise<void> {
     return this.jobs.run({
       name: 'quota-reset',
       period: periodOf(this.clock.now()),

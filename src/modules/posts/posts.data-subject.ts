@@ -36,14 +36,14 @@ export class PostsPersonalData implements PersonalData {
         foreignKey: 'postId',
       }),
       this.likesBy(userId),
-      deletableRows(this.dataSource, Post, { where: { userId }, orderBy: 'userId' }),
+      deletableRows(this.dataSource, Post, { where: { userId }, indexColumn: 'userId' }),
     ];
   }
 
   /** The likes that the user gave. Deleting one decrements the like count of its post. */
   private likesBy(userId: string): DeletableRows {
     return {
-      ...deletableRows(this.dataSource, PostLike, { where: { userId }, orderBy: 'userId' }),
+      ...deletableRows(this.dataSource, PostLike, { where: { userId }, indexColumn: 'userId' }),
       delete: async (tx, keys) => {
         const postId = In(keys.map((key) => key.postId as string));
         const likes = await deleteReturning(tx, PostLike, { userId, postId }, { postId: true });

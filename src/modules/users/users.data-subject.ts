@@ -21,6 +21,6 @@ export class UsersPersonalData implements PersonalData {
   }
 
   rowsToErase({ userId: id }: Person): DeletableRows[] {
-    return [deletableRows(this.dataSource, User, { where: { id }, orderBy: 'id' })];
+    return [deletableRows(this.dataSource, User, { where: { id }, indexColumn: 'id' })];
   }
 }

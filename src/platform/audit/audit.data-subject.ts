@@ -23,7 +23,7 @@ export class AuditPersonalData implements PersonalData {
     return [
       rowsToClear(this.dataSource, AuditEvent, {
         where,
-        orderBy: 'userId',
+        indexColumn: 'userId',
         set: { address: null },
       }),
     ];

@@ -2,7 +2,7 @@ import { AsyncResource } from 'node:async_hooks';
 import DataLoader from 'dataloader';
 import type { DataSource } from 'typeorm';
 import { isPastDeadline, withDeadline } from '../request-context.js';
-import { timeoutOf, deadlineExceededError } from './mysql/timeouts.js';
+import { databaseTimeoutOf, deadlineExceededError } from './mysql/timeouts.js';
 import { padToPowerOfTwo, placeholdersFor, readRows } from './sql.js';
 
 const MAX_BATCH_SIZE = 64;
@@ -44,7 +44,7 @@ export class BatchLoader<R extends object> {
     private readonly key: Readonly<Record<string, string>>,
   ) {
     this.load = batched((keys) => this.read(keys));
-    this.timeoutMs = timeoutOf(dataSource.options);
+    this.timeoutMs = databaseTimeoutOf(dataSource.options);
   }
 
   /** Undefined if the row does not exist. @throws QueryFailedError; ETIMEDOUT after the deadline */

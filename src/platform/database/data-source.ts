@@ -8,7 +8,7 @@ import { migrations } from './migrations/list.js';
 import { driverWithTimeouts, type PoolExtras, type ServerKind } from './mysql/driver.js';
 import { Failover } from './mysql/failover.js';
 import { openSocket, type StreamOptions } from './mysql/socket.js';
-import { timeoutOf } from './mysql/timeouts.js';
+import { databaseTimeoutOf } from './mysql/timeouts.js';
 
 /** TypeORM's own logger would write to standard output, into the results of commands. */
 export class SilentLogger extends AbstractLogger {
@@ -80,7 +80,7 @@ export async function dataSourceOptions(
  */
 export function withoutStatementTimeout(options: DataSourceOptions): DataSourceOptions {
   if (options.type !== 'mysql' && options.type !== 'mariadb') return options;
-  const timeouts = { waitMs: timeoutOf(options), statementMs: 0 };
+  const timeouts = { waitMs: databaseTimeoutOf(options), statementMs: 0 };
   return { ...options, poolSize: 2, driver: driverWithTimeouts(options.type, timeouts) };
 }
 

@@ -140,7 +140,7 @@ export class DatabaseDiagnostics {
   }
 }
 
-/** Connections of this process to a server. */
+/** Connections of this process to MySQL or MariaDB. */
 export interface PoolLoad {
   used: number;
   free: number;
@@ -149,7 +149,7 @@ export interface PoolLoad {
   waiting: number;
 }
 
-/** Load of the connection pool of a server, or of SQLite's queue of transactions. */
+/** Load of the connection pool of MySQL or MariaDB, or of SQLite's queue of transactions. */
 @Injectable()
 export class DatabaseLoad {
   constructor(

@@ -21,8 +21,8 @@ import { entities, Transaction } from './transaction.js';
 export type Value = string | number | boolean | Date | null;
 
 /**
- * Runs a SELECT. Outside of a transaction, a server prepares it once per connection. Convert times with `storedTime`; lists are JSON
- * text.
+ * Runs a SELECT. Outside of a transaction, MySQL and MariaDB prepare it once per connection. Convert times with `storedTime`; lists are
+ * JSON text.
  * @throws QueryFailedError with the code of the driver's error
  */
 export async function readRows<R>(

@@ -4,7 +4,7 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import { isPastDeadline } from '../request-context.js';
 import { isConflict, isFileLocked, isLockTimeout, UnknownCommitOutcome } from './errors.js';
-import { timeoutOf, deadlineExceededError } from './mysql/timeouts.js';
+import { databaseTimeoutOf, deadlineExceededError } from './mysql/timeouts.js';
 import { discardFailedTransaction, FileLockTimeout } from './sqlite.js';
 
 /** An open transaction. Opaque for services; repositories use `entities(tx)`. */
@@ -73,7 +73,7 @@ export class TypeormTransactionRunner extends TransactionRunner {
   constructor(private readonly dataSource: DataSource) {
     super();
     const { options } = dataSource;
-    this.timeoutMs = timeoutOf(options);
+    this.timeoutMs = databaseTimeoutOf(options);
     if (options.type === 'better-sqlite3')
       this.fileLockTimeout = new FileLockTimeout(dataSource, options.timeout ?? 0);
   }

@@ -1,4 +1,4 @@
-import { parseIpAddress } from './request-context.js';
+import { parseIpAddress } from './http-request-context.js';
 
 describe('parseIpAddress', () => {
   it.each([

@@ -62,7 +62,7 @@ export function pagingQuery({
       pattern: idPattern(idPrefix).source,
       // Without an example, because Swagger UI would send it by default.
       description:
-        'Id of an item: returns the items after it in the list, which are older. The item may have been deleted.',
+        'Id of an item: the page starts with the item that follows it in the list, the next older one. The item with this id may have been deleted.',
     })
     @ItemId(idPrefix)
     before?: string;
@@ -98,7 +98,10 @@ export interface PageResponse<T> {
   meta: PageMeta;
 }
 
-/** A query parameter from 1 to `max`. One decorator, because stacked decorators run in reverse order. */
+/**
+ * A query parameter from 1 to `max`. One decorator, so that the rules are checked in this order and the first violated one is
+ * reported: stacked decorators run in reverse.
+ */
 function WholeNumber(max: number): PropertyDecorator {
   return applyDecorators(
     Transform(({ value }) => parseWholeNumber(value)),
@@ -116,7 +119,7 @@ function ItemId(prefix: IdPrefix): PropertyDecorator {
   );
 }
 
-/** Returns other values unchanged, which `isWholeNumber` then rejects. */
+/** Parses a whole number. Returns anything else unchanged, so that `isWholeNumber` rejects it. */
 function parseWholeNumber(value: unknown): unknown {
   return typeof value === 'string' && /^-?(0|[1-9]\d*)$/.test(value) ? Number(value) : value;
 }
@@ -169,7 +172,7 @@ export function ReturnsPage(type: Type<PageResponse<Item>>): MethodDecorator {
   );
 }
 
-/** The links of a page by relation. `next` continues after the last item; the others use page numbers. */
+/** The links of a page by relation. `next` continues after the last item, `prev` and `last` use page numbers, `first` has none. */
 function linksOf(
   { items, paging: { page, limit }, total, hasMore }: Page<Item>,
   listUrl: string,

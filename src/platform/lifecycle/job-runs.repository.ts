@@ -62,7 +62,7 @@ export class JobRunsRepository {
   /** The runs of periods before `period`. */
   runsBefore(job: string, period: string): DeletableRows {
     const where = { job, period: LessThan(period) };
-    return deletableRows(this.dataSource, JobRun, { where, orderBy: 'period' });
+    return deletableRows(this.dataSource, JobRun, { where, indexColumn: 'period' });
   }
 
   /** Inserts, updates and deletes a row, then rolls back. @throws the driver's error if a write fails */

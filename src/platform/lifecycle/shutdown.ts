@@ -28,8 +28,9 @@ export class Shutdown implements BeforeApplicationShutdown {
   private phase: Phase = 'serving';
   private openResponses = 0;
   /**
-   * The latest response of each connection; undefined once that response is closed. A set of all open responses would keep closed
-   * ones reachable, so that the garbage collector moves them to the old generation, which is slow (decision 0019).
+   * The latest response of each connection; undefined once that response is closed. Not a `Set` that each response enters and leaves:
+   * V8 would keep deleted entries of such a set reachable, so that the garbage collector promotes closed responses to the old
+   * generation, which is slow (decision 0019).
    */
   private readonly latestResponses = new Map<Socket, Response | undefined>();
 
@@ -80,13 +81,16 @@ export class Shutdown implements BeforeApplicationShutdown {
     next();
   };
 
-  /** Closes all connections once no response is open, because Node would wait for connections that never sent a request. */
+  /**
+   * After the port has closed: closes all connections once no response is open, because Node would wait for connections that never
+   * sent a request.
+   */
   private closeIdleConnections(): void {
     if (this.openResponses === 0 && this.server?.listening === false)
       this.server.closeAllConnections();
   }
 
-  /** Undefined in commands. */
+  /** Undefined in the command line, which has no HTTP server. */
   private get server(): Server | undefined {
     return this.host.httpAdapter?.getHttpServer() as Server | undefined;
   }

@@ -1,7 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
 import { Counter, Gauge, Histogram } from 'prom-client';
-import { responseStatus, CLIENT_CLOSED_REQUEST, routeOf } from '../http/request-context.js';
+import { responseStatus, CLIENT_CLOSED_REQUEST, routeOf } from '../http/http-request-context.js';
 import { Bulkhead } from '../http/server/bulkhead.js';
 import { ACCESS_LOG_CONTEXT } from './logger.js';
 import { Metrics } from './metrics.js';

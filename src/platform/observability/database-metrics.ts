@@ -3,7 +3,7 @@ import { Gauge } from 'prom-client';
 import { DatabaseLoad } from '../database/database-status.js';
 import { Metrics } from './metrics.js';
 
-/** Metrics of the connection pool of a server, or of the transaction queue of SQLite. */
+/** Metrics of the connection pool of MySQL or MariaDB, or of the transaction queue of SQLite. */
 @Injectable()
 export class DatabaseMetrics {
   constructor(load: DatabaseLoad, metrics: Metrics) {

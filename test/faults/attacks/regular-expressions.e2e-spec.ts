@@ -1,7 +1,7 @@
 import { pathToRegexp } from 'path-to-regexp';
 import { idPattern } from '../../../src/platform/ids.js';
 import { AllowedMethods } from '../../../src/platform/http/server/unrouted-requests.js';
-import { REQUEST_ID_PATTERN } from '../../../src/platform/http/request-context.js';
+import { REQUEST_ID_PATTERN } from '../../../src/platform/http/http-request-context.js';
 import { sqliteFile } from '../../support/database.js';
 import { publishedDocument } from '../../support/published-document.js';
 import { type TestApp, useTestApp } from '../../support/test-app.js';
@@ -39,7 +39,7 @@ const CREATED_PATTERNS: Readonly<Record<string, (app: TestApp) => readonly RegEx
   'src/platform/ids.ts: new RegExp(`^${prefix}_${SUFFIX}$`)': () => [idPattern('svc_app')],
   'src/platform/http/server/unrouted-requests.ts: pathToRegexp(path, { sensitive: true, trailing: false })':
     patternsOfRoutes,
-  'src/platform/http/request-context.ts: new RegExp(REQUEST_ID_PATTERN)': () => [
+  'src/platform/http/http-request-context.ts: new RegExp(REQUEST_ID_PATTERN)': () => [
     new RegExp(REQUEST_ID_PATTERN),
   ],
 };

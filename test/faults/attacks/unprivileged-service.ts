@@ -37,15 +37,15 @@ const RUN_CONTAINED = [
   `exec setpriv --reuid=${NOBODY_UID} --regid=${NOBODY_UID} --clear-groups "$@"`,
 ].join(' && ');
 
-/** Where programs run that can write to the volume only. */
+/** The place where the programs run. They can write to the volume in it, but not to the folder itself. */
 interface Sandbox {
   /** The working directory, with the volume `data` in it. */
   folder: string;
-  /** Whether everything else is read-only. */
+  /** Whether the rest of the file system is read-only too. */
   isContained: boolean;
 }
 
-/** A service whose user owns only its volume. */
+/** A running service in a sandbox. */
 export interface Unprivileged extends Sandbox {
   baseUrl: string;
   /** The owner of the database file. */
@@ -62,8 +62,8 @@ export interface Unprivileged extends Sandbox {
 }
 
 /**
- * Starts the built service as `nobody` if this process is root; else as the current user, in folders without write access. As in
- * the image, another user owns the program, and only `data` is writable.
+ * Starts the built service in a new folder, where only `data` is writable, as in the image. If this process is root, the service
+ * runs as `nobody`, who does not own the program; otherwise it runs as the current user.
  */
 export async function startUnprivileged(): Promise<Unprivileged> {
   const buildFailure = inject('buildFailure');

@@ -55,11 +55,11 @@ export class BreakableServer {
     await this.network.repair();
   }
 
-  /** Closes the connections of the service and opens others up to the limit. */
-  async exhaustConnections(limited: 'of the server' | 'of the user'): Promise<void> {
+  /** Closes the connections of the service and opens others, up to the limit of the server or of the database user. */
+  async exhaustConnections(limit: 'server' | 'user'): Promise<void> {
     await runSql(
       this.server.url,
-      limited === 'of the server'
+      limit === 'server'
         ? `SET GLOBAL max_connections = ${CONNECTION_LIMIT}`
         : `ALTER USER ${SERVICE_ACCOUNT} WITH MAX_USER_CONNECTIONS ${CONNECTION_LIMIT}`,
     );
@@ -79,7 +79,7 @@ export class BreakableServer {
     await this.network.repair();
   }
 
-  /** Closes the other connections and removes both limits. */
+  /** Closes the other connections, raises the limit of the server and removes the limit of the database user. */
   async releaseConnections(): Promise<void> {
     for (const connection of this.otherConnections.splice(0)) connection.destroy();
     await expect

@@ -66,12 +66,12 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     title: 'has no free connection',
-    begin: (database) => database.exhaustConnections('of the server'),
+    begin: (database) => database.exhaustConnections('server'),
     end: (database) => database.releaseConnections(),
   },
   {
     title: 'has no free connection for its user',
-    begin: (database) => database.exhaustConnections('of the user'),
+    begin: (database) => database.exhaustConnections('user'),
     end: (database) => database.releaseConnections(),
   },
   {

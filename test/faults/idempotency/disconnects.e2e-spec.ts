@@ -31,11 +31,12 @@ onEachServer('Client that disconnects while its publish commits', (database) => 
   async function disconnectBeforeCommit(member: Member): Promise<void> {
     await member.publish();
     const heldData = proxy.holdAfter('UPDATE quota_usage');
-    const { sent, response } = await beginPublish(member, BODY, KEY_HEADER);
-    sent.end(BODY.slice(1));
+    const { clientRequest, serverResponse } = await beginPublish(member, BODY, KEY_HEADER);
+    // `beginPublish` has sent the first byte.
+    clientRequest.end(BODY.slice(1));
     expect(await heldData).toContain('COMMIT');
-    const closed = once(response, 'close');
-    sent.destroy();
+    const closed = once(serverResponse, 'close');
+    clientRequest.destroy();
     await closed;
   }
 

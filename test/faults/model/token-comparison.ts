@@ -12,7 +12,7 @@ import type { TokenBody } from '../../support/responses.js';
 import type { TestApp, TestClient } from '../../support/test-app.js';
 import { type TimedOperation, linearizations } from './linearizability.js';
 import { type ClientName, CLIENTS, type Request, Requests, type Result } from './token-request.js';
-import { isStored, storedGrants, violationsIn } from './token-rows.js';
+import { rowsMatchModel, storedGrants, violationsIn } from './token-rows.js';
 import { GRANTED, type Ending, newGrant, type State, TokenRules } from './token-rules.js';
 import { type DrawnRequest, type Step, type TokenKind, USER_COUNT } from './token-steps.js';
 
@@ -165,7 +165,7 @@ export class TokenComparison {
     const stored = await storedGrants(this.app.dataSource, this.grantIds);
     const violations = stored.flatMap(violationsIn);
     if (violations.length > 0) this.fail(violations.join('\n'));
-    this.states = states.filter((state) => isStored(state, stored));
+    this.states = states.filter((state) => rowsMatchModel(state, stored));
     if (this.states.length === 0) this.fail('The rows do not match the responses.');
   }
 

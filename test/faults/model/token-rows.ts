@@ -68,10 +68,10 @@ export function violationsIn({ grant, access, refresh }: StoredGrant): string[] 
 }
 
 /**
- * Whether the rows equal the grants of the model: the same codes and tokens, each used or revoked in both or in neither, and the
- * same grants ended.
+ * Whether the rows equal the grants of the model: the same codes and tokens, each used or revoked in the rows exactly if it is in
+ * the model, and the same grants ended.
  */
-export function isStored(state: State, stored: readonly StoredGrant[]): boolean {
+export function rowsMatchModel(state: State, stored: readonly StoredGrant[]): boolean {
   const wanted = state.map(({ endedBy, code, access, refresh }) => [
     endedBy !== null,
     [[sha256(code.value), code.usedAt !== null]],

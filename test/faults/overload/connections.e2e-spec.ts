@@ -5,9 +5,9 @@ import { Member } from '../../support/member.js';
 import { useTestApp } from '../../support/test-app.js';
 
 const GETS = 1000;
-/** The bulkhead admits 20 requests at once, five for each connection. At least as many get a permit from its queue in time. */
+/** The bulkhead admits 20 requests at once, five for each connection. At least 20 more get a permit from its queue in time. */
 const MIN_SERVED = 40;
-/** Far less than all requests would take in sequence, and enough for a slow machine. */
+/** Enough for a slow machine. On the locked table, far less than the timeouts of all requests in sequence. */
 const MAX_MS = 10_000;
 const TEST_TIMEOUT_MS = 60_000;
 /** Fewer than the bulkhead admits and queues. */

@@ -16,8 +16,8 @@ import { freePort } from '../../support/free-port.js';
 import {
   releasedDatabase,
   type ReleasedDatabase,
-  releasedVersion,
-  type ReleasedVersion,
+  buildOfRelease,
+  type ReleaseBuild,
   restore,
   schemaOf,
 } from '../../support/released.js';
@@ -25,7 +25,7 @@ import { type ServiceProcess, startProcess } from '../../support/service-process
 import { IdempotentPublishLoad } from '../idempotency/idempotent-publish-load.js';
 import { reportFigure } from '../figures.js';
 import { IS_QUICK, byExtent } from '../../suite.js';
-import { expectPreserved, publisherIn } from './preserved-rows.js';
+import { expectPreserved, signInPublisher } from './preserved-rows.js';
 import { expectVisited, UNLIMITED_SIGN_INS, UNLIMITED_SIGN_INS_1_0_0, Visits } from './visits.js';
 
 const RELEASE = '1.0.0';
@@ -49,22 +49,20 @@ const NO_HISTORY =
     QUOTA_DEFAULT_LIMIT: '1000000',
     SMS_FILE: smsFile,
   };
-  let release: ReleasedVersion | undefined;
+  let build: ReleaseBuild | undefined;
   let original: ReleasedDatabase;
   let dataSource: DataSource;
   /** The processes that serve the requests, alternating. */
   let serving: ServiceProcess[] = [];
   let site: Cluster;
   beforeAll(async () => {
-    release = await releasedVersion(RELEASE);
-    if (release === undefined) return;
+    build = await buildOfRelease(RELEASE);
+    if (build === undefined) return;
     original = await releasedDatabase(RELEASE, database);
     await restore(database, original);
     dataSource = await connect(url);
     env.PUBLIC_URL = `http://127.0.0.1:${await freePort()}`;
-    serve([
-      await startProcess({ url, env: { ...env, ...UNLIMITED_SIGN_INS_1_0_0 }, version: release }),
-    ]);
+    serve([await startProcess({ url, env: { ...env, ...UNLIMITED_SIGN_INS_1_0_0 }, build })]);
   }, 120_000);
   afterAll(() =>
     cleanUp(
@@ -115,13 +113,13 @@ const NO_HISTORY =
     'serves requests while the schema is migrated, reverted and migrated again',
     { timeout: TEST_TIMEOUT_MS },
     async ({ task, skip }) => {
-      if (release === undefined) return skip(NO_HISTORY);
+      if (build === undefined) return skip(NO_HISTORY);
       const released = await schemaOf(database);
-      const member = await publisherIn(dataSource, () => site);
+      const member = await signInPublisher(dataSource, () => site);
       let requests = 0;
       const nextUrl = (): string => serving[(requests += 1) % serving.length]?.baseUrl ?? '';
       const load = new IdempotentPublishLoad(member, nextUrl, PUBLISHERS);
-      const visits = new Visits(() => site, member.user, member.client);
+      const visits = Visits.start(() => site, member.user, member.client);
       const whileServing = <T>(work: () => Promise<T>): Promise<T> =>
         duringLoad(load, visits, work);
       const migrate = () => cli.json<{ applied: string[] }>('db', 'migrate');
@@ -148,7 +146,7 @@ const NO_HISTORY =
       await expectVisited(dataSource, visits, member.user);
       reportFigure(
         task,
-        `${engine.label}: migrated, reverted and migrated again while 1.0.0 served, ${load.posts.size} posts, each stored and counted once, ${load.retries} retries; ${visits.done} sign-ins with tokens and comments, ${visits.unavailable} ended by a 503`,
+        `${engine.label}: migrated, reverted and migrated again while 1.0.0 served, ${load.posts.size} posts, each stored and counted once, ${load.retries} retries; ${visits.succeeded} sign-ins with tokens and comments, ${visits.unavailable} ended by a 503`,
       );
     },
   );

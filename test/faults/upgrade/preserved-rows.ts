@@ -22,7 +22,10 @@ const CLIENT: TestClient = {
 const USER_ID = 'usr_00000000000000000000000002';
 
 /** Signs in the user `USER_ID` through `CLIENT`. Returns them with an access token. */
-export async function publisherIn(dataSource: DataSource, site: () => Site): Promise<Publisher> {
+export async function signInPublisher(
+  dataSource: DataSource,
+  site: () => Site,
+): Promise<Publisher> {
   const user = await dataSource.manager.findOneByOrFail(User, { id: USER_ID });
   const code = (await approve(site(), user, CLIENT)).get('code') ?? '';
   const { access_token: token } = await json<TokenBody>(await exchange(site(), CLIENT, code));

@@ -5,12 +5,12 @@ import {
   dump,
   releasedDatabase,
   type ReleasedDatabase,
-  releasedVersion,
+  buildOfRelease,
   restore,
 } from '../../support/released.js';
 import { startProcess } from '../../support/service-process.js';
 import { IS_QUICK } from '../../suite.js';
-import { publisherIn } from './preserved-rows.js';
+import { signInPublisher } from './preserved-rows.js';
 import { UNLIMITED_SIGN_INS_1_0_0, Visits } from './visits.js';
 
 const RELEASE = '1.0.0';
@@ -22,14 +22,14 @@ const RELEASE = '1.0.0';
 export async function usedDatabase(database: TestDatabase): Promise<ReleasedDatabase> {
   const original = await releasedDatabase(RELEASE, database);
   await restore(database, original);
-  const version = IS_QUICK ? undefined : await releasedVersion(RELEASE);
-  if (version === undefined) return original;
+  const build = IS_QUICK ? undefined : await buildOfRelease(RELEASE);
+  if (build === undefined) return original;
   const env = { ...UNLIMITED_SIGN_INS_1_0_0, MIGRATE: '0', DEMO: '0' };
-  const process = await startProcess({ url: database.url, version, env });
+  const process = await startProcess({ url: database.url, build, env });
   const site = new Cluster(process.baseUrl, [process]);
   const dataSource = await connect(database.url);
   try {
-    const { user, client, token } = await publisherIn(dataSource, () => site);
+    const { user, client, token } = await signInPublisher(dataSource, () => site);
     const published = await site.fetch('/dev/v1/posts', {
       method: 'POST',
       headers: {
@@ -40,8 +40,8 @@ export async function usedDatabase(database: TestDatabase): Promise<ReleasedData
       body: JSON.stringify({ content: 'Plums, free to a good home' }),
     });
     expect(published.status).toBe(201);
-    const visits = new Visits(() => site, user, client);
-    await expect.poll(() => visits.done, { timeout: 10_000 }).toBeGreaterThan(0);
+    const visits = Visits.start(() => site, user, client);
+    await expect.poll(() => visits.succeeded, { timeout: 10_000 }).toBeGreaterThan(0);
     await visits.stop();
   } finally {
     await dataSource.destroy();

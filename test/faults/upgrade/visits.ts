@@ -38,7 +38,7 @@ class Unavailable extends Error {}
 /** Visits of a user: each signs in, allows an app, refreshes its tokens, and reads and comments through it. One follows another. */
 export class Visits {
   /** Number of successful visits. */
-  done = 0;
+  succeeded = 0;
   /** Number of visits that ended with 503 and Retry-After. */
   unavailable = 0;
   /** Ids of the acknowledged comments. */
@@ -50,13 +50,20 @@ export class Visits {
   private hasFailed = false;
   private readonly visitor = new RepeatedWork();
 
-  /** @param site returns the target of the next request */
-  constructor(
+  private constructor(
     private readonly site: () => Site,
     private readonly user: User,
     private readonly client: TestClient,
-  ) {
-    this.visitor.begin(() => this.repeat());
+  ) {}
+
+  /**
+   * Repeats sign-in, refresh and comment until stopped.
+   * @param site returns the target of the next request
+   */
+  static start(site: () => Site, user: User, client: TestClient): Visits {
+    const visits = new Visits(site, user, client);
+    visits.visitor.begin(() => visits.repeat());
+    return visits;
   }
 
   /** Waits until a visit that begins now or later succeeds. @throws when none does in time */
@@ -81,7 +88,7 @@ export class Visits {
     const position = (this.begun += 1);
     try {
       await this.visit();
-      this.done += 1;
+      this.succeeded += 1;
       this.newest = position;
     } catch (error) {
       this.hasFailed = !(error instanceof Unavailable);
@@ -142,7 +149,7 @@ const ISSUED = ['token.issued', 'token.refreshed'];
  */
 export async function expectVisited(
   { manager }: DataSource,
-  { comments, done, unavailable }: Visits,
+  { comments, succeeded, unavailable }: Visits,
   { id: userId }: User,
 ): Promise<void> {
   const tokens = await manager.find(AccessToken);
@@ -151,12 +158,12 @@ export async function expectVisited(
     countsOf(events.map(({ subject }) => subject)),
   );
   // One by the code and one by the refresh token.
-  expect(tokens.length).toBeGreaterThanOrEqual(2 * done);
+  expect(tokens.length).toBeGreaterThanOrEqual(2 * succeeded);
   const stored = await manager.findBy(Comment, { userId, text: COMMENT_TEXT });
   const ids = stored.filter(({ deletedAt }) => deletedAt === null).map(({ id }) => id);
-  expect(comments.length).toBeGreaterThanOrEqual(done);
+  expect(comments.length).toBeGreaterThanOrEqual(succeeded);
   expect(ids).toEqual(expect.arrayContaining(comments));
-  expect(stored.length).toBeLessThanOrEqual(done + unavailable);
+  expect(stored.length).toBeLessThanOrEqual(succeeded + unavailable);
 }
 
 /** Number of occurrences of each id. */

@@ -19,7 +19,7 @@ inChromium('Sign-in: tabs, back button and input errors', {}, (chrome) => {
   const focused = (page: Page, member: 'id' | 'className'): Promise<string> =>
     page.evaluate<string>(`document.activeElement.${member}`);
 
-  it('O148 issues no second code after Allow, back and a reload', async () => {
+  it('O148 issues no second authorization code after Allow, back and a reload', async () => {
     const client = await addClient();
     const page = await chrome.openAuthorization(await chrome.newContext(), client);
     await chrome.signIn(page, await chrome.app().addUser());
@@ -36,7 +36,7 @@ inChromium('Sign-in: tabs, back button and input errors', {}, (chrome) => {
     expect(await countGrantsAndCodes(chrome.app(), client)).toEqual({ grants: 1, codes: 1 });
   });
 
-  it('O148 sends each app its own code from two tabs that are decided in reverse order', async () => {
+  it('O148 sends each app its own authorization code from two tabs that are decided in reverse order', async () => {
     const [first, second] = [await addClient(), await addClient()];
     const user = await chrome.app().addUser();
     const context = await chrome.newContext();
@@ -46,7 +46,7 @@ inChromium('Sign-in: tabs, back button and input errors', {}, (chrome) => {
     await secondTab.getByLabel('Your phone number').fill(user.phone);
     await secondTab.getByRole('button', { name: 'Send me a code' }).click();
     const [codeOfSecond, codeOfFirst] = [await allow(secondTab), await allow(firstTab)];
-    // The second tab needs no password, because the browser is already signed in.
+    // The second tab needs no one-time password, because the browser is already signed in.
     expect(chrome.app().sms.count(user.phone)).toBe(1);
     const swapped = await exchange(chrome.app(), second, codeOfFirst);
     await expectTokenError(swapped, 'invalid_grant');
@@ -55,7 +55,7 @@ inChromium('Sign-in: tabs, back button and input errors', {}, (chrome) => {
     expect((await exchange(chrome.app(), second, codeOfSecond)).status).toBe(200);
   });
 
-  it('O149 focuses the error message of a malformed code and links to its field', async () => {
+  it('O149 focuses the error message of a malformed one-time password and links to its field', async () => {
     const page = await chrome.openAuthorization(await chrome.newContext(), await addClient());
     await chrome.requestCode(page, await chrome.app().addUser());
     await page.getByLabel('6-digit code').fill('12345');

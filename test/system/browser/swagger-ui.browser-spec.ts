@@ -10,7 +10,7 @@ inChromium('Swagger UI', { env: { DEMO: '1' } }, (chrome) => {
   let docs: SwaggerUi;
 
   beforeAll(async () => {
-    await app().service(DemoService).seedIfEmpty();
+    await app().service(DemoService).seedIfNeeded();
   });
 
   /** Opens the documentation in a new browser. Advances the clock: most tests send Ana a message, and a phone gets one a minute. */

@@ -163,7 +163,7 @@ onEngines('Pruning: search statements', (database) => {
     return found.filter(({ query }) => /^SELECT .* LIMIT 1000$/s.test(query));
   }
 
-  it('O142 with a limit of a thousand rows read no whole table and no whole index', async () => {
+  it('O142 no search statement (limit 1000 rows) reads a whole table or a whole index', async () => {
     await fillAll();
     const searches = await recordSearches();
     expect(searches.length).toBeGreaterThan(20);

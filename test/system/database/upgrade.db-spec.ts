@@ -21,7 +21,7 @@ const RELEASES = await readdir('test/released');
 async function writeRelease(database: TestDatabase, app: TestApp): Promise<void> {
   const [, release = ''] =
     /^## (\d+\.\d+\.\d+)\b/m.exec(await readFile('CHANGELOG.md', 'utf8')) ?? [];
-  await app.service(DemoService).seedIfEmpty();
+  await app.service(DemoService).seedIfNeeded();
   const file = fileOf(release, database);
   await mkdir(dirname(file), { recursive: true });
   await writeFile(file, `${JSON.stringify(await dump(database), null, 2)}\n`);

@@ -6,7 +6,7 @@ import { warningsAndErrors } from '../../support/logs.js';
 import { startProcess } from '../../support/service-process.js';
 import { TestApp, useTestApp } from '../../support/test-app.js';
 
-const change = { actor: 'test' };
+const author = { actor: 'test' };
 
 /** The number of apps, and of posts of the demo user. */
 async function counts(app: TestApp) {
@@ -19,19 +19,20 @@ async function counts(app: TestApp) {
 onOneEngine('Demo: interrupted seeding', (database) => {
   const app = useTestApp(database, { DEMO: '1' });
 
-  it('continues in the next run, which returns the secret that it creates; the run after that seeds nothing', async () => {
+  it('continues in the next run, which registers the confidential app and returns its secret; the run after that seeds nothing', async () => {
     // An interrupted process has registered only the first app.
     const [first] = demoApps(app().baseUrl);
-    if (first) await app().service(AppsService).register(first, change);
+    if (first) await app().service(AppsService).register(first, author);
     const landing = async () => (await app().fetch('/')).text();
+    // Off despite DEMO=1, until the demo user exists.
     expect(await landing()).toContain('The demo is off');
 
-    const seeded = await app().service(DemoService).seedIfEmpty();
+    const seeded = await app().service(DemoService).seedIfNeeded();
     expect(seeded?.clientSecret).toMatch(/^svc_sec/);
     expect(await counts(app())).toEqual({ apps: 3, posts: 3 });
     expect(await landing()).toContain('The demo is on');
 
-    expect(await app().service(DemoService).seedIfEmpty()).toBeUndefined();
+    expect(await app().service(DemoService).seedIfNeeded()).toBeUndefined();
     expect(await counts(app())).toEqual({ apps: 3, posts: 3 });
   });
 });
@@ -41,7 +42,7 @@ onOneEngine('Demo: seeding', (database) => {
 
   it('skips a database with another app', async () => {
     await app().addClient();
-    expect(await app().service(DemoService).seedIfEmpty()).toBeUndefined();
+    expect(await app().service(DemoService).seedIfNeeded()).toBeUndefined();
     expect(await counts(app())).toEqual({ apps: 1, posts: 0 });
   });
 });

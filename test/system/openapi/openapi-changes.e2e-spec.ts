@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type BreakingChange, breakingChanges } from '../../../tools/breaking-changes.js';
-import { ADDITIVE, BREAKING, type Change } from './sample-changes.js';
+import { ADDITIVE, BREAKING, type Edit } from './sample-changes.js';
 
 describe('Breaking changes between two OpenAPI documents', () => {
   let folder: string;
@@ -12,10 +12,10 @@ describe('Breaking changes between two OpenAPI documents', () => {
   });
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
-  async function changesAfter(...changes: Change[]): Promise<BreakingChange[]> {
-    const document = JSON.parse(await readFile(older, 'utf8')) as Parameters<Change>[0];
-    for (const change of changes) change(document);
-    const newer = join(folder, `${changes.length}.json`);
+  async function changesAfter(...edits: Edit[]): Promise<BreakingChange[]> {
+    const document = JSON.parse(await readFile(older, 'utf8')) as Parameters<Edit>[0];
+    for (const edit of edits) edit(document);
+    const newer = join(folder, `${edits.length}.json`);
     await writeFile(newer, JSON.stringify(document));
     return breakingChanges(older, newer);
   }
@@ -27,7 +27,7 @@ describe('Breaking changes between two OpenAPI documents', () => {
   describe('include', () => {
     let found: BreakingChange[];
     beforeAll(async () => {
-      found = await changesAfter(...BREAKING.map(([, , , change]) => change));
+      found = await changesAfter(...BREAKING.map(([, , , edit]) => edit));
     });
 
     it.each(BREAKING)('%s', (_, rule, path) => {
@@ -38,6 +38,6 @@ describe('Breaking changes between two OpenAPI documents', () => {
   });
 
   it(`do not include: ${ADDITIVE.map(([name]) => name).join(', ')}`, async () => {
-    expect(await changesAfter(...ADDITIVE.map(([, change]) => change))).toEqual([]);
+    expect(await changesAfter(...ADDITIVE.map(([, edit]) => edit))).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 /** A document, or any part of it: an object and a list in one type, so that the changes below need no casts. */
 type Json = { [name: string]: Json } & Json[] & { push(value: unknown): void };
 /** Changes a document in place. */
-export type Change = (document: Json) => unknown;
+export type Edit = (document: Json) => unknown;
 
 const POSTS = '/dev/v1/posts';
 const POST = '/dev/v1/posts/{id}';
@@ -12,7 +12,7 @@ const parameters = (document: Json, path: string): Json =>
   memberAt(document, 'paths', path, 'get', 'parameters');
 
 /** The kinds of changes that GitHub's documentation calls breaking: name, rule and path of the expected finding, and an example. */
-export const BREAKING: [string, string, RegExp, Change][] = [
+export const BREAKING: [string, string, RegExp, Edit][] = [
   [
     'removing an entire operation',
     'operation-removed',
@@ -235,7 +235,7 @@ const LONG_DESCRIPTION =
   'Items are counted from the newest one, so pages shift whenever one is added. '.repeat(5);
 
 /** The kinds of changes that GitHub's documentation calls additive: the name of the addition or change, and an example. */
-export const ADDITIVE: [string, Change][] = [
+export const ADDITIVE: [string, Edit][] = [
   [
     'an operation',
     (document) =>

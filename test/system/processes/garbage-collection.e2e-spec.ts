@@ -57,7 +57,8 @@ onOneServer('Garbage of a request', (database) => {
   // `maxBytes`: the bytes that a request may allocate (the measured bytes plus two thirds). `maxPromoted`: the fraction of them that
   // V8 may promote (four times the measured fraction). Before decision 0019, the fraction was between an eighth and a fifth.
   // V8 reports allocations once per scavenge, in steps of 32 MB, so a sum may be one step too high or too low. One step is a fifth
-  // of the allocations of a whole run. A quick run sends half the requests, so its `maxBytes` is 1.5 times as high.
+  // of the allocations of a whole run. In a quick run, with half the requests, one step is two fifths, so its `maxBytes` is 1.5 times
+  // as high.
   it.each([
     { name: 'GET /me', count: 1800, path: '/me', init: {}, maxBytes: 130_000, maxPromoted: 0.05 },
     {

@@ -66,7 +66,7 @@ onOneEngine('Dashboard and alerts', (database) => {
     await member.get('/posts/post_none');
     await app.fetch('/dev/v1/me');
     await app.service(ScheduledJobs).prune();
-    await app.service(ScheduledJobs).resetQuotas();
+    await app.service(ScheduledJobs).closeEarlierMonths();
     await app.service(ScheduledJobs).rollUpUsage();
     const client = await app.addClient();
     for (const secret of ['wrong', 'wrong'])
@@ -106,12 +106,10 @@ onOneEngine('Dashboard and alerts', (database) => {
       for (const selector of selectorsOf(text)) {
         const [, name = '', matchers = ''] = /^(\w+)\{(.*)\}$/.exec(selector) ?? [];
         if (ADDED_BY_PROMETHEUS.has(name) || !isAvailable(selector)) continue;
-        const labels = [
-          ...matchers.matchAll(/(\w+)(?:=|!)/g),
-          ...groupingOf(text).map((label) => ['', label]),
-        ]
-          .map(([, label = '']) => label)
-          .filter((label) => !ADDED_BY_PROMETHEUS.has(label));
+        const matched = [...matchers.matchAll(/(\w+)(?:=|!)/g)].map(([, label = '']) => label);
+        const labels = [...matched, ...groupingOf(text)].filter(
+          (label) => !ADDED_BY_PROMETHEUS.has(label),
+        );
         expect(scraped.metric(name), `${name} of ${where}`).toBeDefined();
         for (const label of labels)
           expect(scraped.labels(name), `labels of ${name} of ${where}`).toContain(label);
@@ -167,15 +165,15 @@ onOneEngine('Dashboard and alerts', (database) => {
 
     it('alert when a process is not ready, and not before', async () => {
       const { expr = '' } = (await alerts()).find(({ alert }) => alert === 'NotReady') ?? {};
-      const firing = async (): Promise<unknown> =>
+      const matching = async (): Promise<unknown> =>
         (await prometheus.query(expr)).map(({ metric }) => metric);
       expect(await readiness()).toBe(200);
       // With `>= 0`, the expression has a result as soon as Prometheus has enough samples.
       await expect.poll(() => prometheus.query(expr.replace('> 0', '>= 0')), POLL).not.toEqual([]);
-      expect(await firing()).toEqual([]);
+      expect(await matching()).toEqual([]);
       await whileUnready(async () => {
         await expect
-          .poll(async () => [await readiness(), await firing()], POLL)
+          .poll(async () => [await readiness(), await matching()], POLL)
           .toEqual([503, [{ instance: address }]]);
       });
     });

@@ -9,7 +9,7 @@ const RETRIES = 3;
 const CONFLICT_ERRORS = [1213, 1205, 1020];
 
 onEachServer('Token requests: transaction conflicts', (database) => {
-  // The trigger counts the attempts in a variable of the connection, so all attempts must use the same connection.
+  // The trigger counts the attempts in a session variable, so all attempts must use the same connection.
   const app = useTestApp(database, { DB_POOL_SIZE: '1' });
 
   /** Makes the next `times` inserts of an access token fail as if another transaction had won. */

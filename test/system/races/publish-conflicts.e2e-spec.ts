@@ -60,7 +60,7 @@ onEachServer('Publishing: deadlocks', (database) => {
 });
 
 onEachServer('Publishing: repeated conflicts', (database) => {
-  // The trigger records the attempts in variables of the connection, so all attempts must use the same connection.
+  // The trigger records the attempts in session variables, so all attempts must use the same connection.
   const app = useTestApp(database, { DB_POOL_SIZE: '1' });
 
   /** Makes the next `times` inserts of a post fail as if another transaction had won. */

@@ -59,8 +59,8 @@ export class AccountSessions {
    */
   startSignIn(request: Request, response: Response, next?: string): FormBinding {
     const browserHash = this.cookies.ensureBrowser(request, response);
-    const transaction = newId('txn', this.clock.now());
-    return { transaction, token: this.signInToken(transaction, browserHash), next };
+    const signInId = newId('txn', this.clock.now());
+    return { transaction: signInId, token: this.signInToken(signInId, browserHash), next };
   }
 
   /**
@@ -71,21 +71,21 @@ export class AccountSessions {
     const form = new Parameters(request.body);
     const browserHash = this.cookies.browserHash(request);
     if (browserHash === undefined) throw noCookies();
-    const transaction = form.get('transaction');
-    if (!isId('txn', transaction)) throw expiredSignIn();
-    const token = this.signInToken(transaction, browserHash);
+    const signInId = form.get('transaction');
+    if (!isId('txn', signInId)) throw expiredSignIn();
+    const token = this.signInToken(signInId, browserHash);
     if (!tokensEqual(token, form.get('token') ?? '')) throw new InvalidFormToken();
-    if (signInExpiresAt(transaction, this.config) <= this.clock.now()) throw expiredSignIn();
+    if (signInExpiresAt(signInId, this.config) <= this.clock.now()) throw expiredSignIn();
     const next = form.get('next');
-    return { transaction, token, next: isId('svc_app', next) ? next : undefined };
+    return { transaction: signInId, token, next: isId('svc_app', next) ? next : undefined };
   }
 
-  private signInToken(transaction: string, browserHash: string): string {
-    return hmacSha256(this.tokenKey, `sign-in|${transaction}|${browserHash}`);
+  private signInToken(signInId: string, browserHash: string): string {
+    return hmacSha256(this.tokenKey, `sign-in|${signInId}|${browserHash}`);
   }
 }
 
-/** Compares in constant time. Compares digests, because they have the same length and the token of a form may have any. */
+/** Compares in constant time. Compares digests, which have equal lengths: the submitted token may have any length. */
 function tokensEqual(expected: string, presented: string): boolean {
   return digestsEqual(sha256(expected), sha256(presented));
 }

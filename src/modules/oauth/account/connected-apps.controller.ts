@@ -15,7 +15,7 @@ import { ConnectedAppsService } from './connected-apps.service.js';
  * Middleware for paths that the router cannot decode, to which it responds with a JSON error. Redirects to the connected apps
  * instead, except for POST.
  */
-export function redirectMalformedPath(
+export function redirectUndecodablePath(
   { method, originalUrl }: Request,
   response: Response,
   next: NextFunction,

@@ -34,8 +34,8 @@ export class Authorization {
   codeChallenge: string | null;
 
   /** The `prompt` that requires a new sign-in despite a session. */
-  @Column(optional(text(14)))
-  signInPrompt: 'login' | 'select_account' | null;
+  @Column({ ...optional(text(14)), name: 'sign_in_prompt' })
+  promptRequiringSignIn: 'login' | 'select_account' | null;
 
   /** SHA-256 of the browser cookie. */
   @Column(HASH)

@@ -84,13 +84,13 @@ export class AuthorizationsService {
    */
   async findByForm(request: Request): Promise<PendingAuthorization> {
     const form = new Parameters(request.body);
-    const id = form.get('transaction');
+    const signInId = form.get('transaction');
     const token = form.get('token');
     const browserHash = this.cookies.browserHash(request);
     if (browserHash === undefined) throw noCookies();
-    if (!isId('txn', id) || signInExpiresAt(id, this.config) <= this.clock.now())
+    if (!isId('txn', signInId) || signInExpiresAt(signInId, this.config) <= this.clock.now())
       throw expiredSignIn();
-    const authorization = await this.repository.find(id);
+    const authorization = await this.repository.find(signInId);
     // One error for all these cases, so that it does not reveal whether the authorization request exists.
     if (
       !authorization ||
@@ -117,7 +117,7 @@ export class AuthorizationsService {
 }
 
 function toPending(
-  { id, redirectUri, scope, state, codeChallenge, userId, signInPrompt }: Authorization,
+  { id, redirectUri, scope, state, codeChallenge, userId, promptRequiringSignIn }: Authorization,
   app: RegisteredApp,
   token: string,
 ): PendingAuthorization {
@@ -129,7 +129,7 @@ function toPending(
     state,
     codeChallenge,
     userId,
-    requiresSignIn: signInPrompt !== null,
+    requiresSignIn: promptRequiringSignIn !== null,
     binding: { transaction: id, token },
   };
 }

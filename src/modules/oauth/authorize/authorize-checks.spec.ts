@@ -74,7 +74,7 @@ describe('Authorization request: client and redirect URI', () => {
       scopes: ['profile.read', 'posts.read'],
       state: VALID.state,
       codeChallenge: null,
-      signInPrompt: null,
+      promptRequiringSignIn: null,
     });
   });
 
@@ -327,8 +327,8 @@ describe('Authorization request: prompt', () => {
     ['select_account', 'select_account'],
     ['login consent', 'login'],
     ['consent  select_account', 'select_account'],
-  ])('O41 accepts the prompt "%s"', (prompt, signInPrompt) => {
-    expect(check(queryOf({ prompt })).signInPrompt).toBe(signInPrompt);
+  ])('O41 accepts the prompt "%s"', (prompt, promptRequiringSignIn) => {
+    expect(check(queryOf({ prompt })).promptRequiringSignIn).toBe(promptRequiringSignIn);
   });
 
   it('O41 rejects prompt=none, because the user always decides', () => {

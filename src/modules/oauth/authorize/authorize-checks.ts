@@ -34,7 +34,7 @@ export interface AuthorizationRequest {
   state: string;
   codeChallenge: string | null;
   /** The `prompt` that requires a new sign-in despite a session. */
-  signInPrompt: Authorization['signInPrompt'];
+  promptRequiringSignIn: Authorization['promptRequiringSignIn'];
 }
 
 /** Throws a PageError. */
@@ -66,7 +66,7 @@ export function checkAuthorizationRequest(unchecked: UncheckedRequest): Authoriz
     scopes: canonicalScopes(splitScope(parameters.require('scope'))),
     state: parameters.require('state'),
     codeChallenge: parameters.get('code_challenge') ?? null,
-    signInPrompt: SIGN_IN_PROMPTS.find((prompt) => prompts.includes(prompt)) ?? null,
+    promptRequiringSignIn: SIGN_IN_PROMPTS.find((prompt) => prompts.includes(prompt)) ?? null,
   };
 }
 

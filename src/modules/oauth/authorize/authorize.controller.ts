@@ -58,7 +58,7 @@ export class AuthorizeController {
       return;
     }
     const browserHash = this.cookies.ensureBrowser(request, response);
-    const signedInUser = valid.signInPrompt === null ? sessionUser : null;
+    const signedInUser = valid.promptRequiringSignIn === null ? sessionUser : null;
     const isStored = request.method !== 'HEAD';
     const userId = signedInUser?.id ?? null;
     const pending = await this.authorizations.start(valid, { browserHash, userId, isStored });

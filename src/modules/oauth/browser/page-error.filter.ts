@@ -41,6 +41,7 @@ export class PageErrorFilter implements ExceptionFilter {
     }
     const error = this.toPageError(thrown, request);
     request.context.errorCode = error.code;
+    // `decision` is the group of all page forms.
     if (error instanceof InvalidFormToken) await this.attempts.record(request, 'decision');
     this.pages.sendErrorPage(response, error);
   }

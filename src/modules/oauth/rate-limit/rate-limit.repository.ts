@@ -24,10 +24,10 @@ export interface Count {
   oldest: Date | null;
 }
 
-/** The hits of one hash in the slots after `since`. */
+/** The hits of one hash in the slots after `afterSlot`. */
 interface Window {
   hash: string;
-  since: Date;
+  afterSlot: Date;
 }
 
 const NO_HITS: Count = { hits: 0, oldest: null };
@@ -40,10 +40,10 @@ export class RateLimitRepository {
 
   constructor(private readonly dataSource: DataSource) {}
 
-  /** Hits in the slots after `since`. Outside of transactions, concurrent lookups share a statement. */
-  async count(hash: string, since: Date, tx?: Transaction): Promise<Count> {
-    if (!tx) return this.countInBatch({ hash, since });
-    return (await countByHash(tx, [hash], since)).get(hash) ?? NO_HITS;
+  /** Hits in the slots after `afterSlot`. Outside of transactions, concurrent lookups share a statement. */
+  async count(hash: string, afterSlot: Date, tx?: Transaction): Promise<Count> {
+    if (!tx) return this.countInBatch({ hash, afterSlot });
+    return (await countByHash(tx, [hash], afterSlot)).get(hash) ?? NO_HITS;
   }
 
   /** Adds a hit. The transaction must have called `lock` for the hash. */
@@ -65,10 +65,10 @@ export class RateLimitRepository {
     const hashRows = async (): Promise<DeletableRows> =>
       deletableRows(this.dataSource, RateLimitHit, {
         where: { hash: In(await hashes()) },
-        orderBy: 'hash',
+        indexColumn: 'hash',
       });
     return {
-      ...deletableRows(this.dataSource, RateLimitHit, { where: {}, orderBy: 'hash' }),
+      ...deletableRows(this.dataSource, RateLimitHit, { where: {}, indexColumn: 'hash' }),
       count: async () => (await hashRows()).count(),
       keys: async (limit) => (await hashRows()).keys(limit),
     };
@@ -79,17 +79,19 @@ export class RateLimitRepository {
     return upsert(tx, RateLimitHit, { hash, slot: LOCK_SLOT, hits: 0 });
   }
 
-  /** Runs one statement for all windows with the same start. */
+  /** Runs one statement for all windows with the same `afterSlot`. */
   private async countWindows(windows: readonly Window[]): Promise<Count[]> {
-    const hashesByStart = new Map<number, Set<string>>();
-    for (const { hash, since } of windows) {
-      const hashesSince = hashesByStart.get(since.getTime()) ?? new Set();
-      hashesByStart.set(since.getTime(), hashesSince.add(hash));
+    const hashesBySlot = new Map<number, Set<string>>();
+    for (const { hash, afterSlot } of windows) {
+      const hashes = hashesBySlot.get(afterSlot.getTime()) ?? new Set();
+      hashesBySlot.set(afterSlot.getTime(), hashes.add(hash));
     }
     const counts = new Map<number, ReadonlyMap<string, Count>>();
-    for (const [since, hashesSince] of hashesByStart)
-      counts.set(since, await countByHash(this.dataSource, [...hashesSince], new Date(since)));
-    return windows.map(({ hash, since }) => counts.get(since.getTime())?.get(hash) ?? NO_HITS);
+    for (const [afterSlot, hashes] of hashesBySlot)
+      counts.set(afterSlot, await countByHash(this.dataSource, [...hashes], new Date(afterSlot)));
+    return windows.map(
+      ({ hash, afterSlot }) => counts.get(afterSlot.getTime())?.get(hash) ?? NO_HITS,
+    );
   }
 }
 
@@ -97,14 +99,14 @@ export class RateLimitRepository {
 async function countByHash(
   source: DataSource | Transaction,
   hashes: readonly string[],
-  since: Date,
+  afterSlot: Date,
 ): Promise<ReadonlyMap<string, Count>> {
   const keys = padToPowerOfTwo(hashes);
   const statement = `
     SELECT hash, SUM(hits) AS hits, MIN(slot) AS oldest FROM throttle_hits
     WHERE slot > ? AND hits > 0 AND hash IN ${placeholdersFor(keys)} GROUP BY hash`;
   type Row = { hash: string; hits: number | string; oldest: Date | string };
-  const rows = await readRows<Row>(source, statement, [since, ...keys]);
+  const rows = await readRows<Row>(source, statement, [afterSlot, ...keys]);
   return new Map(
     rows.map((row) => [row.hash, { hits: Number(row.hits), oldest: storedTime(row.oldest) }]),
   );

@@ -62,7 +62,7 @@ export class SlidingWindowCounter {
 
   /**
    * Counts all attempts, or none if a limit is exceeded. Exact under concurrency.
-   * @param at the time of the attempts, to pass to `refund`
+   * @param at the time of the attempts; a later `refund` needs the same time
    * @param whenReached runs in the transaction, for each limit that these attempts reach
    * @returns the exceeded limit with the longest wait; undefined if the attempts were counted
    */
@@ -87,14 +87,17 @@ export class SlidingWindowCounter {
     return undefined;
   }
 
-  /** Removes attempts that `addAllIfAllowed` counted at `at`. Locks the keys in the order of `attempts`, as it does. */
+  /**
+   * Removes attempts that `addAllIfAllowed` counted at `at`. Updates the keys in the order of `attempts`, like `addAllIfAllowed`, so
+   * that the two cannot deadlock.
+   */
   async refund(tx: Transaction, attempts: readonly Attempt[], at: Date): Promise<void> {
     for (const { limit, key } of attempts)
       if (limit.maxAttempts > 0)
         await this.repository.remove(tx, keyHash(limit, key), slotOf(limit, at));
   }
 
-  /** The rows that count these attempts. */
+  /** The rows that count these attempts. Calls `attempts` again for each count and each batch of keys. */
   rowsOf(attempts: () => Promise<Attempt[]>): DeletableRows {
     return this.repository.rowsOf(async () =>
       (await attempts()).map(({ limit, key }) => keyHash(limit, key)),
@@ -111,13 +114,14 @@ export class SlidingWindowCounter {
   private async state(limit: RateLimit, hash: string, tx?: Transaction): Promise<RateLimitState> {
     if (limit.maxAttempts === 0) return UNLIMITED;
     const now = this.clock.now();
-    const coveredMs = limit.windowMs + slotMs(limit);
-    const since = slotOf(limit, addMilliseconds(now, -coveredMs));
-    const { hits: attempts, oldest } = await this.repository.count(hash, since, tx);
+    const countedMs = limit.windowMs + slotMs(limit);
+    // The last slot that is entirely outside the window.
+    const afterSlot = slotOf(limit, addMilliseconds(now, -countedMs));
+    const { hits: attempts, oldest } = await this.repository.count(hash, afterSlot, tx);
     return {
       exceeded: attempts >= limit.maxAttempts,
       attempts,
-      retryAfterSeconds: oldest ? secondsUntil(addMilliseconds(oldest, coveredMs), now) : 0,
+      retryAfterSeconds: oldest ? secondsUntil(addMilliseconds(oldest, countedMs), now) : 0,
     };
   }
 }

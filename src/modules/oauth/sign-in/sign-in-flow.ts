@@ -96,6 +96,7 @@ export class SignInFlowService {
         throw blockedPhone(verification);
       case 'wrong':
       case 'no_valid_password':
+        // `decision` is the group of all page forms.
         await this.attempts.record(request, 'decision');
         return reject(({ code }) => (outcome === 'wrong' ? code.wrong : code.expired));
     }

@@ -12,7 +12,10 @@ import { BrowserCookies } from '../protocol/browser-cookies.js';
 import { type Guess, type OnSignIn, OtpService, type Verification } from './otp.service.js';
 import { SignInRepository } from './sign-in.repository.js';
 
-/** Computed from the id, so that responses do not reveal whether an id was deleted or never existed. */
+/**
+ * The id contains the time at which the sign-in started. The expiry is computed from the id, so that responses do not reveal whether
+ * an id was deleted or never existed.
+ */
 export function signInExpiresAt(signInId: string, { lifetimes }: AppConfig): Date {
   return addMilliseconds(timeOf(signInId), lifetimes.signIn * SECOND);
 }

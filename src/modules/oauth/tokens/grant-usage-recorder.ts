@@ -4,7 +4,7 @@ import { BackgroundWriter } from '../../../platform/database/background-writer.j
 import { TransactionRunner } from '../../../platform/database/transaction.js';
 import { GrantsRepository } from './grants.repository.js';
 
-/** Maximum size of each map, to limit memory. */
+/** Limits memory. Not exact: the maps may exceed it by the grants of failed writes (`pending`) or of the last write (`written`). */
 const MAX_GRANTS = 10_000;
 /** Grants per statement. */
 const BATCH_SIZE = 500;

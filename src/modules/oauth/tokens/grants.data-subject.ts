@@ -40,7 +40,7 @@ export class GrantsPersonalData implements PersonalData {
     );
     return [
       ...children,
-      deletableRows(this.dataSource, Grant, { where: { userId }, orderBy: 'userId' }),
+      deletableRows(this.dataSource, Grant, { where: { userId }, indexColumn: 'userId' }),
     ];
   }
 

@@ -77,7 +77,7 @@ function textFindings({
 
 export async function migrationsFinding(migrator: Migrator): Promise<Finding> {
   const { pending, unknown, statements } = await migrator.difference();
-  const remedy = 'npm run -s cli -- db check';
+  const remedy = 'To see the differences: npm run -s cli -- db check';
   if (pending.length > 0)
     return failed(`Pending: ${pending.join(', ')}.`, 'npm run -s cli -- db migrate');
   if (unknown.length > 0) return failed('A newer version migrated this database.', remedy);

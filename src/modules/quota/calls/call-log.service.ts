@@ -7,7 +7,7 @@ import { BackgroundWriter } from '../../../platform/database/background-writer.j
 import { isDuplicateKey } from '../../../platform/database/errors.js';
 import { type Transaction, TransactionRunner } from '../../../platform/database/transaction.js';
 import type { Outcome } from '../../../platform/http/idempotency/idempotency.service.js';
-import { responseStatus, routeOf } from '../../../platform/http/request-context.js';
+import { responseStatus, routeOf } from '../../../platform/http/http-request-context.js';
 import { newId } from '../../../platform/ids.js';
 import { Metrics } from '../../../platform/observability/metrics.js';
 import type { ApiCall } from './call-log.entities.js';

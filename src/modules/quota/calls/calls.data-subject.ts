@@ -25,7 +25,7 @@ export class CallsPersonalData implements PersonalData {
     return [
       rowsToClear(this.dataSource, ApiCall, {
         where: { userId },
-        orderBy: 'userId',
+        indexColumn: 'userId',
         set: { userId: null },
       }),
     ];

@@ -21,9 +21,9 @@ const UNLOCK_ON_SERVER = `SELECT RELEASE_LOCK(LEFT(CONCAT('migrate.', DATABASE()
 const LOCK_ON_SQLITE = 'PRAGMA user_version = 0';
 
 /**
- * Runs `work` under a lock that excludes other migrating processes. On a server, waits for the lock without a limit.
- * `holder` holds the lock. It is in a transaction that commits after `work`. On SQLite, `work` runs in this transaction. On a
- * server, schema changes commit implicitly, so `work` must use another connection.
+ * Runs `work` under a lock that excludes other migrating processes. On MySQL and MariaDB, waits for the lock without a limit.
+ * `holder` holds the lock. It is in a transaction that commits after `work`. On SQLite, `work` runs in this transaction. On
+ * MySQL and MariaDB, schema changes commit implicitly, so `work` must use another connection.
  * Retries `work` after a lock conflict with a request, so it must be able to continue where it stopped.
  */
 async function withMigrationLock(

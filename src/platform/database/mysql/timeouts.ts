@@ -51,7 +51,10 @@ export function acquireWithTimeout(
 /** Statements without a deadline: they end a transaction or set up a connection. */
 const EXEMPT = /^(?:COMMIT|ROLLBACK|SET SESSION)\b/;
 
-/** Rejects statements of requests past their deadline, since many slow statements can take as long as one that hangs. */
+/**
+ * Rejects statements of requests past their deadline. A timeout per statement is not enough: many slow statements together can take
+ * as long as one that hangs.
+ */
 export function enforceDeadline(connection: PoolConnection, timeoutMs: number): void {
   interceptQueries(connection, (send) => (statement, ...more) => {
     const text = typeof statement === 'string' ? statement : statement.sql;
@@ -64,8 +67,8 @@ export function enforceDeadline(connection: PoolConnection, timeoutMs: number): 
   });
 }
 
-/** The time limit for the database work of a request, in milliseconds; Infinity on SQLite. */
-export function timeoutOf(options: DataSourceOptions): number {
+/** DB_TIMEOUT_MS, read back from `connectTimeout`, where data-source.ts sets it. Infinity on SQLite. */
+export function databaseTimeoutOf(options: DataSourceOptions): number {
   const isServer = options.type === 'mysql' || options.type === 'mariadb';
   return (isServer ? options.connectTimeout : undefined) ?? Infinity;
 }

@@ -23,7 +23,8 @@ export interface DeletableRows {
   /** The primary keys of up to `limit` rows. */
   keys(limit: number): Promise<ObjectLiteral[]>;
   /**
-   * Deletes the rows with these keys. With a `where` or `condition`, keeps rows that no longer match it.
+   * Deletes the rows with these keys. Rows that no longer match the condition given to `deletableRows`, `matchingRows` or
+   * `rowsToClear` are kept.
    * @returns the number of deleted rows
    */
   delete(tx: Transaction, keys: readonly ObjectLiteral[]): Promise<number>;
@@ -31,20 +32,20 @@ export interface DeletableRows {
 
 export interface RowSelection<T> {
   where: FindOptionsWhere<T>;
-  /** Must be the first column of an index. */
-  orderBy: keyof T & string;
+  /** The column by which the search reads an index: its first column, or the first after those that `where` sets to one value. */
+  indexColumn: keyof T & string;
 }
 
 /** The rows that match `where`. */
 export function deletableRows<T extends ObjectLiteral>(
   dataSource: DataSource,
   entity: EntityTarget<T>,
-  { where, orderBy }: RowSelection<T>,
+  { where, indexColumn }: RowSelection<T>,
 ): DeletableRows {
   return matchingRows(
     dataSource,
     entity,
-    (query) => query.where(where).orderBy(`${query.alias}.${orderBy}`),
+    (query) => query.where(where).orderBy(`${query.alias}.${indexColumn}`),
     where,
   );
 }
@@ -62,12 +63,12 @@ export function matchingRows<T extends ObjectLiteral>(
 ): DeletableRows {
   const { tableName, primaryColumns } = dataSource.getMetadata(entity);
   const query = (): SelectQueryBuilder<T> =>
-    find(dataSource.manager.createQueryBuilder(entity, 'expired'));
+    find(dataSource.manager.createQueryBuilder(entity, 'deletable'));
   return {
     table: tableName,
     count: () => query().orderBy().getCount(),
     keys: async (limit) => {
-      const columns = primaryColumns.map(({ propertyName }) => `expired.${propertyName}`);
+      const columns = primaryColumns.map(({ propertyName }) => `deletable.${propertyName}`);
       const rows = await query().select(columns).limit(limit).getMany();
       return rows.map((row) =>
         Object.fromEntries(primaryColumns.map(({ propertyName: key }) => [key, row[key]])),
@@ -90,10 +91,10 @@ export function matchingRows<T extends ObjectLiteral>(
 export function rowsToClear<T extends ObjectLiteral>(
   dataSource: DataSource,
   entity: EntityTarget<T>,
-  { where, orderBy, set }: RowSelection<T> & { set: QueryDeepPartialEntity<T> },
+  { where, indexColumn, set }: RowSelection<T> & { set: QueryDeepPartialEntity<T> },
 ): DeletableRows {
   return {
-    ...deletableRows(dataSource, entity, { where, orderBy }),
+    ...deletableRows(dataSource, entity, { where, indexColumn }),
     delete: (tx, keys) =>
       inChunks(keys, (chunk) =>
         entities(tx)
@@ -144,7 +145,7 @@ export function childRows<P extends { id: string }, C extends ObjectLiteral>(
       query.where(`${query.alias}.${foreignKey} IN (:...ids)`, { ids }),
     );
   const pages = parents();
-  // No parent has an empty id, so the first call of `keys` continues with the first page.
+  // Starts with an empty selection (no parent has an empty id), so that the first `keys` call moves on to the first page.
   let current = childrenOf(['']);
   return {
     ...current,
@@ -203,7 +204,7 @@ export async function firstTimeIn<T extends LogRow>(
 
 /**
  * The rows before a time. `delete` deletes all rows up to the last key, which is much cheaper than a list of keys, and safe because
- * log rows never change. `count` counts one day per statement, to keep statements short.
+ * the keys of log rows never change. `count` counts one day per statement, to keep statements short.
  */
 export function expiredLogRows<T extends LogRow>(
   dataSource: DataSource,
@@ -213,7 +214,7 @@ export function expiredLogRows<T extends LogRow>(
   // InnoDB scans deleted rows until they are purged, so each search starts where the last batch ended.
   let from = new Date(0);
   const rows = matchingRows(dataSource, entity, (query) =>
-    inTimeRange(query, { from, to: before }).orderBy('expired.at').addOrderBy('expired.id'),
+    inTimeRange(query, { from, to: before }).orderBy('deletable.at').addOrderBy('deletable.id'),
   );
   return {
     ...rows,

@@ -14,7 +14,7 @@ import {
   ServiceUnavailable,
 } from '../../errors.js';
 import { RATE_LIMIT_HEADERS } from '../developer-api.js';
-import { REQUEST_ID_PATTERN } from '../request-context.js';
+import { REQUEST_ID_PATTERN } from '../http-request-context.js';
 import { extensibleEnumOf, RETRY_AFTER } from '../validation/schemas.js';
 import { InternalError } from './http-error.js';
 
@@ -145,8 +145,8 @@ const HEADERS: ApiResponseOptions['headers'] = {
 };
 
 /**
- * Documents the errors of an operation by examples. Errors with the same code must differ in the code of their first field error,
- * which names the example.
+ * Documents the errors of an operation by examples. The key of an example is the code of the first field error, else the error code;
+ * keys must be unique.
  */
 export function ApiErrors(...errors: AppError[]): MethodDecorator & ClassDecorator {
   return applyDecorators(

@@ -25,7 +25,7 @@ export class IdempotencyKeysRepository {
 
   expired(before: Date): DeletableRows {
     const where = { expiresAt: LessThanOrEqual(before) };
-    return deletableRows(this.dataSource, IdempotencyKey, { where, orderBy: 'expiresAt' });
+    return deletableRows(this.dataSource, IdempotencyKey, { where, indexColumn: 'expiresAt' });
   }
 
   /**

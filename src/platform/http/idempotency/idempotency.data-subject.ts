@@ -20,7 +20,7 @@ export class IdempotencyPersonalData implements PersonalData {
 
   rowsToErase({ userId }: Person): DeletableRows[] {
     return [
-      deletableRows(this.dataSource, IdempotencyKey, { where: { userId }, orderBy: 'userId' }),
+      deletableRows(this.dataSource, IdempotencyKey, { where: { userId }, indexColumn: 'userId' }),
     ];
   }
 }

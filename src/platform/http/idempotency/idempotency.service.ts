@@ -38,7 +38,7 @@ const MARGIN_MS = MINUTE;
 export interface RepeatableRequest {
   clientId: string;
   userId: string;
-  /** The Idempotency-Key; undefined executes every request. */
+  /** The Idempotency-Key; without one, every request is executed. */
   key: string | undefined;
   /** Method and path, without the API version. */
   route: string;

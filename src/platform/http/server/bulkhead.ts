@@ -22,7 +22,7 @@ declare module '../../request-context.js' {
 
 /** With more permits, requests would only wait for a connection; with fewer, batches of lookups (batch-loader.ts) would be smaller. */
 const PERMITS_PER_CONNECTION = 5;
-/** Maximum memory of all request bodies that are being received. */
+/** Maximum memory of all request bodies that are being received, except small ones, which are not counted. */
 const MAX_RECEIVING_BYTES = 67_108_864;
 const MAX_RETRY_AFTER_SECONDS = 3;
 
@@ -149,7 +149,7 @@ export class Permit {
 
   /**
    * Releases the permit while the body is received.
-   * @param bytes maximum memory of the body; 0 for small bodies
+   * @param bytes memory to reserve for the body; 0 for small bodies, which are not counted
    * @throws ServiceUnavailable if the bodies that are being received could take too much memory
    */
   suspend(bytes: number): void {
@@ -174,7 +174,7 @@ export class Permit {
   }
 
   /**
-   * Call when the connection closes. A queued request leaves the queue. A request ends if its body is being received or its response
+   * Call when the response closes. A queued request leaves the queue. A request ends if its body is being received or its response
    * has begun; otherwise it continues and keeps its permit until it has a response.
    */
   disconnect(isResponding: boolean): void {

@@ -27,7 +27,7 @@ const INVALID_TARGET_PATH = '/unreadable';
 /**
  * Replaces an invalid target in absolute form (RFC 9112 §3.2.2): Express would send its own error page before our middleware runs.
  */
-export function replaceInvalidTargets(server: Server): void {
+export function replaceInvalidRequestTargets(server: Server): void {
   server.prependListener('request', (request: { url?: string }) => {
     const { url = '' } = request;
     if (!url.startsWith('/') && !isValidTarget(url)) request.url = INVALID_TARGET_PATH;

@@ -1,3 +1,5 @@
+// Each case is sent to both servers; the test compares the responses.
+
 import type { TestClient } from '../../../support/test-app.js';
 import {
   type Apps,

@@ -1,3 +1,5 @@
+// Each case is sent to both servers; the test compares the responses.
+
 import type { Case } from '../tested-server.js';
 
 const PATH = '/.well-known/oauth-authorization-server';

@@ -1,3 +1,5 @@
+// Each case is sent to both servers; the test compares the responses.
+
 import type { TokenBody } from '../../../support/responses.js';
 import {
   type Apps,
@@ -26,20 +28,20 @@ function afterConsent(
   };
 }
 
-/** A refresh after a new consent. `replaced` changes its parameters, `link` those of the authorization request. */
+/** A refresh after a new consent. `replaced` changes its parameters, `linkParameters` those of the authorization request. */
 function refresh(
   name: string,
   proves: string,
   app: keyof Apps,
   replaced: FormParameters = {},
-  { link = {} }: { link?: Record<string, string | undefined> } = {},
+  { linkParameters = {} }: { linkParameters?: Record<string, string | undefined> } = {},
 ): Case {
   return {
     name: `refresh: ${name}`,
     proves,
     async send(server) {
       const client = server.apps[app];
-      const { refresh_token: value } = await newTokens(server, client, link);
+      const { refresh_token: value } = await newTokens(server, client, linkParameters);
       return post(server, TOKEN, client, { ...refreshForm(value), ...replaced });
     },
   };
@@ -58,14 +60,14 @@ const simple: Case[] = [
     'O91',
     'garden',
     { scope: 'posts.read' },
-    { link: { scope: 'posts.read' } },
+    { linkParameters: { scope: 'posts.read' } },
   ),
   refresh(
     'scope wider',
     'O95',
     'garden',
     { scope: 'posts.read posts.write' },
-    { link: { scope: 'posts.read' } },
+    { linkParameters: { scope: 'posts.read' } },
   ),
   refresh('scope unknown', 'O95', 'garden', { scope: 'posts.delete' }),
   refresh('scope of spaces', 'O95', 'garden', { scope: ' ' }),

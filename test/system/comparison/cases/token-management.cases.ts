@@ -1,3 +1,5 @@
+// Each case is sent to both servers; the test compares the responses.
+
 import type { TokenBody } from '../../../support/responses.js';
 import type { TestClient } from '../../../support/test-app.js';
 import {

@@ -1,3 +1,5 @@
+// Each case is sent to both servers; the test compares the responses.
+
 import { CHALLENGE, VERIFIER } from '../../../support/oauth-flow.js';
 import { json, type TokenBody } from '../../../support/responses.js';
 import {
@@ -19,17 +21,17 @@ function testCase(name: string, proves: string | undefined, send: Case['send']):
   return { name: `token: ${name}`, proves, send };
 }
 
-/** The exchange of a new code. `replaced` changes its parameters, `link` those of the authorization request. */
+/** The exchange of a new code. `replaced` changes its parameters, `linkParameters` those of the authorization request. */
 function exchange(
   name: string,
   proves: string | undefined,
   app: keyof Apps,
   replaced: FormParameters = {},
-  { link = {} }: { link?: Record<string, string | undefined> } = {},
+  { linkParameters = {} }: { linkParameters?: Record<string, string | undefined> } = {},
 ): Case {
   return testCase(name, proves, async (server) => {
     const client = server.apps[app];
-    const form = exchangeForm(client, await newCode(server, client, link));
+    const form = exchangeForm(client, await newCode(server, client, linkParameters));
     return post(server, TOKEN, client, { ...form, ...replaced });
   });
 }
@@ -95,7 +97,7 @@ const codes: Case[] = [
     'O59',
     'garden',
     {},
-    { link: { scope: 'posts.read' } },
+    { linkParameters: { scope: 'posts.read' } },
   ),
   exchange('code missing', 'O69', 'garden', { code: undefined }),
   exchange('code unknown', 'O69', 'garden', { code: UNKNOWN_CODE }),
@@ -152,7 +154,7 @@ const pkce: Case[] = [
     'O59',
     'garden',
     { code_verifier: VERIFIER },
-    { link: WITH_CHALLENGE },
+    { linkParameters: WITH_CHALLENGE },
   ),
   exchange('verifier missing', 'O74', 'pocket', { code_verifier: undefined }),
   exchange('verifier empty', 'O74', 'pocket', { code_verifier: '' }),
@@ -161,7 +163,7 @@ const pkce: Case[] = [
     'O74',
     'garden',
     {},
-    { link: WITH_CHALLENGE },
+    { linkParameters: WITH_CHALLENGE },
   ),
   exchange('verifier of 42 characters', 'O74', 'pocket', { code_verifier: 'x'.repeat(42) }),
   exchange('verifier of 129 characters', 'O74', 'pocket', { code_verifier: 'x'.repeat(129) }),

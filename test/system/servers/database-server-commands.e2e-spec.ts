@@ -13,7 +13,10 @@ cd "$(dirname "$0")"
 echo "$@" >> calls
 `;
 
-/** A `TEST_GROUP_COMMAND`. A RECOVERING member is ONLINE in the second response of `status`. */
+/**
+ * A script for the variable `TEST_GROUP_COMMAND`, which starts and repairs a group of three MySQL servers. A RECOVERING member is ONLINE in
+ * the second response of `status`.
+ */
 const GROUP_COMMAND = `${RECORD_CALL}case $1 in
   start) echo '${COMPLETE_GROUP.join('\n')}' | tee members ;;
   status) cat members && sed -i s/RECOVERING/ONLINE/ members ;;
