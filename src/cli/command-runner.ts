@@ -13,7 +13,7 @@ export function commandRunner(context: CliContext): Runner {
       throw error;
     });
     try {
-      const services = await import('./services.js');
+      const services = await import('./lazy-services.js');
       if (!command.allowsAnySchema && !(await application.get(services.Migrator).isCurrent()))
         throw new CommandFailed(
           'The database has pending migrations. Run "npm run -s cli -- db migrate" first.',

@@ -32,7 +32,7 @@ export interface SharedOptions {
 /** An expected failure, reported without a stack trace. */
 export class CommandFailed extends Error {}
 
-type Services = typeof import('./services.js');
+type Services = typeof import('./lazy-services.js');
 
 /** Moves the cursor to the start of the line and clears the line. */
 export const CLEAR_LINE = '\r\x1b[K';

@@ -3,7 +3,7 @@ import { OAUTH_RESPONSE_CODES } from '../modules/oauth/clients/oauth-error.filte
 import { DEV_V1 } from '../platform/http/developer-api.js';
 import { ERROR_STATUS, FIELD_ERROR_CODES } from '../platform/http/errors/api-errors.js';
 import { REQUEST_ID_PATTERN } from '../platform/http/http-request-context.js';
-import { extensibleEnum } from '../platform/http/validation/schemas.js';
+import { extensibleEnum } from '../platform/http/validation/schemas.openapi.js';
 
 type Operation = NonNullable<OpenAPIObject['paths'][string]['get']>;
 type Response = Exclude<Operation['responses'][string], { $ref: string } | undefined>;

@@ -68,7 +68,7 @@ export async function withDeadline<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Restarts the deadline of the current request. Call once the bulkhead admits the request. */
+/** Restarts the deadline of the current request. Call when the bulkhead admits the request. */
 export function restartDeadline(): void {
   const current = storage.getStore();
   if (current) current.startedAt = performance.now();

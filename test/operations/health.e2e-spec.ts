@@ -41,7 +41,7 @@ onOneEngine('Health endpoints', (database) => {
     expect(await read('/readyz')).toEqual(OK);
   });
 
-  it('C145 do not serve metrics; the metrics port serves nothing else', async () => {
+  it('C145 are not on the metrics port, and metrics are not on the API port', async () => {
     for (const path of ['/metrics', '/metrics/', '/dev/v1/metrics'])
       expect((await app.fetch(path)).status).toBe(404);
     const metricsOrigin = `http://127.0.0.1:${metricsPort}`;

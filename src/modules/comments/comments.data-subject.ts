@@ -4,7 +4,7 @@ import {
   childRows,
   deletableRows,
   type DeletableRows,
-} from '../../platform/database/retention/deletable-rows.js';
+} from '../../platform/database/retention/deletion-queries.js';
 import {
   personalRows,
   type Person,

@@ -9,7 +9,7 @@ import {
   deletableRows,
   matchingRows,
   type DeletableRows,
-} from '../../platform/database/retention/deletable-rows.js';
+} from '../../platform/database/retention/deletion-queries.js';
 import { entities, type Transaction } from '../../platform/database/transaction.js';
 import { Post } from '../posts/post.entities.js';
 import { Comment } from './comment.entity.js';

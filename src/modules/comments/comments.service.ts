@@ -5,7 +5,7 @@ import { InvalidRequest, NotFound } from '../../platform/errors.js';
 import { newId } from '../../platform/ids.js';
 import { pageOf, type Page, type Paging } from '../../platform/database/list-page.js';
 import type { CounterCache } from '../../platform/database/counter-cache.js';
-import type { DeletableRows } from '../../platform/database/retention/deletable-rows.js';
+import type { DeletableRows } from '../../platform/database/retention/deletion-queries.js';
 import { TransactionRunner } from '../../platform/database/transaction.js';
 import {
   Idempotency,

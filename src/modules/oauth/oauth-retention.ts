@@ -7,7 +7,7 @@ import {
   deletableRows,
   matchingRows,
   type DeletableRows,
-} from '../../platform/database/retention/deletable-rows.js';
+} from '../../platform/database/retention/deletion-queries.js';
 import { Authorization } from './authorize/authorization.entity.js';
 import { RateLimitHit } from './rate-limit/rate-limit.entity.js';
 import { LOCK_SLOT } from './rate-limit/rate-limit.repository.js';
@@ -47,8 +47,8 @@ export class OAuthRetention {
   /**
    * The rows to delete now, codes and tokens before their grants.
    *
-   * Used codes remain until their grant has ended. Used refresh tokens remain until then or until they would have expired, whichever
-   * is first. Reuse means theft, and only the row identifies the grant to revoke (RFC 6749 §4.1.2, RFC 9700 §4.14.2).
+   * Used codes remain until their grant has ended. Used refresh tokens remain until then, or until a day plus the idle
+   * lifetime has passed since their use, whichever is first. Reuse means theft, and only the row identifies the grant to revoke (RFC 6749 §4.1.2, RFC 9700 §4.14.2).
    */
   expired(): DeletableRows[] {
     const { dataSource } = this;
@@ -57,7 +57,7 @@ export class OAuthRetention {
     /** Matches times that are at least so many milliseconds ago. */
     const before = (milliseconds: number) => LessThanOrEqual(addMilliseconds(now, -milliseconds));
     const unused = { consumedAt: IsNull(), expiresAt: before(EXPIRED_CREDENTIALS_MS) };
-    // How long used refresh tokens remain after their use: a day longer than an unused token would have been valid.
+    // How long used refresh tokens remain after their use.
     const usedMs = EXPIRED_CREDENTIALS_MS + lifetimes.refreshIdle * SECOND;
     const endOfGrant = before(ENDED_GRANTS_MS);
     return [
@@ -144,7 +144,8 @@ export class OAuthRetention {
   }
 
   /**
-   * Lock rows of limits and keys without hits. A lock row can be deleted even while the counter runs, because the counter upserts it.
+   * Lock rows (slot `LOCK_SLOT`) whose hash of limit and key has no hits. Deleting one is safe at any time, because
+   * `SlidingWindowCounter` upserts the row before it counts.
    */
   private unusedLockRows(): DeletableRows {
     return matchingRows(this.dataSource, RateLimitHit, (query) =>

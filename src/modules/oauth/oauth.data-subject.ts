@@ -9,7 +9,7 @@ import {
 import {
   deletableRows,
   type DeletableRows,
-} from '../../platform/database/retention/deletable-rows.js';
+} from '../../platform/database/retention/deletion-queries.js';
 import { Authorization } from './authorize/authorization.entity.js';
 import { OtpLimits } from './sign-in/otp-limits.js';
 import {

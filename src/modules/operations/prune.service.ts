@@ -7,7 +7,7 @@ import {
   deleteInBatches,
   type RowsByTable,
 } from '../../platform/database/retention/batches.js';
-import type { DeletableRows } from '../../platform/database/retention/deletable-rows.js';
+import type { DeletableRows } from '../../platform/database/retention/deletion-queries.js';
 import { TransactionRunner } from '../../platform/database/transaction.js';
 import { Idempotency } from '../../platform/http/idempotency/idempotency.service.js';
 import { hourOf } from '../../platform/lifecycle/job-runner.service.js';

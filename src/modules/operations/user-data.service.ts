@@ -15,7 +15,7 @@ import type {
   PersonalData,
   PersonalRows,
 } from '../../platform/database/retention/data-subject.js';
-import type { DeletableRows } from '../../platform/database/retention/deletable-rows.js';
+import type { DeletableRows } from '../../platform/database/retention/deletion-queries.js';
 import { TransactionRunner } from '../../platform/database/transaction.js';
 import { IdempotencyPersonalData } from '../../platform/http/idempotency/idempotency.data-subject.js';
 import { CommentsPersonalData } from '../comments/comments.data-subject.js';

@@ -1,9 +1,9 @@
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import { PageMeta, type PageResponse } from '../../platform/http/pagination.js';
-import { TIME } from '../../platform/http/validation/schemas.js';
+import { TIME } from '../../platform/http/validation/schemas.openapi.js';
 import type { PostDraft } from './create-post.request.js';
 import type { Visibility } from './post.entities.js';
-import { PERMALINK, POST_ID } from './post-id.param.js';
+import { PERMALINK, POST_ID } from './post-id.openapi.js';
 
 // The published document has the members in this order.
 const ID = { description: POST_ID.description, example: POST_ID.example, pattern: POST_ID.pattern };

@@ -8,7 +8,7 @@ import { ApiErrors, ApiServerErrors } from '../../platform/http/errors/api-error
 import { DeletedResponse, DEV_V1, RATE_LIMIT_HEADERS } from '../../platform/http/developer-api.js';
 import { AcceptsJson } from '../../platform/http/validation/json-body.js';
 import { ReturnsPage, pagingQuery } from '../../platform/http/pagination.js';
-import { TIME } from '../../platform/http/validation/schemas.js';
+import { TIME } from '../../platform/http/validation/schemas.openapi.js';
 import {
   AcceptsIdempotencyKey,
   IdempotencyKeyOf,
@@ -23,7 +23,7 @@ import {
   PostPageResponse,
   PostResponse,
 } from './post.response.js';
-import { ApiPostId } from './post-id.param.js';
+import { ApiPostId } from './post-id.openapi.js';
 import { PostsService } from './posts.service.js';
 
 class ListPostsQuery extends pagingQuery({ idPrefix: 'post', maxLimit: 50 }) {}

@@ -15,7 +15,7 @@ import { BatchLoader } from '../../platform/database/batch-loader.js';
 import {
   matchingRows,
   type DeletableRows,
-} from '../../platform/database/retention/deletable-rows.js';
+} from '../../platform/database/retention/deletion-queries.js';
 import { entities, type Transaction } from '../../platform/database/transaction.js';
 import { User } from '../users/user.entity.js';
 import { Post, PostLike } from './post.entities.js';

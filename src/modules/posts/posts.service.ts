@@ -7,7 +7,7 @@ import { AppConfig } from '../../platform/config/app-config.js';
 import type { CounterCache } from '../../platform/database/counter-cache.js';
 import { GroupCommit } from '../../platform/database/group-commit.js';
 import { isDeep, pageOf, type Page, type Paging } from '../../platform/database/list-page.js';
-import type { DeletableRows } from '../../platform/database/retention/deletable-rows.js';
+import type { DeletableRows } from '../../platform/database/retention/deletion-queries.js';
 import { TransactionRunner, type Transaction } from '../../platform/database/transaction.js';
 import { InvalidRequest, NotFound } from '../../platform/errors.js';
 import { Idempotency, type Outcome } from '../../platform/http/idempotency/idempotency.service.js';

@@ -3,7 +3,7 @@ import { DataSource } from 'typeorm';
 import {
   deletableRows,
   type DeletableRows,
-} from '../../platform/database/retention/deletable-rows.js';
+} from '../../platform/database/retention/deletion-queries.js';
 import {
   personalRows,
   type Person,

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, type SelectQueryBuilder } from 'typeorm';
 import { DAY, addMilliseconds } from '../clock.js';
 import { AppConfig } from '../config/app-config.js';
-import { expiredLogRows, type DeletableRows } from '../database/retention/deletable-rows.js';
+import { expiredLogRows, type DeletableRows } from '../database/retention/deletion-queries.js';
 import { AuditEvent } from './audit-event.entity.js';
 
 /** An event must match all given members. */

@@ -6,7 +6,7 @@ import {
   personalRows,
   type PersonalRows,
 } from '../database/retention/data-subject.js';
-import { type DeletableRows, rowsToClear } from '../database/retention/deletable-rows.js';
+import { type DeletableRows, rowsToClear } from '../database/retention/deletion-queries.js';
 import { AuditEvent } from './audit-event.entity.js';
 
 /** Erasure deletes the IP address from a user's events. The rest stays as evidence. */

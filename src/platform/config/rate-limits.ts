@@ -2,7 +2,7 @@
 const MAX_LIMIT = 2_147_483_647;
 
 /**
- * Every limit that RATE_LIMITS can change: its default and what it counts. Limits without a period in their name apply to 15
+ * Every limit that the environment variable RATE_LIMITS can change: its default and what it counts. Limits without a period in their name apply to 15
  * minutes (product requirements, section 8). Failures and messages are counted in the database for all processes together, calls in
  * each process. The limits of token requests also apply to revocation and to introspection, counted separately.
  */
@@ -14,12 +14,18 @@ export const RATE_LIMITS = {
   'token-failures': [20, 'failed token requests of an app from an IP address'],
   'token-address-failures': [100, 'failed token requests from an IP address'],
   'authorize-calls': [600, 'authorization requests from an IP address'],
-  'sign-in-calls': [60, 'sign-in and consent forms submitted by a browser'],
-  'sign-in-address-calls': [1800, 'sign-in and consent forms submitted from an IP address'],
-  'sign-in-failures': [20, 'wrong one-time passwords and form tokens submitted by a browser'],
+  'sign-in-calls': [60, 'sign-in, consent and account forms submitted by a browser'],
+  'sign-in-address-calls': [
+    1800,
+    'sign-in, consent and account forms submitted from an IP address',
+  ],
+  'sign-in-failures': [
+    20,
+    'wrong one-time passwords, and wrong tokens of forms, submitted by a browser',
+  ],
   'sign-in-address-failures': [
     60,
-    'wrong one-time passwords and form tokens submitted from an IP address',
+    'wrong one-time passwords, and wrong tokens of forms, submitted from an IP address',
   ],
   'phone-failures': [10, 'wrong one-time passwords for a phone number'],
   'phone-messages-per-minute': [1, 'text messages to a phone number'],

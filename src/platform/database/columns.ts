@@ -1,6 +1,6 @@
 import { type ColumnOptions, DefaultNamingStrategy } from 'typeorm';
 
-/** Column types with the same meaning on SQLite, MariaDB and MySQL. All entities use them. */
+/** Column types with the same meaning on SQLite, MariaDB and MySQL. Entities use them for all types but small integers. */
 
 /** A TypeID, or another key of the application. */
 export const ID = { type: 'varchar', length: 40 } as const satisfies ColumnOptions;

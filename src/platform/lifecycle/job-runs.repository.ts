@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, IsNull, LessThan, LessThanOrEqual, Not } from 'typeorm';
 import { Clock, HOUR, addMilliseconds } from '../clock.js';
 import { isDuplicateKey } from '../database/errors.js';
-import { deletableRows, type DeletableRows } from '../database/retention/deletable-rows.js';
+import { deletableRows, type DeletableRows } from '../database/retention/deletion-queries.js';
 import { entities, TransactionRunner, type Transaction } from '../database/transaction.js';
 import { upsert } from '../database/sql.js';
 import { JobRun } from './job-run.entity.js';

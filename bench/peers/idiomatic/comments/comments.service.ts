@@ -19,7 +19,7 @@ export class CommentsService {
     { page, limit }: PageQuery,
   ): Promise<[Comment[], number]> {
     await this.posts.assertExists(userId, postId);
-    // Without `select`: TypeORM would count the distinct values of the selected columns, and omit rows in which one is null.
+    // No `select` here: with it, TypeORM would count the distinct values of the selected columns, and omit rows with a null in one.
     return this.comments.findAndCount({
       where: { postId },
       relations: { author: true },

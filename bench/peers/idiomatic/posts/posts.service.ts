@@ -28,7 +28,7 @@ export class PostsService {
 
   /** A page, newest first, and the total. */
   findAll(userId: string, { page, limit }: PageQuery): Promise<[Post[], number]> {
-    // Without `select`: TypeORM would count the distinct values of the selected columns, and omit rows in which one is null.
+    // No `select` here: with it, TypeORM would count the distinct values of the selected columns, and omit rows with a null in one.
     return this.posts.findAndCount({
       where: { userId },
       // Ids sort by time and are the last column of the index of a user's posts.

@@ -71,6 +71,7 @@ export class AuthorizationsService {
       userId,
       decidedAt: null,
       createdAt: now,
+      // The id contains the time at which the request started.
       expiresAt: signInExpiresAt(id, this.config),
     };
     if (isStored) await this.transactions.run((tx) => this.repository.insert(tx, authorization));
@@ -80,17 +81,18 @@ export class AuthorizationsService {
   /**
    * Finds the authorization request that a form belongs to.
    * @throws PageError when the form is from another browser; when the authorization request has expired or was decided; when the
-   * app was disabled, or is no longer registered for the redirect URI or for any requested scope
+   * app was disabled, or is no longer registered for the redirect URI or for at least one of the requested scopes
    */
   async findByForm(request: Request): Promise<PendingAuthorization> {
     const form = new Parameters(request.body);
-    const signInId = form.get('transaction');
+    const id = form.get('transaction');
     const token = form.get('token');
     const browserHash = this.cookies.browserHash(request);
     if (browserHash === undefined) throw noCookies();
-    if (!isId('txn', signInId) || signInExpiresAt(signInId, this.config) <= this.clock.now())
+    // The id contains the time, so the check does not reveal whether the authorization request exists.
+    if (!isId('txn', id) || signInExpiresAt(id, this.config) <= this.clock.now())
       throw expiredSignIn();
-    const authorization = await this.repository.find(signInId);
+    const authorization = await this.repository.find(id);
     // One error for all these cases, so that it does not reveal whether the authorization request exists.
     if (
       !authorization ||

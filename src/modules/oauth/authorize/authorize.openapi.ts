@@ -6,7 +6,7 @@ import {
   ApiTags,
   type ApiQueryOptions,
 } from '@nestjs/swagger';
-import { RETRY_AFTER } from '../../../platform/http/validation/schemas.js';
+import { RETRY_AFTER } from '../../../platform/http/validation/schemas.openapi.js';
 import { PROMPTS } from './authorize-checks.js';
 
 type Schema = Extract<ApiQueryOptions, { schema: unknown }>['schema'];

@@ -9,7 +9,7 @@ import {
   type ApiResponseOptions,
 } from '@nestjs/swagger';
 import { CLIENT_SECURITY_SCHEME, Public } from '../../../platform/access/scopes.decorator.js';
-import { RETRY_AFTER } from '../../../platform/http/validation/schemas.js';
+import { RETRY_AFTER } from '../../../platform/http/validation/schemas.openapi.js';
 import { CrossSiteGuard } from '../protocol/fetch-metadata.guard.js';
 import { ClientFormGuard } from '../protocol/form.guards.js';
 import {

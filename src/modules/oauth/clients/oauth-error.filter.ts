@@ -3,7 +3,7 @@ import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { isDatabaseUnavailable } from '../../../platform/database/errors.js';
 import { ServiceUnavailable } from '../../../platform/errors.js';
-import { extensibleEnumOf } from '../../../platform/http/validation/schemas.js';
+import { extensibleEnumOf } from '../../../platform/http/validation/schemas.openapi.js';
 import {
   FormTooLarge,
   FormTooSlow,

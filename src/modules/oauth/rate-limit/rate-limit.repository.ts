@@ -5,7 +5,7 @@ import { batched } from '../../../platform/database/batch-loader.js';
 import {
   deletableRows,
   type DeletableRows,
-} from '../../../platform/database/retention/deletable-rows.js';
+} from '../../../platform/database/retention/deletion-queries.js';
 import {
   padToPowerOfTwo,
   placeholdersFor,
@@ -58,7 +58,7 @@ export class RateLimitRepository {
   }
 
   /**
-   * The rows with these hashes. Calls `hashes` again for each count and each batch of keys. `delete` needs no hashes, because it
+   * The rows with these hashes. Calls `hashes` again for each count and each batch of primary keys. `delete` needs no hashes, because it
    * deletes by primary key.
    */
   rowsOf(hashes: () => Promise<string[]>): DeletableRows {

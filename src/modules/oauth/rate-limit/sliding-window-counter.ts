@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Clock, addMilliseconds, secondsUntil } from '../../../platform/clock.js';
-import type { DeletableRows } from '../../../platform/database/retention/deletable-rows.js';
+import type { DeletableRows } from '../../../platform/database/retention/deletion-queries.js';
 import { TransactionRunner, type Transaction } from '../../../platform/database/transaction.js';
 import { sha256 } from '../../../platform/secrets.js';
 import type { RateLimit } from './rate-limits.js';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Clock, DAY, HOUR, MINUTE } from '../../../platform/clock.js';
 import { AppConfig } from '../../../platform/config/app-config.js';
-import type { DeletableRows } from '../../../platform/database/retention/deletable-rows.js';
+import type { DeletableRows } from '../../../platform/database/retention/deletion-queries.js';
 import { TransactionRunner, type Transaction } from '../../../platform/database/transaction.js';
 import {
   SlidingWindowCounter,
@@ -29,7 +29,7 @@ const MAX_DEVICE_MESSAGES = 1;
 const MAX_DEVICE_GUESSES = 5;
 /** The key of limits for all phones together. */
 const GLOBAL_KEY = '';
-/** Not a limit of messages: allows one report per hour that the daily total is reached. */
+/** Not a limit of messages: limits the report that the daily total is reached to one per hour. */
 const TOTAL_REACHED_REPORT: Attempt = {
   limit: { name: 'otp-daily-total-alarm', maxAttempts: 1, windowMs: HOUR },
   key: GLOBAL_KEY,
@@ -81,7 +81,7 @@ export class OtpLimits {
 
   /**
    * Counts a message to this phone, unless a limit is exceeded.
-   * @param hasEarlierPassword whether an earlier password of the sign-in is still valid. If so, a second click must not use up the
+   * @param hasEarlierPassword whether an earlier password of the sign-in is still valid. If so, asking for another message must not use up the
    * limits of the device.
    */
   countMessage(
@@ -177,7 +177,7 @@ export class OtpLimits {
     return deviceResult.isCounted ? deviceResult : withShorterWait(sharedResult, deviceResult);
   }
 
-  /** The state of a limit. Counts a rejection in the metric if it is exceeded, because callers then reject the request. */
+  /** The state of a limit. The metric counts an exceeded limit, even if a trusted device may continue under its own limits. */
   private async peek({ limit, key }: Attempt): Promise<RateLimitState> {
     const state = await this.counter.peek(limit, key);
     if (state.exceeded) this.reporter.countRejected(limit.name);
@@ -186,7 +186,7 @@ export class OtpLimits {
 
   private async count(tx: Transaction, attempts: readonly Attempt[]): Promise<CountResult> {
     const at = this.clock.now();
-    // The first attempt of every user reaches a limit of 1, so that is not recorded.
+    // Reaching a limit of 1 is not recorded, because the first attempt of every user reaches it.
     const exceeded = await this.counter.addAllIfAllowed(tx, attempts, at, (limit) =>
       limit.maxAttempts === 1 ? Promise.resolve() : this.reporter.recordReached(tx, limit.name),
     );

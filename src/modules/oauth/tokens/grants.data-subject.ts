@@ -4,7 +4,7 @@ import {
   childRows,
   deletableRows,
   type DeletableRows,
-} from '../../../platform/database/retention/deletable-rows.js';
+} from '../../../platform/database/retention/deletion-queries.js';
 import {
   type PersonalData,
   personalRows,
@@ -23,9 +23,11 @@ export class GrantsPersonalData implements PersonalData {
   rowsToExport({ userId }: Person): PersonalRows[] {
     return [
       { table: 'grants', rows: this.grantsWithApp(userId) },
-      this.rowsOfGrants(userId, AuthorizationCode, ['hash', 'codeChallenge']),
-      this.rowsOfGrants(userId, AccessToken, ['hash']),
-      this.rowsOfGrants(userId, RefreshToken, ['hash', 'predecessorHash', 'encryptedResponse']),
+      this.rowsOfGrants(userId, AuthorizationCode, { omit: ['hash', 'codeChallenge'] }),
+      this.rowsOfGrants(userId, AccessToken, { omit: ['hash'] }),
+      this.rowsOfGrants(userId, RefreshToken, {
+        omit: ['hash', 'predecessorHash', 'encryptedResponse'],
+      }),
     ];
   }
 
@@ -60,7 +62,7 @@ export class GrantsPersonalData implements PersonalData {
   private rowsOfGrants<T extends { grantId: string }>(
     userId: string,
     entity: EntityTarget<T>,
-    omit: readonly (keyof T & string)[],
+    { omit }: { omit: readonly (keyof T & string)[] },
   ): PersonalRows {
     const { dataSource } = this;
     async function* rows(): AsyncGenerator<object> {

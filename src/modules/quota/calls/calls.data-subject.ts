@@ -9,7 +9,7 @@ import {
 import {
   rowsToClear,
   type DeletableRows,
-} from '../../../platform/database/retention/deletable-rows.js';
+} from '../../../platform/database/retention/deletion-queries.js';
 import { ApiCall } from './call-log.entities.js';
 
 /** Calls that apps made on behalf of the user. They belong to the app, so erasure only clears the user id. */

@@ -8,7 +8,7 @@ import {
   firstTimeIn,
   type TimeRange,
   inTimeRange,
-} from '../../../platform/database/retention/deletable-rows.js';
+} from '../../../platform/database/retention/deletion-queries.js';
 import { insertAll, upsertAll } from '../../../platform/database/sql.js';
 import { entities, type Transaction } from '../../../platform/database/transaction.js';
 import { ApiCall, ApiUsageDaily } from './call-log.entities.js';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Clock, DAY, addMilliseconds, floorTo } from '../../../platform/clock.js';
 import { AppConfig } from '../../../platform/config/app-config.js';
-import type { DeletableRows } from '../../../platform/database/retention/deletable-rows.js';
+import type { DeletableRows } from '../../../platform/database/retention/deletion-queries.js';
 import { TransactionRunner } from '../../../platform/database/transaction.js';
 import type { ApiUsageDaily } from './call-log.entities.js';
 import { CallsRepository } from './calls.repository.js';
@@ -95,9 +95,9 @@ export class UsageRollup {
   }
 
   /**
-   * Never lowers a total, because the stored calls of a day only become more until they are pruned. If two runs overlap, the one
-   * that counted less may write last; the next run corrects the total. Totals are written in key order, so that concurrent runs
-   * do not deadlock.
+   * Writes only totals that are higher than the stored ones, because the stored calls of a day only become more until they are
+   * pruned. Of two overlapping runs, the one that counted less may still write last; the next run corrects the total. Totals are
+   * written in key order, so that concurrent runs do not deadlock.
    */
   private async raiseTotals(
     day: string,

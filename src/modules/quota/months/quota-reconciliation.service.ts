@@ -3,7 +3,7 @@ import { AuditLog, type Change } from '../../../platform/audit/audit-log.reposit
 import { Clock, HOUR, addMilliseconds, floorTo } from '../../../platform/clock.js';
 import { InvalidRequest } from '../../../platform/errors.js';
 import { AppConfig } from '../../../platform/config/app-config.js';
-import type { TimeRange } from '../../../platform/database/retention/deletable-rows.js';
+import type { TimeRange } from '../../../platform/database/retention/deletion-queries.js';
 import { TransactionRunner, type Transaction } from '../../../platform/database/transaction.js';
 import { CallsRepository } from '../calls/calls.repository.js';
 import { callLogStart } from '../calls/usage-rollup.service.js';

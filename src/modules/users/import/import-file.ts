@@ -47,7 +47,7 @@ const FORMAT_OF: Readonly<Record<string, Format>> = {
   '.jsonl': 'ndjson',
 };
 
-/** The format by file extension; undefined for an unknown extension. `-` is standard input, which is CSV. */
+/** The format by file extension; undefined for an unknown extension. `-` is standard input: CSV by default. */
 export function formatOf(path: string): Format | undefined {
   return path === '-' ? 'csv' : FORMAT_OF[extname(path).toLowerCase()];
 }

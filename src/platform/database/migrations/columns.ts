@@ -1,6 +1,6 @@
 import type { TableColumnOptions } from 'typeorm';
 
-/** Column types for migrations, as in `database/columns.ts`. Never change one, because released migrations use it; add another. */
+/** Column types for migrations, as in `database/columns.ts`, and small integers. Never change one, because released migrations use it; add another. */
 
 export function text(name: string, length: number): TableColumnOptions {
   return { name, type: 'varchar', length: String(length) };

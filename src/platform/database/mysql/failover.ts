@@ -9,7 +9,7 @@ import { interceptQueries, acquireWithTimeout, timeoutError } from './timeouts.j
 
 /*
  * Failover between the servers of DATABASE_URL, of which one takes writes: a group with a single primary, or a source and its
- * replicas. New connections go to the current server. A connection is used once its server has confirmed that it takes writes. If a
+ * replicas. New connections go to the current server. A connection is used only after its server has confirmed that it takes writes. If a
  * server does not confirm, the next one becomes current. A statement that times out or a read-only error marks a confirmed server as
  * failed: the next one becomes current, and no connection to the failed server is used again.
  * Delete this if MySQL Router, ProxySQL or HAProxy becomes a requirement.
@@ -29,7 +29,7 @@ export class Failover {
   private readonly failures: number[];
   /** Index of the server for new connections. */
   current = 0;
-  /** By the options of the connection. Its stream changes when TLS starts. */
+  /** By the `config` of the connection, because its stream is replaced when TLS starts. */
   private readonly connections = new WeakMap<object, Connection>();
 
   /** @param timeoutMs time for a server to confirm that it takes writes */
@@ -44,7 +44,7 @@ export class Failover {
     return this.servers.length;
   }
 
-  /** Connects to the current server. The timer is for a former primary that lost its group: it accepts connections, but no commits. */
+  /** Connects to the current server. The timer closes the connection if the server does not confirm in time, such as a server that accepts connections and hangs. */
   open(options: StreamOptions): Socket {
     const index = this.current;
     const server = this.servers[index];

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { DeletableRows } from './deletable-rows.js';
+import type { DeletableRows } from './deletion-queries.js';
 import type { TransactionRunner } from '../transaction.js';
 
 /** Rows per transaction. Small, so that requests wait only briefly for its locks, or for the queue of SQLite. */

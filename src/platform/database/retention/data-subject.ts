@@ -1,5 +1,5 @@
 import type { DataSource, EntityTarget, FindOptionsWhere, ObjectLiteral } from 'typeorm';
-import type { DeletableRows } from './deletable-rows.js';
+import type { DeletableRows } from './deletion-queries.js';
 import { rowsInPages } from './rows-in-pages.js';
 
 /** The user whose data is exported or erased. `phone` is in E.164 format; null if the user row is already deleted. */

@@ -15,7 +15,7 @@ import {
 } from '../../errors.js';
 import { RATE_LIMIT_HEADERS } from '../developer-api.js';
 import { REQUEST_ID_PATTERN } from '../http-request-context.js';
-import { extensibleEnumOf, RETRY_AFTER } from '../validation/schemas.js';
+import { extensibleEnumOf, RETRY_AFTER } from '../validation/schemas.openapi.js';
 import { InternalError } from './http-error.js';
 
 /** The HTTP status of each error code. */

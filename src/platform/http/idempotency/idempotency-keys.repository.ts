@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, LessThanOrEqual } from 'typeorm';
 import { isConflict, isDuplicateKey } from '../../database/errors.js';
 import { withLockTimeout } from '../../database/mysql/lock-wait.js';
-import { deletableRows, type DeletableRows } from '../../database/retention/deletable-rows.js';
+import { deletableRows, type DeletableRows } from '../../database/retention/deletion-queries.js';
 import { entities, type Transaction, TransactionRunner } from '../../database/transaction.js';
 import { IdempotencyKey } from './idempotency-key.entity.js';
 

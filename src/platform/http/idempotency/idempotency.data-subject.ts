@@ -6,7 +6,7 @@ import {
   personalRows,
   type PersonalRows,
 } from '../../database/retention/data-subject.js';
-import { deletableRows, type DeletableRows } from '../../database/retention/deletable-rows.js';
+import { deletableRows, type DeletableRows } from '../../database/retention/deletion-queries.js';
 import { IdempotencyKey } from './idempotency-key.entity.js';
 
 @Injectable()

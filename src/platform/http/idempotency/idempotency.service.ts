@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Clock, DAY, addMilliseconds, MINUTE } from '../../clock.js';
-import type { DeletableRows } from '../../database/retention/deletable-rows.js';
+import type { DeletableRows } from '../../database/retention/deletion-queries.js';
 import type { Transaction } from '../../database/transaction.js';
 import { AppError } from '../../errors.js';
 import { sha256 } from '../../secrets.js';
