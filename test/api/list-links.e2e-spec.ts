@@ -238,7 +238,7 @@ onOneEngine('Pagination links', (database) => {
       const described = (name: string) =>
         operation?.parameters.find((parameter) => parameter.name === name)?.description;
       expect(described('page')).toMatch(/repeat or skip.*`next`.*`Link`/s);
-      expect(described('before')).toMatch(/the items after it/);
+      expect(described('before')).toMatch(/the item that follows it/);
       expect(operation?.responses['200']?.headers?.['Link']?.description).toMatch(/exactly once/);
     },
   );
