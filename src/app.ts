@@ -1,5 +1,6 @@
 import { parse } from 'node:querystring';
 import type { NestApplicationOptions } from '@nestjs/common';
+import type { NextFunction, Request, Response } from 'express';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { Clock } from './platform/clock.js';
 import type { AppConfig } from './platform/config/app-config.js';
@@ -22,6 +23,22 @@ export function applicationOptions(config: AppConfig): NestApplicationOptions {
   };
 }
 
+/**
+ * `Cache-Control: no-cache` of a request speaks to caches, so the server evaluates `If-None-Match` all the same (RFC 9110 §13.1.2).
+ * Express would not, and Node's `fetch` sends it with every condition.
+ */
+function ignoreCacheControl(request: Request, _response: Response, next: NextFunction): void {
+  delete request.headers['cache-control'];
+  next();
+}
+
+/** Scripts of any origin may read the OpenAPI document, the metadata, and the 404 of other well-known paths. */
+function allowAnyOriginToRead({ path }: Request, response: Response, next: NextFunction): void {
+  if (path === '/openapi.json' || path.startsWith('/.well-known/'))
+    response.set('Access-Control-Allow-Origin', '*');
+  next();
+}
+
 /** Middleware and settings outside of modules, shared by the server, the tests and the OpenAPI generator. */
 export function configureApp(app: NestExpressApplication, config: AppConfig): void {
   app.set('trust proxy', config.server.trustProxy);
@@ -31,7 +48,13 @@ export function configureApp(app: NestExpressApplication, config: AppConfig): vo
   setWriteTimeout(app.getHttpServer());
   replaceInvalidRequestTargets(app.getHttpServer());
   app.use(
-    compose(requestContext(app.get(Clock)), app.get(AccessLog).record, app.get(Shutdown).track),
+    compose(
+      ignoreCacheControl,
+      allowAnyOriginToRead,
+      requestContext(app.get(Clock)),
+      app.get(AccessLog).record,
+      app.get(Shutdown).track,
+    ),
   );
   app.useSecurityHeaders({
     contentSecurityPolicy: {

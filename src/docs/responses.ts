@@ -105,7 +105,8 @@ const PARAMETERS = {
     required: false,
     description:
       'Your id for the request: 1 to 64 letters, digits, dots, hyphens and underscores. An invalid id is replaced.',
-    schema: { type: 'string', example: 'req_01kahq5f3veqdr8bn3tdmx3q0a' },
+    // Without an example, because Swagger UI would send it with every call.
+    schema: { type: 'string' },
   },
 } satisfies Components['parameters'];
 

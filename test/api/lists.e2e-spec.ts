@@ -191,6 +191,14 @@ onOneEngine('Lists', (database) => {
       expect(meta).toMatchObject({ page: 1, limit: 20 });
     });
 
+    it.each(['?page=', '?before=&page=&limit=', '?page=&page='])(
+      'treat the empty parameters of %s as absent',
+      async (query) => {
+        const { meta } = await readPage(await get(query));
+        expect(meta).toMatchObject({ page: 1, limit: 20 });
+      },
+    );
+
     it('C95 are read after a thousand unknown names', async () => {
       const unknown = Array.from({ length: 1000 }, (_, number) => `u${number}=1`).join('&');
       expect((await readPage(await get(`${unknown}&page=2&limit=1`))).meta).toMatchObject({

@@ -13,9 +13,8 @@ onOneEngine('Post page', (database) => {
     member = await Member.join(app(), { user });
   });
 
-  // By default, fetch hides a 304 response.
   const open = (id: string, headers: Record<string, string> = {}): Promise<Response> =>
-    app().fetch(`/post/${id}`, { headers, cache: 'force-cache' });
+    app().fetch(`/post/${id}`, { headers });
 
   async function htmlOf(id: string): Promise<string> {
     const response = await open(id);

@@ -132,6 +132,15 @@ onOneEngine('Command "user import"', (database) => {
       expect(await imports.byPhone('+14155550121')).toMatchObject({ name: 'Žofie "Z" 🌻' });
     });
 
+    it('skips the unnamed columns and the rows of commas that spreadsheets add', async () => {
+      const path = await imports.write(
+        'commas.csv',
+        `${HEADER},,\n+14155550123,Ana,,,,,,\n,,,,,,,\n, , ,,,,,\n+14155550124,Ben,,,,,x,\n`,
+      );
+      expect(await imports.run(path)).toMatchObject({ code: 1, added: 1 });
+      expect(await imports.byPhone('+14155550123')).toMatchObject({ name: 'Ana' });
+    });
+
     it('reports invalid lines by line number and imports the valid ones', async () => {
       const latin = Buffer.from('+14155550139,Zo\xEB,,,,\n', 'latin1');
       const text = [

@@ -32,13 +32,6 @@ export const EXPOSED_HEADERS = [
   'WWW-Authenticate',
   'X-Request-Id',
 ];
-const REQUEST_HEADERS = [
-  'authorization',
-  'content-type',
-  'idempotency-key',
-  'if-none-match',
-  'x-request-id',
-];
 const METHODS = ['DELETE', 'GET', 'HEAD', 'POST'];
 
 /** Lifetime of a preflight result: the maximum of Chromium. */
@@ -67,7 +60,8 @@ export function developerApiHeaders(
   }
   response.set({
     'Access-Control-Allow-Methods': METHODS.join(', '),
-    'Access-Control-Allow-Headers': REQUEST_HEADERS.join(', '),
+    // Any header, such as those of tracing libraries: the API ignores the ones that it does not know, and no cookie counts.
+    'Access-Control-Allow-Headers': request.get('access-control-request-headers') ?? '',
     'Access-Control-Max-Age': String(PREFLIGHT_MAX_AGE_SECONDS),
   });
   response.vary(PREFLIGHT_VARY).status(204).end();

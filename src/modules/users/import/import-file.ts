@@ -147,7 +147,7 @@ async function* numberedLines(source: AsyncIterable<string | Buffer>): AsyncGene
  * any order.
  */
 async function* csvRecords(batches: AsyncIterable<Line[]>): AsyncGenerator<FileRecord[]> {
-  let columns: Column[] | undefined;
+  let columns: (Column | undefined)[] | undefined;
   for await (const batch of batches) {
     const lines = columns ? batch : batch.slice(1);
     columns ??= headerOf(batch[0]?.text ?? '');
@@ -156,7 +156,8 @@ async function* csvRecords(batches: AsyncIterable<Line[]>): AsyncGenerator<FileR
   if (!columns) throw wrongHeader('The file is empty.');
 }
 
-function headerOf(text: string): Column[] {
+/** The columns of the first line; undefined for one without a name, as spreadsheets add at the end. */
+function headerOf(text: string): (Column | undefined)[] {
   if (text.includes('\uFFFD') || text.includes('\0'))
     throw wrongHeader('The file is not UTF-8; save it as "CSV UTF-8".');
   if (text.includes('\r')) throw wrongHeader('The file has no line feeds; save it as "CSV UTF-8".');
@@ -166,10 +167,13 @@ function headerOf(text: string): Column[] {
     throw wrongHeader('Separate the columns with commas.');
   const columns = cells.map((cell) => {
     const name = cell.trim();
+    if (name === '') return undefined;
     if (!isColumn(name)) throw wrongHeader(unknownColumn(name));
     return name;
   });
-  const duplicate = columns.find((column, index) => columns.indexOf(column) !== index);
+  const duplicate = columns.find(
+    (column, index) => column !== undefined && columns.indexOf(column) !== index,
+  );
   if (duplicate !== undefined) throw wrongHeader(`The column "${duplicate}" appears twice.`);
   const missing = REQUIRED_COLUMNS.find((column) => !columns.includes(column));
   if (missing !== undefined) throw wrongHeader(`The column "${missing}" is missing.`);
@@ -192,23 +196,33 @@ function unknownColumn(name: string): string {
   return `"${shown}" is not a column. ${hint}`;
 }
 
-function recordsOf(lines: readonly Line[], columns: readonly Column[]): FileRecord[] {
+function recordsOf(lines: readonly Line[], columns: readonly (Column | undefined)[]): FileRecord[] {
   const rows = rowsOf(lines.map(({ text }) => text ?? ''));
-  return lines.map(({ number: line, text }, index) => {
+  return lines.flatMap(({ number: line, text }, index): FileRecord | [] => {
     if (text === undefined) return { line, problem: TOO_LONG };
+    // Spreadsheets fill empty rows with commas.
+    if (/^[,\s]+$/.test(text)) return [];
     if (text.includes('\uFFFD')) return { line, problem: INVALID_UTF8 };
     // If the quotes of one line do not match, the lines are parsed one by one to find that line.
     const cells = rows ? rows[index] : rowsOf([text])?.[0];
     if (!cells) return { line, problem: UNMATCHED_QUOTES };
     if (cells.length !== columns.length) return { line, problem: wrongWidth(cells, columns) };
+    const unnamed = cells.find((cell, position) => columns[position] === undefined && cell !== '');
+    if (unnamed !== undefined)
+      return {
+        line,
+        problem: 'It has a value in a column without a name. Name the column in the first line.',
+      };
     return {
       line,
-      values: Object.fromEntries(columns.map((name, position) => [name, cells[position]])),
+      values: Object.fromEntries(
+        columns.flatMap((name, position) => (name === undefined ? [] : [[name, cells[position]]])),
+      ),
     };
   });
 }
 
-function wrongWidth(cells: readonly string[], columns: readonly Column[]): string {
+function wrongWidth(cells: readonly string[], columns: readonly unknown[]): string {
   const [found, expected] = [cells.length, columns.length];
   return found < expected
     ? `It has ${found} of ${expected} columns. Is the file complete?`

@@ -52,14 +52,14 @@ const OPTIONS: ValidatorOptions = { forbidUnknownValues: true, stopAtFirstError:
 /**
  * Converts bodies and queries to their request classes and validates them. Reports all violations at once, in this order: declared
  * fields, rules between fields, unknown fields, headers. Rejects unknown fields of a body, which are probably typos; ignores unknown
- * query parameters.
+ * and empty query parameters.
  * @throws InvalidRequest with one entry per invalid field, at most 20
  */
 @Injectable()
 export class RequestPipe implements PipeTransform {
   async transform(value: unknown, { type, metatype }: ArgumentMetadata): Promise<unknown> {
     if ((type !== 'body' && type !== 'query') || !metatype || metatype === Object) return value;
-    const sent = type === 'body' ? objectIn(value) : (value as Record<string, unknown>);
+    const sent = type === 'body' ? objectIn(value) : withoutEmpty(value as Record<string, unknown>);
     const fields = fieldsOf(metatype);
     const request = plainToInstance(metatype as Type<object>, pick(fields, sent));
     const invalid = (await validate(request, OPTIONS)).map(fieldError);
@@ -70,6 +70,13 @@ export class RequestPipe implements PipeTransform {
     if (errors.length > 0) throw InvalidRequest.fields(errors);
     return request;
   }
+}
+
+/** HTML forms and query builders send an empty parameter for a field that is not filled in. */
+function withoutEmpty(query: Record<string, unknown>): Record<string, unknown> {
+  const isEmpty = (value: unknown): boolean =>
+    Array.isArray(value) ? value.every((each) => each === '') : value === '';
+  return Object.fromEntries(Object.entries(query).filter(([, value]) => !isEmpty(value)));
 }
 
 function objectIn(body: unknown): Record<string, unknown> {
