@@ -139,7 +139,6 @@ onOneEngine('CORS', (database) => {
     '/',
     '/docs',
     '/docs/errors',
-    '/openapi.json',
     '/livez',
     '/nope',
     '/dev',

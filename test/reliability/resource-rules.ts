@@ -106,7 +106,7 @@ export const LISTS: Topic = {
       source: 'product requirements, section 2',
     },
     C86: {
-      rule: '`page` is an integer from 1 to 1,000,000, without sign, leading zero, exponent or spaces. Anything else returns 400 and names `page`.',
+      rule: '`page` is an integer from 1 to 1,000,000, without sign, leading zero, exponent or spaces. An empty `page` counts as absent. Anything else returns 400 and names `page`.',
       source: 'product requirements, section 4.2',
     },
     C87: {

@@ -72,10 +72,12 @@ export class RequestPipe implements PipeTransform {
   }
 }
 
+function isEmpty(value: unknown): boolean {
+  return Array.isArray(value) ? value.every((each) => each === '') : value === '';
+}
+
 /** HTML forms and query builders send an empty parameter for a field that is not filled in. */
 function withoutEmpty(query: Record<string, unknown>): Record<string, unknown> {
-  const isEmpty = (value: unknown): boolean =>
-    Array.isArray(value) ? value.every((each) => each === '') : value === '';
   return Object.fromEntries(Object.entries(query).filter(([, value]) => !isEmpty(value)));
 }
 
