@@ -59,7 +59,7 @@ const ormFiles = [
 
 /** The files of a module that other modules may import. Types may come from any file. */
 const publicFiles =
-  '\\.(module|service|errors|param|entity|entities|data-subject|middleware)\\.ts$|/(grants|token-issuer|quota-period|phone-number|oauth-retention)\\.ts$';
+  '\\.(module|service|errors|entity|entities|data-subject|middleware)\\.ts$|/(grants|token-issuer|quota-period|phone-number|oauth-retention|post-id\\.openapi)\\.ts$';
 
 const exceptTypes = { dependencyTypesNot: ['type-only'] };
 
