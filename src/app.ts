@@ -33,8 +33,13 @@ function ignoreCacheControl(request: Request, _response: Response, next: NextFun
 }
 
 /** Scripts of any origin may read the OpenAPI document, the metadata, and the 404 of other well-known paths. */
-function allowAnyOriginToRead({ path }: Request, response: Response, next: NextFunction): void {
-  if (path === '/openapi.json' || path.startsWith('/.well-known/'))
+function allowAnyOriginToRead(
+  { method, path }: Request,
+  response: Response,
+  next: NextFunction,
+): void {
+  const isPublic = path === '/openapi.json' || path.startsWith('/.well-known/');
+  if (isPublic && (method === 'GET' || method === 'HEAD'))
     response.set('Access-Control-Allow-Origin', '*');
   next();
 }

@@ -228,13 +228,21 @@ onSqlite('OWASP API Security Top 10 (2023)', (database) => {
 
   it('API8 Security Misconfiguration: sends security headers and no internals with every response', async () => {
     const api = ['/dev/v1/me', '/dev/v1/nope', '/dev/v1/posts/%zz'];
-    const metadata = '/.well-known/oauth-authorization-server';
+    const documents = ['/.well-known/oauth-authorization-server', '/openapi.json'];
     const allowsAnyOrigin = (path: string, method: string): boolean =>
-      api.includes(path) || (path === metadata && method === 'GET');
+      api.includes(path) || (documents.includes(path) && method === 'GET');
     const pages = ['/', '/docs', '/docs/errors', '/docs/nope', '/oauth/authorize', '/account/apps'];
-    const others = ['/openapi.json', '/assets/style.css', '/livez', '/readyz', '/post/x', '/nope'];
+    const others = ['/assets/style.css', '/livez', '/readyz', '/post/x', '/nope'];
     const headers = { origin: 'https://evil.example', cookie: 'session=x' };
-    const paths = [...api, metadata, ...pages, ...others, '/oauth/nope', '/%zz', '/oauth/token'];
+    const paths = [
+      ...api,
+      ...documents,
+      ...pages,
+      ...others,
+      '/oauth/nope',
+      '/%zz',
+      '/oauth/token',
+    ];
     for (const path of paths)
       for (const method of ['GET', 'POST', 'PUT']) {
         const response = await app().fetch(path, { method, headers });

@@ -26,8 +26,6 @@ const SLOW_UNREACHABLE: Readonly<Record<string, string>> = {
   [String.raw`tools/breaking-changes.ts: \/requestBody\/.*\/properties\/`]:
     'a path in our own published document',
   [String.raw`tools/new-migration.ts: (import [^\n]+\n)(?!import)`]: 'a migration of our own',
-  [String.raw`src/platform/config/env.ts: ^((?:mysql|mariadb):\/\/(?:[^@/]*@)?)([^/?#@]*,[^/?#@]*)((?:[/?#].*)?)$`]:
-    "the operator's own DATABASE_URL",
   [String.raw`src/platform/config/env.ts: \d+(?=,|$)`]: "the operator's own QUOTA_PLANS",
   'src/platform/config/env.ts: [/?#]+$': "the operator's own addresses",
   [String.raw`src/modules/operations/doctor/check.ts: \n\s+at `]:
