@@ -51,7 +51,10 @@ TEST_GROUP_COMMAND names a command that supports "start", "status" and "rejoin P
 machine, with a single primary and a root user without a password. "start" and "status" print a line for each server, such
 as "3311 ONLINE PRIMARY". If the group is already running, the tests call "rejoin" for its missing servers, and leave it running.
 
-Servers of either command must run on this machine as mysqld --port=PORT, so that the tests can find and kill them.
+TEST_GALERA_COMMAND names a command that supports "start" and "status" for a Galera cluster of three MariaDB servers on this machine,
+with a root user without a password. Both print a line for each server, such as "3321 Synced".
+
+Servers of the first two commands must run on this machine as mysqld --port=PORT, so that the tests can find and kill them.
 If a command is not set, the tests that need it are skipped.`,
   )
   .action((files, { quick, write }) => {

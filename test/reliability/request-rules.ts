@@ -32,7 +32,7 @@ export const TRANSPORT: Topic = {
       source: 'RFC 9110 §9.3.2',
     },
     C8: {
-      rule: 'A preflight from any origin to any path of the API returns 204. It allows every origin, the methods of the path, and the headers `Authorization`, `Content-Type` and `Idempotency-Key` among others, with `Access-Control-Max-Age` and `Vary`.',
+      rule: 'A preflight from any origin to any path of the API returns 204. It allows every origin, the methods of the path, and all headers that it asks for, with `Access-Control-Max-Age` and `Vary`.',
       source: 'Fetch standard, CORS',
     },
     C9: {

@@ -165,6 +165,10 @@ describe('loadConfig', () => {
     ],
     [{ DB_TIMEOUT_MS: '3600001' }, 'DB_TIMEOUT_MS: must be at most 3600000'],
     [{ METRICS_PORT: 'x' }, 'METRICS_PORT: must be a port or off'],
+    [
+      { DATABASE_SSL: 'true', DATABASE_SSL_CA: '/ca.pem' },
+      'DATABASE_SSL: must be off, required, verify-ca or verify-full',
+    ],
     [{ DATABASE_SSL: 'true' }, 'DATABASE_SSL: must be off, required, verify-ca or verify-full'],
     [
       { DATABASE_SSL: 'required' },

@@ -60,23 +60,18 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): AppCon
   const further = [
     ...missingVariableProblems(env),
     ...productionProblems(env),
-    // They depend on the kind of database.
-    ...(invalid.has('DATABASE_URL') ? [] : databaseTlsProblems(env)),
+    // They depend on both variables.
+    ...(invalid.has('DATABASE_URL') || invalid.has('DATABASE_SSL') ? [] : databaseTlsProblems(env)),
   ];
-  problems.push(
-    ...further.filter((problem) => !namesOf(problem).some((name) => invalid.has(name))),
-  );
+  const isReported = (problem: string): boolean =>
+    [...invalid].some((name) => problem.startsWith(`${name}:`));
+  problems.push(...further.filter((problem) => !isReported(problem)));
   if (problems.length > 0) throw new ConfigError(problems);
   return new AppConfig(env);
 }
 
 function omit(given: NodeJS.ProcessEnv, names: ReadonlySet<string>): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(given).filter(([name]) => !names.has(name)));
-}
-
-/** The variables before the colon of a problem. */
-function namesOf(problem: string): string[] {
-  return problem.split(':', 1).join().split(', ');
 }
 
 /** Sets each secret whose file is named. Returns the problems. */

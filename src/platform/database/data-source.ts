@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import type Sqlite from 'better-sqlite3';
 import mysql, { type RowDataPacket } from 'mysql2';
 import { AbstractLogger, type DataSourceOptions } from 'typeorm';
@@ -48,9 +49,10 @@ export async function dataSourceOptions(
   }
   const { servers, user: username, password, database } = address;
   const { kind, isGalera } = await detectServer(config, address);
-  const extras: PoolExtras = { isGalera };
-  if (servers.length > 1)
-    extras.failover = new Failover(servers, config.timeoutMs / servers.length);
+  const failover =
+    servers.length > 1 ? new Failover(servers, config.timeoutMs / servers.length) : undefined;
+  const stream = (options: StreamOptions): Socket =>
+    failover?.open(options) ?? openSocket(servers[0], options);
   return {
     ...shared,
     type: kind,
@@ -69,7 +71,7 @@ export async function dataSourceOptions(
       waitMs: config.timeoutMs,
       statementMs: config.timeoutMs,
     }),
-    extra: { stream: (options: StreamOptions) => openSocket(servers[0], options), ...extras },
+    extra: { stream, failover, isGalera } satisfies PoolExtras & { stream: typeof stream },
   };
 }
 

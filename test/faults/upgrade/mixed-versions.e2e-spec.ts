@@ -26,7 +26,7 @@ import { IdempotentPublishLoad } from '../idempotency/idempotent-publish-load.js
 import { reportFigure } from '../figures.js';
 import { IS_QUICK, byExtent } from '../../suite.js';
 import { expectPreserved, signInPublisher } from './preserved-rows.js';
-import { expectVisited, UNLIMITED_SIGN_INS, UNLIMITED_SIGN_INS_1_0_0, Visits } from './visits.js';
+import { expectVisited, UNLIMITED_MESSAGES, UNLIMITED_MESSAGES_1_0_0, Visits } from './visits.js';
 
 const RELEASE = '1.0.0';
 const TEST_TIMEOUT_MS = 120_000;
@@ -62,7 +62,7 @@ const NO_HISTORY =
     await restore(database, original);
     dataSource = await connect(url);
     env.PUBLIC_URL = `http://127.0.0.1:${await freePort()}`;
-    serve([await startProcess({ url, env: { ...env, ...UNLIMITED_SIGN_INS_1_0_0 }, build })]);
+    serve([await startProcess({ url, env: { ...env, ...UNLIMITED_MESSAGES_1_0_0 }, build })]);
   }, 120_000);
   afterAll(() =>
     cleanUp(
@@ -96,7 +96,7 @@ const NO_HISTORY =
   /** Serves alternately with the release and this version, until a visit has succeeded. */
   async function serveBeside(visits: Visits): Promise<void> {
     const older = serving;
-    const newer = await startProcess({ url, env: { ...env, ...UNLIMITED_SIGN_INS } });
+    const newer = await startProcess({ url, env: { ...env, ...UNLIMITED_MESSAGES } });
     await expect
       .poll(() => fetch(`${newer.baseUrl}/readyz`).then(({ status }) => status), {
         timeout: READY_TIMEOUT_MS,

@@ -11,7 +11,7 @@ import {
 import { startProcess } from '../../support/service-process.js';
 import { IS_QUICK } from '../../suite.js';
 import { signInPublisher } from './preserved-rows.js';
-import { UNLIMITED_SIGN_INS_1_0_0, Visits } from './visits.js';
+import { UNLIMITED_MESSAGES_1_0_0, Visits } from './visits.js';
 
 const RELEASE = '1.0.0';
 
@@ -24,7 +24,7 @@ export async function usedDatabase(database: TestDatabase): Promise<ReleasedData
   await restore(database, original);
   const build = IS_QUICK ? undefined : await buildOfRelease(RELEASE);
   if (build === undefined) return original;
-  const env = { ...UNLIMITED_SIGN_INS_1_0_0, MIGRATE: '0', DEMO: '0' };
+  const env = { ...UNLIMITED_MESSAGES_1_0_0, MIGRATE: '0', DEMO: '0' };
   const process = await startProcess({ url: database.url, build, env });
   const site = new Cluster(process.baseUrl, [process]);
   const dataSource = await connect(database.url);

@@ -12,14 +12,14 @@ import { Comment } from '../../../src/modules/comments/comment.entity.js';
 import { AccessToken } from '../../../src/modules/oauth/tokens/token.entities.js';
 
 /** One user signs in many times a minute from one address. `rateLimits` also lifts the limit of the address. */
-export const UNLIMITED_SIGN_INS = rateLimits({
+export const UNLIMITED_MESSAGES = rateLimits({
   'phone-messages-per-minute': UNLIMITED,
   'phone-messages-per-hour': UNLIMITED,
   'phone-messages-per-day': UNLIMITED,
 });
 
 /** The same for release 1.0.0. */
-export const UNLIMITED_SIGN_INS_1_0_0 = {
+export const UNLIMITED_MESSAGES_1_0_0 = {
   OTP_ADDRESS_HOURLY: '0',
   OTP_RESEND_SECONDS: '0',
   OTP_PHONE_HOURLY: '0',

@@ -9,7 +9,6 @@ import {
   timeoutError,
 } from './timeouts.js';
 import { type Failover, routeToPrimary } from './failover.js';
-import type { StreamOptions } from './socket.js';
 
 export type ServerKind = 'mysql' | 'mariadb';
 
@@ -73,7 +72,6 @@ export function driverWithTimeouts(kind: ServerKind, { waitMs, statementMs }: Ti
     createPool({ failover, isGalera, ...options }: PoolOptions & PoolExtras): Pool {
       const pool = mysql.createPool({
         ...options,
-        ...(failover && { stream: (connection: StreamOptions) => failover.open(connection) }),
         ...(statementMs > 0 && IDLE_EVICTION),
       });
       // `maxIdle` is raised again before mysql2's first check, a second later, which would close all free connections.

@@ -4,6 +4,7 @@ import type mysql from 'mysql2';
 import type { Pool } from 'mysql2';
 import { driverWithTimeouts } from './driver.js';
 import { Failover } from './failover.js';
+import type { StreamOptions } from './socket.js';
 
 const WAIT_MS = 300;
 /** Longer than the test runs. */
@@ -21,7 +22,8 @@ describe('Failover with three servers', () => {
     const servers = Array.from({ length: 3 }, () => ({ host: '127.0.0.1', port }));
     failover = new Failover(servers, NEVER_MS);
     const driver = driverWithTimeouts('mysql', { waitMs: WAIT_MS, statementMs: WAIT_MS });
-    const options = { connectionLimit: 1, connectTimeout: NEVER_MS, failover };
+    const stream = (connection: StreamOptions) => failover.open(connection);
+    const options = { connectionLimit: 1, connectTimeout: NEVER_MS, failover, stream };
     pool = (driver as typeof mysql).createPool(options);
   });
   afterAll(() => {
