@@ -22,6 +22,8 @@ import { PostsModule } from './modules/posts/posts.module.js';
 import { QuotaModule } from './modules/quota/quota.module.js';
 import { UsersModule } from './modules/users/users.module.js';
 import { BulkheadGuard } from './platform/http/server/bulkhead.js';
+import { UnknownPathFilter } from './pages/not-found-page.js';
+import { PagesModule } from './pages/pages.module.js';
 import { DocsModule } from './docs/docs.module.js';
 import { OperationsModule } from './modules/operations/operations.module.js';
 import { ShutdownGuard } from './platform/lifecycle/shutdown.js';
@@ -43,7 +45,7 @@ class ExternalModule {}
 
 /**
  * The composition root: imports all modules, binds the ports `Clock`, `SmsSender` and `AccessTokenVerifier` to their implementations,
- * and registers the guards, the pipe and the exception filter of all routes.
+ * and registers the guards, the pipe and the exception filters of all routes.
  */
 @Module({})
 export class AppModule {
@@ -57,6 +59,7 @@ export class AppModule {
         AuditModule,
         MetricsModule,
         HttpModule,
+        PagesModule,
         // Express matches the routes of these modules in this order, so the busiest come first.
         UsersModule,
         PostsModule,
@@ -76,7 +79,9 @@ export class AppModule {
         { provide: APP_GUARD, useClass: BearerGuard },
         { provide: APP_GUARD, useClass: ScopesGuard },
         { provide: APP_PIPE, useClass: RequestPipe },
+        // Nest asks the last filter first.
         { provide: APP_FILTER, useClass: ApiErrorFilter },
+        { provide: APP_FILTER, useClass: UnknownPathFilter },
       ],
     };
   }

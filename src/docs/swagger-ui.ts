@@ -13,7 +13,6 @@ const SERVED_PATHS: ReadonlySet<string> = new Set([
   '/docs/errors',
   GUIDE_PATH,
   ...[
-    'index.html',
     'favicon-16x16.png',
     'favicon-32x32.png',
     'oauth2-redirect.html',
@@ -30,6 +29,10 @@ const SERVED_PATHS: ReadonlySet<string> = new Set([
 /** Serves the OpenAPI document at `/openapi.json` and Swagger UI at `/docs`. */
 export function serveDocumentation(app: NestExpressApplication, config: AppConfig): void {
   app.use('/docs', (request: Request, response: Response, next: NextFunction) => {
+    if (request.path === '/index.html') {
+      response.redirect(301, '/docs');
+      return;
+    }
     if (!SERVED_PATHS.has(`/docs${request.path}`)) {
       next(new UnknownPath());
       return;

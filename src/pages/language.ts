@@ -39,10 +39,17 @@ function lookUp(tags: readonly string[]): Language | undefined {
   return undefined;
 }
 
-/** The UTC day of a time, as `2026-11-21` and as "21 November 2026" in a locale (BCP 47). */
-export function formatDay(time: Date, locale: string): { iso: string; text: string } {
-  const format = new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone: 'UTC' });
-  return { iso: time.toISOString().slice(0, 10), text: format.format(time) };
+/**
+ * A time as ISO 8601 and, in a locale (BCP 47), as "21 November 2026 at 09:30 UTC". With the time of day and the time zone, because
+ * the day alone would be wrong for many readers.
+ */
+export function formatTime(time: Date, locale: string): { iso: string; text: string } {
+  const format = new Intl.DateTimeFormat(locale, {
+    dateStyle: 'long',
+    timeStyle: 'short',
+    timeZone: 'UTC',
+  });
+  return { iso: time.toISOString(), text: `${format.format(time)} UTC` };
 }
 
 /** The units of `formatDuration` with their lengths in seconds, the longest first. */

@@ -14,7 +14,11 @@ const renderer = new PageRenderer();
 const binding = { transaction: 'txn_1', token: 'to"ken' };
 const phone: PhoneView = { ...binding, path: '/oauth/authorize', appName: 'Corner Store' };
 const accountPhone: PhoneView = { ...binding, path: '/account', next: 'svc_app_1' };
-const code: CodeView = { ...phone, phone: '+14155550101' };
+const code: CodeView = {
+  ...phone,
+  phone: '+14155550101',
+  phonePageUrl: '/oauth/authorize/txn_1/phone',
+};
 const consent: ConsentView = {
   ...binding,
   appName: 'Corner Store',
@@ -68,7 +72,10 @@ const renderPages = (language: Language) => ({
   'code with an error': renderer.code({ ...code, error: 'Wrong code' }, language),
   'code with a notice': renderer.code({ ...code, notice: 'We sent a new code.' }, language),
   'phone of the account': renderer.phone(accountPhone, language),
-  'code of the account': renderer.code({ ...accountPhone, phone: '+14155550101' }, language),
+  'code of the account': renderer.code(
+    { ...code, ...accountPhone, phone: '+14155550101' },
+    language,
+  ),
   consent: renderer.consent(consent, language),
   'connected apps': renderer.connectedApps(apps, language),
   'connected apps with an error': renderer.connectedApps(
@@ -172,7 +179,6 @@ describe('Phone page of the account', () => {
     expect([...formsOf(pages['code of the account']).keys()]).toEqual([
       '/account/verify',
       '/account/sign-in',
-      '/account/change-number',
     ]);
   });
 });
@@ -191,7 +197,9 @@ describe('Code page', () => {
     const hiddenPhone = '<input type="hidden" name="phone" value="+14155550101">';
     expect(forms.get('/oauth/authorize/verify')).toContain(hiddenPhone);
     expect(forms.get('/oauth/authorize/sign-in')).toContain(hiddenPhone);
-    expect(forms.get('/oauth/authorize/change-number')).not.toContain('name="phone"');
+    expect(pages.code).toMatch(
+      /<a [^>]*href="\/oauth\/authorize\/txn_1\/phone">Use another number<\/a>/,
+    );
   });
 
   it('describes the field with its notice', () => {
@@ -240,11 +248,11 @@ describe('Consent page', () => {
     expect(decision).toContain('<span>See your name, photo, karma and neighbourhood</span>');
   });
 
-  it('submits one form with two buttons, Deny first because Enter presses it', () => {
-    const buttons = tagsOf(decision, 'button');
-    expect(buttons).toHaveLength(2);
-    expect(buttons[0]).toContain('type="submit" name="decision" value="deny"');
-    expect(buttons[1]).toContain('type="submit" name="decision" value="approve"');
+  it('submits one form with two buttons, after a disabled one for the Enter key', () => {
+    const [first, deny, allow] = tagsOf(decision, 'button');
+    expect(first).toBe('<button type="submit" disabled hidden>');
+    expect(deny).toContain('type="submit" name="decision" value="deny"');
+    expect(allow).toContain('type="submit" name="decision" value="approve"');
   });
 
   it('renders an app named <script> as text', () => {
@@ -277,9 +285,13 @@ describe('Connected apps page', () => {
     expect(form).toContain('<li>Publish and delete posts and comments in your name</li>');
   });
 
-  it('shows days in UTC, with machine-readable dates', () => {
-    expect(form).toContain('<time datetime="2026-03-01">1 March 2026</time>');
-    expect(form).toContain('<time datetime="2026-11-21">21 November 2026</time>');
+  it('shows times with their time zone, and for machines', () => {
+    expect(form).toContain(
+      '<time datetime="2026-03-01T00:30:00.000Z">1 March 2026 at 00:30 UTC</time>',
+    );
+    expect(form).toContain(
+      '<time datetime="2026-11-21T23:59:59.999Z">21 November 2026 at 23:59 UTC</time>',
+    );
     expect(form).toContain('Not used yet');
   });
 
@@ -317,12 +329,14 @@ describe('Connected apps page', () => {
 });
 
 describe('Page of a post', () => {
-  it('shows the title as heading and page title, and the author, neighborhood and UTC day', () => {
+  it('shows the title as heading and page title, and the author, neighborhood and time', () => {
     expect(pages.post).toContain('<h1 dir="auto">Block party</h1>');
     expect(pages.post).toContain('<title>Block party – ');
     for (const text of ['<bdi>Ana Lee</bdi>', '<bdi>Riverside</bdi>', '<bdi>party</bdi>'])
       expect(pages.post).toContain(text);
-    expect(pages.post).toContain('<time datetime="2026-11-21">21 November 2026</time>');
+    expect(pages.post).toContain(
+      '<time datetime="2026-11-21T23:59:59.999Z">21 November 2026 at 23:59 UTC</time>',
+    );
   });
 
   it('preserves the whitespace of the content', () => {

@@ -4,7 +4,7 @@ import { Eta } from 'eta';
 import { assetUrl } from '../platform/asset-url.js';
 import { CATALOGUES } from './translations/translations.js';
 import { toHtml } from './translations/markup.js';
-import { formatDay, LOCALES, type Language } from './language.js';
+import { formatTime, LOCALES, type Language } from './language.js';
 import type {
   CodeView,
   ConnectedAppsView,
@@ -41,20 +41,20 @@ export class PageRenderer {
   }
 
   connectedApps({ apps, ...view }: ConnectedAppsView, language: Language): string {
-    const formatted = apps.map((app) => withFormattedDays(app, language));
+    const formatted = apps.map((app) => withFormattedTimes(app, language));
     return this.render('./connected-apps', { ...view, apps: formatted }, language);
   }
 
   connectedApp({ app, ...view }: OneConnectedAppView, language: Language): string {
     return this.render(
       './connected-app',
-      { ...view, app: withFormattedDays(app, language) },
+      { ...view, app: withFormattedTimes(app, language) },
       language,
     );
   }
 
   post({ createdAt, images, ...view }: PostView, language: Language): string {
-    const published = formatDay(createdAt, LOCALES[language]);
+    const published = formatTime(createdAt, LOCALES[language]);
     const links = images.map((url) => ({ url, host: hostOf(url) }));
     return this.render('./post', { ...view, published, images: links }, language);
   }
@@ -76,12 +76,12 @@ export class PageRenderer {
   }
 }
 
-function withFormattedDays(app: ConnectedAppView, language: Language): object {
+function withFormattedTimes(app: ConnectedAppView, language: Language): object {
   const { grantedAt, lastUsedAt } = app;
   return {
     ...app,
-    granted: formatDay(grantedAt, LOCALES[language]),
-    lastUsed: lastUsedAt && formatDay(lastUsedAt, LOCALES[language]),
+    granted: formatTime(grantedAt, LOCALES[language]),
+    lastUsed: lastUsedAt && formatTime(lastUsedAt, LOCALES[language]),
   };
 }
 

@@ -36,6 +36,8 @@ export interface PhoneView extends SignInView {
 export interface CodeView extends SignInView {
   /** E.164, shown in full, so that the user sees a wrong digit. */
   phone: string;
+  /** Where the user can enter another number. */
+  phonePageUrl: string;
   error?: string;
   notice?: string;
 }

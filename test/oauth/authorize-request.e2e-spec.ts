@@ -272,10 +272,8 @@ onOneEngine('Authorization endpoint: request', (database) => {
         code_challenge: CHALLENGE.replace(/^./, 'A'),
         code_challenge_method: 'S256',
       });
-      const head = (path: string): Promise<Response> => {
-        const cookie = [...visitor.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
-        return app().fetch(path, { method: 'HEAD', headers: { cookie } });
-      };
+      const head = (path: string): Promise<Response> =>
+        app().fetch(path, { method: 'HEAD', headers: { cookie: visitor.cookie(path) } });
       const expectHeadLikeGet = async (path: string): Promise<void> => {
         const before = await dumpTables(app().dataSource);
         const headResponse = await head(path);

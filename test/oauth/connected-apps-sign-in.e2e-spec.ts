@@ -1,5 +1,5 @@
 import { User } from '../../src/modules/users/user.entity.js';
-import { type Page, Browser } from '../support/browser.js';
+import { type Page, Browser, linkOf } from '../support/browser.js';
 import { authorizeLink } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
 import { differentFrom } from '../support/invariants.js';
@@ -56,14 +56,14 @@ onOneEngine('Connected apps: sign-in', (database) => {
       const codePage = await visitor.submit(invalidPhone, SIGN_IN, { phone: user.phone });
       expectPage(codePage, 200);
       await app().sms.password(user.phone);
-      const secondPhonePage = await visitor.submit(codePage, '/account/change-number');
+      const secondPhonePage = await visitor.open(linkOf(codePage, 'Use another number'));
       expectPhonePage(secondPhonePage);
       app().clock.advance(MINUTE + 1000);
       const secondCodePage = await visitor.submit(secondPhonePage, SIGN_IN, { phone: user.phone });
       const code = await app().sms.password(user.phone, { afterMessages: 1 });
       const invalidCode = await visitor.submit(secondCodePage, VERIFY, { code: 'letters' });
       expectPage(invalidCode, 400);
-      const done = await visitor.submit(invalidCode, VERIFY, { code });
+      const done = await visitor.submit(invalidCode, VERIFY, { code }, { follow: false });
       expect({ status: done.status, location: done.location }).toEqual({
         status: 303,
         location: path,
@@ -79,10 +79,8 @@ onOneEngine('Connected apps: sign-in', (database) => {
       next: '//evil.example/',
     });
     const code = await app().sms.password(user.phone);
-    const done = await visitor.submit(codePage, VERIFY, {
-      code,
-      next: 'https://evil.example/',
-    });
+    const fields = { code, next: 'https://evil.example/' };
+    const done = await visitor.submit(codePage, VERIFY, fields, { follow: false });
     expect(done.location).toBe(APPS);
   });
 
@@ -98,10 +96,11 @@ onOneEngine('Connected apps: sign-in', (database) => {
     const codePage = await visitor.submit(await visitor.open(APPS), SIGN_IN, { phone: user.phone });
     const code = await app().sms.password(user.phone);
     await visitor.submit(codePage, VERIFY, { code });
-    const again = await visitor.submit(codePage, VERIFY, { code });
+    const again = await visitor.submit(codePage, VERIFY, { code }, { follow: false });
     expect(again.location).toBe(APPS);
     const sent = app().sms.messages.length;
-    const resent = await visitor.submit(codePage, SIGN_IN, { phone: user.phone });
+    const phone = { phone: user.phone };
+    const resent = await visitor.submit(codePage, SIGN_IN, phone, { follow: false });
     expect(resent.location).toBe(APPS);
     expect(app().sms.messages).toHaveLength(sent);
     const stepUrl = await visitor.open(VERIFY);
@@ -220,7 +219,7 @@ onOneEngine('Connected apps: sign-in', (database) => {
   it('O146 ends the session with "Not you?" and asks to sign in for the same page', async () => {
     const path = `${APPS}/${client.clientId}`;
     const page = await visitor.signInToAccount(user, path);
-    const out = await visitor.submit(page, '/account/sign-out');
+    const out = await visitor.submit(page, '/account/sign-out', {}, { follow: false });
     expect({ status: out.status, location: out.location }).toEqual({ status: 303, location: path });
     expect(visitor.cookies.has('session')).toBe(false);
     expectPhonePage(await visitor.open(path));

@@ -99,9 +99,11 @@ onOneEngine('Connected apps', (database) => {
       await app().accessToken(user, garden, [scope]);
     const rows = rowsOf(await visitor.signInToAccount(user));
     expect(rows.get(garden.clientId)).toMatch(
-      /Granted 21 November 2026 Last used 25 November 2026$/,
+      /Granted 21 November 2026 at \d\d:\d\d UTC Last used 25 November 2026 at \d\d:\d\d UTC$/,
     );
-    expect(rows.get(store.clientId)).toMatch(/Granted 21 November 2026 Last used Not used yet$/);
+    expect(rows.get(store.clientId)).toMatch(
+      /Granted 21 November 2026 at \d\d:\d\d UTC Last used Not used yet$/,
+    );
   });
 
   it('O146 ignores grants that expired or were revoked', async () => {

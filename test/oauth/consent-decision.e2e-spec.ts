@@ -125,9 +125,8 @@ onOneEngine('Consent decision', (database) => {
 
   it('rejects a form in JSON, without a body, above the size limit or with malformed percent-encoding', async () => {
     const page = await consentPage();
-    const cookie = [...visitor.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
     const post = async (body: string | null, type: string): Promise<number> => {
-      const headers = { cookie, 'content-type': type };
+      const headers = { cookie: visitor.cookie(), 'content-type': type };
       return (await app().fetch(DECISION, { method: 'POST', headers, body })).status;
     };
     expect(await post('{"decision":"approve"}', 'application/json')).toBe(400);

@@ -1,4 +1,4 @@
-import { type Page, Browser } from '../support/browser.js';
+import { type Page, Browser, linkOf } from '../support/browser.js';
 import { authorizeLink } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
 import { expectPage } from '../support/responses.js';
@@ -56,7 +56,7 @@ onOneEngine('Consent page', (database) => {
     expect(form).toMatch(/<button[^>]*type="submit"[^>]*name="decision" value="approve"/);
     expect(form).toMatch(/<button[^>]*type="submit"[^>]*name="decision" value="deny"/);
     expect(form).toMatch(/<input type="hidden" name="transaction" value="txn_[0-9a-z]{26}">/);
-    expect(form).toMatch(/<input type="hidden" name="token" value="[A-Za-z0-9_-]{43}">/);
+    expect(form).toMatch(/<input type="hidden" name="token" value="[0-9a-f]{64}">/);
     expect(page.html).not.toMatch(/<script|\son[a-z]+=/);
   });
 
@@ -114,7 +114,7 @@ onOneEngine('Consent page', (database) => {
     });
     expectPage(codePage, 200);
     expectPage(await visitor.submit(codePage, '/oauth/authorize/verify', { code: 'x' }), 400);
-    expectPage(await visitor.submit(codePage, '/oauth/authorize/change-number'), 200);
+    expectPage(await visitor.open(linkOf(codePage, 'Use another number')), 200);
     const code = await app().sms.password(user.phone);
     const consent = await visitor.submit(codePage, '/oauth/authorize/verify', { code });
     expectPage(consent, 200);

@@ -76,7 +76,7 @@ onOneEngine('One-time passwords: default limits', (database) => {
     const page = await requestCode(user.phone, visitor);
     const code = await codeOfMessage(1, page);
     app().clock.advance(59 * SECOND);
-    const again = await visitor.submit(page, SIGN_IN);
+    const again = await visitor.submit(page, SIGN_IN, { again: '1' });
     expectPage(again, 429);
     const seconds = Number(again.headers.get('retry-after'));
     expect([1, 2]).toContain(seconds);
@@ -88,7 +88,7 @@ onOneEngine('One-time passwords: default limits', (database) => {
   it('O49 sends another message after the time in Retry-After', async () => {
     const page = await requestCode(user.phone, visitor);
     await codeOfMessage(1, page);
-    const again = await visitor.submit(page, SIGN_IN);
+    const again = await visitor.submit(page, SIGN_IN, { again: '1' });
     expectPage(again, 429);
     app().clock.advance(Number(again.headers.get('retry-after')) * SECOND);
     await codeOfMessage(2, await visitor.submit(page, SIGN_IN));
@@ -158,7 +158,7 @@ onOneEngine('One-time passwords: default limits', (database) => {
     expectPage(await requestCode(), 429);
     const page = await requestCode(user.phone, visitor);
     await sendWrongCodes(page, { rightCode: await codeOfMessage(7, page), times: 4 });
-    expectPage(await requestCode(user.phone, visitor), 429);
+    expectPage(await visitor.submit(page, SIGN_IN, { again: '1' }), 429);
     const code = await app().sms.password(user.phone);
     expect((await visitor.submit(page, VERIFY, { code })).html).toContain('name="decision"');
   });

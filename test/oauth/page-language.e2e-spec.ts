@@ -1,4 +1,4 @@
-import { type Page, Browser } from '../support/browser.js';
+import { type Page, Browser, linkOf } from '../support/browser.js';
 import { authorizeLink } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
 import { getRaw } from '../support/raw-request.js';
@@ -105,7 +105,7 @@ onOneEngine('Language of the pages', (database) => {
       phone: user.phone,
     });
     expect(codePage.html).toContain(`<strong class="phone">${user.phone}</strong>`);
-    const phoneAgain = await visitor.submit(codePage, '/oauth/authorize/change-number');
+    const phoneAgain = await visitor.open(linkOf(codePage, 'Usar otro número'));
     await app().sms.password(user.phone);
     app().clock.advance(61_000);
     const codeAgain = await visitor.submit(phoneAgain, '/oauth/authorize/sign-in', {

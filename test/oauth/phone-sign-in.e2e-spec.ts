@@ -12,7 +12,7 @@ const MESSAGES_PER_ADDRESS = 20;
 
 /** Returns the status and the text of a page, without its tokens and without the phone. */
 function withoutSecrets({ status, html }: Page, phone: string): string {
-  const text = html.replaceAll(/name="(transaction|token)" value="[^"]*"/g, '');
+  const text = html.replaceAll(/txn_\w+|name="token" value="[^"]*"/g, '');
   return `${status} ${text.replaceAll(phone, '')}`;
 }
 

@@ -91,7 +91,7 @@ onOneEngine('Prune: expired rows', (database) => {
       browserHash: hash,
       tokenHash: hash,
     });
-    const otp = { ...timestamps, signInId: id, phone: '+14155550101', codeHash: hash };
+    const otp = { ...timestamps, id, phone: '+14155550101', codeHash: hash };
     await manager.insert(OtpChallenge, { ...otp, attempts: 0 });
     await manager.insert(SignInSession, { ...timestamps, hash, userId: newId('usr', now()) });
     await manager.insert(AccessToken, {

@@ -148,18 +148,27 @@ onOneEngine('Rate limits of sign-in and decision', (database) => {
         expectPage(await visitor.submit(page, VERIFY, { code: wrong }), 400);
     }
 
+    /** Sends wrong codes from other browsers, five for each message. */
+    async function exhaustFromElsewhere({ times }: { times: number }): Promise<void> {
+      const own = visitor;
+      for (let left = times; left > 0; left -= 5) {
+        visitor = new Browser(app());
+        await sendWrongCodes(await requestCode(), { times: Math.min(left, 5) });
+      }
+      visitor = own;
+    }
+
     it('O48 blocks the phone for every authorization request after ten wrong codes in fifteen minutes, and sends no message', async () => {
-      const valid = await requestCode();
-      await sendWrongCodes(await requestCode());
-      await sendWrongCodes(await requestCode());
-      expectTooMany(await visitor.submit(valid.page, VERIFY, { code: valid.code }));
+      const { page, code } = await requestCode();
+      await exhaustFromElsewhere({ times: 10 });
+      expectTooMany(await visitor.submit(page, VERIFY, { code }));
       const sent = app().sms.messages.length;
       app().clock.advance(MESSAGE_PAUSE);
       const seconds = expectTooMany(await submitPhone(app(), visitor, user.phone));
       expect(app().sms.messages).toHaveLength(sent);
       app().clock.advance(seconds * SECOND);
-      const page = await visitor.signIn(authorizeLink(client), user);
-      expect(page.html).toContain('name="decision"');
+      const consent = await visitor.signIn(authorizeLink(client), user);
+      expect(consent.html).toContain('name="decision"');
     });
 
     it('O48 blocks a phone without a user after ten wrong codes, too', async () => {
@@ -192,15 +201,13 @@ onOneEngine('Rate limits of sign-in and decision', (database) => {
     });
 
     it('O47 does not count a request with 429 as an attempt at the code', async () => {
-      await sendWrongCodes(await requestCode());
-      await sendWrongCodes(await requestCode(), { times: 4 });
-      const valid = await requestCode();
-      await sendWrongCodes(await requestCode(), { times: 1 });
+      const { page, code } = await requestCode();
+      await exhaustFromElsewhere({ times: 10 });
       for (let each = 0; each < 6; each += 1)
-        expectTooMany(await visitor.submit(valid.page, VERIFY, { code: valid.code }));
+        expectTooMany(await visitor.submit(page, VERIFY, { code }));
       const challenges = app().dataSource.getRepository(OtpChallenge);
-      const signInId = /name="transaction" value="([^"]*)"/.exec(valid.page.html)?.[1] ?? '';
-      expect(await challenges.findOneBy({ signInId })).toMatchObject({ attempts: 0 });
+      const byTime = { where: { phone: user.phone }, order: { createdAt: 'ASC' } } as const;
+      expect((await challenges.find(byTime)).at(0)).toMatchObject({ attempts: 0 });
     });
   });
 });

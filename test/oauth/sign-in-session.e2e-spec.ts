@@ -7,6 +7,10 @@ import { type TestClient, useTestApp } from '../support/test-app.js';
 
 const MINUTE = 60_000;
 
+const SIGN_IN = '/oauth/authorize/sign-in';
+const VERIFY = '/oauth/authorize/verify';
+const SIGN_OUT = '/oauth/authorize/sign-out';
+
 onOneEngine('Sign-in session', (database) => {
   const app = useTestApp(database);
   let client: TestClient;
@@ -104,9 +108,17 @@ onOneEngine('Sign-in session', (database) => {
       phone: user.phone,
     });
     const code = await app().sms.password(user.phone);
-    const signedIn = await visitor.submit(codePage, '/oauth/authorize/verify', { code });
+    const fields = { code };
+    const verify = '/oauth/authorize/verify';
+    const signedIn = await visitor.submit(codePage, verify, fields, { follow: false });
     const lines = [opened, signedIn].flatMap(({ headers }) => headers.getSetCookie());
-    expect(lines).toHaveLength(2);
+    const { port } = new URL(app().baseUrl);
+    // The cookie of the page is deleted.
+    expect(lines.map((line) => line.split('=')[0])).toEqual([
+      `devplatform-browser-${port}`,
+      `devplatform-session-${port}`,
+      `devplatform-page-${port}`,
+    ]);
     for (const line of lines) {
       expect(line).toMatch(/; Path=\//);
       expect(line).toMatch(/; HttpOnly/);
@@ -152,19 +164,34 @@ onOneEngine('Sign-in session behind https', (database) => {
     const visitor = newVisitor();
     const link = authorizeLink(await app().addClient());
     const opened = await visitor.open(link);
+    const secure = 'HttpOnly; Secure; SameSite=Lax$';
     expect(opened.headers.getSetCookie()).toEqual([
-      expect.stringMatching(/^__Host-browser=[^;]+;.* Path=\/;.* HttpOnly; Secure; SameSite=Lax$/),
+      expect.stringMatching(new RegExp(`^__Host-devplatform-browser=[^;]+;.* Path=/;.* ${secure}`)),
     ]);
-    const consent = await visitor.signIn(link, await app().addUser());
-    expect(consent.headers.getSetCookie()).toEqual([
-      expect.stringMatching(/^__Host-session=[\w-]{43}; Path=\/; HttpOnly; Secure; SameSite=Lax$/),
-    ]);
-    const out = await visitor.submit(consent, '/oauth/authorize/sign-out');
-    expect(out.headers.getSetCookie()).toEqual([
+    const { phone } = await app().addUser();
+    const sent = await visitor.submit(opened, SIGN_IN, { phone }, { follow: false });
+    const [, path = ''] = /(.*)\/code$/.exec(sent.location ?? '') ?? [];
+    expect(sent.headers.getSetCookie()).toEqual([
       expect.stringMatching(
-        /^__Host-session=; Path=\/; Expires=.*; HttpOnly; Secure; SameSite=Lax$/,
+        new RegExp(`^__Secure-devplatform-page=[^;]+; Max-Age=900; Path=${path}; .* ${secure}`),
       ),
     ]);
+    const fields = { code: await app().sms.password(phone) };
+    const codePage = await visitor.follow(sent);
+    const signedIn = await visitor.submit(codePage, VERIFY, fields, { follow: false });
+    expect(signedIn.headers.getSetCookie()).toEqual([
+      expect.stringMatching(
+        new RegExp(`^__Host-devplatform-session=[\\w-]{43}; Path=/; ${secure}`),
+      ),
+      expect.stringMatching(
+        new RegExp(`^__Secure-devplatform-page=; Path=${path}; Expires=.*; ${secure}`),
+      ),
+    ]);
+    const consent = await visitor.follow(signedIn);
+    const out = await visitor.submit(consent, SIGN_OUT, {}, { follow: false });
+    expect(out.headers.getSetCookie()[0]).toMatch(
+      new RegExp(`^__Host-devplatform-session=; Path=/; Expires=.*; ${secure}`),
+    );
   });
 
   it('O27 sends Strict-Transport-Security with every page, errors included', async () => {

@@ -112,7 +112,7 @@ export const CONSENT: Topic = {
       source: 'OAuth 2.1 draft §7.9',
     },
     O26: {
-      rule: 'Allow and Deny are submit buttons of one form. No page requires JavaScript.',
+      rule: 'Allow and Deny are submit buttons of one form. The Enter key presses neither. No page requires JavaScript.',
       source: 'own',
     },
     O27: {
@@ -128,7 +128,7 @@ export const CONSENT: Topic = {
       source: 'RFC 9700 §4.2.4',
     },
     O30: {
-      rule: "A form with a missing or wrong anti-forgery token, with an `Origin` other than the server's own (including `null`), or with `Sec-Fetch-Site: cross-site` or `same-site` returns an error page with 403 (400 if a field is missing). It has no effect: the user can still decide on the authorization request.",
+      rule: "A form with a missing or wrong anti-forgery token, with an `Origin` other than the server's own (including `null`), or with `Sec-Fetch-Site: cross-site` or `same-site` returns an error page with 403 (400 if a field is missing). It has no effect and is not followed by a redirect: the user can still decide on the authorization request.",
       source: 'RFC 6749 §10.12',
     },
     O31: {
@@ -140,7 +140,7 @@ export const CONSENT: Topic = {
       source: 'RFC 6749 §10.12',
     },
     O33: {
-      rule: 'An authorization request can be decided once. Of any number of decisions, sequential or concurrent, the first one takes effect; the others issue no code and return an error page with 409.',
+      rule: 'An authorization request can be decided once. Of any number of decisions, sequential or concurrent, the first one takes effect; the others issue no code and lead to an error page with 409.',
       source: 'own',
     },
     O34: {
@@ -148,7 +148,7 @@ export const CONSENT: Topic = {
       source: 'own',
     },
     O35: {
-      rule: 'An authorization request expires after 15 minutes. Then its forms return an error page with 400 that asks the user to start again at the app, without a redirect.',
+      rule: 'An authorization request expires after 15 minutes. Then its forms and pages return an error page with 400 that asks the user to start again at the app, without a redirect.',
       source: 'own',
     },
     O36: {
@@ -176,7 +176,7 @@ export const CONSENT: Topic = {
       source: 'OpenID Connect Core §3.1.2.6, by analogy',
     },
     O42: {
-      rule: 'Cookies are `HttpOnly`, `SameSite=Lax` and host-only. Over https they are `Secure` and start with `__Host-`. Every sign-in creates a new session id and invalidates the previous one, including one that an attacker planted. A form from a browser without cookies returns a page that explains the problem.',
+      rule: 'Cookies are `HttpOnly`, `SameSite=Lax` and host-only. Over https they are `Secure` and start with `__Host-`, or with `__Secure-` if they are for one page; over http their names contain the port, because browsers send cookies to every port of a host. Other cookies are neither read nor set. Every sign-in creates a new session id and invalidates the previous one, including one that an attacker planted. A form from a browser without cookies returns a page that explains the problem.',
       source: 'NIST SP 800-63B §7.1',
     },
   },
@@ -190,7 +190,7 @@ export const ONE_TIME_PASSWORDS: Topic = {
       source: 'NIST SP 800-63B §5.1.3.2',
     },
     O44: {
-      rule: 'One-time passwords are stored as an HMAC-SHA256 over the id of the sign-in, the phone and the password. The key is not in the database, so a dump of the tables does not reveal the passwords.',
+      rule: 'One-time passwords are stored as an HMAC-SHA256 over the browser, the phone and the password. The key is not in the database, so a dump of the tables does not reveal the passwords.',
       source: 'NIST SP 800-63B §5.1.3.2',
     },
     O45: {
@@ -210,11 +210,11 @@ export const ONE_TIME_PASSWORDS: Topic = {
       source: 'NIST SP 800-63B §5.2.2',
     },
     O49: {
-      rule: 'Requesting a second message to the same phone within 60 seconds returns an error page with 429 and `Retry-After`. Nothing is sent, and the earlier password remains valid.',
+      rule: 'Requesting a second message to the same phone within 60 seconds leads to a page with 429 and `Retry-After`. Nothing is sent, and the earlier password remains valid. A user who starts again in the same browser gets the page for the earlier password, with 200.',
       source: 'own',
     },
     O50: {
-      rule: 'A new message invalidates the passwords in earlier ones to the same phone.',
+      rule: 'A new message invalidates the passwords in earlier ones that the same browser requested for the phone.',
       source: 'own',
     },
     O51: {
@@ -234,7 +234,7 @@ export const ONE_TIME_PASSWORDS: Topic = {
       source: 'NIST SP 800-63B §5.2.2; CWE-204',
     },
     O55: {
-      rule: 'A password is accepted only in the browser that requested it, and only for the authorization request for which it was requested.',
+      rule: 'A password is accepted only in the browser that requested it, for the phone for which it was requested, in any authorization request of that browser.',
       source: 'NIST SP 800-63B §5.1.3',
     },
     O56: {

@@ -134,7 +134,7 @@ export const BROWSERS_AND_TYPING: Topic = {
       source: 'RFC 9700 §4.2.4',
     },
     O148: {
-      rule: 'A double click on Allow, or going back and allowing again, issues one code. Authorization requests of two apps in two tabs do not interfere.',
+      rule: 'Every form of our own pages redirects with 303 to a page, which has the status and `Retry-After` of the result. Back, Forward and Reload repeat no form. A double click on Allow, or going back and allowing again, issues one code. Authorization requests of two apps in two tabs do not interfere.',
       source: 'own',
     },
     O149: {

@@ -25,9 +25,15 @@ export interface Page {
   location: string | null;
 }
 
-/** A browser without scripts: it stores cookies, sends `Origin` with forms, and submits the hidden fields of a form. */
+/**
+ * A browser without scripts: it stores cookies, sends `Origin` with forms, submits the hidden fields of a form, and follows the
+ * redirects of forms within the site.
+ */
 export class Browser {
+  /** The cookies `browser` and `session`, without the prefix and suffix of their names. */
   readonly cookies = new Map<string, string>();
+  /** The cookies `page`, by path. */
+  private readonly pageStates = new Map<string, string>();
 
   /** @param headers sent with every request, such as `Accept-Language` */
   constructor(
@@ -36,8 +42,13 @@ export class Browser {
   ) {}
 
   async open(path: string): Promise<Page> {
-    const headers = { ...this.headers, ...this.cookieHeader() };
+    const headers = { ...this.headers, ...this.cookieHeader(path) };
     return this.receive(await this.app.fetch(path, { headers }));
+  }
+
+  /** Opens the targets of redirects, as long as they are pages of the site. */
+  async follow(page: Page): Promise<Page> {
+    return page.location?.startsWith('/') ? this.follow(await this.open(page.location)) : page;
   }
 
   /** Submits the form of `page` that posts to `action`, with its hidden fields and `fields`. */
@@ -45,6 +56,7 @@ export class Browser {
     page: Page,
     action: string,
     fields: Record<string, string | string[]> = {},
+    options?: { follow: boolean },
   ): Promise<Page> {
     const form = new RegExp(`<form[^>]*action="${action}"[^>]*>.*?</form>`, 's').exec(
       page.html,
@@ -55,7 +67,7 @@ export class Browser {
     for (const [name, value] of hiddenFields(form)) if (!(name in fields)) body.append(name, value);
     for (const [name, values] of Object.entries(fields))
       for (const value of [values].flat()) body.append(name, value);
-    return this.post(action, body);
+    return options?.follow === false ? this.postOnly(action, body) : this.post(action, body);
   }
 
   async post(
@@ -63,9 +75,23 @@ export class Browser {
     body: URLSearchParams,
     headers: Record<string, string> = {},
   ): Promise<Page> {
+    return this.follow(await this.postOnly(path, body, headers));
+  }
+
+  /** Does not follow redirects. */
+  async postOnly(
+    path: string,
+    body: URLSearchParams,
+    headers: Record<string, string> = {},
+  ): Promise<Page> {
     const response = await this.app.fetch(path, {
       method: 'POST',
-      headers: { ...this.headers, origin: this.app.baseUrl, ...this.cookieHeader(), ...headers },
+      headers: {
+        ...this.headers,
+        origin: this.app.baseUrl,
+        ...this.cookieHeader(path),
+        ...headers,
+      },
       body,
     });
     return this.receive(response);
@@ -88,21 +114,31 @@ export class Browser {
     const phonePage = await this.open(path);
     const codePage = await this.submit(phonePage, '/account/sign-in', { phone: user.phone });
     const code = await this.app.sms.password(user.phone, { afterMessages: earlier });
-    const { location, html } = await this.submit(codePage, '/account/verify', { code });
-    if (location === null) throw new Error(`The sign-in failed:\n${html}`);
-    return this.open(location);
+    return this.submit(codePage, '/account/verify', { code });
   }
 
-  private cookieHeader(): Record<string, string> {
-    const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+  /** The header `Cookie` of requests to a path. */
+  cookie(path = '/'): string {
+    const pageStates = [...this.pageStates]
+      .filter(([prefix]) => path.startsWith(prefix))
+      .map(([, value]): [string, string] => ['page', value]);
+    return [...this.cookies, ...pageStates]
+      .map(([name, value]) => `${cookieName(this.app.baseUrl, name)}=${value}`)
+      .join('; ');
+  }
+
+  private cookieHeader(path: string): Record<string, string> {
+    const cookie = this.cookie(path);
     return cookie === '' ? {} : { cookie };
   }
 
   private async receive(response: Response): Promise<Page> {
     for (const line of response.headers.getSetCookie()) {
-      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
-      if (value === '') this.cookies.delete(name);
-      else this.cookies.set(name, value);
+      const [, name = '', value = '', path = ''] =
+        /^(?:__\w+-)?devplatform-(\w+)[^=]*=([^;]*).*; Path=([^;]*)/.exec(line) ?? [];
+      const [jar, key] = name === 'page' ? [this.pageStates, path] : [this.cookies, name];
+      if (value === '') jar.delete(key);
+      else jar.set(key, value);
     }
     const html = await response.text();
     const title = /<title>(.*?)<\/title>/s.exec(html)?.[1]?.trim() ?? '';
@@ -110,6 +146,20 @@ export class Browser {
     const { baseUrl } = this.app;
     return { baseUrl, status, headers, html, title, location: headers.get('location') };
   }
+}
+
+/** The URL of the link with this text. */
+export function linkOf({ html }: Page, text: string): string {
+  const href = new RegExp(`<a [^>]*href="([^"]*)"[^>]*>${text}</a>`).exec(html)?.[1];
+  if (href === undefined) throw new Error(`The page has no link "${text}":\n${html}`);
+  return href;
+}
+
+/** The full name of a cookie of our pages. */
+export function cookieName(baseUrl: string, name: string): string {
+  const { protocol, port } = new URL(baseUrl);
+  if (protocol === 'http:') return `devplatform-${name}-${port || 80}`;
+  return `${name === 'page' ? '__Secure' : '__Host'}-devplatform-${name}`;
 }
 
 function hiddenFields(form: string): [string, string][] {

@@ -2,7 +2,7 @@ import { Module, type MiddlewareConsumer, type NestModule, type Type } from '@ne
 import { PagesModule } from '../../pages/pages.module.js';
 import { QuotaModule } from '../quota/quota.module.js';
 import { UsersModule } from '../users/users.module.js';
-import { AccountFormsController } from './account/account-forms.controller.js';
+import { AccountSignInController } from './account/account-sign-in.controller.js';
 import { AccountSessions } from './account/account-sessions.service.js';
 import {
   ConnectedAppsController,
@@ -43,6 +43,8 @@ import { RateLimitRepository } from './rate-limit/rate-limit.repository.js';
 import { RequestKeys } from './rate-limit/request-keys.js';
 import { SlidingWindowCounter } from './rate-limit/sliding-window-counter.js';
 import { BrowserCookies } from './protocol/browser-cookies.js';
+import { FormTokens } from './protocol/form-tokens.js';
+import { PageStates } from './browser/page-state.js';
 import { AuthorizationCodeGrant } from './tokens/authorization-code.grant.js';
 import { IntrospectionController } from './tokens/introspection.controller.js';
 import { RevocationController } from './tokens/revocation.controller.js';
@@ -70,11 +72,11 @@ const repositories: Type[] = [
   imports: [UsersModule, QuotaModule, PagesModule],
   controllers: [
     TokenController,
-    AuthorizeController,
     SignInController,
     ConsentController,
+    AuthorizeController,
+    AccountSignInController,
     ConnectedAppsController,
-    AccountFormsController,
     RevocationController,
     IntrospectionController,
     MetadataController,
@@ -84,6 +86,8 @@ const repositories: Type[] = [
   providers: [
     ...repositories,
     BrowserCookies,
+    FormTokens,
+    PageStates,
     RequestKeys,
     RateLimitReporter,
     SlidingWindowCounter,

@@ -139,6 +139,11 @@ export const en = {
     },
     openAgain: 'Open the link again.',
   },
+  notFound: {
+    title: 'Page not found',
+    paragraphs: ['There is no page at this address. Check the link, or start from the home page.'],
+    home: 'Home page',
+  },
   errors,
   landing,
 };

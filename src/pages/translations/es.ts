@@ -139,6 +139,13 @@ export const es: Catalogue = {
     },
     openAgain: 'Abra de nuevo el enlace.',
   },
+  notFound: {
+    title: 'Página no encontrada',
+    paragraphs: [
+      'No hay ninguna página en esta dirección. Comprueba el enlace o empieza desde la página de inicio.',
+    ],
+    home: 'Página de inicio',
+  },
   errors,
   landing,
 };

@@ -182,7 +182,7 @@ onSqlite('Foreign ids', (database) => {
     const ownerInOtherApp = await Member.join(app(), { user: owner.user });
     const visitor = new Browser(app(), FIXED_REQUEST_ID);
     await visitor.signInToAccount(thief.user);
-    const cookie = [...visitor.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+    const cookie = visitor.cookie();
     const headers = { ...FIXED_REQUEST_ID, cookie, origin: app().baseUrl };
     const open = (id: string, method: string): Promise<Response> =>
       app().fetch(`/account/apps/${id}`, { method, headers });
@@ -207,7 +207,7 @@ onSqlite('Foreign ids', (database) => {
     const [, authorizationId = ''] = /name="transaction" value="([^"]*)"/.exec(html) ?? [];
     const thiefBrowser = new Browser(app(), FIXED_REQUEST_ID);
     await thiefBrowser.signIn(authorizeLink(owner.client), thief.user);
-    const cookie = [...thiefBrowser.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+    const cookie = thiefBrowser.cookie();
     const headers = { ...FIXED_REQUEST_ID, cookie, origin: app().baseUrl };
     const decide = (id: string): Promise<Response> => {
       const body = new URLSearchParams({ transaction: id, token: 'x', decision: 'approve' });

@@ -99,7 +99,7 @@ onSqlite('OWASP API Security Top 10 (2023)', (database) => {
     app().clock.advance(2 * MINUTE);
     const visitor = new Browser(app());
     await visitor.signIn(authorizeLink(client), user);
-    const cookie = [...visitor.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+    const cookie = visitor.cookie();
     for (const headers of forgedCredentials({ user, client, tokens, cookie }))
       expect((await app().fetch('/dev/v1/me', { headers })).status).toBe(401);
     expect((await app().fetch(`/dev/v1/me?access_token=${token}`)).status).toBe(401);

@@ -78,7 +78,7 @@ onEngines('Pruning: search statements', (database) => {
     await fill(TrustedDevice, (_, hash) => ({ ...browser(hash), phone: '+1', signedInAt: now }));
     await fill(OtpChallenge, (number, hash) => ({
       ...live,
-      signInId: `txn_${number}`,
+      id: `txn_${number}`,
       phone: '+1',
       codeHash: hash,
     }));

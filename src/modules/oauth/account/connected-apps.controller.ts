@@ -1,15 +1,18 @@
-import { Controller, Get, Param, Req, Res, UseFilters } from '@nestjs/common';
-import { ApiExcludeController } from '@nestjs/swagger';
+import { Controller, Get, Param, Post, Req, Res } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
-import { Public } from '../../../platform/access/scopes.decorator.js';
 import { isId } from '../../../platform/ids.js';
+import { BrowserForm, BrowserPages } from '../browser/browser-form.decorator.js';
 import { ACCOUNT_PATH, APPS_PATH, OAuthPages } from '../browser/oauth-pages.js';
-import { PageErrorFilter } from '../browser/page-error.filter.js';
+import { messageOf, PageStates, type PageState, type ResultPage } from '../browser/page-state.js';
+import { AppsService } from '../clients/apps.service.js';
 import { sendRedirect } from '../protocol/authorization-response.js';
 import { notConnected } from '../protocol/page-error.js';
-import { isWellEncoded } from '../protocol/parameters.js';
+import { isWellEncoded, Parameters } from '../protocol/parameters.js';
+import type { AppSummary } from '../tokens/grants.service.js';
 import { AccountSessions } from './account-sessions.service.js';
 import { ConnectedAppsService } from './connected-apps.service.js';
+
+const APPS_PAGE: ResultPage = { url: APPS_PATH, statePath: APPS_PATH };
 
 /**
  * Middleware for paths that the router cannot decode, to which it responds with a JSON error. Redirects to the connected apps
@@ -26,22 +29,42 @@ export function redirectUndecodablePath(
 }
 
 /** The apps that have access to the user's account. */
-@Public()
-@ApiExcludeController()
-@UseFilters(PageErrorFilter)
+@BrowserPages()
 @Controller('account')
 export class ConnectedAppsController {
   constructor(
     private readonly sessions: AccountSessions,
-    private readonly apps: ConnectedAppsService,
+    private readonly connected: ConnectedAppsService,
+    private readonly apps: AppsService,
     private readonly pages: OAuthPages,
+    private readonly states: PageStates,
   ) {}
 
   @Get('apps')
   async list(@Req() request: Request, @Res() response: Response): Promise<void> {
+    const state = this.states.take(request, response, APPS_PAGE.statePath);
     const session = await this.sessions.current(request);
     if (!session) return this.startSignIn(request, response);
-    this.pages.sendConnectedAppsPage(response, session, await this.apps.list(session.user.id));
+    const app = state.clientId === undefined ? null : await this.apps.find(state.clientId);
+    const feedback = messageOf({ ...state, appName: app?.name });
+    const connected = await this.connected.list(session.user.id);
+    this.pages.sendConnectedAppsPage(response, session, connected, feedback);
+  }
+
+  /** Revokes the access of the selected apps or of all apps. */
+  @BrowserForm()
+  @Post('apps/revoke')
+  async revoke(@Req() request: Request, @Res() response: Response): Promise<void> {
+    const { user } = await this.sessions.findByForm(request);
+    request.context.resultPage = APPS_PAGE;
+    const form = new Parameters(request.body);
+    const selected = form.all('client_id').filter((value) => isId('svc_app', value));
+    const clientIds = form.get('all') === '1' ? 'all' : selected;
+    const state: PageState =
+      clientIds !== 'all' && clientIds.length === 0
+        ? { message: 'no_app_selected' }
+        : resultOf(await this.connected.revoke(user.id, clientIds));
+    this.states.redirect(response, APPS_PAGE, state);
   }
 
   /** The action URL of the form that revokes access, requested with GET. */
@@ -59,15 +82,12 @@ export class ConnectedAppsController {
     if (!isId('svc_app', clientId)) throw notConnected();
     const session = await this.sessions.current(request);
     if (!session) return this.startSignIn(request, response, clientId);
-    const app = await this.apps.find(session.user.id, clientId);
+    const app = await this.connected.find(session.user.id, clientId);
     if (!app) throw notConnected();
     const { user, binding } = session;
     // With `next`, "Not you?" returns to this page.
-    this.pages.sendConnectedAppPage(
-      response,
-      { user, binding: { ...binding, next: clientId } },
-      app,
-    );
+    const withNext = { user, binding: { ...binding, next: clientId } };
+    this.pages.sendConnectedAppPage(response, withNext, app);
   }
 
   @Get()
@@ -85,4 +105,10 @@ export class ConnectedAppsController {
     const binding = this.sessions.startSignIn(request, response, next);
     this.pages.sendPhonePage(response, { binding, path: ACCOUNT_PATH });
   }
+}
+
+function resultOf(revoked: readonly AppSummary[]): PageState {
+  if (revoked.length === 0) return { message: 'already_removed' };
+  const clientId = revoked.length === 1 ? revoked[0]?.clientId : undefined;
+  return { message: 'removed', count: revoked.length, clientId };
 }

@@ -41,7 +41,7 @@ export class Authorization {
   @Column(HASH)
   browserHash: string;
 
-  /** SHA-256 of the form token. */
+  /** SHA-256 of the form token. Only release 1.0 reads it. */
   @Column(HASH)
   tokenHash: string;
 

@@ -1,25 +1,23 @@
 import { Injectable } from '@nestjs/common';
 import type { Request } from 'express';
 import { Clock } from '../../../platform/clock.js';
-import { isId, newId } from '../../../platform/ids.js';
+import { newId } from '../../../platform/ids.js';
 import { formatScope, parseScope, type Scope } from '../../../platform/access/scopes.js';
-import { digestsEqual, randomToken, sha256 } from '../../../platform/secrets.js';
+import { digestsEqual, sha256 } from '../../../platform/secrets.js';
 import { AppConfig } from '../../../platform/config/app-config.js';
 import { TransactionRunner, type Transaction } from '../../../platform/database/transaction.js';
 import type { FormBinding } from '../../../pages/views.js';
 import { AppsService, type RegisteredApp } from '../clients/apps.service.js';
-import { BrowserCookies } from '../protocol/browser-cookies.js';
+import type { ResultPage } from '../browser/page-state.js';
 import {
   alreadyDecided,
-  expiredSignIn,
-  InvalidFormToken,
-  noCookies,
+  InvalidForm,
   removedRedirectUri,
   removedScopes,
   unknownApp,
 } from '../protocol/page-error.js';
-import { Parameters } from '../protocol/parameters.js';
-import { signInExpiresAt } from '../sign-in/sign-in.service.js';
+import { type BoundSignIn, FormTokens, signInExpiresAt } from '../protocol/form-tokens.js';
+import { AUTHORIZE_PATH, languageQuery } from '../protocol/page-language.js';
 import { isRegistered, type AuthorizationRequest } from './authorize-checks.js';
 import type { Authorization } from './authorization.entity.js';
 import { AuthorizationsRepository } from './authorizations.repository.js';
@@ -46,7 +44,7 @@ export class AuthorizationsService {
   constructor(
     private readonly repository: AuthorizationsRepository,
     private readonly apps: AppsService,
-    private readonly cookies: BrowserCookies,
+    private readonly formTokens: FormTokens,
     private readonly transactions: TransactionRunner,
     private readonly clock: Clock,
     private readonly config: AppConfig,
@@ -58,9 +56,9 @@ export class AuthorizationsService {
     options: { browserHash: string; userId: string | null; isStored: boolean },
   ): Promise<PendingAuthorization> {
     const { browserHash, userId, isStored } = options;
-    const token = randomToken();
     const now = this.clock.now();
     const id = newId('txn', now);
+    const token = this.formTokens.ofSignIn(id, browserHash);
     const authorization: Authorization = {
       ...request,
       id,
@@ -79,28 +77,32 @@ export class AuthorizationsService {
   }
 
   /**
-   * Finds the authorization request that a form belongs to.
-   * @throws PageError when the form is from another browser; when the authorization request has expired or was decided; when the
-   * app was disabled, or is no longer registered for the redirect URI or for at least one of the requested scopes
+   * Finds the authorization request that a form belongs to, and lets its result appear on the pages of the request.
+   * @throws PageError as `findByPage`, or if the form is not from this browser
    */
-  async findByForm(request: Request): Promise<PendingAuthorization> {
-    const form = new Parameters(request.body);
-    const id = form.get('transaction');
-    const token = form.get('token');
-    const browserHash = this.cookies.browserHash(request);
-    if (browserHash === undefined) throw noCookies();
-    // The id contains the time, so the check does not reveal whether the authorization request exists.
-    if (!isId('txn', id) || signInExpiresAt(id, this.config) <= this.clock.now())
-      throw expiredSignIn();
-    const authorization = await this.repository.find(id);
-    // One error for all these cases, so that it does not reveal whether the authorization request exists.
-    if (
-      !authorization ||
-      token === undefined ||
-      !digestsEqual(authorization.browserHash, browserHash) ||
-      !digestsEqual(authorization.tokenHash, sha256(token))
-    )
-      throw new InvalidFormToken();
+  findByForm(request: Request): Promise<PendingAuthorization> {
+    const signIn = this.formTokens.signInOfForm(request);
+    request.context.resultPage = authorizationPage(request, signIn.signInId, 'phone');
+    return this.find(request, signIn);
+  }
+
+  /**
+   * Finds the authorization request whose page is opened.
+   * @throws PageError if the authorization request has expired, was decided or belongs to another browser, or if the app was disabled
+   * or is no longer registered for the redirect URI or for at least one of the requested scopes
+   */
+  findByPage(request: Request, id: string): Promise<PendingAuthorization> {
+    return this.find(request, this.formTokens.signInOfPage(request, id));
+  }
+
+  private async find(
+    request: Request,
+    { signInId, browserHash, token }: BoundSignIn,
+  ): Promise<PendingAuthorization> {
+    const authorization = await this.repository.find(signInId);
+    // One error for both cases, so that it does not reveal whether the authorization request exists.
+    if (!authorization || !digestsEqual(authorization.browserHash, browserHash))
+      throw new InvalidForm();
     if (authorization.decidedAt) throw alreadyDecided();
     const app = await this.apps.find(authorization.clientId);
     if (!app?.enabled) throw unknownApp();
@@ -116,6 +118,16 @@ export class AuthorizationsService {
     if (tx) await this.repository.assignUser(tx, id, userId);
     else await this.transactions.run((newTx) => this.repository.assignUser(newTx, id, userId));
   }
+}
+
+/** A page of an authorization request: the two steps of the sign-in, and the consent. */
+export function authorizationPage(
+  request: Request,
+  id: string,
+  step: 'phone' | 'code' | 'consent',
+): ResultPage {
+  const statePath = `${AUTHORIZE_PATH}/${id}`;
+  return { statePath, url: `${statePath}/${step}${languageQuery(request)}` };
 }
 
 function toPending(

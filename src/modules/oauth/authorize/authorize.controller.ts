@@ -66,14 +66,7 @@ export class AuthorizeController {
     else this.pages.sendPhonePage(response, pending);
   }
 
-  /** The action URL of a form, requested with GET, or an unknown path of one segment. */
-  @Get(':step')
-  @ApiExcludeEndpoint()
-  rejectFormUrl(): never {
-    throw notDirectlyAccessible();
-  }
-
-  /** An unknown path of several segments. */
+  /** The action URL of a form, requested with GET, or an unknown path. */
   @Get('{*path}')
   @ApiExcludeEndpoint()
   rejectUnknownPath(): never {

@@ -1,32 +1,50 @@
-import { Controller, Post, Req, Res } from '@nestjs/common';
+import { Controller, Get, Param, Post, Req, Res, UseGuards } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { canonicalScopes } from '../../../platform/access/scopes.js';
 import { AppConfig } from '../../../platform/config/app-config.js';
-import { BrowserForms } from '../browser/browser-form.decorator.js';
+import { BrowserForm, BrowserPages } from '../browser/browser-form.decorator.js';
+import { PageStates } from '../browser/page-state.js';
 import {
   AuthorizationError,
   codeRedirect,
   sendRedirect,
 } from '../protocol/authorization-response.js';
+import { NavigationGuard } from '../protocol/fetch-metadata.guard.js';
 import { AccessDenied } from '../protocol/oauth.errors.js';
 import { InvalidForm, malformedForm } from '../protocol/page-error.js';
 import { Parameters } from '../protocol/parameters.js';
 import { SignInService } from '../sign-in/sign-in.service.js';
-import { AuthorizationsService } from './authorizations.service.js';
+import { authorizationPage, AuthorizationsService } from './authorizations.service.js';
 import { ConsentService } from './consent.service.js';
 
-/** Handles the user's decision and redirects to the app. */
-@BrowserForms()
+/** Asks the signed-in user for consent and redirects to the app. */
+@BrowserPages()
 @Controller('oauth/authorize')
 export class ConsentController {
   constructor(
     private readonly authorizations: AuthorizationsService,
     private readonly signIn: SignInService,
     private readonly consent: ConsentService,
+    private readonly states: PageStates,
     private readonly config: AppConfig,
   ) {}
 
+  @Get(':transaction/consent')
+  @UseGuards(NavigationGuard)
+  async show(
+    @Param('transaction') id: string,
+    @Req() request: Request,
+    @Res() response: Response,
+  ): Promise<void> {
+    const pending = await this.authorizations.findByPage(request, id);
+    this.states.take(request, response, authorizationPage(request, id, 'consent').statePath);
+    const user = await this.signIn.current(request);
+    if (user && user.id === pending.userId) await this.consent.showPage(response, pending, user);
+    else sendRedirect(response, authorizationPage(request, id, 'phone').url);
+  }
+
   /** Ignores scopes that the app did not request. Approving without any scope denies access. */
+  @BrowserForm()
   @Post('decision')
   async decide(@Req() request: Request, @Res() response: Response): Promise<void> {
     const pending = await this.authorizations.findByForm(request);

@@ -1,61 +1,84 @@
-import { Controller, HttpCode, Post, Req, Res } from '@nestjs/common';
+import { Controller, Get, Param, Post, Req, Res, UseGuards } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import type { SignInUser } from '../../users/users.repository.js';
-import { BrowserForms } from '../browser/browser-form.decorator.js';
-import { OAuthPages } from '../browser/oauth-pages.js';
+import { BrowserForm, BrowserPages } from '../browser/browser-form.decorator.js';
+import { PageStates } from '../browser/page-state.js';
+import { NavigationGuard } from '../protocol/fetch-metadata.guard.js';
 import { SignInFlowService, type SignInFlow } from '../sign-in/sign-in-flow.js';
 import { SignInService } from '../sign-in/sign-in.service.js';
-import { AuthorizationsService, type PendingAuthorization } from './authorizations.service.js';
-import { ConsentService } from './consent.service.js';
+import {
+  authorizationPage,
+  AuthorizationsService,
+  type PendingAuthorization,
+} from './authorizations.service.js';
 
 /** Sign-in by phone and one-time password, as part of an authorization request. */
-@BrowserForms()
+@BrowserPages()
 @Controller('oauth/authorize')
 export class SignInController {
   constructor(
     private readonly authorizations: AuthorizationsService,
     private readonly flows: SignInFlowService,
     private readonly signIn: SignInService,
-    private readonly consent: ConsentService,
-    private readonly pages: OAuthPages,
+    private readonly states: PageStates,
   ) {}
 
+  @Get(':transaction/phone')
+  @UseGuards(NavigationGuard)
+  async showPhonePage(
+    @Param('transaction') id: string,
+    @Req() request: Request,
+    @Res() response: Response,
+  ): Promise<void> {
+    const pending = await this.authorizations.findByPage(request, id);
+    await this.flows.showPhonePage(this.flow(pending, request), request, response);
+  }
+
+  @BrowserForm()
   @Post('sign-in')
-  @HttpCode(200)
   async sendOneTimePassword(@Req() request: Request, @Res() response: Response): Promise<void> {
     const pending = await this.authorizations.findByForm(request);
-    await this.flows.sendOneTimePassword(this.flow(pending), request, response);
+    await this.flows.sendOneTimePassword(this.flow(pending, request), request, response);
   }
 
+  @Get(':transaction/code')
+  @UseGuards(NavigationGuard)
+  async showCodePage(
+    @Param('transaction') id: string,
+    @Req() request: Request,
+    @Res() response: Response,
+  ): Promise<void> {
+    const pending = await this.authorizations.findByPage(request, id);
+    await this.flows.showCodePage(this.flow(pending, request), request, response);
+  }
+
+  @BrowserForm()
   @Post('verify')
-  @HttpCode(200)
   async verify(@Req() request: Request, @Res() response: Response): Promise<void> {
     const pending = await this.authorizations.findByForm(request);
-    await this.flows.verify(this.flow(pending), request, response);
-  }
-
-  @Post('change-number')
-  @HttpCode(200)
-  async changeNumber(@Req() request: Request, @Res() response: Response): Promise<void> {
-    this.pages.sendPhonePage(response, await this.authorizations.findByForm(request));
+    await this.flows.verify(this.flow(pending, request), request, response);
   }
 
   /** Handles "Not you?": ends the session and shows the sign-in page of the same authorization request. */
+  @BrowserForm()
   @Post('sign-out')
-  @HttpCode(200)
   async signOut(@Req() request: Request, @Res() response: Response): Promise<void> {
-    const pending = await this.authorizations.findByForm(request);
+    const { id } = await this.authorizations.findByForm(request);
     await this.signIn.signOut(request, response);
-    await this.authorizations.assignUser(pending.id, null);
-    this.pages.sendPhonePage(response, pending);
+    await this.authorizations.assignUser(id, null);
+    this.states.redirect(response, authorizationPage(request, id, 'phone'));
   }
 
-  private flow(pending: PendingAuthorization): SignInFlow {
+  private flow(pending: PendingAuthorization, request: Request): SignInFlow {
+    const { id } = pending;
     return {
       form: pending,
-      findSignedInUser: (request, phone) => this.findSignedInUser(pending, request, phone),
-      onSignIn: (tx, user) => this.authorizations.assignUser(pending.id, user.id, tx),
-      next: (response, user) => this.consent.showPage(response, pending, user),
+      phonePage: authorizationPage(request, id, 'phone'),
+      codePage: authorizationPage(request, id, 'code'),
+      nextUrl: authorizationPage(request, id, 'consent').url,
+      findSignedInUser: (currentRequest, phone) =>
+        this.findSignedInUser(pending, currentRequest, phone),
+      onSignIn: (tx, user) => this.authorizations.assignUser(id, user.id, tx),
     };
   }
 

@@ -7,16 +7,18 @@ import { LimitCalls } from '../rate-limit/call-limits.js';
 import { FailedAttemptsGuard } from '../rate-limit/failed-attempts.js';
 import { PageErrorFilter } from './page-error.filter.js';
 
+/** A controller for pages and their forms. Errors are HTML pages. */
+export function BrowserPages(): ClassDecorator {
+  return applyDecorators(Public(), ApiExcludeController(), UseFilters(PageErrorFilter));
+}
+
 /**
- * A controller for the forms of our pages. The guards check the origin, then the rate limits, then read the body. Each handler
- * must first find what the form belongs to: the authorization request, the sign-in, or the session of the account. Errors are HTML
- * pages.
+ * Handles a form of our pages. The guards check the origin, then the rate limits, then read the body. The handler must first find
+ * what the form belongs to, the authorization request, the sign-in, or the session of the account, and must redirect to the page
+ * that shows the result.
  */
-export function BrowserForms(): ClassDecorator {
+export function BrowserForm(): MethodDecorator {
   return applyDecorators(
-    Public(),
-    ApiExcludeController(),
-    UseFilters(PageErrorFilter),
     UseGuards(SameOriginGuard, FailedAttemptsGuard),
     // The group of all forms: sign-in, consent and account.
     LimitCalls('decision'),

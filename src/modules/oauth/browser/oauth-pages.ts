@@ -86,13 +86,14 @@ export class OAuthPages {
     );
   }
 
+  /** @param code.phonePageUrl where the user can enter another number */
   sendOneTimePasswordPage(
     response: Response,
     form: SignInForm,
-    phone: string,
+    code: { phone: string; phonePageUrl: string },
     feedback: Feedback = {},
   ): void {
-    const view = { ...signInView(response, form), phone };
+    const view = { ...signInView(response, form), ...code };
     this.send(response, feedback, (language, texts) =>
       this.renderer.code({ ...view, ...texts }, language),
     );

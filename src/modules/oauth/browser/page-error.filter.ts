@@ -19,14 +19,19 @@ import {
 } from '../protocol/page-error.js';
 import { FailedAttempts } from '../rate-limit/failed-attempts.js';
 import { OAuthPages } from './oauth-pages.js';
+import { PageStates } from './page-state.js';
 
-/** Redirects to the app for an `AuthorizationError`. Sends an error page for all other errors. */
+/**
+ * Redirects to the app for an `AuthorizationError`. Shows an error page for all other errors: at once, or after a redirect if our own
+ * page sent the form, so that Reload does not repeat it.
+ */
 @Catch()
 export class PageErrorFilter implements ExceptionFilter {
   private readonly logger = new Logger(PageErrorFilter.name);
 
   constructor(
     private readonly pages: OAuthPages,
+    private readonly states: PageStates,
     private readonly attempts: FailedAttempts,
     private readonly config: AppConfig,
   ) {}
@@ -43,7 +48,10 @@ export class PageErrorFilter implements ExceptionFilter {
     request.context.errorCode = error.code;
     // `decision` is the group of all page forms.
     if (error instanceof InvalidFormToken) await this.attempts.record(request, 'decision');
-    this.pages.sendErrorPage(response, error);
+    const { resultPage, requestId } = request.context;
+    if (resultPage === undefined) return this.pages.sendErrorPage(response, error);
+    const { code, retryAfterSeconds: seconds } = error;
+    this.states.redirect(response, resultPage, { error: code, seconds, requestId });
   }
 
   private toPageError(thrown: unknown, request: Request): PageError {

@@ -65,6 +65,25 @@ export const unavailable = (seconds = 5): PageError =>
 export const internalError = (requestId: string): PageError =>
   new PageError(500, 'internal_error', (errors) => errors.internalError(requestId));
 
+/**
+ * The error that a form reported, for the page after the form. Undefined for the errors that this page finds by itself, such as an
+ * expired sign-in.
+ */
+export function restoredError(
+  code: string,
+  { seconds, requestId }: { seconds?: number; requestId: string },
+): PageError | undefined {
+  const restore: Record<string, () => PageError> = {
+    too_many_attempts: () => tooManyAttempts(seconds ?? 0),
+    locked_phone: () => lockedPhone(seconds ?? 0),
+    service_unavailable: () => unavailable(seconds),
+    internal_error: () => internalError(requestId),
+    malformed_form: malformedForm,
+    foreign_form: () => new InvalidForm(),
+  };
+  return Object.hasOwn(restore, code) ? restore[code]?.() : undefined;
+}
+
 /** An invalid authorization request, shown to a user who has not signed in. */
 export const invalidAuthorizationRequest = (
   appName: string,

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Clock, addMilliseconds, SECOND } from '../../../platform/clock.js';
 import { countryOf } from '../../users/phone-number.js';
-import { digestsEqual, hmacSha256 } from '../../../platform/secrets.js';
+import { digestsEqual, hmacSha256, sha256 } from '../../../platform/secrets.js';
 import { AppConfig } from '../../../platform/config/app-config.js';
 import { UnknownCommitOutcome } from '../../../platform/database/errors.js';
 import { type Transaction, TransactionRunner } from '../../../platform/database/transaction.js';
@@ -18,7 +18,8 @@ import { SignInRepository } from './sign-in.repository.js';
 
 /** A submitted one-time password. */
 export interface Guess {
-  signInId: string;
+  /** E.164. */
+  phone: string;
   password: string;
   visitor: Visitor;
 }
@@ -42,12 +43,12 @@ export type Verification =
   | BlockedPhone;
 
 /**
- * `message_limit`: too many messages; the previous one-time password stays valid. `unsupported_country`: `OTP_COUNTRIES` excludes
- * the number.
+ * `message_limit`: too many messages; `isEarlierValid` if the browser can still use the password of an earlier message.
+ * `unsupported_country`: `OTP_COUNTRIES` excludes the number.
  */
 type SendResult =
   | { outcome: 'sent' | 'unsupported_country' }
-  | { outcome: 'message_limit'; retryAfterSeconds: number }
+  | { outcome: 'message_limit'; retryAfterSeconds: number; isEarlierValid: boolean }
   | BlockedPhone;
 
 /** One-time passwords by phone (product requirements, section 3; NIST SP 800-63B). */
@@ -69,27 +70,28 @@ export class OtpService {
    * an unknown number uses up the same limits and gets `sent`, too. The daily total limits real messages, so this method only reads
    * it, and `OtpDelivery` counts each message that it sends.
    */
-  async send(
-    signInId: string,
-    phone: string,
-    visitor: Visitor,
-    language: Language,
-  ): Promise<SendResult> {
+  async send(phone: string, visitor: Visitor, language: Language): Promise<SendResult> {
     const { countries, seconds } = this.config.otp;
     if (countries && !countries.includes(countryOf(phone) ?? ''))
       return { outcome: 'unsupported_country' };
     const blocked = await this.blocked(phone, visitor);
     if (blocked) return blocked;
+    const id = challengeId(visitor, phone);
+    const rejected = async (retryAfterSeconds: number): Promise<SendResult> => ({
+      outcome: 'message_limit',
+      retryAfterSeconds,
+      isEarlierValid: await this.repository.hasOpenChallenge(id, this.clock.now()),
+    });
     const { exceeded, retryAfterSeconds } = await this.limits.peekDailyTotal();
-    if (exceeded) return { outcome: 'message_limit', retryAfterSeconds };
+    if (exceeded) return rejected(retryAfterSeconds);
     const user = await this.users.activeByPhone(phone);
     const password = newOneTimePassword();
     const now = this.clock.now();
     const challenge: OtpChallenge = {
-      signInId,
+      id,
       phone,
       userId: user?.id ?? null,
-      codeHash: this.hash(signInId, phone, password),
+      codeHash: this.hash(id, password),
       attempts: 0,
       createdAt: now,
       expiresAt: addMilliseconds(now, seconds * SECOND),
@@ -97,8 +99,7 @@ export class OtpService {
     };
     const message = { challenge, password, language };
     const result = await this.countAndStore(message, visitor);
-    if (!result.isCounted)
-      return { outcome: 'message_limit', retryAfterSeconds: result.retryAfterSeconds };
+    if (!result.isCounted) return rejected(result.retryAfterSeconds);
     this.delivery.deliver(message);
     return { outcome: 'sent' };
   }
@@ -109,12 +110,12 @@ export class OtpService {
    */
   private async countAndStore(message: PasswordMessage, visitor: Visitor): Promise<CountResult> {
     const { challenge } = message;
-    const { signInId, phone, createdAt } = challenge;
+    const { id, phone, createdAt } = challenge;
     let result: CountResult | undefined;
     try {
       return await this.transactions.run(async (tx) => {
         const hasEarlierPassword = (): Promise<boolean> =>
-          this.repository.hasOpenChallenge(signInId, phone, createdAt, tx);
+          this.repository.hasOpenChallenge(id, createdAt, tx);
         result = await this.limits.countMessage(tx, phone, visitor, hasEarlierPassword);
         if (result.isCounted) await this.repository.saveChallenge(tx, challenge);
         return result;
@@ -128,24 +129,18 @@ export class OtpService {
     }
   }
 
-  /** Whether the last password sent to this phone in this sign-in is still valid. */
-  hasValidOneTimePassword(signInId: string, phone: string): Promise<boolean> {
-    return this.repository.hasOpenChallenge(signInId, phone, this.clock.now());
-  }
-
   /** Verifies a one-time password. Only the outcome `wrong` uses up the limit of guesses. */
   async verify(guess: Guess, onSignIn: OnSignIn): Promise<Verification> {
-    const { signInId, visitor } = guess;
-    const open = await this.repository.findOpenChallenge(signInId, this.clock.now());
-    if (!open) return { outcome: 'no_valid_password' };
-    const { phone } = open;
+    const { phone, visitor } = guess;
+    if (!(await this.repository.hasOpenChallenge(challengeId(visitor, phone), this.clock.now())))
+      return { outcome: 'no_valid_password' };
     const blocked = await this.blocked(phone, visitor);
     if (blocked) return blocked;
     return this.transactions.run(async (tx) => {
       const result = await this.limits.countGuess(tx, phone, visitor.browserHash);
       if (!result.isCounted)
         return { outcome: 'throttled', retryAfterSeconds: result.retryAfterSeconds };
-      const verification = await this.compare(tx, phone, guess, onSignIn);
+      const verification = await this.compare(tx, guess, onSignIn);
       if (verification.outcome !== 'wrong') await this.limits.refund(tx, result.counted);
       return verification;
     });
@@ -153,24 +148,23 @@ export class OtpService {
 
   private async compare(
     tx: Transaction,
-    phone: string,
-    { signInId, password, visitor: { browserHash } }: Guess,
+    { phone, password, visitor }: Guess,
     onSignIn: OnSignIn,
   ): Promise<Verification> {
     const now = this.clock.now();
-    const challenge = await this.repository.countAttempt(tx, signInId, phone, now);
+    const id = challengeId(visitor, phone);
+    const challenge = await this.repository.countAttempt(tx, id, now);
     if (!challenge) return { outcome: 'no_valid_password' };
     const { userId, codeHash } = challenge;
-    const isCorrect =
-      digestsEqual(codeHash, this.hash(signInId, phone, password)) && userId !== null;
+    const isCorrect = digestsEqual(codeHash, this.hash(id, password)) && userId !== null;
     const retryAfterSeconds = await this.lock.recordAttempt(tx, challenge, { isCorrect });
     if (retryAfterSeconds !== undefined) return { outcome: 'locked', retryAfterSeconds };
     if (!isCorrect) return { outcome: 'wrong' };
     const user = await this.users.active(userId, tx);
-    if (!user || !(await this.repository.consumeChallenge(tx, signInId, now)))
+    if (!user || !(await this.repository.consumeChallenge(tx, id, now)))
       return { outcome: 'no_valid_password' };
-    if (browserHash !== '')
-      await this.repository.saveTrustedDevice(tx, { browserHash, phone, signedInAt: now });
+    const { browserHash } = visitor;
+    await this.repository.saveTrustedDevice(tx, { browserHash, phone, signedInAt: now });
     await this.repository.deleteFailures(tx, phone);
     await onSignIn(tx, user);
     return { outcome: 'verified', user };
@@ -186,7 +180,12 @@ export class OtpService {
     return exceeded ? { outcome: 'throttled', retryAfterSeconds } : undefined;
   }
 
-  private hash(signInId: string, phone: string, password: string): string {
-    return hmacSha256(this.config.otp.pepper, `${signInId}|${phone}|${password}`);
+  private hash(id: string, password: string): string {
+    return hmacSha256(this.config.otp.pepper, `${id}|${password}`);
   }
+}
+
+/** The one-time password of a phone works only in the browser that requested it. 160 bits, which the column holds. */
+function challengeId({ browserHash }: Visitor, phone: string): string {
+  return sha256(`${browserHash}|${phone}`).slice(0, 40);
 }

@@ -2,9 +2,10 @@ import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { parsePhone } from '../../users/phone-number.js';
 import { AppConfig } from '../../../platform/config/app-config.js';
-import type { TextSelector } from '../../../pages/translations/translations.js';
 import type { SignInUser } from '../../users/users.repository.js';
 import { OAuthPages, type SignInForm } from '../browser/oauth-pages.js';
+import { messageOf, PageStates, type Message, type ResultPage } from '../browser/page-state.js';
+import { sendRedirect } from '../protocol/authorization-response.js';
 import {
   lockedPhone,
   malformedForm,
@@ -19,78 +20,97 @@ import { parseOneTimePassword } from './one-time-password.js';
 import { OtpService, type BlockedPhone, type OnSignIn } from './otp.service.js';
 import { SignInService } from './sign-in.service.js';
 
+/** A longer number is not shown again: the cookie of the page must stay small. */
+const MAX_SHOWN_CHARACTERS = 64;
+
 /** A sign-in to an app or to the account pages. */
 export interface SignInFlow {
   form: SignInForm;
-  /** Finds the user if the browser is already signed in, for example after a reload. `phone` (E.164) is the submitted number. */
+  phonePage: ResultPage;
+  codePage: ResultPage;
+  /** The URL after the sign-in. */
+  nextUrl: string;
+  /** Finds the user if the browser is already signed in, for example after Back. `phone` (E.164) is the submitted number. */
   findSignedInUser: (request: Request, phone?: string) => Promise<SignInUser | null>;
   onSignIn?: OnSignIn;
-  /** Sends the next page, or redirects to it, after the sign-in. */
-  next: (response: Response, user: SignInUser) => Promise<void> | void;
 }
 
-/** The two steps of a sign-in: phone and one-time password (product requirements, section 3). */
+/**
+ * The two pages of a sign-in, phone and one-time password, and their forms (product requirements, section 3). Each form redirects to
+ * the page that shows its result. A user who is already signed in is redirected to the next page.
+ */
 @Injectable()
 export class SignInFlowService {
   constructor(
     private readonly otp: OtpService,
     private readonly signIn: SignInService,
     private readonly pages: OAuthPages,
+    private readonly states: PageStates,
     private readonly attempts: FailedAttempts,
     private readonly keys: RequestKeys,
     private readonly config: AppConfig,
   ) {}
 
+  async showPhonePage(flow: SignInFlow, request: Request, response: Response): Promise<void> {
+    const state = this.states.take(request, response, flow.phonePage.statePath);
+    if (await flow.findSignedInUser(request)) return sendRedirect(response, flow.nextUrl);
+    this.pages.sendPhonePage(response, flow.form, { ...messageOf(state), phone: state.phone });
+  }
+
+  async showCodePage(flow: SignInFlow, request: Request, response: Response): Promise<void> {
+    const state = this.states.take(request, response, flow.codePage.statePath);
+    if (await flow.findSignedInUser(request)) return sendRedirect(response, flow.nextUrl);
+    const phone = parsePhone(state.phone ?? '');
+    if (phone === undefined) return sendRedirect(response, flow.phonePage.url);
+    const view = { phone, phonePageUrl: flow.phonePage.url };
+    this.pages.sendOneTimePasswordPage(response, flow.form, view, messageOf(state));
+  }
+
   async sendOneTimePassword(flow: SignInFlow, request: Request, response: Response): Promise<void> {
     const parameters = new Parameters(request.body);
-    const typed = parameters.get('phone') ?? '';
+    const typed = (parameters.get('phone') ?? '').slice(0, MAX_SHOWN_CHARACTERS);
     const phone = parsePhone(typed, this.config.otp.defaultCountry);
-    if (await this.continueIfSignedIn(flow, request, response, phone)) return;
-    const { form } = flow;
-    const reject = (error: TextSelector): void =>
-      this.pages.sendPhonePage(response, form, { status: 400, phone: typed, error });
-    if (phone === undefined) return reject(({ phone: texts }) => texts.invalid);
-    const { transaction: signInId } = form.binding;
-    const visitor = this.keys.visitor(request);
-    const result = await this.otp.send(signInId, phone, visitor, languageOf(request));
+    if (await flow.findSignedInUser(request, phone)) return sendRedirect(response, flow.nextUrl);
+    const rejectPhone = (message: Message, seconds?: number): void =>
+      this.states.redirect(response, flow.phonePage, { phone: typed, message, seconds });
+    if (phone === undefined) return rejectPhone('invalid_phone');
+    const showCodePage = (message?: Message, seconds?: number): void =>
+      this.states.redirect(response, flow.codePage, { phone, message, seconds });
+    const isResend = parameters.get('again') !== undefined;
+    const result = await this.otp.send(phone, this.keys.visitor(request), languageOf(request));
     switch (result.outcome) {
-      case 'sent': {
-        const isResend = parameters.get('again') !== undefined;
-        const notice: TextSelector | undefined = isResend
-          ? ({ code }) => code.sentAgain
-          : undefined;
-        return this.pages.sendOneTimePasswordPage(response, form, phone, { notice });
-      }
+      case 'sent':
+        return showCodePage(isResend ? 'sent_again' : undefined);
       case 'unsupported_country':
-        return reject(({ phone: texts }) => texts.unsupportedCountry);
+        return rejectPhone('unsupported_country');
       case 'locked':
       case 'throttled':
         throw blockedPhone(result);
-      case 'message_limit':
-        return this.sendWaitPage(response, form, { typed, phone }, result.retryAfterSeconds);
+      case 'message_limit': {
+        const { retryAfterSeconds: seconds, isEarlierValid } = result;
+        if (isEarlierValid)
+          return showCodePage(isResend ? 'last_code_works' : 'earlier_code_works', seconds);
+        const pageExpiresFirst = seconds >= this.config.lifetimes.signIn;
+        return rejectPhone(pageExpiresFirst ? 'wait_too_long' : 'wait', seconds);
+      }
     }
   }
 
   async verify(flow: SignInFlow, request: Request, response: Response): Promise<void> {
-    if (await this.continueIfSignedIn(flow, request, response)) return;
-    const { form } = flow;
     const parameters = new Parameters(request.body);
     const phone = parsePhone(parameters.get('phone') ?? '');
+    if (await flow.findSignedInUser(request, phone)) return sendRedirect(response, flow.nextUrl);
     if (phone === undefined) throw malformedForm();
-    const reject = (error: TextSelector): void =>
-      this.pages.sendOneTimePasswordPage(response, form, phone, { status: 400, error });
+    const reject = (message: Message): void =>
+      this.states.redirect(response, flow.codePage, { phone, message });
     const password = parseOneTimePassword(parameters.get('code') ?? '');
-    if (password === undefined) return reject(({ code }) => code.invalid);
-    const guess = {
-      signInId: form.binding.transaction,
-      password,
-      visitor: this.keys.visitor(request),
-    };
+    if (password === undefined) return reject('invalid_code');
+    const guess = { phone, password, visitor: this.keys.visitor(request) };
     const verification = await this.signIn.signIn(request, response, guess, flow.onSignIn);
     const { outcome } = verification;
     switch (outcome) {
       case 'verified':
-        return flow.next(response, verification.user);
+        return this.states.redirect(response, { ...flow.codePage, url: flow.nextUrl });
       case 'locked':
       case 'throttled':
         throw blockedPhone(verification);
@@ -98,39 +118,8 @@ export class SignInFlowService {
       case 'no_valid_password':
         // `decision` is the group of all page forms.
         await this.attempts.record(request, 'decision');
-        return reject(({ code }) => (outcome === 'wrong' ? code.wrong : code.expired));
+        return reject(outcome === 'wrong' ? 'wrong_code' : 'expired_code');
     }
-  }
-
-  /** Shows when the user can request the next message. If the last one-time password is still valid, the user can enter it. */
-  private async sendWaitPage(
-    response: Response,
-    form: SignInForm,
-    { typed, phone }: { typed: string; phone: string },
-    seconds: number,
-  ): Promise<void> {
-    const pageExpiresFirst = seconds >= this.config.lifetimes.signIn;
-    const error: TextSelector = ({ code }) =>
-      pageExpiresFirst ? `${code.wait(seconds)} ${code.pageExpiresFirst}` : code.wait(seconds);
-    const feedback = { status: 429, retryAfterSeconds: seconds };
-    if (await this.otp.hasValidOneTimePassword(form.binding.transaction, phone)) {
-      const notice: TextSelector = (texts) => `${error(texts)} ${texts.code.lastCodeWorks}`;
-      this.pages.sendOneTimePasswordPage(response, form, phone, { ...feedback, notice });
-    } else {
-      this.pages.sendPhonePage(response, form, { ...feedback, phone: typed, error });
-    }
-  }
-
-  /** If the user is already signed in, sends the next page and returns true. */
-  private async continueIfSignedIn(
-    { findSignedInUser, next }: SignInFlow,
-    request: Request,
-    response: Response,
-    phone?: string,
-  ): Promise<boolean> {
-    const user = await findSignedInUser(request, phone);
-    if (user) await next(response, user);
-    return user !== null;
   }
 }
 

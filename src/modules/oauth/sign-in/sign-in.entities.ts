@@ -38,14 +38,17 @@ export class TrustedDevice {
   signedInAt: Date;
 }
 
-/** The one-time password of a sign-in. A newer one replaces it. */
+/**
+ * The newest one-time password that a browser requested for a phone. It works in each sign-in of that browser, so that a user who
+ * starts again can enter it.
+ */
 @Entity('otp_challenges')
 @Index('ix_otp_challenges_expires_at', ['expiresAt'])
 @Index('ix_otp_challenges_phone', ['phone'])
 export class OtpChallenge {
-  /** The id of the sign-in: the `transaction` field of its forms. */
+  /** A digest of the browser and the phone. */
   @PrimaryColumn({ ...ID, name: 'transaction_id' })
-  signInId: string;
+  id: string;
 
   /** E.164. */
   @Column(text(16))

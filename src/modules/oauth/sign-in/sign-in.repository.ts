@@ -51,47 +51,38 @@ export class SignInRepository {
     return upsert(tx, TrustedDevice, device);
   }
 
-  /** Replaces the earlier challenge of the same sign-in. */
+  /** Replaces the earlier challenge of the same browser and phone. */
   saveChallenge(tx: Transaction, challenge: OtpChallenge): Promise<void> {
     return upsert(tx, OtpChallenge, challenge);
   }
 
   /** Whether this challenge is committed and not replaced by another. Waits for a concurrent transaction that writes it. */
-  async isStored(tx: Transaction, { signInId, codeHash }: OtpChallenge): Promise<boolean> {
-    const where = { signInId, codeHash };
+  async isStored(tx: Transaction, { id, codeHash }: OtpChallenge): Promise<boolean> {
+    const where = { id, codeHash };
     const { affected } = await entities(tx).update(OtpChallenge, where, {
       codeHash: unchanged('code_hash'),
     });
     return affected === 1;
   }
 
-  findOpenChallenge(signInId: string, now: Date): Promise<OtpChallenge | null> {
-    return this.dataSource.manager.findOneBy(OtpChallenge, openChallenge(signInId, now));
-  }
-
-  hasOpenChallenge(signInId: string, phone: string, now: Date, tx?: Transaction): Promise<boolean> {
+  hasOpenChallenge(id: string, now: Date, tx?: Transaction): Promise<boolean> {
     const manager = tx ? entities(tx) : this.dataSource.manager;
-    return manager.existsBy(OtpChallenge, { ...openChallenge(signInId, now), phone });
+    return manager.existsBy(OtpChallenge, openChallenge(id, now));
   }
 
   /**
    * Counts the attempt before the comparison, so that concurrent attempts cannot exceed the limit. Returns null if no challenge is
    * open.
    */
-  async countAttempt(
-    tx: Transaction,
-    signInId: string,
-    phone: string,
-    now: Date,
-  ): Promise<OtpChallenge | null> {
-    const where = { ...openChallenge(signInId, now), phone };
+  async countAttempt(tx: Transaction, id: string, now: Date): Promise<OtpChallenge | null> {
+    const where = openChallenge(id, now);
     const { affected } = await entities(tx).increment(OtpChallenge, where, 'attempts', 1);
-    return affected === 1 ? entities(tx).findOneBy(OtpChallenge, { signInId }) : null;
+    return affected === 1 ? entities(tx).findOneBy(OtpChallenge, { id }) : null;
   }
 
   /** Returns false if the challenge was consumed before. */
-  async consumeChallenge(tx: Transaction, signInId: string, now: Date): Promise<boolean> {
-    const where = { signInId, consumedAt: IsNull() };
+  async consumeChallenge(tx: Transaction, id: string, now: Date): Promise<boolean> {
+    const where = { id, consumedAt: IsNull() };
     const { affected } = await entities(tx).update(OtpChallenge, where, { consumedAt: now });
     return affected === 1;
   }
@@ -134,9 +125,9 @@ export class SignInRepository {
 }
 
 /** An open challenge is neither expired nor consumed, and allows another attempt. */
-function openChallenge(signInId: string, now: Date): FindOptionsWhere<OtpChallenge> {
+function openChallenge(id: string, now: Date): FindOptionsWhere<OtpChallenge> {
   return {
-    signInId,
+    id,
     attempts: LessThan(MAX_ATTEMPTS),
     consumedAt: IsNull(),
     expiresAt: MoreThan(now),

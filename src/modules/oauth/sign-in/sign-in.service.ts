@@ -4,21 +4,12 @@ import { Clock, addMilliseconds, MINUTE, SECOND } from '../../../platform/clock.
 import { AppConfig } from '../../../platform/config/app-config.js';
 import { UnknownCommitOutcome } from '../../../platform/database/errors.js';
 import { TransactionRunner } from '../../../platform/database/transaction.js';
-import { timeOf } from '../../../platform/ids.js';
 import { randomToken, sha256 } from '../../../platform/secrets.js';
 import type { SignInUser } from '../../users/users.repository.js';
 import { UsersService } from '../../users/users.service.js';
 import { BrowserCookies } from '../protocol/browser-cookies.js';
 import { type Guess, type OnSignIn, OtpService, type Verification } from './otp.service.js';
 import { SignInRepository } from './sign-in.repository.js';
-
-/**
- * The id contains the time at which the sign-in started. The expiry is computed from the id, so that responses do not reveal whether
- * an id was deleted or never existed.
- */
-export function signInExpiresAt(signInId: string, { lifetimes }: AppConfig): Date {
-  return addMilliseconds(timeOf(signInId), lifetimes.signIn * SECOND);
-}
 
 /** Sign-in sessions of browsers. A user with a session skips the one-time password, but not the consent page. */
 @Injectable()

@@ -1,0 +1,98 @@
+import { Controller, Get, Param, Post, Query, Req, Res } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { isId } from '../../../platform/ids.js';
+import { BrowserForm, BrowserPages } from '../browser/browser-form.decorator.js';
+import { ACCOUNT_PATH, APPS_PATH } from '../browser/oauth-pages.js';
+import type { ResultPage } from '../browser/page-state.js';
+import { sendRedirect } from '../protocol/authorization-response.js';
+import { type BoundSignIn, FormTokens } from '../protocol/form-tokens.js';
+import { Parameters } from '../protocol/parameters.js';
+import { SignInFlowService, type SignInFlow } from '../sign-in/sign-in-flow.js';
+import { SignInService } from '../sign-in/sign-in.service.js';
+import { AccountSessions } from './account-sessions.service.js';
+
+/** Sign-in to the account pages. `next` is the client id of the connected app whose page follows. */
+@BrowserPages()
+@Controller('account')
+export class AccountSignInController {
+  constructor(
+    private readonly sessions: AccountSessions,
+    private readonly flows: SignInFlowService,
+    private readonly formTokens: FormTokens,
+    private readonly signIn: SignInService,
+  ) {}
+
+  @Get('sign-in/:transaction/phone')
+  async showPhonePage(
+    @Param('transaction') id: string,
+    @Query() query: Record<string, unknown>,
+    @Req() request: Request,
+    @Res() response: Response,
+  ): Promise<void> {
+    const flow = this.flow(this.formTokens.signInOfPage(request, id), nextOf(query));
+    await this.flows.showPhonePage(flow, request, response);
+  }
+
+  @BrowserForm()
+  @Post('sign-in')
+  async sendOneTimePassword(@Req() request: Request, @Res() response: Response): Promise<void> {
+    await this.flows.sendOneTimePassword(this.flowOfForm(request), request, response);
+  }
+
+  @Get('sign-in/:transaction/code')
+  async showCodePage(
+    @Param('transaction') id: string,
+    @Query() query: Record<string, unknown>,
+    @Req() request: Request,
+    @Res() response: Response,
+  ): Promise<void> {
+    const flow = this.flow(this.formTokens.signInOfPage(request, id), nextOf(query));
+    await this.flows.showCodePage(flow, request, response);
+  }
+
+  @BrowserForm()
+  @Post('verify')
+  async verify(@Req() request: Request, @Res() response: Response): Promise<void> {
+    await this.flows.verify(this.flowOfForm(request), request, response);
+  }
+
+  /** Handles "Not you?": ends the session and redirects to the same page, which then starts a sign-in. */
+  @BrowserForm()
+  @Post('sign-out')
+  async signOut(@Req() request: Request, @Res() response: Response): Promise<void> {
+    await this.sessions.findByForm(request);
+    await this.signIn.signOut(request, response);
+    sendRedirect(response, connectedAppsUrl(nextOf(request.body)));
+  }
+
+  private flowOfForm(request: Request): SignInFlow {
+    const flow = this.flow(this.formTokens.signInOfForm(request), nextOf(request.body));
+    request.context.resultPage = flow.phonePage;
+    return flow;
+  }
+
+  private flow({ signInId, token }: BoundSignIn, next: string | undefined): SignInFlow {
+    const statePath = `${ACCOUNT_PATH}/sign-in/${signInId}`;
+    const page = (step: 'phone' | 'code'): ResultPage => ({
+      statePath,
+      url: `${statePath}/${step}${next === undefined ? '' : `?next=${next}`}`,
+    });
+    return {
+      form: { binding: { transaction: signInId, token, next }, path: ACCOUNT_PATH },
+      phonePage: page('phone'),
+      codePage: page('code'),
+      nextUrl: connectedAppsUrl(next),
+      findSignedInUser: (request) => this.signIn.current(request),
+    };
+  }
+}
+
+/** The page of one connected app, or the list of all. */
+function connectedAppsUrl(clientId: string | undefined): string {
+  return clientId === undefined ? APPS_PATH : `${APPS_PATH}/${clientId}`;
+}
+
+function nextOf(source: Record<string, unknown>): string | undefined {
+  const next = new Parameters(source).get('next');
+  return isId('svc_app', next) ? next : undefined;
+}

@@ -1,0 +1,156 @@
+import { Injectable } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import type { TextSelector } from '../../../pages/translations/translations.js';
+import { isId } from '../../../platform/ids.js';
+import { sendRedirect } from '../protocol/authorization-response.js';
+import { BrowserCookies } from '../protocol/browser-cookies.js';
+import { restoredError, type PageError } from '../protocol/page-error.js';
+
+/** The page that shows the result of a form. */
+export interface ResultPage {
+  url: string;
+  /** The path of the cookie that carries the state to the page. */
+  statePath: string;
+}
+
+declare module '../../../platform/request-context.js' {
+  interface RequestContext {
+    /** Set once the form token is verified. `PageErrorFilter` redirects to it with the error. */
+    resultPage?: ResultPage;
+  }
+}
+
+/**
+ * What a form tells the page that shows its result. Every form redirects to such a page, so that Back and Reload repeat no form. The
+ * state is a cookie of that page, not a part of its URL, because it may contain a phone number.
+ */
+export interface PageState {
+  /** As typed for the phone page, E.164 for the page of the one-time password. */
+  phone?: string;
+  message?: Message;
+  /** The code of a `PageError`. */
+  error?: string;
+  /** Seconds until the user may try again, for `Retry-After`. */
+  seconds?: number;
+  /** With `error`. */
+  requestId?: string;
+  /** With `removed`: the number of apps, or the only one. */
+  count?: number;
+  clientId?: string;
+}
+
+/** How a page shows a message: as an error at the field, or as a notice. */
+interface Shown {
+  status: 200 | 400 | 429;
+  error?: TextSelector;
+  notice?: TextSelector;
+}
+
+type MessageValues = Pick<PageState, 'seconds' | 'count'> & {
+  /** The name of the app with `clientId`. */
+  appName?: string;
+};
+
+/** The messages about a form, with the values of the state. */
+const MESSAGES = {
+  invalid_phone: () => ({ status: 400, error: ({ phone }) => phone.invalid }),
+  unsupported_country: () => ({ status: 400, error: ({ phone }) => phone.unsupportedCountry }),
+  invalid_code: () => ({ status: 400, error: ({ code }) => code.invalid }),
+  wrong_code: () => ({ status: 400, error: ({ code }) => code.wrong }),
+  expired_code: () => ({ status: 400, error: ({ code }) => code.expired }),
+  sent_again: () => ({ status: 200, notice: ({ code }) => code.sentAgain }),
+  wait: ({ seconds = 0 }) => ({ status: 429, error: ({ code }) => code.wait(seconds) }),
+  wait_too_long: ({ seconds = 0 }) => ({
+    status: 429,
+    error: ({ code }) => `${code.wait(seconds)} ${code.pageExpiresFirst}`,
+  }),
+  /** The user asked for a new one-time password too early. */
+  last_code_works: ({ seconds = 0 }) => ({
+    status: 429,
+    notice: ({ code }) => `${code.wait(seconds)} ${code.lastCodeWorks}`,
+  }),
+  /** The user started again and continues with the one-time password of before. */
+  earlier_code_works: ({ seconds = 0 }) => ({
+    status: 200,
+    notice: ({ code }) => `${code.lastCodeWorks} ${code.wait(seconds)}`,
+  }),
+  no_app_selected: () => ({ status: 400, error: ({ apps }) => apps.noneSelected }),
+  already_removed: () => ({ status: 200, notice: ({ apps }) => apps.alreadyRemoved }),
+  removed: ({ count = 0, appName }) => ({
+    status: 200,
+    notice: ({ apps }) =>
+      appName === undefined ? apps.removedSeveral(count) : apps.removed(appName),
+  }),
+} satisfies Record<string, (values: MessageValues) => Shown>;
+
+export type Message = keyof typeof MESSAGES;
+
+export function messageOf({
+  message,
+  ...values
+}: MessageValues & Pick<PageState, 'message'>): Shown & { retryAfterSeconds?: number } {
+  if (message === undefined) return { status: 200 };
+  const shown: Shown = MESSAGES[message](values);
+  return shown.status === 429 ? { ...shown, retryAfterSeconds: values.seconds } : shown;
+}
+
+/** Carries the state of pages from a form to the page that shows its result. */
+@Injectable()
+export class PageStates {
+  constructor(private readonly cookies: BrowserCookies) {}
+
+  redirect(response: Response, { url, statePath }: ResultPage, state: PageState = {}): void {
+    this.save(response, statePath, state);
+    sendRedirect(response, url);
+  }
+
+  /**
+   * The state of the opened page. Its message and error are shown once.
+   * @throws PageError the error of the form
+   */
+  take(request: Request, response: Response, statePath: string): PageState {
+    const state = parseState(this.cookies.pageState(request));
+    const { message, error, ...rest } = state;
+    if (message !== undefined || error !== undefined)
+      this.save(response, statePath, { phone: rest.phone });
+    const pageError = toPageError(state);
+    if (pageError) throw pageError;
+    return state;
+  }
+
+  private save(response: Response, statePath: string, state: PageState): void {
+    const values = Object.entries(state).flatMap(([name, value]): [string, string][] =>
+      value === undefined ? [] : [[name, String(value)]],
+    );
+    this.cookies.setPageState(response, statePath, new URLSearchParams(values).toString());
+  }
+}
+
+/** Any program on the user's machine may set the cookie, so each value is checked. */
+function parseState(cookie = ''): PageState {
+  const values = new URLSearchParams(cookie);
+  const text = (name: string): string | undefined => values.get(name) ?? undefined;
+  const number = (name: string): number | undefined => {
+    const value = Number(text(name) ?? Number.NaN);
+    return Number.isSafeInteger(value) && value >= 0 ? value : undefined;
+  };
+  const message = text('message');
+  return {
+    phone: text('phone'),
+    message: message !== undefined && isMessage(message) ? message : undefined,
+    error: text('error'),
+    seconds: number('seconds'),
+    requestId: text('requestId'),
+    clientId: text('clientId'),
+    count: number('count'),
+  };
+}
+
+function isMessage(name: string): name is Message {
+  return Object.hasOwn(MESSAGES, name);
+}
+
+function toPageError({ error, seconds, requestId }: PageState): PageError | undefined {
+  if (error === undefined) return undefined;
+  return restoredError(error, { seconds, requestId: isId('req', requestId) ? requestId : '' });
+}

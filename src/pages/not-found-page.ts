@@ -1,0 +1,55 @@
+import { Catch, Injectable, type ArgumentsHost } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { AppConfig } from '../platform/config/app-config.js';
+import { ApiErrorFilter } from '../platform/http/errors/api-error.filter.js';
+import { UnknownPath } from '../platform/http/errors/http-error.js';
+import { acceptedLanguage } from './language.js';
+import { pageHeaders } from './page-headers.js';
+import { PageRenderer } from './page-renderer.js';
+import { CATALOGUES } from './translations/translations.js';
+
+/** Under these paths, programs are the callers. */
+const FOR_PROGRAMS = /^\/(dev\/v1|\.well-known)(\/|$)/;
+
+/** The page for people who open an address that does not exist. */
+@Injectable()
+export class NotFoundPage {
+  constructor(
+    private readonly renderer: PageRenderer,
+    private readonly config: AppConfig,
+  ) {}
+
+  /** @returns false if the request prefers JSON or is for an API; then nothing is sent */
+  sendIfPreferred(request: Request, response: Response): boolean {
+    if (FOR_PROGRAMS.test(request.path) || request.accepts(['json', 'html']) !== 'html')
+      return false;
+    const language = acceptedLanguage(request);
+    const { title, paragraphs, home } = CATALOGUES[language].notFound;
+    const view = { title, paragraphs, error: true, link: { href: '/', text: home } };
+    response
+      .status(404)
+      .set(pageHeaders({ secure: this.config.secure, language }))
+      .vary('Accept-Language')
+      .send(this.renderer.message(view, language));
+    return true;
+  }
+}
+
+/** Sends a page to browsers, and to all other clients the error body of the API. */
+@Catch(UnknownPath)
+export class UnknownPathFilter extends ApiErrorFilter {
+  constructor(
+    config: AppConfig,
+    private readonly page: NotFoundPage,
+  ) {
+    super(config);
+  }
+
+  override catch(thrown: UnknownPath, host: ArgumentsHost): void {
+    const request = host.switchToHttp().getRequest<Request>();
+    const response = host.switchToHttp().getResponse<Response>();
+    request.context.errorCode = thrown.code;
+    response.vary('Accept');
+    if (!this.page.sendIfPreferred(request, response)) super.catch(thrown, host);
+  }
+}

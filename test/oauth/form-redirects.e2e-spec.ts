@@ -1,0 +1,214 @@
+import type { User } from '../../src/modules/users/user.entity.js';
+import { Browser, cookieName, linkOf, type Page } from '../support/browser.js';
+import { onOneEngine } from '../support/database.js';
+import { authorizeLink } from '../support/oauth-flow.js';
+import { expectPage } from '../support/responses.js';
+import { DEFAULT_LIMITS, type TestClient, useTestApp } from '../support/test-app.js';
+
+const SIGN_IN = '/oauth/authorize/sign-in';
+const VERIFY = '/oauth/authorize/verify';
+const DECISION = '/oauth/authorize/decision';
+const APPS = '/account/apps';
+const DAY = 86_400_000;
+
+onOneEngine('Redirects of forms', (database) => {
+  const app = useTestApp(database, DEFAULT_LIMITS);
+  let client: TestClient;
+  let user: User;
+  let visitor: Browser;
+  let phonePage: Page;
+
+  beforeEach(async () => {
+    app().clock.advance(2 * DAY);
+    client = await app().addClient();
+    user = await app().addUser();
+    visitor = new Browser(app());
+    phonePage = await visitor.open(authorizeLink(client));
+  });
+
+  /** Submits a form and expects a redirect. Returns the path of the page. */
+  async function redirectOf(
+    page: Page,
+    action: string,
+    fields: Record<string, string | string[]> = {},
+  ): Promise<string> {
+    const response = await visitor.submit(page, action, fields, { follow: false });
+    expect(response).toMatchObject({ status: 303, html: '' });
+    expect(response.headers.get('cache-control')).toBe('no-store');
+    return response.location ?? '';
+  }
+
+  /** Opens a page twice. Expects the result the first time, and the page alone when it is reloaded. */
+  async function expectOnce(path: string, status: number, message: string): Promise<Page> {
+    const page = await visitor.open(path);
+    expectPage(page, status);
+    expect(page.html).toContain(message);
+    const reloaded = await visitor.open(path);
+    expectPage(reloaded, 200);
+    expect(reloaded.html).not.toContain(message);
+    return page;
+  }
+
+  async function requestCode(): Promise<{ page: Page; path: string; code: string }> {
+    const path = await redirectOf(phonePage, SIGN_IN, { phone: user.phone });
+    return { page: await visitor.open(path), path, code: await app().sms.password(user.phone) };
+  }
+
+  it('O148 shows an invalid phone number again with its message, once', async () => {
+    const path = await redirectOf(phonePage, SIGN_IN, { phone: '"415' });
+    expect(path).toMatch(/^\/oauth\/authorize\/txn_\w+\/phone$/);
+    const page = await expectOnce(path, 400, 'with country code, like +1 415 555 0100.</a>');
+    expect(page.html).toContain('value="&quot;415"');
+    expect((await visitor.open(path)).html).toContain('value="&quot;415"');
+  });
+
+  it('O148 shows the page for the code after Reload and sends no other message', async () => {
+    const { path, code } = await requestCode();
+    expect(path).toMatch(/\/code$/);
+    for (let reload = 0; reload < 3; reload += 1) expectPage(await visitor.open(path), 200);
+    expect(app().sms.count(user.phone)).toBe(1);
+    await expectOnce(
+      await redirectOf(await visitor.open(path), VERIFY, { code: '1' }),
+      400,
+      'Error',
+    );
+    const consent = await redirectOf(await visitor.open(path), VERIFY, { code });
+    expect(consent).toMatch(/\/consent$/);
+  });
+
+  it('O148 leads Back and Reload on the pages of a signed-in user to the consent page', async () => {
+    const { page, path, code } = await requestCode();
+    const consent = await redirectOf(page, VERIFY, { code });
+    for (const earlier of [path, path.replace(/code$/, 'phone')])
+      expect((await visitor.open(earlier)).location).toBe(consent);
+    expectPage(await visitor.open(consent), 200);
+    expectPage(await visitor.open(consent), 200);
+  });
+
+  it('O49 O148 shows 429 with Retry-After after a second click on "Send a new code", once', async () => {
+    const { page } = await requestCode();
+    const path = await redirectOf(page, SIGN_IN, { phone: user.phone, again: '1' });
+    const shown = await expectOnce(path, 429, 'The last code we sent still works.');
+    expect(Number(shown.headers.get('retry-after'))).toBeGreaterThan(50);
+  });
+
+  it('O127 O148 shows the error page of a locked phone once, with 429 and Retry-After', async () => {
+    const strangers = new Browser(app());
+    for (let message = 0; message < 2; message += 1) {
+      const page = await strangers.submit(await strangers.open(authorizeLink(client)), SIGN_IN, {
+        phone: user.phone,
+      });
+      const code = await app().sms.password(user.phone, { afterMessages: message });
+      const wrong = String((Number(code) + 1) % 1_000_000).padStart(6, '0');
+      for (let guess = 0; guess < 5; guess += 1)
+        await strangers.submit(page, VERIFY, { code: wrong });
+      app().clock.advance(61_000);
+    }
+    const path = await redirectOf(phonePage, SIGN_IN, { phone: user.phone });
+    const shown = await expectOnce(path, 429, 'Too many attempts');
+    expect(Number(shown.headers.get('retry-after'))).toBeGreaterThan(0);
+  });
+
+  it('O33 O148 leads a second decision to the page that explains it', async () => {
+    const { page, code } = await requestCode();
+    const consent = await visitor.open(await redirectOf(page, VERIFY, { code }));
+    const decision = { decision: 'approve', scope: 'profile.read' };
+    expect(await redirectOf(consent, DECISION, decision)).toContain('code=');
+    const path = await redirectOf(consent, DECISION, decision);
+    const again = await visitor.open(path);
+    expectPage(again, 409);
+    expectPage(await visitor.open(path), 409);
+  });
+
+  it('O148 leads an incomplete decision back to the consent page', async () => {
+    const { page, code } = await requestCode();
+    const consentPath = await redirectOf(page, VERIFY, { code });
+    const consent = await visitor.open(consentPath);
+    const path = await redirectOf(consent, DECISION, { decision: 'maybe' });
+    const shown = await visitor.open(path);
+    expectPage(shown, 400);
+    expect(shown.html).toContain('This form is incomplete');
+    expect((await visitor.open(path)).location).toBe(consentPath);
+  });
+
+  it('O146 O148 shows the result of removing apps once', async () => {
+    await app().accessToken(user, client);
+    app().clock.advance(61_000);
+    const list = await visitor.signInToAccount(user);
+    const none = await redirectOf(list, '/account/apps/revoke');
+    expect(none).toBe(APPS);
+    await expectOnce(none, 400, 'No app is selected');
+    const one = await redirectOf(list, '/account/apps/revoke', { client_id: client.clientId });
+    await expectOnce(one, 200, 'no longer has access');
+    await expectOnce(
+      await redirectOf(list, '/account/apps/revoke', { all: '1' }),
+      200,
+      'was already removed',
+    );
+  });
+
+  it('O30 answers a forged form directly', async () => {
+    const forged = await visitor.submit(phonePage, SIGN_IN, { token: 'x' }, { follow: false });
+    expectPage(forged, 403);
+  });
+
+  it('O31 shows no page of an authorization request to another browser', async () => {
+    const { path } = await requestCode();
+    const thief = new Browser(app());
+    for (const step of ['phone', 'code', 'consent']) {
+      const page = path.replace(/code$/, step);
+      expectPage(await thief.open(page), 403);
+      await thief.open(authorizeLink(client));
+      expectPage(await thief.open(page), 403);
+      thief.cookies.clear();
+    }
+  });
+
+  it('O35 shows no page of an expired authorization request', async () => {
+    const { path } = await requestCode();
+    app().clock.advance(15 * 60_000);
+    expectPage(await visitor.open(path), 400);
+    expectPage(await visitor.open('/oauth/authorize/txn_1/phone'), 400);
+  });
+
+  it('returns to the page for the phone number from the link "Use another number"', async () => {
+    const { page } = await requestCode();
+    const changed = await visitor.open(linkOf(page, 'Use another number'));
+    expectPage(changed, 200);
+    expect(changed.html).toContain(`value="${user.phone}"`);
+  });
+
+  it('O42 ignores cookies of other programs on the host, and keeps them', async () => {
+    const { path, code } = await requestCode();
+    const other = 'session=partner; browser=partner; page=message%3Dwrong_code';
+    const headers = { cookie: `${other}; ${visitor.cookie(path)}` };
+    const page = await app().fetch(path, { headers });
+    expect(page.status).toBe(200);
+    expect(await page.text()).not.toContain('Error');
+    const response = await visitor.submit(
+      await visitor.open(path),
+      VERIFY,
+      { code },
+      { follow: false },
+    );
+    for (const cookie of response.headers.getSetCookie())
+      expect(cookie).toMatch(new RegExp(`^devplatform-\\w+-${new URL(app().baseUrl).port}=`));
+  });
+
+  it.each([
+    'error=__proto__',
+    'error=toString',
+    'message=constructor',
+    'message=wait&seconds=-1',
+    'message=removed&count=1e999&clientId=x',
+    'error=locked_phone&seconds=NaN',
+    '%',
+    '=&=&;',
+  ])('shows a page in spite of the state "%s" in its cookie', async (state) => {
+    const { path } = await requestCode();
+    const name = cookieName(app().baseUrl, 'page');
+    const headers = { cookie: `${visitor.cookie()}; ${name}=${encodeURIComponent(state)}` };
+    const response = await app().fetch(path, { headers });
+    expect(response.status).toBeLessThan(500);
+  });
+});
