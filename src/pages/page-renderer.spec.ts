@@ -250,7 +250,7 @@ describe('Consent page', () => {
 
   it('submits one form with two buttons, after a disabled one for the Enter key', () => {
     const [first, deny, allow] = tagsOf(decision, 'button');
-    expect(first).toBe('<button type="submit" disabled hidden>');
+    expect(first).toMatch(/ type="submit" disabled /);
     expect(deny).toContain('type="submit" name="decision" value="deny"');
     expect(allow).toContain('type="submit" name="decision" value="approve"');
   });

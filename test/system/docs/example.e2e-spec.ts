@@ -9,15 +9,16 @@ import { rateLimits, UNLIMITED } from '../../support/test-app.js';
 
 const ANAS_PHONE = '+14155550101';
 
-/** A browser without scripts that visits two servers and stores cookies by host and port. */
+/** A browser without scripts that visits two servers. Like every browser, it sends cookies to all ports of a host (RFC 6265 §8.5). */
 class Browser {
-  private readonly cookies = new Map<string, Map<string, string>>();
+  private readonly cookies = new Map<string, { name: string; value: string; path: string }>();
 
   async open(url: string | URL, init: RequestInit = {}): Promise<Response> {
-    const { origin } = new URL(url);
-    const jar = this.cookies.get(origin) ?? new Map<string, string>();
-    this.cookies.set(origin, jar);
-    const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join('; ');
+    const { origin, pathname } = new URL(url);
+    const cookie = [...this.cookies.values()]
+      .filter(({ path }) => pathname.startsWith(path))
+      .map(({ name, value }) => `${name}=${value}`)
+      .join('; ');
     const response = await fetch(url, {
       redirect: 'manual',
       ...init,
@@ -25,7 +26,8 @@ class Browser {
     });
     for (const line of response.headers.getSetCookie()) {
       const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
-      jar.set(name, value);
+      const path = /; Path=([^;]*)/.exec(line)?.[1] ?? '/';
+      this.cookies.set(`${name} ${path}`, { name, value, path });
     }
     return response;
   }
@@ -39,7 +41,10 @@ class Browser {
     );
     if (hidden.length === 0) throw new Error(`No form posts to ${action}:\n${html}`);
     const body = new URLSearchParams([...hidden, ...fields]);
-    return this.open(new URL(action, page.url), { method: 'POST', body });
+    const response = await this.open(new URL(action, page.url), { method: 'POST', body });
+    const next = new URL(response.headers.get('location') ?? '', page.url);
+    // Follows the redirect to the next page, but not to the app.
+    return next.origin === new URL(page.url).origin ? this.open(next) : response;
   }
 }
 

@@ -3,7 +3,7 @@ import type { Request, Response } from 'express';
 import { isId } from '../../../platform/ids.js';
 import { BrowserForm, BrowserPages } from '../browser/browser-form.decorator.js';
 import { ACCOUNT_PATH, APPS_PATH } from '../browser/oauth-pages.js';
-import type { ResultPage } from '../browser/page-state.js';
+import { PageStates, type ResultPage } from '../browser/page-state.js';
 import { sendRedirect } from '../protocol/authorization-response.js';
 import { type BoundSignIn, FormTokens } from '../protocol/form-tokens.js';
 import { Parameters } from '../protocol/parameters.js';
@@ -19,6 +19,7 @@ export class AccountSignInController {
     private readonly sessions: AccountSessions,
     private readonly flows: SignInFlowService,
     private readonly formTokens: FormTokens,
+    private readonly states: PageStates,
     private readonly signIn: SignInService,
   ) {}
 
@@ -30,7 +31,8 @@ export class AccountSignInController {
     @Res() response: Response,
   ): Promise<void> {
     const flow = this.flow(this.formTokens.signInOfPage(request, id), nextOf(query));
-    await this.flows.showPhonePage(flow, request, response);
+    const state = this.states.take(request, response, flow.phonePage.statePath);
+    await this.flows.showPhonePage(flow, state, request, response);
   }
 
   @BrowserForm()
@@ -47,7 +49,8 @@ export class AccountSignInController {
     @Res() response: Response,
   ): Promise<void> {
     const flow = this.flow(this.formTokens.signInOfPage(request, id), nextOf(query));
-    await this.flows.showCodePage(flow, request, response);
+    const state = this.states.take(request, response, flow.codePage.statePath);
+    await this.flows.showCodePage(flow, state, request, response);
   }
 
   @BrowserForm()

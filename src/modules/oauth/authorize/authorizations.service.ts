@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Request } from 'express';
+import type { Request, Response } from 'express';
 import { Clock } from '../../../platform/clock.js';
 import { newId } from '../../../platform/ids.js';
 import { formatScope, parseScope, type Scope } from '../../../platform/access/scopes.js';
@@ -8,7 +8,7 @@ import { AppConfig } from '../../../platform/config/app-config.js';
 import { TransactionRunner, type Transaction } from '../../../platform/database/transaction.js';
 import type { FormBinding } from '../../../pages/views.js';
 import { AppsService, type RegisteredApp } from '../clients/apps.service.js';
-import type { ResultPage } from '../browser/page-state.js';
+import { PageStates, type PageState, type ResultPage } from '../browser/page-state.js';
 import {
   alreadyDecided,
   InvalidForm,
@@ -45,6 +45,7 @@ export class AuthorizationsService {
     private readonly repository: AuthorizationsRepository,
     private readonly apps: AppsService,
     private readonly formTokens: FormTokens,
+    private readonly states: PageStates,
     private readonly transactions: TransactionRunner,
     private readonly clock: Clock,
     private readonly config: AppConfig,
@@ -78,7 +79,7 @@ export class AuthorizationsService {
 
   /**
    * Finds the authorization request that a form belongs to, and lets its result appear on the pages of the request.
-   * @throws PageError as `findByPage`, or if the form is not from this browser
+   * @throws PageError as `openPage`, or if the form is not from this browser
    */
   findByForm(request: Request): Promise<PendingAuthorization> {
     const signIn = this.formTokens.signInOfForm(request);
@@ -87,12 +88,19 @@ export class AuthorizationsService {
   }
 
   /**
-   * Finds the authorization request whose page is opened.
+   * Finds the authorization request whose page is opened, and what the page shows of the last form.
    * @throws PageError if the authorization request has expired, was decided or belongs to another browser, or if the app was disabled
-   * or is no longer registered for the redirect URI or for at least one of the requested scopes
+   * or is no longer registered for the redirect URI or for at least one of the requested scopes; the error of the last form
    */
-  findByPage(request: Request, id: string): Promise<PendingAuthorization> {
-    return this.find(request, this.formTokens.signInOfPage(request, id));
+  async openPage(
+    request: Request,
+    response: Response,
+    id: string,
+  ): Promise<{ pending: PendingAuthorization; state: PageState }> {
+    const signIn = this.formTokens.signInOfPage(request, id);
+    const { statePath } = authorizationPage(request, id, 'phone');
+    const state = this.states.take(request, response, statePath);
+    return { pending: await this.find(request, signIn), state };
   }
 
   private async find(

@@ -3,7 +3,6 @@ import type { Request, Response } from 'express';
 import { canonicalScopes } from '../../../platform/access/scopes.js';
 import { AppConfig } from '../../../platform/config/app-config.js';
 import { BrowserForm, BrowserPages } from '../browser/browser-form.decorator.js';
-import { PageStates } from '../browser/page-state.js';
 import {
   AuthorizationError,
   codeRedirect,
@@ -25,7 +24,6 @@ export class ConsentController {
     private readonly authorizations: AuthorizationsService,
     private readonly signIn: SignInService,
     private readonly consent: ConsentService,
-    private readonly states: PageStates,
     private readonly config: AppConfig,
   ) {}
 
@@ -36,8 +34,7 @@ export class ConsentController {
     @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
-    const pending = await this.authorizations.findByPage(request, id);
-    this.states.take(request, response, authorizationPage(request, id, 'consent').statePath);
+    const { pending } = await this.authorizations.openPage(request, response, id);
     const user = await this.signIn.current(request);
     if (user && user.id === pending.userId) await this.consent.showPage(response, pending, user);
     else sendRedirect(response, authorizationPage(request, id, 'phone').url);

@@ -30,8 +30,8 @@ export class SignInController {
     @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
-    const pending = await this.authorizations.findByPage(request, id);
-    await this.flows.showPhonePage(this.flow(pending, request), request, response);
+    const { pending, state } = await this.authorizations.openPage(request, response, id);
+    await this.flows.showPhonePage(this.flow(pending, request), state, request, response);
   }
 
   @BrowserForm()
@@ -48,8 +48,8 @@ export class SignInController {
     @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
-    const pending = await this.authorizations.findByPage(request, id);
-    await this.flows.showCodePage(this.flow(pending, request), request, response);
+    const { pending, state } = await this.authorizations.openPage(request, response, id);
+    await this.flows.showCodePage(this.flow(pending, request), state, request, response);
   }
 
   @BrowserForm()

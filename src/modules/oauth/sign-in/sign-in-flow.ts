@@ -4,7 +4,13 @@ import { parsePhone } from '../../users/phone-number.js';
 import { AppConfig } from '../../../platform/config/app-config.js';
 import type { SignInUser } from '../../users/users.repository.js';
 import { OAuthPages, type SignInForm } from '../browser/oauth-pages.js';
-import { messageOf, PageStates, type Message, type ResultPage } from '../browser/page-state.js';
+import {
+  messageOf,
+  PageStates,
+  type Message,
+  type PageState,
+  type ResultPage,
+} from '../browser/page-state.js';
 import { sendRedirect } from '../protocol/authorization-response.js';
 import {
   lockedPhone,
@@ -51,15 +57,23 @@ export class SignInFlowService {
     private readonly config: AppConfig,
   ) {}
 
-  async showPhonePage(flow: SignInFlow, request: Request, response: Response): Promise<void> {
-    const state = this.states.take(request, response, flow.phonePage.statePath);
-    if (await flow.findSignedInUser(request)) return sendRedirect(response, flow.nextUrl);
+  async showPhonePage(
+    flow: SignInFlow,
+    state: PageState,
+    request: Request,
+    response: Response,
+  ): Promise<void> {
+    if (await flow.findSignedInUser(request)) return this.next(flow, response);
     this.pages.sendPhonePage(response, flow.form, { ...messageOf(state), phone: state.phone });
   }
 
-  async showCodePage(flow: SignInFlow, request: Request, response: Response): Promise<void> {
-    const state = this.states.take(request, response, flow.codePage.statePath);
-    if (await flow.findSignedInUser(request)) return sendRedirect(response, flow.nextUrl);
+  async showCodePage(
+    flow: SignInFlow,
+    state: PageState,
+    request: Request,
+    response: Response,
+  ): Promise<void> {
+    if (await flow.findSignedInUser(request)) return this.next(flow, response);
     const phone = parsePhone(state.phone ?? '');
     if (phone === undefined) return sendRedirect(response, flow.phonePage.url);
     const view = { phone, phonePageUrl: flow.phonePage.url };
@@ -70,7 +84,7 @@ export class SignInFlowService {
     const parameters = new Parameters(request.body);
     const typed = (parameters.get('phone') ?? '').slice(0, MAX_SHOWN_CHARACTERS);
     const phone = parsePhone(typed, this.config.otp.defaultCountry);
-    if (await flow.findSignedInUser(request, phone)) return sendRedirect(response, flow.nextUrl);
+    if (await flow.findSignedInUser(request, phone)) return this.next(flow, response);
     const rejectPhone = (message: Message, seconds?: number): void =>
       this.states.redirect(response, flow.phonePage, { phone: typed, message, seconds });
     if (phone === undefined) return rejectPhone('invalid_phone');
@@ -99,7 +113,7 @@ export class SignInFlowService {
   async verify(flow: SignInFlow, request: Request, response: Response): Promise<void> {
     const parameters = new Parameters(request.body);
     const phone = parsePhone(parameters.get('phone') ?? '');
-    if (await flow.findSignedInUser(request, phone)) return sendRedirect(response, flow.nextUrl);
+    if (await flow.findSignedInUser(request, phone)) return this.next(flow, response);
     if (phone === undefined) throw malformedForm();
     const reject = (message: Message): void =>
       this.states.redirect(response, flow.codePage, { phone, message });
@@ -110,7 +124,7 @@ export class SignInFlowService {
     const { outcome } = verification;
     switch (outcome) {
       case 'verified':
-        return this.states.redirect(response, { ...flow.codePage, url: flow.nextUrl });
+        return this.next(flow, response);
       case 'locked':
       case 'throttled':
         throw blockedPhone(verification);
@@ -120,6 +134,11 @@ export class SignInFlowService {
         await this.attempts.record(request, 'decision');
         return reject(outcome === 'wrong' ? 'wrong_code' : 'expired_code');
     }
+  }
+
+  /** Continues after the sign-in, and deletes what its pages remember. */
+  private next({ codePage, nextUrl }: SignInFlow, response: Response): void {
+    this.states.redirect(response, { ...codePage, url: nextUrl });
   }
 }
 
