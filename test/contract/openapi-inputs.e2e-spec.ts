@@ -38,6 +38,10 @@ onOneEngine('Inputs of the OpenAPI document', (database) => {
     [true, [image('é'.repeat(1000))]],
     [true, Array.from({ length: 10 }, () => image(`${EMOJI.repeat(1000)}${'"'.repeat(1028)}`))],
     [true, ['https://bücher.example/']],
+    [
+      true,
+      ['https://💩.example/', 'https://例え。jp/', 'https://نامه‌ای.com/', 'https://a_b.example/'],
+    ],
     [true, ['http://[::1]:8080/a']],
     [true, ['http://127.0.0.1/']],
     [true, ['https://example.com:65535/']],
