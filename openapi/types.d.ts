@@ -2368,7 +2368,7 @@ export interface operations {
                 response_type: "code";
                 /** @description Space-separated. */
                 scope: string;
-                /** @description A random value, returned unchanged. At most 4,096 bytes: 4,096 ASCII characters, or 1,024 characters of any kind. */
+                /** @description A random value, returned unchanged. At most 4,096 bytes in UTF-8: 4,096 ASCII characters, or 1,024 characters of any kind. */
                 state: string;
                 /** @description Required for public apps (RFC 7636). */
                 code_challenge?: string;
