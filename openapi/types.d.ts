@@ -350,7 +350,7 @@ export interface components {
              */
             type?: string | null;
             /**
-             * @description Image URLs. Each is an absolute http or https URL without user name, password, spaces or backslashes. It has at most 2,048 characters, of which at most 1,000 are not ASCII.
+             * @description Image URLs, stored as sent. Each is an `http://` or `https://` URL that the URL Standard (https://url.spec.whatwg.org) parses, without user name, password, white space, control characters or backslashes. It has at most 2,048 characters, of which at most 1,000 are not ASCII.
              * @example [
              *       "https://example.com/party.jpg"
              *     ]
@@ -2368,7 +2368,7 @@ export interface operations {
                 response_type: "code";
                 /** @description Space-separated. */
                 scope: string;
-                /** @description A random value, returned unchanged. At most 4,096 bytes: 4,096 ASCII characters, or 1,024 characters of any kind. */
+                /** @description A random value, returned unchanged. At most 4,096 bytes in UTF-8: 4,096 ASCII characters, or 1,024 characters of any kind. */
                 state: string;
                 /** @description Required for public apps (RFC 7636). */
                 code_challenge?: string;

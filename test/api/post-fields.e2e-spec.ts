@@ -61,6 +61,21 @@ onOneEngine('POST /posts: fields', (database) => {
     });
   });
 
+  it('C72 echoes URLs of internationalized domains as sent, and links to them', async () => {
+    const member = await Member.join(app());
+    const images = [
+      'https://\u{1f4a9}.example/a',
+      'HTTPS://\u4f8b\u3048\u3002jp',
+      'http://a_b.example/\u0646\u200c',
+    ];
+    const post = await member.publish({ images });
+    expect(post).toMatchObject({ images });
+    const page = await app().fetch(new URL(post.permalink).pathname);
+    expect(page.status).toBe(200);
+    const html = await page.text();
+    for (const image of images) expect(html).toContain(`href="${image}"`);
+  });
+
   it('echoes empty lists beside content', async () => {
     const member = await Member.join(app());
     const post = await member.publish({ content: 'a', images: [], tags: [] });

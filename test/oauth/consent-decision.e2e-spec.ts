@@ -123,7 +123,7 @@ onOneEngine('Consent decision', (database) => {
     await expectUndecided(page);
   });
 
-  it('rejects a form in JSON, without a body, above the size limit or with malformed percent-encoding', async () => {
+  it('rejects a form in JSON, without a body, above the size limit, with malformed percent-encoding or in another charset than UTF-8', async () => {
     const page = await consentPage();
     const post = async (body: string | null, type: string): Promise<number> => {
       const headers = { cookie: visitor.cookie(), 'content-type': type };
@@ -133,7 +133,16 @@ onOneEngine('Consent decision', (database) => {
     expect(await post(null, 'application/x-www-form-urlencoded')).toBe(400);
     expect(await post('x'.repeat(20_000), 'application/x-www-form-urlencoded')).toBe(400);
     expect(await post('%zz', 'application/x-www-form-urlencoded')).toBe(400);
+    const latin = 'application/x-www-form-urlencoded; charset=ISO-8859-1';
+    expect(await post(fieldsOf(page).toString(), latin)).toBe(400);
     await expectUndecided(page);
+  });
+
+  it('accepts a form whose type has unknown parameters', async () => {
+    const type = 'application/x-www-form-urlencoded; charset=utf8; version=1';
+    const page = await consentPage();
+    const done = await visitor.post(DECISION, fieldsOf(page), { 'content-type': type });
+    expect(redirectParameters(done).has('code')).toBe(true);
   });
 
   it('O31 rejects the form in another browser, even with a session', async () => {

@@ -85,6 +85,22 @@ onOneEngine('Token endpoint: requests', (database) => {
     expect(response.status).toBe(200);
   });
 
+  it('O62 names the charset of a form that is not UTF-8, and consumes nothing', async () => {
+    const encoded = new URLSearchParams(await validForm()).toString();
+    const latin = { 'content-type': `${FORM}; charset=ISO-8859-1` };
+    for (const path of ['token', 'revoke', 'introspect']) {
+      const init = { method: 'POST', body: encoded, headers: latin };
+      const response = await app().fetch(`/oauth/${path}`, init);
+      expect(response.status).toBe(400);
+      expect(await json(response)).toMatchObject({
+        error: 'invalid_request',
+        error_description: expect.stringMatching(/^The body must be UTF-8/),
+      });
+    }
+    const response = await send(encoded, { 'content-type': `${FORM}; charset=utf8; version=1` });
+    expect(response.status).toBe(200);
+  });
+
   it('O62 rejects a request without a body and Content-Type as invalid_request, and an empty form as invalid_client', async () => {
     await expectTokenError(await send(null), 'invalid_request');
     await expectTokenError(await send(null, { 'content-type': FORM }), 'invalid_client');

@@ -212,8 +212,8 @@ export const BODIES: Topic = {
       source: 'product requirements, section 4',
     },
     C50: {
-      rule: 'The charset is UTF-8, in any letter case, quoted or not. Any other charset returns 415.',
-      source: 'RFC 8259 §8.1, §11',
+      rule: 'The charset is `utf-8` or `utf8`, its subset `us-ascii`, or none, in any letter case, quoted or not. Any other charset returns 415 with a message about the charset. Other parameters are ignored.',
+      source: 'RFC 8259 §8.1, §11; RFC 9110 §8.3.1; RFC 2045 §1',
     },
     C51: {
       rule: 'Other JSON-based types, such as `application/vnd.api+json`, return 415.',

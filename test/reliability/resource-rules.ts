@@ -44,7 +44,7 @@ export const FIELDS: Topic = {
       source: 'own',
     },
     C72: {
-      rule: 'A post has up to 10 images, each an absolute `http` or `https` URL without user name, password, spaces or backslashes. It has at most 2,048 characters, of which at most 1,000 are not ASCII. The URLs are stored unchanged and never fetched.',
+      rule: 'A post has up to 10 images, each an `http://` or `https://` URL that the URL Standard parses, without user name, password, white space, control characters or backslashes. It has at most 2,048 characters, of which at most 1,000 are not ASCII. The URLs are stored unchanged and never fetched.',
       source: 'RFC 3986 §3',
     },
     C73: {

@@ -16,7 +16,7 @@ export const TOKEN_REQUEST: Topic = {
       source: 'RFC 6749 §3.2',
     },
     O62: {
-      rule: 'The body is `application/x-www-form-urlencoded` in UTF-8, with or without `charset`. JSON, multipart, another charset, a missing content type or a missing body returns `invalid_request` and consumes nothing. An empty form names no client: see O108.',
+      rule: 'The body is `application/x-www-form-urlencoded` in UTF-8, with or without `charset` (`utf-8`, `utf8` or `us-ascii`). Other parameters of the content type are ignored. JSON, multipart, another charset, a missing content type or a missing body returns `invalid_request` and consumes nothing. An empty form names no client: see O108.',
       source: 'RFC 6749 §4.1.3',
     },
     O63: {

@@ -52,6 +52,9 @@ const URLS = [
   'HTTP://EXAMPLE.COM',
   'http://127.0.0.1:1/',
   'https://[::1]/',
+  'https://💩.example/',
+  'https://例え。jp/',
+  'https://a_b..example/',
 ];
 const BROKEN_URLS = [
   'javascript:alert(1)',

@@ -53,6 +53,11 @@ onOneEngine('Requests generated from the published document', (database) => {
           client_secret: fc.constant(client.secret),
           redirect_uri: fc.constant(client.redirectUris[0]),
           id: fc.constantFrom(...(idsToDelete[operationId] ?? [post]), UNKNOWN_ID),
+          // At most 4,096 bytes.
+          state: fc.oneof(
+            fc.string({ unit: 'grapheme', minLength: 1, maxLength: 60 }),
+            fc.constantFrom('a'.repeat(4096), 'ä'.repeat(2048), '\u{1f600}'.repeat(1024)),
+          ),
           scope: fc.constantFrom('profile.read', 'posts.read posts.write', 'colour.read'),
           parentId: fc.constantFrom(parent.id, null),
         },

@@ -234,6 +234,9 @@ describe('CreatePostRequest: images', () => {
     'http://example.com',
     'HTTPS://EXAMPLE.COM/A?b=c#d',
     'https://b\u00fccher.example/\u{1f600}.jpg',
+    'https://\u{1f600}.example/',
+    'https://\u4f8b\u3048\u3002jp/',
+    'https://\u0646\u0627\u0645\u0647\u200c\u0627\u06cc.com/',
     'http://127.0.0.1/',
     'http://[::1]:8080/a',
     'https://example.com/@user:1?q=@',
@@ -265,7 +268,7 @@ describe('CreatePostRequest: images', () => {
     'https://256.256.256.256/',
     'https://a|b/',
     'https://%00/',
-  ])('C72 rejects %j: not an absolute http or https URL', async (image) => {
+  ])('C72 rejects %j: not an http:// or https:// URL', async (image) => {
     expect(await violationsOf(validate({ content: 'x', images: [image] }))).toEqual([
       'images invalid_format',
     ]);

@@ -51,7 +51,7 @@ export class CreatePostRequest {
     maxItems: 10,
     max: 2048,
     description:
-      'Image URLs. Each is an absolute http or https URL without user name, password, spaces or backslashes. It has at most 2,048 characters, of which at most 1,000 are not ASCII.',
+      'Image URLs, stored as sent. Each is an `http://` or `https://` URL that the URL Standard (https://url.spec.whatwg.org) parses, without user name, password, white space, control characters or backslashes. It has at most 2,048 characters, of which at most 1,000 are not ASCII.',
     example: ['https://example.com/party.jpg'],
   })
   images?: string[] | null;

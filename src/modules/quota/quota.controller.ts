@@ -35,7 +35,7 @@ export class QuotaResponse {
   remaining: number | null;
 
   @ApiProperty({
-    pattern: String.raw`^\d{4}-(0[1-9]|1[0-2])$`,
+    pattern: '^[0-9]{4}-(0[1-9]|1[0-2])$',
     description: 'The calendar month, in UTC.',
     example: '2026-11',
   })

@@ -119,12 +119,12 @@ export const RATE_LIMIT_HEADERS = {
   'RateLimit-Policy': {
     description:
       "The app's quota: q posts in a window of w seconds, the calendar month (UTC). Missing when the app's posts are unlimited.",
-    schema: { type: 'string' as const, pattern: '^"posts-month";q=\\d+;w=\\d+$' },
+    schema: { type: 'string' as const, pattern: '^"posts-month";q=[0-9]+;w=[0-9]+$' },
     example: '"posts-month";q=100;w=2592000',
   },
   RateLimit: {
     description: 'The rest of the quota: r posts, for t seconds until the month ends.',
-    schema: { type: 'string' as const, pattern: '^"posts-month";r=\\d+;t=\\d+$' },
+    schema: { type: 'string' as const, pattern: '^"posts-month";r=[0-9]+;t=[0-9]+$' },
     example: '"posts-month";r=87;t=826200',
   },
 };

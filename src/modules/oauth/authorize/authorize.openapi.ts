@@ -56,13 +56,8 @@ export function ApiAuthorize(): MethodDecorator {
     }),
     required(
       'state',
-      'A random value, returned unchanged. At most 4,096 bytes: 4,096 ASCII characters, or 1,024 characters of any kind.',
-      {
-        type: 'string',
-        minLength: 1,
-        maxLength: 4096,
-        pattern: '^([\\u0000-\\u007F]*|[\\s\\S]{0,1024})$',
-      },
+      'A random value, returned unchanged. At most 4,096 bytes in UTF-8: 4,096 ASCII characters, or 1,024 characters of any kind.',
+      { type: 'string', minLength: 1, maxLength: 4096 },
     ),
     optional('code_challenge', 'Required for public apps (RFC 7636).', {
       type: 'string',

@@ -34,6 +34,8 @@ describe('readForm', () => {
     `${FORM};`,
     `${FORM};charset=UTF-8`,
     `${FORM}; charset="utf-8"`,
+    `${FORM}; charset=utf8; boundary=x`,
+    `${FORM}; charset=us-ascii`,
   ])('O62 reads a body of the type %s', async (type) => {
     expect(await read('a=1&b=%C3%A9+x', { 'content-type': type })).toEqual({ a: '1', b: 'é x' });
   });
@@ -50,6 +52,11 @@ describe('readForm', () => {
   ])('O62 rejects a body of the type %j', async (type) => {
     const headers: Record<string, string> = type === undefined ? {} : { 'content-type': type };
     await expect(read('a=1', headers)).rejects.toBeInstanceOf(InvalidRequest);
+  });
+
+  it('O62 names the charset that is not UTF-8', async () => {
+    const headers = { 'content-type': `${FORM}; charset=ISO-8859-1` };
+    await expect(read('a=1', headers)).rejects.toThrow(/^The body must be UTF-8/);
   });
 
   it('O62 reads an empty body as a form without parameters', async () => {

@@ -1,10 +1,11 @@
 import { isUtf8 } from 'node:buffer';
 import express, { type Request, type Response } from 'express';
+import { contentTypeProblem } from '../../../platform/http/server/content-type.js';
 import { readBody, RequestTimeout } from '../../../platform/http/server/request-body.js';
 import { FormTooLarge, FormTooSlow, InvalidRequest } from './oauth.errors.js';
 import { isWellEncoded } from './parameters.js';
 
-const FORM_TYPE = /^application\/x-www-form-urlencoded *(; *(charset="?utf-8"? *)?)?$/i;
+const FORM_TYPE = 'application/x-www-form-urlencoded';
 const MAX_BYTES = 16_384;
 const READER = {
   maxBytes: MAX_BYTES,
@@ -30,10 +31,14 @@ export async function readForm(
   response: Response,
   timeoutMs: number,
 ): Promise<void> {
-  if (!FORM_TYPE.test(request.get('content-type') ?? '')) {
+  const problem = contentTypeProblem(request.get('content-type'), FORM_TYPE);
+  if (problem === 'charset') {
     throw new InvalidRequest(
-      'Send the parameters as a form with Content-Type: application/x-www-form-urlencoded.',
+      `The body must be UTF-8, but Content-Type has another charset. Send Content-Type: ${FORM_TYPE}.`,
     );
+  }
+  if (problem !== null) {
+    throw new InvalidRequest(`Send the parameters as a form with Content-Type: ${FORM_TYPE}.`);
   }
   try {
     await readBody(request, response, READER, timeoutMs);

@@ -27,7 +27,7 @@ interface BodyParser {
 }
 
 /**
- * Reads the body into `request.body`. Closes the connection after the response if the body does not arrive in time.
+ * Reads a body in UTF-8 into `request.body`, whatever its `Content-Type`. Closes the connection after the response if the body does not arrive in time.
  * @throws RequestTimeout, also if the connection closes early; ServiceUnavailable; errors of the parser
  */
 export async function readBody(
@@ -36,6 +36,8 @@ export async function readBody(
   { parse, maxBytes }: BodyParser,
   timeoutMs: number,
 ): Promise<void> {
+  // The parsers would reject the charset utf8, which the callers accept. Without the header, they read UTF-8.
+  delete request.headers['content-type'];
   request.context.permit?.suspend(memoryFor(request, maxBytes));
   try {
     await new Promise<void>((resolve, reject) => {

@@ -6,7 +6,8 @@ import * as rules from './rules.js';
 
 /*
  * Decorators for fields of request bodies. Each sets the validation rules and the OpenAPI schema, so that they agree.
- * Rules about characters and URLs are not in the schema, because some tools reject patterns with `\p{…}`.
+ * Rules about characters and URLs are in the description, because some tools reject patterns with `\p{…}`. Patterns use only syntax
+ * that ECMAScript, RE2, Python and Rust read alike.
  */
 
 interface FieldOptions {

@@ -13,6 +13,7 @@ import type { Observable } from 'rxjs';
 import { AppError, InvalidRequest, type FieldError } from '../../errors.js';
 import { AppConfig } from '../../config/app-config.js';
 import { ApiErrors } from '../errors/api-errors.js';
+import { contentTypeProblem } from '../server/content-type.js';
 import { readBody, RequestTimeout } from '../server/request-body.js';
 
 /** Maximum size of a JSON body after decompression. */
@@ -38,7 +39,9 @@ export class PayloadTooLarge extends AppError {
 
 const SUPPORTED_ENCODINGS =
   'Send the body uncompressed, or compressed with gzip, deflate or br and the matching Content-Encoding.';
-const JSON_IN_UTF8 = /^application\/json *(; *charset="?utf-8"? *)?(; *)?$/i;
+const JSON_TYPE = 'application/json';
+const OTHER_CHARSET =
+  'The body must be UTF-8, but Content-Type has another charset. Send Content-Type: application/json.';
 const parse = express.json({
   limit: MAX_BODY_BYTES,
   type: () => true,
@@ -59,7 +62,9 @@ export class JsonBodyInterceptor implements NestInterceptor {
 
   async intercept(context: ExecutionContext, next: CallHandler): Promise<Observable<unknown>> {
     const request = context.switchToHttp().getRequest<Request>();
-    if (!JSON_IN_UTF8.test(request.get('content-type') ?? '')) throw new UnsupportedMediaType();
+    const problem = contentTypeProblem(request.get('content-type'), JSON_TYPE);
+    if (problem === 'charset') throw new UnsupportedMediaType(OTHER_CHARSET);
+    if (problem !== null) throw new UnsupportedMediaType();
     const response = context.switchToHttp().getResponse<Response>();
     const { requestTimeoutMs } = this.config.server;
     try {
@@ -78,7 +83,7 @@ export class JsonBodyInterceptor implements NestInterceptor {
 export function AcceptsJson({ errorExample }: { errorExample: FieldError }): MethodDecorator {
   return applyDecorators(
     UseInterceptors(JsonBodyInterceptor),
-    ApiConsumes('application/json'),
+    ApiConsumes(JSON_TYPE),
     ApiErrors(
       InvalidRequest.fields([errorExample]),
       new RequestTimeout(),

@@ -111,5 +111,5 @@ export const webUrls = (): PropertyDecorator =>
   textRule(
     'invalid_format',
     isWebUrl,
-    'must be an absolute http or https URL without user name, password or spaces, with at most 1000 non-ASCII characters',
+    'must be an http:// or https:// URL without user name, password, white space or backslashes, with at most 1000 non-ASCII characters',
   );

@@ -22,7 +22,7 @@ export function extensibleEnumOf(name: string): { anyOf: SchemaObject[] } {
 /** A time in responses: ISO 8601, UTC, with milliseconds (product requirements, section 2). */
 export const TIME = {
   format: 'date-time',
-  pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$',
+  pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$',
   example: '2026-11-21T09:30:00.000Z',
 };
 
