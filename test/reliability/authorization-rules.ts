@@ -112,7 +112,7 @@ export const CONSENT: Topic = {
       source: 'OAuth 2.1 draft §7.9',
     },
     O26: {
-      rule: 'Allow and Deny are submit buttons of one form. The Enter key presses neither. No page requires JavaScript.',
+      rule: 'Allow and Deny are submit buttons of one form. The Enter key presses Allow, never Deny. No page requires JavaScript.',
       source: 'own',
     },
     O27: {

@@ -132,7 +132,7 @@ inChromium('Consent page', {}, (chrome) => {
     await chrome.signIn(page, user);
     await page.getByRole('button', { name: 'Allow' }).dblclick();
     // Polls instead of waiting for one navigation: the second click may abort the first navigation.
-    await expect.poll(() => page.url()).not.toMatch(/\/verify$/);
+    await expect.poll(() => page.url()).not.toMatch(/\/consent$/);
     expect(await countGrantsAndCodes(app(), client)).toEqual({ grants: 1, codes: 1 });
   });
 
@@ -166,5 +166,6 @@ inChromium('Consent page', {}, (chrome) => {
       const expected = /^Failed to load resource: the server responded with a status of 400/;
       expect(chrome.consoleErrors.filter((message) => !expected.test(message))).toEqual([]);
     },
+    60_000,
   );
 });

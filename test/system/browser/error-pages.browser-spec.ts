@@ -83,6 +83,6 @@ inChromium('Error pages', settings, (chrome) => {
       await open(page);
       await inspect('too-many-attempts', errors.tooManyAttempts(0));
     },
-    60_000,
+    120_000,
   );
 });

@@ -1,7 +1,12 @@
 import type { Page } from 'playwright-core';
 import { exchange } from '../../support/oauth-flow.js';
 import { inChromium } from '../../support/chromium.js';
-import { expectTokenError, countGrantsAndCodes } from '../../support/responses.js';
+import {
+  expectTokenError,
+  countGrantsAndCodes,
+  json,
+  type TokenBody,
+} from '../../support/responses.js';
 import type { TestClient } from '../../support/test-app.js';
 
 inChromium('Sign-in: tabs, back button and input errors', {}, (chrome) => {
@@ -78,16 +83,16 @@ inChromium('Sign-in: tabs, back button and input errors', {}, (chrome) => {
     expect(chrome.app().sms.count(user.phone)).toBe(1);
   });
 
-  it('O26 does nothing when Enter is pressed on a checkbox of the consent page', async () => {
+  it('O26 never denies when Enter is pressed on a checkbox of the consent page', async () => {
     const client = await addClient();
     const page = await chrome.openAuthorization(await chrome.newContext(), client);
     await chrome.signIn(page, await chrome.app().addUser());
-    const checkbox = page.locator('[value="posts.write"]');
-    await checkbox.press('Enter');
-    await page.waitForTimeout(500);
-    expect(page.url()).toContain('/consent');
-    expect(await checkbox.isChecked()).toBe(true);
-    expect(await countGrantsAndCodes(chrome.app(), client)).toEqual({ grants: 0, codes: 0 });
+    await page.locator('[value="posts.write"]').uncheck();
+    await page.locator('[value="posts.write"]').press('Enter');
+    await page.waitForURL(/\/livez\?code=/);
+    const code = new URL(page.url()).searchParams.get('code') ?? '';
+    const tokens = await json<TokenBody>(await exchange(chrome.app(), client, code));
+    expect(tokens.scope).toBe('profile.read posts.read analytics.read');
   });
 
   it('O149 focuses the error message of a malformed one-time password and links to its field', async () => {
