@@ -32,12 +32,19 @@ const POST_PATHS = [
   '/dev/v1/posts/:id/comments',
 ];
 const API_PATHS = [COMMENT_PATH, ...POST_PATHS];
-const PAGE_PATHS = ['/account/apps/:client_id', '/post/:id'];
-/** Paths whose parameter is not an id. */
+const PAGE_PATHS = [
+  '/account/apps/:client_id',
+  '/oauth/authorize/:transaction/code',
+  '/oauth/authorize/:transaction/consent',
+  '/oauth/authorize/:transaction/phone',
+  '/post/:id',
+];
+/** Paths whose parameter is not an id, or whose id belongs to nobody. */
 const PATHS_WITHOUT_ID = [
+  '/account/sign-in/:transaction/code',
+  '/account/sign-in/:transaction/phone',
   '/account/{*path}',
   '/oauth/*path',
-  '/oauth/authorize/:step',
   '/oauth/authorize/{*path}',
 ];
 
@@ -197,7 +204,7 @@ onSqlite('Foreign ids', (database) => {
       return app().fetch('/account/apps/revoke', { method: 'POST', headers, body });
     };
     const { status } = await expectSame(revoke(clientId), revoke(unknownId('svc_app')));
-    expect(status).toBe(200);
+    expect(status).toBe(303);
     expect((await ownerInOtherApp.get('/me')).status).toBe(200);
   });
 
@@ -209,6 +216,11 @@ onSqlite('Foreign ids', (database) => {
     await thiefBrowser.signIn(authorizeLink(owner.client), thief.user);
     const cookie = thiefBrowser.cookie();
     const headers = { ...FIXED_REQUEST_ID, cookie, origin: app().baseUrl };
+    for (const step of ['phone', 'code', 'consent']) {
+      const open = (id: string): Promise<Response> =>
+        app().fetch(`/oauth/authorize/${id}/${step}`, { headers });
+      expect((await expectSame(open(authorizationId), open(unknownId('txn')))).status).toBe(403);
+    }
     const decide = (id: string): Promise<Response> => {
       const body = new URLSearchParams({ transaction: id, token: 'x', decision: 'approve' });
       return app().fetch('/oauth/authorize/decision', { method: 'POST', headers, body });
