@@ -133,7 +133,7 @@ onOneEngine('Command "audit list"', (database) => {
 
   it('prints nothing on standard output when no event matches', async () => {
     expect(await list()).toEqual([]);
-    expect(await cli.run('audit', 'list', '--action', 'quota.sett')).toEqual({
+    expect(await cli.run('audit', 'list', '--action', 'app.created')).toEqual({
       code: 0,
       stdout: '',
       stderr: 'No matching events.\n',
@@ -143,6 +143,7 @@ onOneEngine('Command "audit list"', (database) => {
   it.each([
     ['--app', 'garden', 'It must be a client_id such as svc_app_…. Run "app list" to find it.'],
     ['--user', ANA_APP, 'It must be a user id such as usr_….'],
+    ['--action', 'quota.sett', 'Allowed choices are app.created, app.disabled, '],
     ['--since', 'yesterday', 'It must be an age such as 24h or 30d, a day'],
     ['--since', '2026-02-30', 'It must be an age'],
     ['--until', '2026-11-20T10:00:00', 'It must be an age'],

@@ -1,14 +1,9 @@
 import { Option } from 'commander';
+import { AUDIT_ACTIONS, type AuditAction } from '../../platform/audit/audit-actions.js';
 import type { AuditEvent } from '../../platform/audit/audit-event.entity.js';
 import type { CliCommand } from '../command.js';
 import type { Session } from '../session.js';
-import {
-  parseCountOrAll,
-  parseTime,
-  parseClientId,
-  parseUserId,
-  textUpTo,
-} from '../option-values.js';
+import { parseCountOrAll, parseTime, parseClientId, parseUserId } from '../option-values.js';
 import { wrappedTable } from '../tables.js';
 
 function eventJson(event: AuditEvent): object {
@@ -64,7 +59,7 @@ interface ListOptions {
   until?: ReturnType<typeof parseTime>;
   app?: string;
   user?: string;
-  action?: string;
+  action?: AuditAction;
   limit: number;
 }
 
@@ -88,7 +83,7 @@ export function addAuditCommands(program: CliCommand): void {
     .option('--until <time>', 'before this time, in the same formats', parseTime)
     .option('--app <client_id>', 'events of this app', parseClientId)
     .option('--user <user_id>', 'events of this user', parseUserId)
-    .option('--action <name>', 'such as quota.set or refresh_token.reused', textUpTo(64))
+    .addOption(new Option('--action <name>', 'events of this action').choices(AUDIT_ACTIONS))
     .addOption(
       new Option('--limit <number>', 'maximum number of events, or "all"')
         .argParser(parseCountOrAll)
