@@ -10,6 +10,8 @@ import { escapeControls } from './tables.js';
 /** A stream of text; `write` returns false when the next write must wait for `drain`. */
 interface Output {
   readonly isTTY?: boolean;
+  /** Width of a terminal. Undefined or 0 if the terminal does not report it. */
+  readonly columns?: number;
   write(text: string): unknown;
 }
 
@@ -37,6 +39,9 @@ type Services = typeof import('./lazy-services.js');
 /** Moves the cursor to the start of the line and clears the line. */
 export const CLEAR_LINE = '\r\x1b[K';
 const PROGRESS_INTERVAL_MS = 100;
+const DEFAULT_WIDTH = 80;
+/** Wraps text to this width in a narrower terminal, so that every column has room. */
+const MIN_WIDTH = 40;
 
 /** One run of a command: the application, the shared options and the terminal. */
 export class Session {
@@ -59,6 +64,13 @@ export class Session {
   /** Whether the result is printed as JSON. */
   get printsJson(): boolean {
     return this.options.json === true;
+  }
+
+  /** The maximum width of tables on standard output: that of the terminal. A pipe or a file gets every value on one line, in full. */
+  get width(): number {
+    const { isTTY = false, columns = 0 } = this.context.stdout;
+    if (!isTTY) return Infinity;
+    return columns === 0 ? DEFAULT_WIDTH : Math.max(columns, MIN_WIDTH);
   }
 
   /** A service of the application. @throws the start error if the application failed to start */

@@ -85,15 +85,20 @@ onOneEngine('Command "audit list"', (database) => {
     );
   });
 
-  it('wraps long values at 80 columns', async () => {
+  it('wraps long values at the width of the terminal, and not in a pipe', async () => {
     const reason = Array.from({ length: 60 }, (_, index) => `word${index}`).join(' ');
     const details = { redirectUris: [`https://garden.example/${'x'.repeat(200)}`] };
     await write('2026-11-20', { reason, details, clientId: BOB_APP });
-    const { stdout } = await cli.run('audit', 'list');
-    const lines = stdout.split('\n');
-    expect(Math.max(...lines.map((line) => line.length))).toBe(80);
-    expect(stdout.replaceAll(/\n +/g, ' ')).toContain(reason);
-    expect(stdout).toContain(`  app      ${BOB_APP}`);
+    const widest = (text: string) => Math.max(...text.split('\n').map((line) => line.length));
+    for (const columns of [80, 132]) {
+      const { stdout } = await cli.runAtTerminal(columns, 'audit', 'list');
+      expect(widest(stdout)).toBe(columns);
+      expect(stdout.replaceAll(/\n +/g, ' ')).toContain(reason);
+      expect(stdout).toContain(`  app      ${BOB_APP}`);
+    }
+    // Docker terminals may report a width of 0.
+    expect(widest((await cli.runAtTerminal(0, 'audit', 'list')).stdout)).toBe(80);
+    expect((await cli.run('audit', 'list')).stdout).toContain(`  reason   ${reason}\n`);
   });
 
   it('lists the newest 100 events by default', async () => {

@@ -72,9 +72,9 @@ onOneEngine('Command "doctor"', (database) => {
     expect(findingsOf(found, 'counters')).toHaveLength(3);
   });
 
-  it('prints each finding within 80 columns and its remedy as a command line', async () => {
+  it('prints each finding within the width of the terminal and its remedy as a command line', async () => {
     await corruptCounters();
-    const { code, stdout, stderr } = await cli.run('doctor');
+    const { code, stdout, stderr } = await cli.runAtTerminal(80, 'doctor');
     expect({ code, stderr }).toEqual({ code: 1, stderr: '4 checks failed.\n' });
     for (const line of stdout.trim().split('\n'))
       expect(line).toMatch(/^(ok {7}|warning {2}|failed {3}| {9})\S.{0,70}$/);

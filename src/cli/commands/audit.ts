@@ -23,10 +23,10 @@ function eventJson(event: AuditEvent): object {
 }
 
 /**
- * Time and action, followed by the other fields that have a value, in at most 80 columns. Omits `id`, and an app or user that is
+ * Time and action, followed by the other fields that have a value, in at most `width` columns. Omits `id`, and an app or user that is
  * the subject or actor.
  */
-function eventText(event: AuditEvent): string {
+function eventText(event: AuditEvent, width: number): string {
   const { at, action, actor, subject, clientId, userId, reason, requestId, address } = event;
   const shownIds = [subject, actor];
   const rows: [name: string, value: string | null][] = [
@@ -40,7 +40,7 @@ function eventText(event: AuditEvent): string {
     ['  address', address],
   ];
   const present = rows.filter((row): row is [string, string] => row[1] !== null && row[1] !== '');
-  return `${at.toISOString()}  ${action}\n${wrappedTable(present)}`;
+  return `${at.toISOString()}  ${action}\n${wrappedTable(present, width)}`;
 }
 
 /** Omits the ids of the app and the user, which have their own lines. */
@@ -107,7 +107,7 @@ export function addAuditCommands(program: CliCommand): void {
 async function printText(session: Session, events: AsyncIterable<AuditEvent>): Promise<void> {
   let separator = '';
   for await (const event of events) {
-    await session.print(`${separator}${eventText(event)}\n`);
+    await session.print(`${separator}${eventText(event, session.width)}\n`);
     separator = '\n';
   }
   if (separator === '') session.printNote('No matching events.');
