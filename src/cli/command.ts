@@ -50,7 +50,7 @@ export class CliCommand extends Command {
   requiresConfirmation(): this {
     return this.acceptsReason().option(
       '--yes',
-      'skip the confirmation prompt, which appears only at a terminal without --json',
+      'skip the confirmation prompt; required without a terminal',
     );
   }
 

@@ -34,6 +34,15 @@ export interface SharedOptions {
 /** An expected failure, reported without a stack trace. */
 export class CommandFailed extends Error {}
 
+/** A destructive command without `--yes` that cannot ask for confirmation. A usage error. */
+export class ConfirmationRequired extends CommandFailed {
+  constructor() {
+    super(
+      'Standard input is not a terminal, so the command cannot ask for confirmation. Add --yes to confirm.',
+    );
+  }
+}
+
 type Services = typeof import('./lazy-services.js');
 
 /** Moves the cursor to the start of the line and clears the line. */
@@ -79,11 +88,13 @@ export class Session {
   }
 
   /**
-   * Asks for confirmation at a terminal, unless `--yes` or `--json` is given.
+   * Asks for confirmation at a terminal, unless `--yes` is given.
    * @throws CommandFailed if the operator does not confirm
+   * @throws ConfirmationRequired without a terminal
    */
   async confirm(question: string): Promise<void> {
-    if (this.options.yes === true || this.printsJson || !process.stdin.isTTY) return;
+    if (this.options.yes === true) return;
+    if (!process.stdin.isTTY) throw new ConfirmationRequired();
     const terminal = createInterface({ input: process.stdin, output: terminalOutput() });
     const answer = await ask(terminal, `${escapeControls(question)} [y/N] `);
     if (!/^y(es)?$/i.test(answer)) throw new CommandFailed('Cancelled. Nothing was changed.');

@@ -250,6 +250,7 @@ function argumentsOf(
   return [
     ...leaf.path.split(' '),
     '--json',
+    ...(optionsOf(leaf).includes('--yes') ? ['--yes'] : []),
     ...(chosen === undefined ? actorOptions.map((option) => `${option}=${text}`) : []),
     ...words.flatMap(({ option, word }) => (option === undefined ? [] : [`${option}=${word}`])),
     '--',

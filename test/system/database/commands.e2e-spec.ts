@@ -139,10 +139,10 @@ onEachEngine('Command "db revert"', (database) => {
   const cli = new CommandLine(database);
 
   it('reverts once to the schema of a release, and rejects an unknown release', async () => {
-    expect(await cli.json('db', 'revert', '1.0.0')).toEqual({ undone: [] });
+    expect(await cli.json('db', 'revert', '1.0.0', '--yes')).toEqual({ undone: [] });
     const { applied } = await cli.json<{ applied: string[] }>('db', 'migrate');
     const [, ...since] = applied;
-    expect(await cli.run('db', 'revert', '1.0.0')).toEqual({
+    expect(await cli.run('db', 'revert', '1.0.0', '--yes')).toEqual({
       code: 0,
       stdout: since
         .toReversed()
@@ -151,8 +151,10 @@ onEachEngine('Command "db revert"', (database) => {
       stderr: '',
     });
     expect(await cli.json('db', 'migrate')).toEqual({ applied: since });
-    expect(await cli.json('db', 'revert', '1.0.0')).toEqual({ undone: since.toReversed() });
-    expect(await cli.run('db', 'revert', '1.0.0')).toEqual({
+    expect(await cli.json('db', 'revert', '1.0.0', '--yes')).toEqual({
+      undone: since.toReversed(),
+    });
+    expect(await cli.run('db', 'revert', '1.0.0', '--yes')).toEqual({
       code: 0,
       stdout: 'No migrations to revert: the schema is that of 1.0.0.\n',
       stderr: '',
@@ -170,7 +172,7 @@ onEachEngine('Command "db revert"', (database) => {
       `INSERT INTO migrations (timestamp, name) VALUES (1999999999999, '${later}')`,
     );
     await dataSource.destroy();
-    expect(await cli.run('db', 'revert', '1.0.0')).toEqual({
+    expect(await cli.run('db', 'revert', '1.0.0', '--yes')).toEqual({
       code: 1,
       stdout: '',
       stderr: `A newer version migrated this database: ${later}. Run "db revert" of that version.\n`,
