@@ -8,6 +8,7 @@ import { applicationOptions, configureApp } from './app.js';
 import { loadConfig } from './platform/config/load-config.js';
 import { JsonAdapter } from './platform/http/server/json-adapter.js';
 import { Migrator } from './platform/database/migrations/migrator.js';
+import { createDatabaseFile } from './platform/database/sqlite-file.js';
 import { DemoService } from './modules/demo/demo.service.js';
 import { MetricsServer } from './platform/observability/metrics-server.js';
 import { shutDownOnSignals } from './platform/lifecycle/shutdown.js';
@@ -16,6 +17,7 @@ import { welcome } from './modules/demo/welcome.js';
 
 async function start(): Promise<void> {
   const config = loadConfig();
+  await createDatabaseFile(config.database.address);
   const app = await NestFactory.create<NestExpressApplication>(
     AppModule.with(config),
     new JsonAdapter(),

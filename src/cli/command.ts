@@ -22,6 +22,8 @@ export type Runner = (
 export class CliCommand extends Command {
   /** Whether the command runs on a schema of any version. */
   allowsAnySchema = false;
+  /** Whether the command creates the file of a SQLite database. Other commands need an existing file. */
+  createsDatabase = false;
   /** Whether the command runs if the application fails to start. `Session.get` then throws the start error. */
   allowsFailedStart = false;
 
@@ -56,6 +58,11 @@ export class CliCommand extends Command {
 
   allowAnySchema(): this {
     this.allowsAnySchema = true;
+    return this;
+  }
+
+  createDatabase(): this {
+    this.createsDatabase = true;
     return this;
   }
 
