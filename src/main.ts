@@ -2,6 +2,7 @@ import './platform/http/server/v8-flags.js';
 import 'reflect-metadata';
 import { Logger } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
+import type { NextFunction, Request, Response } from 'express';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { AppModule } from './app.module.js';
 import { applicationOptions, configureApp } from './app.js';
@@ -23,22 +24,38 @@ async function start(): Promise<void> {
     new JsonAdapter(),
     applicationOptions(config),
   );
+  // Without a demo, no request pays for the check.
+  const acceptRequests = config.demo ? holdRequests(app) : undefined;
   configureApp(app, config);
   shutDownOnSignals(app);
   const isSchemaCurrent = await migrateOrCheck(app.get(Migrator), config.database.migrateAtStart);
-  const allowsDemo = config.demo && isSchemaCurrent;
-  const demo = app.get(DemoService);
-  const seeded = allowsDemo ? await demo.seedIfNeeded() : undefined;
   // Not inside `wrapListenErrors`, which would report errors of `init` as network problems.
   await app.init();
   const { port, host } = config.server;
   await wrapListenErrors(() => (host === undefined ? app.listen(port) : app.listen(port, host)));
   await wrapListenErrors(() => app.get(MetricsServer).listen());
+  // After both ports are open: a start that fails must not create the client secret, which is printed only once.
+  const allowsDemo = config.demo && isSchemaCurrent;
+  const demo = app.get(DemoService);
+  const seeded = allowsDemo ? await demo.seedIfNeeded() : undefined;
+  acceptRequests?.();
   if (config.production) new Logger('Start').log(`Serving ${config.publicUrl}`);
   else
     process.stdout.write(
       welcome(config, { isDemo: allowsDemo && (await demo.isSeeded()), seeded }),
     );
+}
+
+/** Lets requests, including health probes, wait until the returned function is called. */
+function holdRequests(app: NestExpressApplication): () => void {
+  let release = (): void => undefined;
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  app.use((_request: Request, _response: Response, next: NextFunction) => {
+    void released.then(() => next());
+  });
+  return release;
 }
 
 /** Runs pending migrations, or only warns about them. @returns whether the schema is current */
