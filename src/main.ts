@@ -11,6 +11,7 @@ import { JsonAdapter } from './platform/http/server/json-adapter.js';
 import { Migrator } from './platform/database/migrations/migrator.js';
 import { createDatabaseFile } from './platform/database/sqlite-file.js';
 import { DemoService } from './modules/demo/demo.service.js';
+import { AuditedMigrator } from './modules/operations/audited-migrator.service.js';
 import { MetricsServer } from './platform/observability/metrics-server.js';
 import { shutDownOnSignals } from './platform/lifecycle/shutdown.js';
 import { wrapListenErrors, startupErrorMessage } from './platform/lifecycle/startup-error.js';
@@ -28,7 +29,7 @@ async function start(): Promise<void> {
   const acceptRequests = config.demo ? holdRequests(app) : undefined;
   configureApp(app, config);
   shutDownOnSignals(app);
-  const isSchemaCurrent = await migrateOrCheck(app.get(Migrator), config.database.migrateAtStart);
+  const isSchemaCurrent = await migrateOrCheck(app, config.database.migrateAtStart);
   // Not inside `wrapListenErrors`, which would report errors of `init` as network problems.
   await app.init();
   const { port, host } = config.server;
@@ -59,13 +60,17 @@ function holdRequests(app: NestExpressApplication): () => void {
 }
 
 /** Runs pending migrations, or only warns about them. @returns whether the schema is current */
-async function migrateOrCheck(migrator: Migrator, migrateAtStart: boolean): Promise<boolean> {
+async function migrateOrCheck(
+  app: NestExpressApplication,
+  migrateAtStart: boolean,
+): Promise<boolean> {
   const logger = new Logger('Migrations');
   if (migrateAtStart) {
-    for (const name of await migrator.migrate()) logger.log(`Applied ${name}`);
+    const applied = await app.get(AuditedMigrator).run({ actor: 'service' });
+    for (const name of applied) logger.log(`Applied ${name}`);
     return true;
   }
-  const isCurrent = await migrator.isCurrent();
+  const isCurrent = await app.get(Migrator).isCurrent();
   if (!isCurrent) {
     logger.warn(
       'Migrations are pending, so the service is not ready: run the command "db migrate".',

@@ -1,4 +1,6 @@
 import { AuditEvent } from '../../src/platform/audit/audit-event.entity.js';
+import { AuditLog } from '../../src/platform/audit/audit-log.repository.js';
+import { TransactionRunner } from '../../src/platform/database/transaction.js';
 import { newId } from '../../src/platform/ids.js';
 import { Post } from '../../src/modules/posts/post.entities.js';
 import { PostsService } from '../../src/modules/posts/posts.service.js';
@@ -162,7 +164,7 @@ onOneEngine('Command "doctor"', (database) => {
     expect(statuses(await runDoctor(cli))).not.toContain('failed');
   });
 
-  it('warns about jobs that have not run recently', async () => {
+  it('warns about jobs that have not run recently, except before their first run', async () => {
     const { manager } = app().dataSource;
     const prune = async (): Promise<Finding | undefined> =>
       findingsOf(await runDoctor(cli), 'jobs').find(({ summary }) => summary.includes('prune'));
@@ -172,6 +174,21 @@ onOneEngine('Command "doctor"', (database) => {
       remedy: 'npm run -s cli -- prune',
     });
     const [now, before] = [new Date(), new Date(Date.now() - 3 * HOUR)];
+    const audit = app().service(AuditLog);
+    const recordMigration = () =>
+      app()
+        .service(TransactionRunner)
+        .run((tx) => audit.record(tx, 'db.migrated', 'database', { actor: 'olga' }));
+    app().clock.set(before.toISOString());
+    await recordMigration();
+    expect(await prune()).toMatchObject({ status: 'warning' });
+    app().clock.set(now.toISOString());
+    await recordMigration();
+    expect(await prune()).toEqual({
+      check: 'jobs',
+      status: 'ok',
+      summary: 'The job prune has not been due since the installation.',
+    });
     const run = { job: 'prune', startedAt: before };
     await manager.insert(JobRun, { ...run, period: 'a', finishedAt: before });
     await manager.insert(JobRun, { ...run, period: 'b', finishedAt: null });
