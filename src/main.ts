@@ -49,14 +49,14 @@ async function start(): Promise<void> {
 
 /** Lets requests, including health probes, wait until the returned function is called. */
 function holdRequests(app: NestExpressApplication): () => void {
-  let release = (): void => undefined;
+  let release: (() => void) | undefined;
   const released = new Promise<void>((resolve) => {
     release = resolve;
   });
   app.use((_request: Request, _response: Response, next: NextFunction) => {
     void released.then(() => next());
   });
-  return release;
+  return () => release?.();
 }
 
 /** Runs pending migrations, or only warns about them. @returns whether the schema is current */

@@ -72,7 +72,7 @@ export function list(
   width: number,
 ): string {
   const widths = widthsOf([header, ...records]);
-  const leadingWidth = widths.slice(0, -1).reduce((sum, width) => sum + width + GAP.length, 0);
+  const leadingWidth = widths.slice(0, -1).reduce((sum, column) => sum + column + GAP.length, 0);
   const lastWidth = Math.min(widths.at(-1) ?? 0, width - leadingWidth);
   if (lastWidth < Math.min(MIN_LAST_COLUMN_WIDTH, widths.at(-1) ?? 0))
     return records

@@ -70,6 +70,6 @@ describe('File of a SQLite database', () => {
 
   it('does not exist for a database in memory', async () => {
     await createDatabaseFile(address(':memory:'));
-    await requireDatabaseFile(address(':memory:'));
+    await expect(requireDatabaseFile(address(':memory:'))).resolves.toBeUndefined();
   });
 });
