@@ -2,13 +2,16 @@ import './platform/http/server/v8-flags.js';
 import 'reflect-metadata';
 import { Logger } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
+import type { NextFunction, Request, Response } from 'express';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { AppModule } from './app.module.js';
 import { applicationOptions, configureApp } from './app.js';
 import { loadConfig } from './platform/config/load-config.js';
 import { JsonAdapter } from './platform/http/server/json-adapter.js';
 import { Migrator } from './platform/database/migrations/migrator.js';
+import { createDatabaseFile } from './platform/database/sqlite-file.js';
 import { DemoService } from './modules/demo/demo.service.js';
+import { AuditedMigrator } from './modules/operations/audited-migrator.service.js';
 import { MetricsServer } from './platform/observability/metrics-server.js';
 import { shutDownOnSignals } from './platform/lifecycle/shutdown.js';
 import { wrapListenErrors, startupErrorMessage } from './platform/lifecycle/startup-error.js';
@@ -16,22 +19,27 @@ import { welcome } from './modules/demo/welcome.js';
 
 async function start(): Promise<void> {
   const config = loadConfig();
+  await createDatabaseFile(config.database.address);
   const app = await NestFactory.create<NestExpressApplication>(
     AppModule.with(config),
     new JsonAdapter(),
     applicationOptions(config),
   );
+  // Without a demo, no request pays for the check.
+  const acceptRequests = config.demo ? holdRequests(app) : undefined;
   configureApp(app, config);
   shutDownOnSignals(app);
-  const isSchemaCurrent = await migrateOrCheck(app.get(Migrator), config.database.migrateAtStart);
-  const allowsDemo = config.demo && isSchemaCurrent;
-  const demo = app.get(DemoService);
-  const seeded = allowsDemo ? await demo.seedIfNeeded() : undefined;
+  const isSchemaCurrent = await migrateOrCheck(app, config.database.migrateAtStart);
   // Not inside `wrapListenErrors`, which would report errors of `init` as network problems.
   await app.init();
   const { port, host } = config.server;
   await wrapListenErrors(() => (host === undefined ? app.listen(port) : app.listen(port, host)));
   await wrapListenErrors(() => app.get(MetricsServer).listen());
+  // After both ports are open: a start that fails must not create the client secret, which is printed only once.
+  const allowsDemo = config.demo && isSchemaCurrent;
+  const demo = app.get(DemoService);
+  const seeded = allowsDemo ? await demo.seedIfNeeded() : undefined;
+  acceptRequests?.();
   if (config.production) new Logger('Start').log(`Serving ${config.publicUrl}`);
   else
     process.stdout.write(
@@ -39,14 +47,30 @@ async function start(): Promise<void> {
     );
 }
 
+/** Lets requests, including health probes, wait until the returned function is called. */
+function holdRequests(app: NestExpressApplication): () => void {
+  let release: (() => void) | undefined;
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  app.use((_request: Request, _response: Response, next: NextFunction) => {
+    void released.then(() => next());
+  });
+  return () => release?.();
+}
+
 /** Runs pending migrations, or only warns about them. @returns whether the schema is current */
-async function migrateOrCheck(migrator: Migrator, migrateAtStart: boolean): Promise<boolean> {
+async function migrateOrCheck(
+  app: NestExpressApplication,
+  migrateAtStart: boolean,
+): Promise<boolean> {
   const logger = new Logger('Migrations');
   if (migrateAtStart) {
-    for (const name of await migrator.migrate()) logger.log(`Applied ${name}`);
+    const applied = await app.get(AuditedMigrator).run({ actor: 'service' });
+    for (const name of applied) logger.log(`Applied ${name}`);
     return true;
   }
-  const isCurrent = await migrator.isCurrent();
+  const isCurrent = await app.get(Migrator).isCurrent();
   if (!isCurrent) {
     logger.warn(
       'Migrations are pending, so the service is not ready: run the command "db migrate".',

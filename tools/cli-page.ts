@@ -9,7 +9,7 @@ const HEAD = `\
 
 After \`npm run build\`, \`npm run -s cli -- COMMAND\` runs a command on the database in \`DATABASE_URL\`. In the container image, use \`node dist/src/bundle/cli.js COMMAND\`. Results go to standard output, messages to standard error.
 
-Every command accepts \`--json\` (print one JSON value; never ask for confirmation), \`--actor NAME\` (name to record in the audit log; your user name by default), \`--version\` and \`--help\`.
+Every command accepts \`--json\` (print one JSON value), \`--actor NAME\` (name to record in the audit log; your user name by default), \`--version\` and \`--help\`.
 
 | Exit code | Meaning |
 | --- | --- |
@@ -26,9 +26,9 @@ Common commands:
 npm run -s cli -- app create --name "Garden Share" --redirect-uri https://garden.example/callback --scope "profile.read posts.read"
 npm run -s cli -- app create --name "Garden Share on iOS" --public --redirect-uri com.example.garden:/callback --scope "posts.read posts.write"
 npm run -s cli -- app list
-npm run -s cli -- app disable svc_app_…
-npm run -s cli -- app secret rotate svc_app_… --grace 24h
-npm run -s cli -- quota set svc_app_… --limit 500 --reason "Launch month"
+npm run -s cli -- app disable svc_app_… --yes
+npm run -s cli -- app secret rotate svc_app_… --grace 24h --yes
+npm run -s cli -- quota set svc_app_… --limit 500 --yes --reason "Launch month"
 npm run -s cli -- quota show svc_app_… --json
 npm run -s cli -- user add --phone +14155550103 --name "Cleo Park" --neighborhood Riverside
 npm run -s cli -- user show --phone +14155550103

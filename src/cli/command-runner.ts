@@ -1,14 +1,14 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { SchemaIsNewer } from '../platform/database/migrations/releases.js';
 import { AppError } from '../platform/errors.js';
-import type { Runner } from './command.js';
+import type { CliCommand, Runner } from './command.js';
 import { type CliContext, CommandFailed, Session } from './session.js';
 
 type Application = Pick<INestApplicationContext, 'get' | 'close'>;
 
 export function commandRunner(context: CliContext): Runner {
   return async (command, work) => {
-    const application = await openApplication(context.env).catch((error: unknown) => {
+    const application = await openApplication(context.env, command).catch((error: unknown) => {
       if (command.allowsFailedStart) return failedApplication(error);
       throw error;
     });
@@ -33,16 +33,24 @@ export function commandRunner(context: CliContext): Runner {
 }
 
 /** Starts the application without its HTTP server and jobs. Imports modules only now, because loading them takes most of a second. */
-async function openApplication(env: NodeJS.ProcessEnv): Promise<Application> {
-  const [{ NestFactory }, { SchedulerRegistry }, { loadConfig }, { AppModule }] = await Promise.all(
-    [
+async function openApplication(
+  env: NodeJS.ProcessEnv,
+  { createsDatabase }: CliCommand,
+): Promise<Application> {
+  const [{ NestFactory }, { SchedulerRegistry }, { loadConfig }, sqlite, { AppModule }] =
+    await Promise.all([
       import('@nestjs/core'),
       import('@nestjs/schedule'),
       import('../platform/config/load-config.js'),
+      import('../platform/database/sqlite-file.js'),
       import('../app.module.js'),
-    ],
-  );
-  const application = await NestFactory.createApplicationContext(AppModule.with(loadConfig(env)), {
+    ]);
+  const config = loadConfig(env);
+  const { address } = config.database;
+  await (createsDatabase
+    ? sqlite.createDatabaseFile(address)
+    : sqlite.requireDatabaseFile(address));
+  const application = await NestFactory.createApplicationContext(AppModule.with(config), {
     abortOnError: false,
     logger: false,
   });

@@ -22,6 +22,8 @@ export type Runner = (
 export class CliCommand extends Command {
   /** Whether the command runs on a schema of any version. */
   allowsAnySchema = false;
+  /** Whether the command creates the file of a SQLite database. Other commands need an existing file. */
+  createsDatabase = false;
   /** Whether the command runs if the application fails to start. `Session.get` then throws the start error. */
   allowsFailedStart = false;
 
@@ -50,12 +52,17 @@ export class CliCommand extends Command {
   requiresConfirmation(): this {
     return this.acceptsReason().option(
       '--yes',
-      'skip the confirmation prompt, which appears only at a terminal without --json',
+      'skip the confirmation prompt; required without a terminal',
     );
   }
 
   allowAnySchema(): this {
     this.allowsAnySchema = true;
+    return this;
+  }
+
+  createDatabase(): this {
+    this.createsDatabase = true;
     return this;
   }
 

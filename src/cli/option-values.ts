@@ -27,14 +27,6 @@ export function textUpTo(maxLength: number): (text: string) => string {
   return optionParser(parseText(maxLength));
 }
 
-export function oneOf<T extends string>(words: readonly T[]): (input: string) => T {
-  return (input) => {
-    const word = words.find((one) => one === input);
-    if (word === undefined) throw new InvalidArgumentError(`It must be ${words.join(' or ')}.`);
-    return word;
-  };
-}
-
 /** Accepts a calendar month such as `2026-11`. */
 export function parseMonth(input: string): string {
   if (!/^\d{4}-(0[1-9]|1[0-2])$/.test(input))

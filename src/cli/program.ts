@@ -11,7 +11,7 @@ import { textUpTo } from './option-values.js';
 import { addPostCommands } from './commands/post.js';
 import { addPruneCommand } from './commands/prune.js';
 import { addQuotaCommands } from './commands/quota.js';
-import type { CliContext } from './session.js';
+import { type CliContext, ConfirmationRequired } from './session.js';
 import { escapeControls } from './tables.js';
 import { addTokenCommands } from './commands/token.js';
 import { addUsageCommands } from './commands/usage.js';
@@ -27,7 +27,7 @@ export function commandLine(context: CliContext): CliCommand {
     .description(
       'Manage the database, users, apps and quotas. Results go to standard output, messages to standard error.\nExit codes: 0 success, 1 failure, 2 usage error.',
     )
-    .option('--json', 'print one JSON value; never ask for confirmation')
+    .option('--json', 'print one JSON value')
     .option(
       '--actor <name>',
       'name to record in the audit log (default: your user name)',
@@ -85,6 +85,6 @@ export async function runCommandLine(
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : USAGE_ERROR;
     context.stderr.write(`${escapeControls(await failureMessage(error))}\n`);
-    return FAILED;
+    return error instanceof ConfirmationRequired ? USAGE_ERROR : FAILED;
   }
 }

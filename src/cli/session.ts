@@ -10,6 +10,8 @@ import { escapeControls } from './tables.js';
 /** A stream of text; `write` returns false when the next write must wait for `drain`. */
 interface Output {
   readonly isTTY?: boolean;
+  /** Width of a terminal. Undefined or 0 if the terminal does not report it. */
+  readonly columns?: number;
   write(text: string): unknown;
 }
 
@@ -32,11 +34,23 @@ export interface SharedOptions {
 /** An expected failure, reported without a stack trace. */
 export class CommandFailed extends Error {}
 
+/** A destructive command without `--yes` that cannot ask for confirmation. A usage error. */
+export class ConfirmationRequired extends CommandFailed {
+  constructor() {
+    super(
+      'Standard input is not a terminal, so the command cannot ask for confirmation. Add --yes to confirm.',
+    );
+  }
+}
+
 type Services = typeof import('./lazy-services.js');
 
 /** Moves the cursor to the start of the line and clears the line. */
 export const CLEAR_LINE = '\r\x1b[K';
 const PROGRESS_INTERVAL_MS = 100;
+const DEFAULT_WIDTH = 80;
+/** Wraps text to this width in a narrower terminal, so that every column has room. */
+const MIN_WIDTH = 40;
 
 /** One run of a command: the application, the shared options and the terminal. */
 export class Session {
@@ -61,17 +75,26 @@ export class Session {
     return this.options.json === true;
   }
 
+  /** The maximum width of tables on standard output: that of the terminal. A pipe or a file gets every value on one line, in full. */
+  get width(): number {
+    const { isTTY = false, columns = 0 } = this.context.stdout;
+    if (!isTTY) return Infinity;
+    return columns === 0 ? DEFAULT_WIDTH : Math.max(columns, MIN_WIDTH);
+  }
+
   /** A service of the application. @throws the start error if the application failed to start */
   get<K extends keyof Services>(name: K): InstanceType<Services[K]> {
     return this.application.get<InstanceType<Services[K]>>(this.services[name]);
   }
 
   /**
-   * Asks for confirmation at a terminal, unless `--yes` or `--json` is given.
+   * Asks for confirmation at a terminal, unless `--yes` is given.
    * @throws CommandFailed if the operator does not confirm
+   * @throws ConfirmationRequired without a terminal
    */
   async confirm(question: string): Promise<void> {
-    if (this.options.yes === true || this.printsJson || !process.stdin.isTTY) return;
+    if (this.options.yes === true) return;
+    if (!process.stdin.isTTY) throw new ConfirmationRequired();
     const terminal = createInterface({ input: process.stdin, output: terminalOutput() });
     const answer = await ask(terminal, `${escapeControls(question)} [y/N] `);
     if (!/^y(es)?$/i.test(answer)) throw new CommandFailed('Cancelled. Nothing was changed.');

@@ -25,10 +25,13 @@ describe('wrappedTable', () => {
   it('continues a long value below, in its own column', () => {
     const word = 'w'.repeat(40);
     expect(
-      wrappedTable([
-        ['a', 'b'],
-        ['name', `${word} ${word}`],
-      ]),
+      wrappedTable(
+        [
+          ['a', 'b'],
+          ['name', `${word} ${word}`],
+        ],
+        80,
+      ),
     ).toBe(`a     b\nname  ${word}\n      ${word}`);
   });
 });
@@ -44,17 +47,19 @@ describe('list', () => {
           ['1', 'Ana'],
           ['22', ''],
         ],
+        80,
       ),
     ).toBe('ID  NAME\n1   Ana\n22');
   });
 
-  it('truncates the last column so that lines have at most 80 characters', () => {
+  it('truncates the last column so that lines have at most `width` characters', () => {
     const lines = list(
       ['ID', 'NAME'],
       [
         [id, 'n'.repeat(39)],
         [id, 'm'.repeat(38)],
       ],
+      80,
     ).split('\n');
     expect(lines[1]).toBe(`${id}  ${'n'.repeat(37)}…`);
     expect(lines[2]).toBe(`${id}  ${'m'.repeat(38)}`);
@@ -69,12 +74,21 @@ describe('list', () => {
           [id, wide, 'a long enough name'],
           [id, 'b', 'c'],
         ],
+        80,
       ),
     ).toBe(`ID    ${id}\nA     ${wide}\nNAME  a long enough name\n\nID    ${id}\nA     b\nNAME  c`);
   });
 
+  it('keeps every value on one line if the width is unlimited', () => {
+    const long = `${'w'.repeat(60)} ${'x'.repeat(60)}`;
+    expect(list(['ID', 'A', 'NAME'], [[id, long, long]], Infinity).split('\n')[1]).toBe(
+      `${id}  ${long}  ${long}`,
+    );
+    expect(wrappedTable([['name', long]], Infinity)).toBe(`name  ${long}`);
+  });
+
   it('prints only the header if there are no records', () => {
-    expect(list(['ID', 'NAME'], [])).toBe('ID  NAME');
+    expect(list(['ID', 'NAME'], [], 80)).toBe('ID  NAME');
   });
 });
 

@@ -1,7 +1,5 @@
 import { codePoints } from '../platform/text.js';
 
-/** Width of the output in characters. */
-export const WIDTH = 80;
 const GAP = '  ';
 /** Minimum width of the last column of a list. */
 const MIN_LAST_COLUMN_WIDTH = 16;
@@ -49,11 +47,14 @@ export function keyValues(record: object): string {
   return table(Object.entries(record).map(([name, value]) => [name, String(value ?? '')]));
 }
 
-/** A two-column table, at most 80 characters wide, that wraps long values. */
-export function wrappedTable(rows: readonly (readonly [name: string, value: string])[]): string {
+/** A two-column table, at most `width` characters wide, that wraps long values. */
+export function wrappedTable(
+  rows: readonly (readonly [name: string, value: string])[],
+  width: number,
+): string {
   const [nameWidth = 0] = widthsOf(rows);
   const lines = rows.flatMap(([name, value]) =>
-    wrap(value, WIDTH - nameWidth - GAP.length).map((part, index) => [
+    wrap(value, width - nameWidth - GAP.length).map((part, index) => [
       index === 0 ? name : '',
       part,
     ]),
@@ -62,13 +63,17 @@ export function wrappedTable(rows: readonly (readonly [name: string, value: stri
 }
 
 /**
- * Many records, one per line under `header`, at most 80 characters wide. Truncates the last column if necessary; if this
+ * Many records, one per line under `header`, at most `width` characters wide. Truncates the last column if necessary; if this
  * column would be too narrow, prints each record as a table instead.
  */
-export function list(header: readonly string[], records: readonly (readonly string[])[]): string {
+export function list(
+  header: readonly string[],
+  records: readonly (readonly string[])[],
+  width: number,
+): string {
   const widths = widthsOf([header, ...records]);
-  const leadingWidth = widths.slice(0, -1).reduce((sum, width) => sum + width + GAP.length, 0);
-  const lastWidth = Math.min(widths.at(-1) ?? 0, WIDTH - leadingWidth);
+  const leadingWidth = widths.slice(0, -1).reduce((sum, column) => sum + column + GAP.length, 0);
+  const lastWidth = Math.min(widths.at(-1) ?? 0, width - leadingWidth);
   if (lastWidth < Math.min(MIN_LAST_COLUMN_WIDTH, widths.at(-1) ?? 0))
     return records
       .map((record) => table(header.map((name, column) => [name, record[column] ?? ''])))

@@ -67,7 +67,7 @@ onOneEngine('Commands "app secret"', (database) => {
   }
 
   const rotate = (id: string, ...more: string[]): Promise<RotationJson> =>
-    cli.json<RotationJson>('app', 'secret', 'rotate', id, ...more);
+    cli.json<RotationJson>('app', 'secret', 'rotate', id, '--yes', ...more);
   const list = (id: string, ...more: string[]): Promise<SecretJson[]> =>
     cli.json<SecretJson[]>('app', 'secret', 'list', id, ...more);
 
@@ -117,7 +117,7 @@ onOneEngine('Commands "app secret"', (database) => {
 
     it('O145 prints the secret to standard output, and the end times of the other secrets to standard error', async () => {
       const { id, secret: first, second } = await rotatedApp();
-      const { code, stdout, stderr } = await cli.run('app', 'secret', 'rotate', id);
+      const { code, stdout, stderr } = await cli.run('app', 'secret', 'rotate', id, '--yes');
       expect(code).toBe(0);
       expect(stdout).toMatch(
         /^client_id {6}svc_app_\S+\nclient_secret {2}svc_sec_\S+\nsecret_id {6}sec_\S+\n$/,
@@ -130,7 +130,15 @@ onOneEngine('Commands "app secret"', (database) => {
 
     it('O145 ends the old secrets at once with --grace 0', async () => {
       const { id } = await rotatedApp();
-      const { stdout, code } = await cli.run('app', 'secret', 'rotate', id, '--grace', '0');
+      const { stdout, code } = await cli.run(
+        'app',
+        'secret',
+        'rotate',
+        id,
+        '--yes',
+        '--grace',
+        '0',
+      );
       expect(code).toBe(0);
       const [secret = ''] = SECRET.exec(stdout) ?? [];
       expect(await liveHashes(id, new Date())).toEqual([sha256(secret)]);
@@ -138,7 +146,7 @@ onOneEngine('Commands "app secret"', (database) => {
 
     it('O145 rejects a public app, which has no secret', async () => {
       const { id } = await register('public');
-      const outcome = await cli.run('app', 'secret', 'rotate', id);
+      const outcome = await cli.run('app', 'secret', 'rotate', id, '--yes');
       expectFailure(outcome, 'public app has no client secret');
       expect(await secrets().list(id)).toEqual([]);
     });
@@ -192,7 +200,7 @@ onOneEngine('Commands "app secret"', (database) => {
 
     it('O90 prints one line for each column, without the secrets themselves', async () => {
       const { id, secret } = await register();
-      const { code, stdout, stderr } = await cli.run('app', 'secret', 'list', id);
+      const { code, stdout, stderr } = await cli.runAtTerminal(80, 'app', 'secret', 'list', id);
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
       expect(stdout).toMatch(
         new RegExp(
@@ -220,7 +228,7 @@ onOneEngine('Commands "app secret"', (database) => {
     it('O145 ends the given secret at once', async () => {
       const { id, secret: first, second } = await rotatedApp();
       const old = await statusOf(id, first);
-      expect(await cli.json('app', 'secret', 'revoke', id, old.id)).toEqual({
+      expect(await cli.json('app', 'secret', 'revoke', id, old.id, '--yes')).toEqual({
         client_id: id,
         secret_id: old.id,
         last_four: old.lastFour,
@@ -285,7 +293,7 @@ onOneEngine('Commands "app secret"', (database) => {
     const { client_secret: second } = await rotate(id, ...rotationOptions);
     const { id: firstId } = await statusOf(id, first);
     const revocationOptions = ['--actor', 'rob', '--reason', 'Found in a log'];
-    await cli.json('app', 'secret', 'revoke', id, firstId, ...revocationOptions);
+    await cli.json('app', 'secret', 'revoke', id, firstId, '--yes', ...revocationOptions);
     const events = await auditTrail(app().dataSource, id);
     expect(events).toHaveLength(5);
     const [firstLastFour, secondLastFour] = [first.slice(-4), second.slice(-4)];

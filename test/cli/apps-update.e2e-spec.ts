@@ -29,7 +29,7 @@ onOneEngine('Command "app update"', (database) => {
   });
 
   const update = (...args: string[]): Promise<Record<string, unknown>> =>
-    cli.json('app', 'update', id, ...args);
+    cli.json('app', 'update', id, '--yes', ...args);
   const find = (): Promise<RegisteredApp> => app().service(AppsService).get(id);
 
   async function updateEvents(): Promise<unknown[]> {
@@ -102,7 +102,7 @@ onOneEngine('Command "app update"', (database) => {
     ],
   ])('O145 rejects %s and changes nothing', async (_title, args, sentence) => {
     const before = await find();
-    const { code, stdout, stderr } = await cli.run('app', 'update', id, ...args);
+    const { code, stdout, stderr } = await cli.run('app', 'update', id, '--yes', ...args);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toMatch(sentence);
     expect(await find()).toEqual(before);

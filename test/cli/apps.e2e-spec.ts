@@ -81,8 +81,8 @@ onOneEngine('Commands "app"', (database) => {
 
   it('O145 records actor and reason when an app is created, disabled and enabled', async () => {
     const { client_id: id } = await register('--actor', 'olga', '--reason', 'Pilot');
-    await cli.json('app', 'disable', id, '--actor', 'pia', '--reason', 'Spam');
-    await cli.json('app', 'disable', id, '--actor', 'pia', '--reason', 'Again');
+    await cli.json('app', 'disable', id, '--yes', '--actor', 'pia', '--reason', 'Spam');
+    await cli.json('app', 'disable', id, '--yes', '--actor', 'pia', '--reason', 'Again');
     await cli.json('app', 'enable', id);
     const me = userInfo().username;
     const details = expect.any(Object) as object;
@@ -105,10 +105,22 @@ onOneEngine('Commands "app"', (database) => {
     expect(stdout).toContain(`${app.client_id}  confidential  enabled`);
   });
 
-  it('O145 disables and enables an app without asking for confirmation outside a terminal', async () => {
+  it.each([[[]], [['--json']]])(
+    'O145 refuses to disable an app without --yes outside a terminal: %j',
+    async (options: string[]) => {
+      const { client_id: id } = await register();
+      expect(await cli.run('app', 'disable', id, ...options)).toEqual({
+        code: 2,
+        stdout: '',
+        stderr:
+          'Standard input is not a terminal, so the command cannot ask for confirmation. Add --yes to confirm.\n',
+      });
+      expect(await cli.json('app', 'show', id)).toMatchObject({ status: 'enabled' });
+    },
+  );
+
+  it('O145 disables and enables an app', async () => {
     const { client_id: id } = await register();
-    expect(await cli.run('app', 'disable', id)).toMatchObject({ code: 0, stderr: '' });
-    expect(await cli.json('app', 'show', id)).toMatchObject({ status: 'disabled' });
     expect(await cli.json('app', 'disable', id, '--yes')).toMatchObject({ status: 'disabled' });
     expect(await cli.json('app', 'enable', id)).toMatchObject({ status: 'enabled' });
   });

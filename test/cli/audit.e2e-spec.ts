@@ -85,15 +85,20 @@ onOneEngine('Command "audit list"', (database) => {
     );
   });
 
-  it('wraps long values at 80 columns', async () => {
+  it('wraps long values at the width of the terminal, and not in a pipe', async () => {
     const reason = Array.from({ length: 60 }, (_, index) => `word${index}`).join(' ');
     const details = { redirectUris: [`https://garden.example/${'x'.repeat(200)}`] };
     await write('2026-11-20', { reason, details, clientId: BOB_APP });
-    const { stdout } = await cli.run('audit', 'list');
-    const lines = stdout.split('\n');
-    expect(Math.max(...lines.map((line) => line.length))).toBe(80);
-    expect(stdout.replaceAll(/\n +/g, ' ')).toContain(reason);
-    expect(stdout).toContain(`  app      ${BOB_APP}`);
+    const widest = (text: string) => Math.max(...text.split('\n').map((line) => line.length));
+    for (const columns of [80, 132]) {
+      const { stdout } = await cli.runAtTerminal(columns, 'audit', 'list');
+      expect(widest(stdout)).toBe(columns);
+      expect(stdout.replaceAll(/\n +/g, ' ')).toContain(reason);
+      expect(stdout).toContain(`  app      ${BOB_APP}`);
+    }
+    // Docker terminals may report a width of 0.
+    expect(widest((await cli.runAtTerminal(0, 'audit', 'list')).stdout)).toBe(80);
+    expect((await cli.run('audit', 'list')).stdout).toContain(`  reason   ${reason}\n`);
   });
 
   it('lists the newest 100 events by default', async () => {
@@ -133,7 +138,7 @@ onOneEngine('Command "audit list"', (database) => {
 
   it('prints nothing on standard output when no event matches', async () => {
     expect(await list()).toEqual([]);
-    expect(await cli.run('audit', 'list', '--action', 'quota.sett')).toEqual({
+    expect(await cli.run('audit', 'list', '--action', 'app.created')).toEqual({
       code: 0,
       stdout: '',
       stderr: 'No matching events.\n',
@@ -143,6 +148,7 @@ onOneEngine('Command "audit list"', (database) => {
   it.each([
     ['--app', 'garden', 'It must be a client_id such as svc_app_…. Run "app list" to find it.'],
     ['--user', ANA_APP, 'It must be a user id such as usr_….'],
+    ['--action', 'quota.sett', 'Allowed choices are app.created, app.disabled, '],
     ['--since', 'yesterday', 'It must be an age such as 24h or 30d, a day'],
     ['--since', '2026-02-30', 'It must be an age'],
     ['--until', '2026-11-20T10:00:00', 'It must be an age'],

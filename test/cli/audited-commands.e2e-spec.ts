@@ -139,9 +139,10 @@ const COMMANDS: Readonly<Record<string, CommandCase>> = {
   },
 };
 
+const { leaves } = commandTree();
+
 describe('Commands with a --reason', () => {
   it('are all tested below', () => {
-    const { leaves } = commandTree();
     const changing = leaves.filter((one) => optionsOf(one).includes('--reason'));
     expect(changing.map(({ path }) => path).toSorted()).toEqual(Object.keys(COMMANDS).toSorted());
   });
@@ -161,6 +162,8 @@ onOneEngine('Audit events of commands', (database) => {
       const { clientId } = member.client;
       const context = { app: app(), member, clientId };
       const words = [...path.split(' '), ...(await args(context))];
+      if (leaves.some((one) => one.path === path && optionsOf(one).includes('--yes')))
+        words.push('--yes');
       const reason = `Because of ${path}`;
       await cli.jsonWithInput(input(context), ...words, '--actor', 'olga', '--reason', reason);
       await after?.(context);

@@ -1,4 +1,6 @@
 import { AuditEvent } from '../../src/platform/audit/audit-event.entity.js';
+import { AuditLog } from '../../src/platform/audit/audit-log.repository.js';
+import { TransactionRunner } from '../../src/platform/database/transaction.js';
 import { newId } from '../../src/platform/ids.js';
 import { Post } from '../../src/modules/posts/post.entities.js';
 import { PostsService } from '../../src/modules/posts/posts.service.js';
@@ -72,9 +74,9 @@ onOneEngine('Command "doctor"', (database) => {
     expect(findingsOf(found, 'counters')).toHaveLength(3);
   });
 
-  it('prints each finding within 80 columns and its remedy as a command line', async () => {
+  it('prints each finding within the width of the terminal and its remedy as a command line', async () => {
     await corruptCounters();
-    const { code, stdout, stderr } = await cli.run('doctor');
+    const { code, stdout, stderr } = await cli.runAtTerminal(80, 'doctor');
     expect({ code, stderr }).toEqual({ code: 1, stderr: '4 checks failed.\n' });
     for (const line of stdout.trim().split('\n'))
       expect(line).toMatch(/^(ok {7}|warning {2}|failed {3}| {9})\S.{0,70}$/);
@@ -162,7 +164,7 @@ onOneEngine('Command "doctor"', (database) => {
     expect(statuses(await runDoctor(cli))).not.toContain('failed');
   });
 
-  it('warns about jobs that have not run recently', async () => {
+  it('warns about jobs that have not run recently, except before their first run', async () => {
     const { manager } = app().dataSource;
     const prune = async (): Promise<Finding | undefined> =>
       findingsOf(await runDoctor(cli), 'jobs').find(({ summary }) => summary.includes('prune'));
@@ -172,6 +174,21 @@ onOneEngine('Command "doctor"', (database) => {
       remedy: 'npm run -s cli -- prune',
     });
     const [now, before] = [new Date(), new Date(Date.now() - 3 * HOUR)];
+    const audit = app().service(AuditLog);
+    const recordMigration = () =>
+      app()
+        .service(TransactionRunner)
+        .run((tx) => audit.record(tx, 'db.migrated', 'database', { actor: 'olga' }));
+    app().clock.set(before.toISOString());
+    await recordMigration();
+    expect(await prune()).toMatchObject({ status: 'warning' });
+    app().clock.set(now.toISOString());
+    await recordMigration();
+    expect(await prune()).toEqual({
+      check: 'jobs',
+      status: 'ok',
+      summary: 'The job prune has not been due since the installation.',
+    });
     const run = { job: 'prune', startedAt: before };
     await manager.insert(JobRun, { ...run, period: 'a', finishedAt: before });
     await manager.insert(JobRun, { ...run, period: 'b', finishedAt: null });

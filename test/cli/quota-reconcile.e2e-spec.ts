@@ -78,7 +78,7 @@ onOneEngine('Command "quota reconcile"', (database) => {
     await manager().update(QuotaUsage, { clientId: tooHigh }, { used: 5 });
     await manager().delete(QuotaUsage, { clientId: missing });
     const fixed = await cli.json<object[]>(
-      ...['quota', 'reconcile', '--fix', '--actor', 'olga', '--reason', 'Restored'],
+      ...['quota', 'reconcile', '--fix', '--yes', '--actor', 'olga', '--reason', 'Restored'],
     );
     expect(fixed).toMatchObject([
       { client_id: tooHigh, used: 5, recorded: 2, fixed: true },

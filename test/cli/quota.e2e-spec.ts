@@ -43,7 +43,7 @@ onOneEngine('Commands "quota show", "quota set" and "quota reset"', (database) =
   it('sets a number, no limit, a plan, and the default again, and prints the new quota each time', async () => {
     const clientId = await register();
     const set = (...args: string[]): Promise<unknown> =>
-      cli.json('quota', 'set', clientId, ...args);
+      cli.json('quota', 'set', clientId, '--yes', ...args);
     const numbered = { plan: 'custom', limit: 500, used: 0, remaining: 500 };
     expect(await set('--limit', '500', '--reason', 'Pilot')).toMatchObject(numbered);
     expect(await set('--limit', '500', '--reason', 'Pilot')).toMatchObject(numbered);
@@ -62,7 +62,7 @@ onOneEngine('Commands "quota show", "quota set" and "quota reset"', (database) =
       ['--plan', 'partner'],
       ['--limit', 'default'],
     ])
-      printed.push((await cli.run('quota', 'set', clientId, ...args)).stderr);
+      printed.push((await cli.run('quota', 'set', clientId, '--yes', ...args)).stderr);
     expect(printed).toEqual([
       'Previously: the plan "default", 100 posts.\n',
       'Previously: 1 post.\n',
@@ -75,7 +75,7 @@ onOneEngine('Commands "quota show", "quota set" and "quota reset"', (database) =
     const clientId = await register();
     const period = periodOf(new Date());
     await manager().insert(QuotaUsage, { clientId, period, used: 30 });
-    await cli.run('quota', 'set', clientId, '--limit', '10');
+    await cli.run('quota', 'set', clientId, '--yes', '--limit', '10');
     expect(await cli.json('quota', 'show', clientId)).toMatchObject({ used: 30, remaining: 0 });
   });
 
@@ -85,7 +85,7 @@ onOneEngine('Commands "quota show", "quota set" and "quota reset"', (database) =
       ...[...CREATE, ...REDIRECT_URI, ...more],
     );
     expect(await cli.json('quota', 'show', clientId)).toMatchObject({ plan: 'custom', limit: 20 });
-    await cli.json('quota', 'set', clientId, '--plan', 'partner', '--reason', 'Signed');
+    await cli.json('quota', 'set', clientId, '--yes', '--plan', 'partner', '--reason', 'Signed');
     const trail = await auditTrail(app().dataSource, clientId);
     const quotaEvents = trail.filter(({ action }) => action === 'quota.set');
     expect(quotaEvents).toMatchObject([
@@ -99,7 +99,7 @@ onOneEngine('Commands "quota show", "quota set" and "quota reset"', (database) =
 
   it('rejects an unknown plan and changes nothing', async () => {
     const clientId = await register();
-    const outcome = await cli.run('quota', 'set', clientId, '--plan', 'gold');
+    const outcome = await cli.run('quota', 'set', clientId, '--yes', '--plan', 'gold');
     expect(outcome).toMatchObject({ code: 1, stdout: '' });
     expect(outcome.stderr).toBe(
       'There is no plan "gold". The plans are: default, partner, first-party.\n',

@@ -117,7 +117,7 @@ onOneEngine('Command "user revoke-all"', (database) => {
     app().clock.advance(61_000);
     anasTokens.push(await obtainTokens(app(), two, ana));
     const bensTokens = await obtainTokens(app(), one, ben);
-    const result = await cli.json('user', 'revoke-all', ana.id, '--actor', 'olga');
+    const result = await cli.json('user', 'revoke-all', ana.id, '--yes', '--actor', 'olga');
     expect(result).toEqual({
       id: ana.id,
       apps: expect.arrayContaining([
@@ -135,7 +135,7 @@ onOneEngine('Command "user revoke-all"', (database) => {
       // `begun` counts the user's authorization requests that were deleted, decided ones included.
       details: { sessions: 2, begun: 2 },
     });
-    expect(await cli.run('user', 'revoke-all', ana.id)).toEqual({
+    expect(await cli.run('user', 'revoke-all', ana.id, '--yes')).toEqual({
       code: 0,
       stdout: 'The user had no grants.\n',
       stderr: 'Ended 0 sign-in sessions.\n',

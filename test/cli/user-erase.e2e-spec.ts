@@ -46,7 +46,7 @@ onOneEngine('Command "user erase"', (database) => {
     expect(await app().dataSource.manager.countBy(RateLimitHit, { hash })).toBeGreaterThan(0);
 
     const reason = ['--reason', 'Asked for it', '--actor', 'olga'];
-    const { tables } = await cli.json<Erased>('user', 'erase', ana.id, ...reason);
+    const { tables } = await cli.json<Erased>('user', 'erase', ana.id, '--yes', ...reason);
     expect(tables).toMatchObject(ERASED_ROWS);
 
     const left = await dump();
@@ -103,15 +103,15 @@ onOneEngine('Command "user erase"', (database) => {
   it('deletes later rows of a user who is already erased', async () => {
     const user = await app().addUser();
     const client = await app().addClient();
-    await cli.json('user', 'erase', user.id);
+    await cli.json('user', 'erase', user.id, '--yes');
     await app().accessToken(user, client);
     expect(tablesContaining(await dump(), user.id)).toContain('grants');
-    expect(await cli.json('user', 'erase', user.id)).toMatchObject({
+    expect(await cli.json('user', 'erase', user.id, '--yes')).toMatchObject({
       tables: { grants: 1, access_tokens: 1, users: 0 },
     });
     expect(tablesContaining(await dump(), user.id)).toEqual(['audit_events']);
     const events = (await auditTrail(app().dataSource, user.id)).length;
-    await cli.json('user', 'erase', user.id);
+    await cli.json('user', 'erase', user.id, '--yes');
     expect(await auditTrail(app().dataSource, user.id)).toHaveLength(events);
   });
 
@@ -157,7 +157,7 @@ onSqlite('The database file after "user erase"', (database) => {
     const { id } = await cli.json<{ id: string }>('user', 'add', ...user);
     expect(await bytes()).toContain('+14155559002');
     expect(await bytes()).toContain(name);
-    await cli.json('user', 'erase', id);
+    await cli.json('user', 'erase', id, '--yes');
     expect(await bytes()).not.toContain('4155559002');
     expect(await bytes()).not.toContain(name);
   });

@@ -57,7 +57,16 @@ onOneEngine('Commands "user show", "user block" and "user unblock"', (database) 
     const user = await app().addUser();
     const token = await app().accessToken(user, await app().addClient());
     expect(await isTokenAccepted(app(), token)).toBe(true);
-    const blocked = await cli.json('user', 'block', user.id, '--reason', 'Spam', '--actor', 'olga');
+    const blocked = await cli.json(
+      'user',
+      'block',
+      user.id,
+      '--yes',
+      '--reason',
+      'Spam',
+      '--actor',
+      'olga',
+    );
     expect(blocked).toMatchObject({ id: user.id, status: 'blocked' });
     expect(await isTokenAccepted(app(), token)).toBe(false);
     expect(await cli.json('user', 'unblock', user.id)).toMatchObject({ status: 'active' });
@@ -69,8 +78,8 @@ onOneEngine('Commands "user show", "user block" and "user unblock"', (database) 
 
   it('changes and records nothing when the user is already blocked', async () => {
     const { id } = await app().addUser();
-    await cli.json('user', 'block', id);
-    const { code, stderr } = await cli.run('user', 'block', id);
+    await cli.json('user', 'block', id, '--yes');
+    const { code, stderr } = await cli.run('user', 'block', id, '--yes');
     expect({ code, stderr }).toEqual({ code: 0, stderr: 'No change.\n' });
     const trail = await auditTrail(app().dataSource, id);
     expect(trail.filter(({ action }) => action === 'user.blocked')).toHaveLength(1);
@@ -79,7 +88,7 @@ onOneEngine('Commands "user show", "user block" and "user unblock"', (database) 
   it('sends no sign-in message to a blocked user', async () => {
     const user = await app().addUser();
     const client = await app().addClient();
-    await cli.json('user', 'block', user.id);
+    await cli.json('user', 'block', user.id, '--yes');
     const visitor = new Browser(app());
     const page = await visitor.open(authorizeLink(client));
     await visitor.submit(page, '/oauth/authorize/sign-in', { phone: user.phone });

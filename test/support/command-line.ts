@@ -34,17 +34,25 @@ export function runCommandProcess(
   });
 }
 
-/** Runs the command line in this process. Starting a process would take most of the time of a command. */
+/**
+ * Runs the command line in this process. Starting a process would take most of the time of a command.
+ * @param columns the width of a terminal as standard output; undefined for a pipe
+ */
 export async function runCommand(
   args: readonly string[],
   env: Record<string, string> = {},
   input = '',
+  columns?: number,
 ): Promise<CommandResult> {
   const output = { stdout: '', stderr: '' };
   const code = await runCommandLine(args, {
     env: { NODE_ENV: 'test', ...env },
     stdin: Readable.from([input]),
-    stdout: { write: (text) => (output.stdout += text) },
+    stdout: {
+      isTTY: columns !== undefined,
+      columns,
+      write: (text) => (output.stdout += text),
+    },
     stderr: { write: (text) => (output.stderr += text) },
   });
   return { code, ...output };
@@ -54,11 +62,16 @@ export async function runCommand(
 export class CommandLine {
   constructor(
     private readonly database: Pick<TestDatabase, 'url'>,
-    private readonly start = runCommand,
+    private readonly start: typeof runCommand = runCommand,
   ) {}
 
   run(...args: string[]): Promise<CommandResult> {
     return this.start(args, { DATABASE_URL: this.database.url });
+  }
+
+  /** Like `run`, with a terminal of this width as standard output. */
+  runAtTerminal(columns: number, ...args: string[]): Promise<CommandResult> {
+    return this.start(args, { DATABASE_URL: this.database.url }, '', columns);
   }
 
   /** Like `run`, with `input` on standard input. */

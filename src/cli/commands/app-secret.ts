@@ -29,7 +29,7 @@ function rotationResult(clientId: string, graceMs: number, rotation: Rotation): 
   };
 }
 
-function secretsResult(kind: App['kind'], secrets: readonly SecretStatus[]): Result {
+function secretsResult(kind: App['kind'], secrets: readonly SecretStatus[], width: number): Result {
   return {
     json: secrets.map(secretJson),
     text: list(
@@ -42,6 +42,7 @@ function secretsResult(kind: App['kind'], secrets: readonly SecretStatus[]): Res
         isoTime(secret.lastUsedAt),
         isoTime(secret.expiresAt),
       ]),
+      width,
     ),
     ...(!secrets.some(isLive) && { note: kind === 'public' ? PUBLIC_APP : NO_LIVE_SECRET }),
   };
@@ -163,7 +164,7 @@ function addList(secret: CliCommand): void {
     .execute(async (session, clientId: string, { all = false }: { all?: boolean }) => {
       const { kind } = await session.get('AppsService').get(clientId);
       const secrets = await session.get('AppSecretsService').list(clientId);
-      return secretsResult(kind, all ? secrets : secrets.filter(isLive));
+      return secretsResult(kind, all ? secrets : secrets.filter(isLive), session.width);
     });
 }
 

@@ -110,7 +110,7 @@ function addList(app: CliCommand): void {
       const rows = apps.map((one) => [one.clientId, one.kind, statusOf(one), one.name]);
       return {
         json: apps.map((one) => appJson(one)),
-        text: list(['CLIENT_ID', 'TYPE', 'STATUS', 'NAME'], rows),
+        text: list(['CLIENT_ID', 'TYPE', 'STATUS', 'NAME'], rows, session.width),
       };
     });
 }

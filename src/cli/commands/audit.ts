@@ -1,14 +1,9 @@
 import { Option } from 'commander';
+import { AUDIT_ACTIONS, type AuditAction } from '../../platform/audit/audit-actions.js';
 import type { AuditEvent } from '../../platform/audit/audit-event.entity.js';
 import type { CliCommand } from '../command.js';
 import type { Session } from '../session.js';
-import {
-  parseCountOrAll,
-  parseTime,
-  parseClientId,
-  parseUserId,
-  textUpTo,
-} from '../option-values.js';
+import { parseCountOrAll, parseTime, parseClientId, parseUserId } from '../option-values.js';
 import { wrappedTable } from '../tables.js';
 
 function eventJson(event: AuditEvent): object {
@@ -28,10 +23,10 @@ function eventJson(event: AuditEvent): object {
 }
 
 /**
- * Time and action, followed by the other fields that have a value, in at most 80 columns. Omits `id`, and an app or user that is
+ * Time and action, followed by the other fields that have a value, in at most `width` columns. Omits `id`, and an app or user that is
  * the subject or actor.
  */
-function eventText(event: AuditEvent): string {
+function eventText(event: AuditEvent, width: number): string {
   const { at, action, actor, subject, clientId, userId, reason, requestId, address } = event;
   const shownIds = [subject, actor];
   const rows: [name: string, value: string | null][] = [
@@ -45,7 +40,7 @@ function eventText(event: AuditEvent): string {
     ['  address', address],
   ];
   const present = rows.filter((row): row is [string, string] => row[1] !== null && row[1] !== '');
-  return `${at.toISOString()}  ${action}\n${wrappedTable(present)}`;
+  return `${at.toISOString()}  ${action}\n${wrappedTable(present, width)}`;
 }
 
 /** Omits the ids of the app and the user, which have their own lines. */
@@ -64,7 +59,7 @@ interface ListOptions {
   until?: ReturnType<typeof parseTime>;
   app?: string;
   user?: string;
-  action?: string;
+  action?: AuditAction;
   limit: number;
 }
 
@@ -88,7 +83,7 @@ export function addAuditCommands(program: CliCommand): void {
     .option('--until <time>', 'before this time, in the same formats', parseTime)
     .option('--app <client_id>', 'events of this app', parseClientId)
     .option('--user <user_id>', 'events of this user', parseUserId)
-    .option('--action <name>', 'such as quota.set or refresh_token.reused', textUpTo(64))
+    .addOption(new Option('--action <name>', 'events of this action').choices(AUDIT_ACTIONS))
     .addOption(
       new Option('--limit <number>', 'maximum number of events, or "all"')
         .argParser(parseCountOrAll)
@@ -112,7 +107,7 @@ export function addAuditCommands(program: CliCommand): void {
 async function printText(session: Session, events: AsyncIterable<AuditEvent>): Promise<void> {
   let separator = '';
   for await (const event of events) {
-    await session.print(`${separator}${eventText(event)}\n`);
+    await session.print(`${separator}${eventText(event, session.width)}\n`);
     separator = '\n';
   }
   if (separator === '') session.printNote('No matching events.');

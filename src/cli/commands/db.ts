@@ -19,10 +19,13 @@ function addMigrate(database: CliCommand): void {
   database
     .command('migrate')
     .summary('Run pending migrations.')
-    .description('Run pending migrations. You can run this command again at any time.')
+    .description(
+      'Run pending migrations. Creates the file of a SQLite database if necessary. You can run this command again at any time.',
+    )
     .acceptsReason()
     .examples('db migrate')
     .allowAnySchema()
+    .createDatabase()
     .execute(async (session) => {
       const applied = await session.get('AuditedMigrator').run(session.change);
       const lines = applied.map((name) => `Applied ${name}`);

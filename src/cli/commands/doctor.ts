@@ -1,6 +1,6 @@
 import type { CliCommand, Result } from '../command.js';
 import type { Session } from '../session.js';
-import { WIDTH, wrap } from '../tables.js';
+import { wrap } from '../tables.js';
 import type { CheckOptions, NamedFinding } from '../../modules/operations/doctor/check.js';
 
 const STATUS_WIDTH = 'warning'.length;
@@ -19,7 +19,7 @@ export function addDoctorCommand(program: CliCommand): void {
     .execute(async (session, { fix = false }: { fix?: boolean }) => {
       const onCheck = (name: string): void => session.progress(`Checking ${name} …`);
       const options = { onCheck, ...(fix && { repairAs: session.change }) };
-      return doctorResult(await findings(session, options));
+      return doctorResult(await findings(session, options), session.width);
     });
   doctor.allowsFailedStart = true;
 }
@@ -46,11 +46,11 @@ async function findings(session: Session, options: CheckOptions): Promise<NamedF
   return [...found, ...(await doctor.run(options))];
 }
 
-function doctorResult(found: readonly NamedFinding[]): Result {
+function doctorResult(found: readonly NamedFinding[], width: number): Result {
   const failures = found.filter(({ status }) => status === 'failed').length;
   return {
     json: { ok: failures === 0, findings: found },
-    text: found.map(textOf).join('\n'),
+    text: found.map((finding) => textOf(finding, width)).join('\n'),
     ...(failures > 0 && {
       failure: failures === 1 ? '1 check failed.' : `${failures} checks failed.`,
     }),
@@ -58,9 +58,9 @@ function doctorResult(found: readonly NamedFinding[]): Result {
 }
 
 /** Remedies have their own line and are not wrapped, so that they can be pasted. */
-function textOf({ status, check, summary, remedy }: NamedFinding): string {
+function textOf({ status, check, summary, remedy }: NamedFinding, width: number): string {
   const indent = ' '.repeat(STATUS_WIDTH + 2);
-  const [first = '', ...rest] = wrap(`${check}: ${summary}`, WIDTH - indent.length);
+  const [first = '', ...rest] = wrap(`${check}: ${summary}`, width - indent.length);
   return [
     `${status.padEnd(indent.length)}${first}`,
     ...[...rest, ...(remedy === undefined ? [] : [remedy])].map((line) => `${indent}${line}`),

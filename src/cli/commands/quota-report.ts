@@ -35,7 +35,10 @@ export function addQuotaReportCommand(quota: CliCommand): void {
       return command.start(async (session) => {
         const apps = await session.get('AppsService').list();
         const lines = await session.get('QuotaMonths').report(apps, period);
-        return { json: lines.map(jsonOf), text: csv ? await csvOf(lines) : textOf(lines) };
+        return {
+          json: lines.map(jsonOf),
+          text: csv ? await csvOf(lines) : textOf(lines, session.width),
+        };
       });
     });
 }
@@ -44,7 +47,7 @@ function jsonOf({ clientId, ...line }: ReportLine): Record<(typeof COLUMNS)[numb
   return { client_id: clientId, ...line };
 }
 
-function textOf(lines: readonly ReportLine[]): string {
+function textOf(lines: readonly ReportLine[], width: number): string {
   const rows = lines.map(({ clientId, plan, limit, used, remaining, percent, projected }) => [
     clientId,
     plan,
@@ -54,7 +57,7 @@ function textOf(lines: readonly ReportLine[]): string {
     String(percent ?? '-'),
     String(projected),
   ]);
-  return list(['CLIENT_ID', 'PLAN', 'LIMIT', 'USED', 'LEFT', '%', 'END'], rows);
+  return list(['CLIENT_ID', 'PLAN', 'LIMIT', 'USED', 'LEFT', '%', 'END'], rows, width);
 }
 
 /** Escapes formulas (CSV injection), because partners choose the names of their apps. */

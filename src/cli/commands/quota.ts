@@ -131,13 +131,13 @@ function addReconcile(quota: CliCommand): void {
         );
         for (const difference of differences) await reconciliation.fix(difference, session.change);
       }
-      return reconciliationResult(differences, { fixed: fix });
+      return reconciliationResult(differences, { fixed: fix, width: session.width });
     });
 }
 
 function reconciliationResult(
   differences: readonly QuotaDiscrepancy[],
-  { fixed }: { fixed: boolean },
+  { fixed, width }: { fixed: boolean; width: number },
 ): Result {
   const json = differences.map(({ clientId, period, used, recorded }) => ({
     client_id: clientId,
@@ -148,7 +148,7 @@ function reconciliationResult(
   }));
   if (json.length === 0) return { json, text: 'All counters match the recorded calls.' };
   const rows = json.map((row) => [row.client_id, row.period, `${row.used}`, `${row.recorded}`]);
-  const text = list(['CLIENT_ID', 'PERIOD', 'USED', 'RECORDED'], rows);
+  const text = list(['CLIENT_ID', 'PERIOD', 'USED', 'RECORDED'], rows, width);
   if (fixed)
     return {
       json,

@@ -23,7 +23,8 @@ export function addUsageCommands(program: CliCommand): void {
       const rows = days.map(({ day, calls }) => [day, String(calls)]);
       return {
         json: days,
-        text: days.length > 0 ? list(['DAY', 'CALLS'], rows) : 'No calls to aggregate.',
+        text:
+          days.length > 0 ? list(['DAY', 'CALLS'], rows, session.width) : 'No calls to aggregate.',
       };
     });
 }

@@ -1,6 +1,6 @@
+import { Option } from 'commander';
 import type { CliCommand, Result } from '../command.js';
 import type { Session } from '../session.js';
-import { oneOf } from '../option-values.js';
 import { keyValues } from '../tables.js';
 import {
   formatOf,
@@ -23,11 +23,7 @@ export function addUserImportCommand(user: CliCommand): void {
       'Add and update users from a file of any size. CSV needs a header with the columns phone and name; neighborhood, photo_url, latitude and longitude are optional. NDJSON has one object with the same names per line. Users are matched by phone. An empty value clears a field; a missing column leaves it unchanged. Invalid lines are skipped and listed by number. If interrupted, run the command again.',
     )
     .argument('<file>', 'a .csv or .ndjson file, or - for standard input')
-    .option(
-      '--format <format>',
-      `${FORMATS.join(' or ')} (default: from the file name)`,
-      oneOf(FORMATS),
-    )
+    .addOption(new Option('--format <format>', 'default: from the file name').choices(FORMATS))
     .option('--dry-run', 'validate every line, but write nothing')
     .acceptsReason()
     .examples(

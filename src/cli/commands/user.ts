@@ -206,7 +206,10 @@ function addRevokeAll(user: CliCommand): void {
           apps: apps.map((app) => ({ client_id: app.clientId, name: app.name })),
           sessions,
         },
-        text: apps.length > 0 ? list(['CLIENT_ID', 'REVOKED'], rows) : 'The user had no grants.',
+        text:
+          apps.length > 0
+            ? list(['CLIENT_ID', 'REVOKED'], rows, session.width)
+            : 'The user had no grants.',
         note: `Ended ${sessions} sign-in ${sessions === 1 ? 'session' : 'sessions'}.`,
       };
     });

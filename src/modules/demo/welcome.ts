@@ -20,7 +20,11 @@ export function welcome(
     lines.push(
       ['Public app', DEMO_PUBLIC_CLIENT_ID],
       ['Confidential app', DEMO_CONFIDENTIAL_CLIENT_ID],
-      ['Client secret', demo.seeded?.clientSecret ?? 'shown only when the demo was seeded'],
+      [
+        'Client secret',
+        demo.seeded?.clientSecret ??
+          'shown when the demo was seeded; "app secret rotate" creates another',
+      ],
       ['Sign in with', ana.phone],
       ['One-time password', deliveryOf(sms)],
       ['Try', `${issuer}npm run example`],

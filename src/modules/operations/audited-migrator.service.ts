@@ -4,7 +4,7 @@ import { Migrator } from '../../platform/database/migrations/migrator.js';
 import type { Release } from '../../platform/database/migrations/releases.js';
 import { TransactionRunner } from '../../platform/database/transaction.js';
 
-/** Migrates the schema for an operator, with audit events. */
+/** Migrates the schema, with audit events. */
 @Injectable()
 export class AuditedMigrator {
   constructor(

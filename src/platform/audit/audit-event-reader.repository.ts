@@ -3,6 +3,7 @@ import { DataSource, type SelectQueryBuilder } from 'typeorm';
 import { DAY, addMilliseconds } from '../clock.js';
 import { AppConfig } from '../config/app-config.js';
 import { expiredLogRows, type DeletableRows } from '../database/retention/deletion-queries.js';
+import type { AuditAction } from './audit-actions.js';
 import { AuditEvent } from './audit-event.entity.js';
 
 /** An event must match all given members. */
@@ -13,7 +14,7 @@ export interface AuditSearch {
   until?: Date;
   clientId?: string;
   userId?: string;
-  action?: string;
+  action?: AuditAction;
 }
 
 const PAGE_SIZE = 1000;

@@ -5,6 +5,7 @@ import { isId, newId, type IdPrefix } from '../ids.js';
 import { currentRequest } from '../request-context.js';
 import { insertAll, insertOnAnySchema } from '../database/sql.js';
 import type { Transaction } from '../database/transaction.js';
+import type { AuditAction } from './audit-actions.js';
 import { AuditEvent } from './audit-event.entity.js';
 
 /** Author and reason of a change. */
@@ -25,7 +26,7 @@ export class AuditLog {
   ) {}
 
   /** Whether an event with this action and user is stored. */
-  hasEvent(action: string, userId: string): Promise<boolean> {
+  hasEvent(action: AuditAction, userId: string): Promise<boolean> {
     return this.dataSource.manager.existsBy(AuditEvent, { action, userId });
   }
 
@@ -51,7 +52,7 @@ export class AuditLog {
 
   record(
     tx: Transaction,
-    action: string,
+    action: AuditAction,
     subject: string,
     change: Change,
     details?: Record<string, unknown>,

@@ -56,7 +56,8 @@ export function parseDatabaseUrl(text: string): DatabaseAddress {
 
 /** `sqlite:` is followed by a path. `sqlite:///var/data` is one too; `sqlite://data` is a host in other programs. */
 function sqliteFile(text: string): string {
-  const file = text.slice('sqlite:'.length);
+  // The driver trims the path as well.
+  const file = text.slice('sqlite:'.length).trim();
   if (file === '' || /^\/\/[^/]/.test(file) || file.includes('?'))
     throw new Error(
       'must be sqlite:<path> without parameters, such as sqlite:./data/service.sqlite',

@@ -7,6 +7,7 @@ import {
   isStatementTimeout,
 } from '../database/errors.js';
 import { ConfigError } from '../config/load-config.js';
+import { DatabaseFileError } from '../database/sqlite-file.js';
 
 class ListenError extends Error {}
 
@@ -21,11 +22,12 @@ export async function wrapListenErrors(listen: () => Promise<unknown>): Promise<
 
 /** Why the service or a command failed to start; with a stack trace for unexpected errors. */
 export function startupErrorMessage(error: unknown): string {
-  if (error instanceof ConfigError) return error.message;
+  if (error instanceof ConfigError || error instanceof DatabaseFileError) return error.message;
   if (error instanceof ListenError) return listenProblem(error.cause as ListenFailure);
   const { code, message, stack, path } = error as NodeJS.ErrnoException;
   // A file system error, such as too many open files.
   if (path !== undefined) return stack ?? message;
+  if (code === 'SQLITE_NOTADB') return 'The file of DATABASE_URL is not a SQLite database.';
   if (code === 'ER_BAD_DB_ERROR')
     return `The database of DATABASE_URL does not exist: create it first. (${message})`;
   if (code === 'ER_ACCESS_DENIED_ERROR')

@@ -35,8 +35,8 @@ const STORED: Readonly<Record<string, string>> = {
   'user add --name': 'name',
   'user add --neighborhood': 'neighborhood',
 };
-/** All values that accept any text: the stored ones, a filter and a file name. */
-const FREE_TEXT = [...Object.keys(STORED), 'audit list --action', 'user export --output'];
+/** All values that accept any text: the stored ones and a file name. */
+const FREE_TEXT = [...Object.keys(STORED), 'user export --output'];
 /** The valid columns of an imported line, without its phone. */
 const DEFAULTS: Readonly<Record<Exclude<Column, 'phone'>, string>> = {
   name: 'Ana Lee',
@@ -250,6 +250,7 @@ function argumentsOf(
   return [
     ...leaf.path.split(' '),
     '--json',
+    ...(optionsOf(leaf).includes('--yes') ? ['--yes'] : []),
     ...(chosen === undefined ? actorOptions.map((option) => `${option}=${text}`) : []),
     ...words.flatMap(({ option, word }) => (option === undefined ? [] : [`${option}=${word}`])),
     '--',

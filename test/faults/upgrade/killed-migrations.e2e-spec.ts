@@ -117,7 +117,8 @@ function isLocked(file: Sqlite.Database): boolean {
       };
       for (let number = 0; number < kills; number += 1) {
         const stepIndex = Math.floor((MIGRATE_STEPS.length * (number + Math.random())) / kills);
-        if (await kill(['db', 'revert', RELEASE], REVERT_STEPS[stepIndex] ?? '')) killed += 1;
+        if (await kill(['db', 'revert', RELEASE, '--yes'], REVERT_STEPS[stepIndex] ?? ''))
+          killed += 1;
         await countPartial();
         await migrator.revert(RELEASE, async () => undefined);
         expect(await schemaOf(database)).toEqual(released);

@@ -123,7 +123,7 @@ const NO_HISTORY =
       const whileServing = <T>(work: () => Promise<T>): Promise<T> =>
         duringLoad(load, visits, work);
       const migrate = () => cli.json<{ applied: string[] }>('db', 'migrate');
-      const revert = () => cli.json<{ undone: string[] }>('db', 'revert', RELEASE);
+      const revert = () => cli.json<{ undone: string[] }>('db', 'revert', RELEASE, '--yes');
       await visits.awaitSuccess();
       const { applied } = await whileServing(migrate);
       expect(applied).not.toEqual([]);

@@ -1,7 +1,7 @@
 import type { DataSource } from 'typeorm';
 import { Migrator } from '../../../src/platform/database/migrations/migrator.js';
 import { CommandLine, runCommandProcess } from '../../support/command-line.js';
-import { connect, onEachEngine, onEachServer } from '../../support/database.js';
+import { connect, onEachEngine, onEachServer, type TestDatabase } from '../../support/database.js';
 
 interface Check {
   current: boolean;
@@ -15,8 +15,14 @@ interface Status {
   migrations: { name: string; applied: boolean }[];
 }
 
+/** Creates the file of SQLite, without tables. */
+async function createEmpty({ url }: TestDatabase): Promise<void> {
+  await (await connect(url)).destroy();
+}
+
 onEachEngine('Commands on an empty database', (database) => {
   const cli = new CommandLine(database);
+  beforeAll(() => createEmpty(database));
 
   it(
     'require "db migrate", list pending migrations, and migrate once',
@@ -137,12 +143,13 @@ onEachServer('Command "db migrate" while a table is locked', (database) => {
 
 onEachEngine('Command "db revert"', (database) => {
   const cli = new CommandLine(database);
+  beforeAll(() => createEmpty(database));
 
   it('reverts once to the schema of a release, and rejects an unknown release', async () => {
-    expect(await cli.json('db', 'revert', '1.0.0')).toEqual({ undone: [] });
+    expect(await cli.json('db', 'revert', '1.0.0', '--yes')).toEqual({ undone: [] });
     const { applied } = await cli.json<{ applied: string[] }>('db', 'migrate');
     const [, ...since] = applied;
-    expect(await cli.run('db', 'revert', '1.0.0')).toEqual({
+    expect(await cli.run('db', 'revert', '1.0.0', '--yes')).toEqual({
       code: 0,
       stdout: since
         .toReversed()
@@ -151,8 +158,10 @@ onEachEngine('Command "db revert"', (database) => {
       stderr: '',
     });
     expect(await cli.json('db', 'migrate')).toEqual({ applied: since });
-    expect(await cli.json('db', 'revert', '1.0.0')).toEqual({ undone: since.toReversed() });
-    expect(await cli.run('db', 'revert', '1.0.0')).toEqual({
+    expect(await cli.json('db', 'revert', '1.0.0', '--yes')).toEqual({
+      undone: since.toReversed(),
+    });
+    expect(await cli.run('db', 'revert', '1.0.0', '--yes')).toEqual({
       code: 0,
       stdout: 'No migrations to revert: the schema is that of 1.0.0.\n',
       stderr: '',
@@ -170,7 +179,7 @@ onEachEngine('Command "db revert"', (database) => {
       `INSERT INTO migrations (timestamp, name) VALUES (1999999999999, '${later}')`,
     );
     await dataSource.destroy();
-    expect(await cli.run('db', 'revert', '1.0.0')).toEqual({
+    expect(await cli.run('db', 'revert', '1.0.0', '--yes')).toEqual({
       code: 1,
       stdout: '',
       stderr: `A newer version migrated this database: ${later}. Run "db revert" of that version.\n`,
@@ -189,7 +198,7 @@ const BREAK_TIMERS = `
 onEachEngine('Commands: failed start of the application', (database) => {
   it('print the reason and exit with code 1', async () => {
     const preload = `data:text/javascript,${encodeURIComponent(BREAK_TIMERS)}`;
-    const { code, stdout, stderr } = await runCommandProcess(['db', 'status'], {
+    const { code, stdout, stderr } = await runCommandProcess(['db', 'migrate'], {
       DATABASE_URL: database.url,
       NODE_OPTIONS: `--import=${preload}`,
     });

@@ -8,7 +8,7 @@ import {
   runCommandProcess,
   type Finding,
 } from '../../support/command-line.js';
-import { onOneEngine, onEachServer, sqliteFile } from '../../support/database.js';
+import { connect, onOneEngine, onEachServer, sqliteFile } from '../../support/database.js';
 import { freePort } from '../../support/free-port.js';
 import { runSql } from '../../support/sql.js';
 import { rateLimits, UNLIMITED, useTestApp } from '../../support/test-app.js';
@@ -199,6 +199,7 @@ describe('Command "doctor" on SQLite', () => {
     expect(found.at(-1)).toMatchObject({ check: 'database', status: 'failed' });
     expect(found.at(-1)?.summary).not.toContain('\n');
 
+    await (await connect(url)).destroy();
     const pending = await findings({ DATABASE_URL: url });
     expect(pending.find(({ check }) => check === 'migrations')).toMatchObject({
       status: 'failed',

@@ -202,7 +202,7 @@ onOneEngine('Verbose log', (database) => {
   it('O143 prints a client secret once, in the output of the command that created it', async () => {
     const { clientId, secret } = await setupApp().addClient();
     addSecret('client secret', secret);
-    const rotated = await cli.run('app', 'secret', 'rotate', clientId);
+    const rotated = await cli.run('app', 'secret', 'rotate', clientId, '--yes');
     const [newSecret = ''] = /svc_sec_[A-Za-z0-9_-]{43}/.exec(rotated.stdout) ?? [];
     expect(rotated.stdout.split(newSecret)).toHaveLength(2);
     addSecret('client secret', newSecret);

@@ -29,7 +29,7 @@ onOneEngine('Command "user erase" in two processes', (database) => {
       const { ana, bensPost } = await twoMembers(app(), '+14155557003');
       const processes = new CommandLine(database, runCommandProcess);
       const runs = await Promise.all(
-        [0, 1].map(() => processes.run('user', 'erase', ana.id, '--json')),
+        [0, 1].map(() => processes.run('user', 'erase', ana.id, '--yes', '--json')),
       );
       expect(runs.map(({ code, stderr }) => ({ code, stderr }))).toEqual(
         [0, 1].map(() => ({ code: 0, stderr: '' })),

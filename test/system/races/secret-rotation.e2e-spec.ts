@@ -100,7 +100,7 @@ onEachEngine('Concurrent secret rotations', (database) => {
 
   it('O90 leaves two valid secrets, one of them with an expiry, after three commands at once', async () => {
     const client = await app().addClient();
-    await concurrently(3, () => cli.json('app', 'secret', 'rotate', client.clientId));
+    await concurrently(3, () => cli.json('app', 'secret', 'rotate', client.clientId, '--yes'));
     app().clock.set(new Date().toISOString());
     expect(await liveExpiries(client)).toEqual([null, expect.any(Date)]);
   });
@@ -144,7 +144,7 @@ onSqliteAndOneServer('Secret rotation under load', (database) => {
       expect(load.statuses.get(old)?.length).toBeGreaterThanOrEqual(2 * WORKERS * CALLS);
 
       const [, former] = await cli.json<{ secret_id: string }[]>('app', 'secret', 'list', clientId);
-      await cli.json('app', 'secret', 'revoke', clientId, former?.secret_id ?? '');
+      await cli.json('app', 'secret', 'revoke', clientId, former?.secret_id ?? '', '--yes');
       const form = { grant_type: 'refresh_token', refresh_token: 'none' };
       const after = await Promise.all(
         [old, secret].map((each) => requestToken(cluster, { ...client, secret: each }, form)),

@@ -56,3 +56,7 @@ export function messageOf(error: unknown): string {
     .split(/\n\s+at /, 1)
     .join('');
 }
+
+export function capitalized(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

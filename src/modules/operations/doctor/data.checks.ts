@@ -1,3 +1,4 @@
+import type { AuditEventReader } from '../../../platform/audit/audit-event-reader.repository.js';
 import type { Change } from '../../../platform/audit/audit-log.repository.js';
 import { HOUR, addMilliseconds, MINUTE } from '../../../platform/clock.js';
 import type { Discrepancy, CounterCache } from '../../../platform/database/counter-cache.js';
@@ -34,28 +35,45 @@ export async function counterFindings(
 }
 
 interface Schedule {
+  /** The longest time until the first run ends: the time between two attempts, and as much again. */
+  firstRunMs: number;
   mustHaveFinishedSince: (now: Date) => Date;
   /** Runs the job manually. */
   command: string;
 }
 
 const SCHEDULES: Readonly<Record<JobName, Schedule>> = {
-  prune: { mustHaveFinishedSince: (now) => addMilliseconds(now, -2 * HOUR), command: 'prune' },
-  'quota-reset': { mustHaveFinishedSince: periodStart, command: 'quota reset' },
+  prune: {
+    firstRunMs: 2 * HOUR,
+    mustHaveFinishedSince: (now) => addMilliseconds(now, -2 * HOUR),
+    command: 'prune',
+  },
+  'quota-reset': {
+    firstRunMs: 2 * HOUR,
+    mustHaveFinishedSince: periodStart,
+    command: 'quota reset',
+  },
   'usage-rollup': {
+    firstRunMs: 30 * MINUTE,
     mustHaveFinishedSince: (now) => addMilliseconds(now, -30 * MINUTE),
     command: 'usage rollup',
   },
 };
 
 /** Warns of each job that has not finished in time. Requests succeed even if a job does not run, so nothing else reveals it. */
-export function jobFindings(runs: JobRunsRepository, now: Date): Promise<Finding[]> {
+export function jobFindings(
+  runs: JobRunsRepository,
+  audit: AuditEventReader,
+  now: Date,
+): Promise<Finding[]> {
   return Promise.all(
     JOBS.map(async (name) => {
-      const { mustHaveFinishedSince, command } = SCHEDULES[name];
+      const { firstRunMs, mustHaveFinishedSince, command } = SCHEDULES[name];
       const finished = await runs.findLastFinish(name);
       if (finished !== null && finished >= mustHaveFinishedSince(now))
         return ok(`The job ${name} last finished at ${finished.toISOString()}.`);
+      if (finished === null && (await wasMigratedSince(audit, addMilliseconds(now, -firstRunMs))))
+        return ok(`The job ${name} has not been due since the installation.`);
       const last =
         finished === null ? 'has never finished' : `last finished at ${finished.toISOString()}`;
       return warning(
@@ -64,6 +82,12 @@ export function jobFindings(runs: JobRunsRepository, now: Date): Promise<Finding
       );
     }),
   );
+}
+
+/** Whether this version was installed after `since`. Its migration may have added the job. */
+async function wasMigratedSince(audit: AuditEventReader, since: Date): Promise<boolean> {
+  const { done } = await audit.search({ since, action: 'db.migrated' }, 1).next();
+  return done !== true;
 }
 
 /**

@@ -6,7 +6,7 @@ import {
 import type { Migrator } from '../../../platform/database/migrations/migrator.js';
 import type { ClockSkew } from '../../../platform/lifecycle/health.js';
 import type { JobRunsRepository } from '../../../platform/lifecycle/job-runs.repository.js';
-import { failed, type Finding, ok, messageOf, warning } from './check.js';
+import { capitalized, failed, type Finding, ok, messageOf, warning } from './check.js';
 
 const OLDEST_SUPPORTED = { SQLite: [3, 40], MariaDB: [10, 11], MySQL: [8, 4] } as const;
 /** A request needs several round trips. */
@@ -121,8 +121,4 @@ export async function clockFinding(clockSkew: ClockSkew): Promise<Finding> {
   // The text of a problem ends with a colon and the remedy.
   const [summary = '', remedy] = problem.split(': ');
   return failed(`${capitalized(summary)}.`, remedy && `${capitalized(remedy)}.`);
-}
-
-function capitalized(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }

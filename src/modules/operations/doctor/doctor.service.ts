@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { AuditEventReader } from '../../../platform/audit/audit-event-reader.repository.js';
 import { AuditLog, type Change } from '../../../platform/audit/audit-log.repository.js';
 import { Clock } from '../../../platform/clock.js';
 import type { CounterCache, Discrepancy } from '../../../platform/database/counter-cache.js';
@@ -33,6 +34,7 @@ export class Doctor {
     private readonly comments: CommentsService,
     private readonly quota: QuotaReconciliation,
     private readonly audit: AuditLog,
+    private readonly auditEvents: AuditEventReader,
     private readonly transactions: TransactionRunner,
     private readonly clock: Clock,
   ) {}
@@ -60,7 +62,7 @@ export class Doctor {
           counterFindings(counter, repairAs && ((id) => this.correct(counter, id, repairAs))),
       })),
       { name: 'quota', run: async () => [await quotaFinding(this.quota, repairAs)] },
-      { name: 'jobs', run: () => jobFindings(runs, this.clock.now()) },
+      { name: 'jobs', run: () => jobFindings(runs, this.auditEvents, this.clock.now()) },
     ];
     const findings = await runChecks(onAnySchema, options);
     if (await this.migrator.isCurrent())

@@ -2,10 +2,15 @@ import { access, constants, stat, statfs } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { SECOND } from '../../../platform/clock.js';
 import type { AppConfig, SmsConfig } from '../../../platform/config/app-config.js';
-import type { DatabaseAddress } from '../../../platform/config/database-url.js';
 import { ConfigError } from '../../../platform/config/load-config.js';
+import {
+  databaseFile,
+  DatabaseFileError,
+  sharedFiles,
+} from '../../../platform/database/sqlite-file.js';
 import { describeFailure, httpCall } from '../../../platform/http/http-client.js';
 import {
+  capitalized,
   type Check,
   runChecks,
   failed,
@@ -206,13 +211,15 @@ async function spaceFinding(file: string): Promise<Finding> {
   return free < RECOMMENDED_FREE_MB ? warning(summary, remedy) : ok(summary);
 }
 
-/** The file of a SQLite database. Undefined for a database on a server or in memory. */
-function databaseFile(address: DatabaseAddress): string | undefined {
-  return address.engine === 'sqlite' && address.file !== ':memory:' ? address.file : undefined;
+/** Warns if other users of this machine may access the database. */
+async function accessFindings(file: string): Promise<Finding[]> {
+  const paths = (await sharedFiles(file)).map(({ path }) => path).join(' ');
+  if (paths === '') return [];
+  return [warning(`Other users of this machine can access ${paths}.`, `chmod go= ${paths}`)];
 }
 
 async function storageFindings(file: string): Promise<Finding[]> {
-  return [await fileFinding(file), await spaceFinding(file)];
+  return [await fileFinding(file), ...(await accessFindings(file)), await spaceFinding(file)];
 }
 
 /** Runs the checks that only need the configuration. */
@@ -239,6 +246,11 @@ export function configurationFindings({ problems }: ConfigError): NamedFinding[]
 
 /** The finding of an application that cannot start, for example without a database. */
 export function startFinding(error: unknown): NamedFinding {
+  if (error instanceof DatabaseFileError)
+    return {
+      check: 'database',
+      ...failed(`${error.problem}.`, `${capitalized(error.remedy)}.`),
+    };
   const remedy =
     'Check DATABASE_URL, and that the database is running and accepts connections from this machine.';
   return { check: 'database', ...failed(messageOf(error), remedy) };
