@@ -32,7 +32,7 @@ export class AuditLog {
 
   /** Creates an event of the current request, job or command, without storing it. */
   event(
-    action: string,
+    action: AuditAction,
     subject: string,
     { actor, reason }: Change,
     details: Record<string, unknown> = {},

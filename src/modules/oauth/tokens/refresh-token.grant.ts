@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { AuditAction } from '../../../platform/audit/audit-actions.js';
 import { AuditLog, type NewAuditEvent } from '../../../platform/audit/audit-log.repository.js';
 import { Clock, addMilliseconds, SECOND } from '../../../platform/clock.js';
 import {
@@ -186,7 +187,7 @@ export class RefreshTokenGrant {
   }
 
   private eventOf(
-    action: string,
+    action: AuditAction,
     { grantId, clientId, userId }: StoredRefreshToken,
     actor = clientId,
   ): NewAuditEvent {
