@@ -44,14 +44,24 @@ export class PageErrorFilter implements ExceptionFilter {
       sendRedirect(response, errorRedirect(thrown, this.config.publicUrl));
       return;
     }
-    const error = this.toPageError(thrown, request);
+    const error = await this.recordFailedAttempt(request, this.toPageError(thrown, request));
     request.context.errorCode = error.code;
-    // `decision` is the group of all page forms.
-    if (error instanceof InvalidFormToken) await this.attempts.record(request, 'decision');
     const { resultPage, requestId } = request.context;
     if (resultPage === undefined) return this.pages.sendErrorPage(response, error);
     const { code, retryAfterSeconds: seconds } = error;
     this.states.redirect(response, resultPage, { error: code, seconds, requestId });
+  }
+
+  /** Returns the error of the response: if the attempt cannot be counted, that one. */
+  private async recordFailedAttempt(request: Request, error: PageError): Promise<PageError> {
+    if (!(error instanceof InvalidFormToken)) return error;
+    try {
+      // `decision` is the group of all page forms.
+      await this.attempts.record(request, 'decision');
+      return error;
+    } catch (thrown) {
+      return this.toPageError(thrown, request);
+    }
   }
 
   private toPageError(thrown: unknown, request: Request): PageError {

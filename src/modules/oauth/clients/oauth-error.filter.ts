@@ -75,17 +75,27 @@ export class OAuthErrorFilter implements ExceptionFilter {
   async catch(thrown: unknown, host: ArgumentsHost): Promise<void> {
     const request = host.switchToHttp().getRequest<Request>();
     const response = host.switchToHttp().getResponse<Response>();
-    const error = this.oauthError(thrown);
+    const error = await this.recordFailedAttempt(request, this.oauthError(thrown));
     request.context.errorCode = error.code;
     const group = request.context.rateLimitGroup;
-    if (group !== undefined && isFailedAttempt(error, request))
-      await this.attempts.record(request, group);
     // 503 tells the client that the token is still valid (RFC 7009 §2.2.1).
     const isRevocationLimited = group === 'revocation' && error instanceof TooManyAttempts;
     response
       .status(isRevocationLimited ? 503 : statusOf(error))
       .set({ 'Cache-Control': 'no-store', Pragma: 'no-cache', ...headersOf(error) })
       .json(OAuthErrorResponse.from(error));
+  }
+
+  /** Returns the error of the response: if the attempt cannot be counted, that one. */
+  private async recordFailedAttempt(request: Request, error: OAuthError): Promise<OAuthError> {
+    const group = request.context.rateLimitGroup;
+    if (group === undefined || !isFailedAttempt(error, request)) return error;
+    try {
+      await this.attempts.record(request, group);
+      return error;
+    } catch (thrown) {
+      return this.oauthError(thrown);
+    }
   }
 
   private oauthError(thrown: unknown): OAuthError {

@@ -13,6 +13,9 @@ import { SlidingWindowCounter } from './sliding-window-counter.js';
 /**
  * Limits of failed attempts, which slow down guessing. All processes share the counts in the database. A request reads them
  * first and writes them only if it fails.
+ *
+ * If the database is unavailable, the endpoints for apps continue without these limits: they cannot issue tokens then, and some apps
+ * delete their tokens when a request is rejected. The pages respond with 503. Any other error is a bug and is thrown.
  */
 @Injectable()
 export class FailedAttempts {
@@ -29,8 +32,7 @@ export class FailedAttempts {
   }
 
   /**
-   * Rejects a request that exceeds a limit. Uses one SELECT for all keys. If the database is unavailable, the endpoints for apps
-   * skip this check: they cannot issue tokens then, and some apps delete their tokens when a request is rejected.
+   * Rejects a request that exceeds a limit. Uses one SELECT for all keys.
    * @throws TooManyAttempts
    */
   async check(request: Request, group: RateLimitGroup): Promise<void> {
@@ -45,13 +47,12 @@ export class FailedAttempts {
         throw new TooManyAttempts(retryAfterSeconds);
       }
     } catch (error) {
-      const isClientEndpoint = group !== 'authorize' && group !== 'decision';
-      if (!isClientEndpoint || !isDatabaseUnavailable(error)) throw error;
+      if (!mayContinueWithoutLimits(error, group)) throw error;
       this.logger.error(`Could not read the failed attempts: ${(error as Error).message}`);
     }
   }
 
-  /** Records a failed attempt. Never throws, because exception filters call it. */
+  /** Records a failed attempt. */
   async record(request: Request, group: RateLimitGroup): Promise<void> {
     try {
       const app = this.keys.appDetails(request);
@@ -63,13 +64,19 @@ export class FailedAttempts {
           );
       });
     } catch (error) {
-      this.logger.error('Could not record a failed attempt.', (error as Error).stack);
+      if (!mayContinueWithoutLimits(error, group)) throw error;
+      this.logger.error(`Could not record a failed attempt: ${(error as Error).message}`);
     }
   }
 
   private limitsOf(group: RateLimitGroup): RequestLimit[] {
     return this.limits.filter((limit) => limit.group === group);
   }
+}
+
+function mayContinueWithoutLimits(error: unknown, group: RateLimitGroup): boolean {
+  const isClientEndpoint = group !== 'authorize' && group !== 'decision';
+  return isClientEndpoint && isDatabaseUnavailable(error);
 }
 
 /** Checks the limits of failed attempts before the body of a form is read. */
