@@ -32,6 +32,8 @@ export interface Page {
 export class Browser {
   /** The cookies `browser` and `session`, without the prefix and suffix of their names. */
   readonly cookies = new Map<string, string>();
+  /** The full names of the received cookies. Those of release 1.0.0 have no `devplatform-`. */
+  private readonly fullNames = new Map<string, string>();
   /** The cookies `page`, by path. */
   private readonly pageStates = new Map<string, string>();
 
@@ -123,7 +125,10 @@ export class Browser {
       .filter(([prefix]) => path.startsWith(prefix))
       .map(([, value]): [string, string] => ['page', value]);
     return [...this.cookies, ...pageStates]
-      .map(([name, value]) => `${cookieName(this.app.baseUrl, name)}=${value}`)
+      .map(([name, value]) => {
+        const fullName = this.fullNames.get(name) ?? cookieName(this.app.baseUrl, name);
+        return `${fullName}=${value}`;
+      })
       .join('; ');
   }
 
@@ -134,8 +139,9 @@ export class Browser {
 
   private async receive(response: Response): Promise<Page> {
     for (const line of response.headers.getSetCookie()) {
-      const [, name = '', value = '', path = ''] =
-        /^(?:__\w+-)?devplatform-(\w+)[^=]*=([^;]*).*; Path=([^;]*)/.exec(line) ?? [];
+      const [, fullName = '', name = '', value = '', path = ''] =
+        /^((?:__\w+-)?(?:devplatform-)?(\w+)[^=]*)=([^;]*).*; Path=([^;]*)/.exec(line) ?? [];
+      this.fullNames.set(name, fullName);
       const [jar, key] = name === 'page' ? [this.pageStates, path] : [this.cookies, name];
       if (value === '') jar.delete(key);
       else jar.set(key, value);

@@ -10,7 +10,10 @@ import { UNLIMITED_SIGN_INS } from './test-app.js';
 /** The number of rounds of a race. `npm run test:races` sets a higher number. */
 export const ROUNDS = Number(process.env.RACE_ROUNDS ?? byExtent({ whole: 10, quick: 2 }));
 
-/** Processes of the built service with one public URL. `fetch` sends requests to the processes in turn (round robin). */
+/**
+ * Processes of the built service with one public URL. `fetch` sends requests to the processes in turn (round robin), except those of
+ * browsers if one process serves all pages.
+ */
 export class Cluster implements Site {
   readonly sms: SmsInbox;
   private requests = 0;
@@ -18,13 +21,16 @@ export class Cluster implements Site {
   constructor(
     readonly baseUrl: string,
     private readonly processes: readonly ServiceProcess[],
+    private readonly servingPages?: ServiceProcess,
   ) {
     this.sms = new SmsInbox(processes.map(({ smsFile }) => smsFile));
   }
 
   fetch(path: string, init: RequestInit = {}): Promise<Response> {
     this.requests += 1;
-    const process = this.processes[this.requests % this.processes.length];
+    const process =
+      (isPage(path) ? this.servingPages : undefined) ??
+      this.processes[this.requests % this.processes.length];
     return fetch(new URL(path, process?.baseUrl), { redirect: 'manual', ...init });
   }
 
@@ -36,6 +42,11 @@ export class Cluster implements Site {
   async kill(): Promise<void> {
     await Promise.all(this.processes.map((process) => process.kill()));
   }
+}
+
+/** Whether a browser opens this path, and not an app. */
+export function isPage(path: string): boolean {
+  return /^\/(oauth\/authorize|account)\b/.test(path);
 }
 
 /** Starts processes of the service on a migrated database. */

@@ -72,9 +72,9 @@ const NO_HISTORY =
     ),
   );
 
-  function serve(processes: ServiceProcess[]): void {
+  function serve(processes: ServiceProcess[], servingPages?: ServiceProcess): void {
     serving = processes;
-    site = new Cluster(env.PUBLIC_URL ?? '', processes);
+    site = new Cluster(env.PUBLIC_URL ?? '', processes, servingPages);
   }
 
   const cli = new CommandLine(database, runCommandProcess);
@@ -93,7 +93,10 @@ const NO_HISTORY =
     return outcome;
   }
 
-  /** Serves alternately with the release and this version, until a visit has succeeded. */
+  /**
+   * Serves alternately with the release and this version, until a visit has succeeded. The pages are served by this version, as with
+   * sticky sessions: the two versions do not continue each other's sign-ins.
+   */
   async function serveBeside(visits: Visits): Promise<void> {
     const older = serving;
     const newer = await startProcess({ url, env: { ...env, ...UNLIMITED_MESSAGES } });
@@ -102,10 +105,12 @@ const NO_HISTORY =
         timeout: READY_TIMEOUT_MS,
       })
       .toBe(200);
-    serve([...older, newer]);
+    serve([...older, newer], newer);
     await sleep(BETWEEN_MS);
     await visits.awaitSuccess();
     serve(older);
+    // Visits that began with the newer version end first.
+    await visits.awaitSuccess();
     expect(await newer.stop()).toBe(0);
   }
 

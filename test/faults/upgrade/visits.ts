@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { User } from '../../../src/modules/users/user.entity.js';
 import { RepeatedWork } from '../../support/background.js';
 import type { Site } from '../../support/browser.js';
+import { isPage } from '../../support/cluster.js';
 import { approve, exchange, requestToken } from '../../support/oauth-flow.js';
 import type { PageBody, PostBody } from '../../support/member.js';
 import { json, type TokenBody } from '../../support/responses.js';
@@ -123,14 +124,16 @@ export class Visits {
     expect(comments.map((comment) => comment.id)).toContain(id);
   }
 
-  /** The site. Responses other than success and redirects throw. */
+  /** The site. Pages come from where the visit began, as with sticky sessions. Responses other than success and redirects throw. */
   private checkedSite(): Site {
-    const { baseUrl, sms } = this.site();
+    const first = this.site();
+    const { baseUrl, sms } = first;
     return {
       baseUrl,
       sms,
       fetch: async (path, init) => {
-        const response = await this.site().fetch(path, init);
+        const site = isPage(path) ? first : this.site();
+        const response = await site.fetch(path, init);
         if (response.status < 400) return response;
         if (response.status === 503 && response.headers.has('retry-after')) throw new Unavailable();
         const { pathname } = new URL(path, baseUrl);

@@ -87,22 +87,42 @@ function changesOf(
 /** Rows per transaction. Group Replication rejects transactions of more than 150 MB. */
 const BATCH_SIZE = 5000;
 
-/** Fills the new columns of `audit_events`, oldest rows first. A second run only reads the rows that are filled. */
+/** Primary key of an audit event, in the format of the driver. */
+interface EventKey {
+  at: unknown;
+  id: string;
+}
+
+/**
+ * Fills the new columns of `audit_events` in the order of its primary key, so that each batch reads only its own rows. A second run
+ * only reads the rows that are filled.
+ */
 async function fillAppAndUser(queryRunner: QueryRunner): Promise<void> {
   const fill = `UPDATE audit_events
     SET client_id = ${idOf('clientId', 'svc_app_')}, user_id = ${idOf('userId', 'usr_')}
-    WHERE client_id IS NULL AND user_id IS NULL AND id > ?`;
-  let after = '';
+    WHERE client_id IS NULL AND user_id IS NULL`;
+  const after = 'at >= ? AND (at > ? OR id > ?)';
+  const upTo = 'at <= ? AND (at < ? OR id <= ?)';
+  const parameters = ({ at, id: eventId }: EventKey): unknown[] => [at, at, eventId];
+  let [previous]: EventKey[] = await queryRunner.query(
+    'SELECT at, id FROM audit_events ORDER BY at, id LIMIT 1',
+  );
+  if (previous === undefined) return;
+  // The first event itself comes after this key.
+  previous = { ...previous, id: '' };
   for (;;) {
-    const [last]: { id: string }[] = await queryRunner.query(
-      `SELECT id FROM audit_events WHERE id > ? ORDER BY id LIMIT 1 OFFSET ${BATCH_SIZE - 1}`,
-      [after],
+    const [last]: EventKey[] = await queryRunner.query(
+      `SELECT at, id FROM audit_events WHERE ${after} ORDER BY at, id LIMIT 1 OFFSET ${BATCH_SIZE - 1}`,
+      parameters(previous),
     );
     if (last === undefined) break;
-    await queryRunner.query(`${fill} AND id <= ?`, [after, last.id]);
-    after = last.id;
+    await queryRunner.query(`${fill} AND ${after} AND ${upTo}`, [
+      ...parameters(previous),
+      ...parameters(last),
+    ]);
+    previous = last;
   }
-  await queryRunner.query(fill, [after]);
+  await queryRunner.query(`${fill} AND ${after}`, parameters(previous));
 }
 
 /** SQL for the id with this prefix in the details, which are JSON text, else in the subject, else in the actor. */
