@@ -5,7 +5,7 @@ import { rm } from 'node:fs/promises';
 import type { DataSource } from 'typeorm';
 import { cleanUp } from '../../support/background.js';
 import { Cluster } from '../../support/cluster.js';
-import { CommandLine, runCommandProcess } from '../../support/command-line.js';
+import { CommandLine } from '../../support/command-line.js';
 import { connect } from '../../support/database.js';
 import { newSmsFile } from '../../support/doubles.js';
 import { MysqlGroup } from '../../support/mysql-group.js';
@@ -74,7 +74,7 @@ describe.skipIf(COMMAND === '')('Upgrade of a large audit log on a database grou
       const engine = { kind: 'mysql', label: 'MySQL' } as const;
       const database = { engine, url };
       await restore(database, await releasedDatabase(RELEASE, database));
-      const source = await connect(url);
+      const source = await connect(url, { DB_TIMEOUT_MS: '60000' });
       dataSource = source;
       const query = source.query.bind(source);
       await query(`SET SESSION cte_max_recursion_depth = ${INSERT_SIZE}`);
@@ -112,7 +112,7 @@ describe.skipIf(COMMAND === '')('Upgrade of a large audit log on a database grou
       const filledBefore = await countFilled();
       expect(filledBefore).toBeLessThan(EVENTS / 2);
       const startedAt = performance.now();
-      const cli = new CommandLine(database, runCommandProcess);
+      const cli = new CommandLine(database);
       const { applied } = await cli.json<{ applied: string[] }>('db', 'migrate');
       const seconds = (performance.now() - startedAt) / 1000;
       expect(applied).not.toEqual([]);
