@@ -16,7 +16,7 @@ export default defineConfig({
     ineffectiveDynamicImport: false,
   },
   // These packages load files from their own folders: a compiled addon, and the assets of Swagger UI.
-  external: ['better-sqlite3', 'swagger-ui-dist'],
+  external: ['better-sqlite3', 'better-sqlite3-13', 'swagger-ui-dist'],
   plugins: [
     {
       name: 'one-typeorm',

@@ -4,7 +4,14 @@ import { LongestFirst } from './test/longest-first.js';
 import { IS_QUICK, SUITE } from './test/suite.js';
 import { SummaryReporter } from './test/support/summary-reporter.js';
 
+/** The tests use the same SQLite driver as the service (`sqliteDriver`). */
+const SQLITE_DRIVER =
+  Number(process.versions.node.split('.')[0]) < 22
+    ? []
+    : [{ find: /^better-sqlite3$/, replacement: 'better-sqlite3-13' }];
+
 const COMMON = {
+  alias: SQLITE_DRIVER,
   globals: true,
   setupFiles: ['./test/support/collector-setup.ts'],
   pool: 'forks' as const,
@@ -20,7 +27,10 @@ const COMMON = {
 
 /** Tests import `dist`, the code that ships: it also loads faster, since no worker compiles it. */
 const BUILT = {
-  alias: [{ find: /^(?:\.\.\/)+src\/(.+)$/, replacement: `${import.meta.dirname}/dist/src/$1` }],
+  alias: [
+    ...SQLITE_DRIVER,
+    { find: /^(?:\.\.\/)+src\/(.+)$/, replacement: `${import.meta.dirname}/dist/src/$1` },
+  ],
   server: { deps: { external: [/\/dist\/src\//] } },
 };
 
