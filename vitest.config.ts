@@ -103,6 +103,7 @@ const measure = [
 ];
 
 export default defineConfig(({ mode }) => ({
+  resolve: { alias: SQLITE_DRIVER },
   test: {
     projects: { rules: rules({ isWatching: mode === 'watch' }), system, faults, measure }[SUITE],
     sequence: { sequencer: LongestFirst },
