@@ -10,7 +10,8 @@ RUN npm ci
 COPY nest-cli.json tsconfig.json tsconfig.build.json rolldown.config.ts ormconfig.ts ./
 COPY src ./src
 COPY docs/integrate.md ./docs/
-RUN npm run build && npm prune --omit=dev
+# better-sqlite3 12 is for Node 20 (decision 0023).
+RUN npm run build && npm prune --omit=dev && rm -rf node_modules/better-sqlite3
 
 FROM node:24-bookworm-slim
 ENV NODE_ENV=production METRICS_HOST=0.0.0.0

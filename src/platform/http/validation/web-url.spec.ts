@@ -52,7 +52,6 @@ describe('isWebUrl', () => {
     'https://💩:💩@x/',
     'https:\\\\x',
     'https://\u200b/',
-    'https://xn--a/',
     'https://x\u3000y/',
     'https://x/\u00a0',
     'https://x/\ufeff',
