@@ -12,6 +12,7 @@ import type { User } from '../../src/modules/users/user.entity.js';
 import { CATALOGUES } from '../../src/pages/translations/translations.js';
 import type { Language } from '../../src/pages/language.js';
 import { authorizeLink } from './oauth-flow.js';
+import { byExtent } from '../suite.js';
 import { sqliteFile } from './database.js';
 import { type TestApp, type TestClient, useTestApp } from './test-app.js';
 
@@ -125,11 +126,14 @@ export interface Preferences {
 }
 
 /** The tested combinations. Colours do not affect the layout, so not every pair is needed. */
-export const PREFERENCES: readonly Preferences[] = [
-  { colours: 'light', language: 'en' },
-  { colours: 'dark', language: 'es' },
-  { colours: 'forced', language: 'en' },
-];
+export const PREFERENCES: readonly Preferences[] = byExtent({
+  whole: [
+    { colours: 'light', language: 'en' },
+    { colours: 'dark', language: 'es' },
+    { colours: 'forced', language: 'en' },
+  ],
+  quick: [{ colours: 'dark', language: 'es' }],
+});
 
 /** The context options for these preferences. */
 export function contextOptions({ colours, language }: Preferences): BrowserContextOptions {
