@@ -25,6 +25,9 @@ export interface Page {
   location: string | null;
 }
 
+/** The names of our cookies, those of release 1.0.0 included. */
+const OUR_COOKIE = /^(?:__\w+-)?(?:devplatform-)?(browser|session|page)(?:-\d+)?$/;
+
 /**
  * A browser without scripts: it stores cookies, sends `Origin` with forms, submits the hidden fields of a form, and follows the
  * redirects of forms within the site.
@@ -139,8 +142,9 @@ export class Browser {
 
   private async receive(response: Response): Promise<Page> {
     for (const line of response.headers.getSetCookie()) {
-      const [, fullName = '', name = '', value = '', path = ''] =
-        /^((?:__\w+-)?(?:devplatform-)?(\w+)[^=]*)=([^;]*).*; Path=([^;]*)/.exec(line) ?? [];
+      const [, fullName = '', value = '', path = ''] =
+        /^([^=]+)=([^;]*).*; path=([^;]*)/i.exec(line) ?? [];
+      const name = OUR_COOKIE.exec(fullName)?.[1] ?? fullName;
       this.fullNames.set(name, fullName);
       const [jar, key] = name === 'page' ? [this.pageStates, path] : [this.cookies, name];
       if (value === '') jar.delete(key);

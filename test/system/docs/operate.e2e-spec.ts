@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { IS_QUICK } from '../../suite.js';
-import { onEachEngine, onOneServer } from '../../support/database.js';
+import { onEachEngine, onSqlite } from '../../support/database.js';
 import { Member } from '../../support/member.js';
 import {
   keepNames,
@@ -18,7 +18,7 @@ import { TestApp } from '../../support/test-app.js';
 
 /** The timeout of a test that runs commands, each in a new process. */
 const COMMANDS_TIMEOUT_MS = 90_000;
-const onEngines = IS_QUICK ? onOneServer : onEachEngine;
+const onEngines = IS_QUICK ? onSqlite : onEachEngine;
 
 onEngines('docs/operate.md', (database) => {
   let folder: string;
