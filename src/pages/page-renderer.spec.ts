@@ -28,6 +28,7 @@ const consent: ConsentView = {
     { name: 'profile.read', checked: true },
     { name: 'posts.write', checked: false },
   ],
+  hasEarlierGrant: false,
   lifetimes: { refreshIdle: 2_592_000, grant: 15_552_000 },
   appsUrl: 'https://platform.example/account/apps',
 };

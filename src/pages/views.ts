@@ -56,6 +56,8 @@ export interface ConsentView extends FormBinding {
   /** The form sends the id as `user`, because another user may sign in before the user submits it. */
   user: { id: string; name: string; maskedPhone: string };
   scopes: readonly ScopeChoice[];
+  /** Whether the user allowed this app before. */
+  hasEarlierGrant: boolean;
   /** Seconds. */
   lifetimes: { refreshIdle: number; grant: number };
   /** Absolute, so that the user can note it down. */

@@ -168,7 +168,7 @@ export const CONSENT: Topic = {
       source: 'RFC 9700 §4.1.3',
     },
     O40: {
-      rule: "The server asks for consent every time, whatever the user granted before. The checkboxes show the user's previous choice; scopes that are new to the user are selected.",
+      rule: "The server asks for consent every time, whatever the user granted before. The checkboxes show the user's previous choice; scopes that are new to the user are selected. With Allow, the user's earlier grants to the app lose the scopes that were requested now and not allowed, at once; a grant without any other scope ends. Deny, and Allow without a scope, change nothing.",
       source: 'RFC 8252 §8.6',
     },
     O41: {

@@ -162,11 +162,11 @@ export const REFRESH: Topic = {
       source: 'RFC 6749 §6',
     },
     O94: {
-      rule: 'A smaller `scope` narrows the new access token, as `scope` in the response shows. The refresh token keeps all granted scopes.',
+      rule: 'A smaller `scope` narrows the new access token, as `scope` in the response shows. The refresh token keeps all granted scopes. The scopes that count are those of the token, of the grant, without those withdrawn since, and of the app, at every request.',
       source: 'OAuth 2.1 draft §4.3.3',
     },
     O95: {
-      rule: 'A `scope` that was not granted returns `invalid_scope` and consumes nothing.',
+      rule: 'A `scope` that was not granted returns `invalid_scope` and consumes nothing. Scopes that were granted and no longer count are left out; if none is left, the response is `invalid_grant`.',
       source: 'RFC 6749 §6',
     },
     O96: {

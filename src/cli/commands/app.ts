@@ -131,7 +131,7 @@ function addUpdate(app: CliCommand): void {
     .command('update')
     .summary('Change the name, redirect URIs or scopes of an app.')
     .description(
-      'Change the name, redirect URIs or scopes of an app. Each option replaces all of its current values. Authorization requests in progress fail if their redirect URI is removed, and lose scopes that are removed. Existing grants keep their scopes. Removing a redirect URI or scope asks for confirmation.',
+      'Change the name, redirect URIs or scopes of an app. Each option replaces all of its current values. Authorization requests in progress fail if their redirect URI is removed, and lose scopes that are removed. Existing tokens lose them at once, and get them back if the app does. Removing a redirect URI or scope asks for confirmation.',
     )
     .argument('<client_id>')
     .option('--name <name>', 'new name', textUpTo(200))

@@ -74,6 +74,8 @@ export const en = {
       markup`You'll return to <strong class="host">${host}</strong>. Allow access only if you know and trust this app.`,
     permissions: (app: string) => markup`<bdi>${app}</bdi> will be able to:`,
     permissionsHint: "Clear anything you don't want to share.",
+    earlierGrantHint:
+      'You allowed this app before. If you choose Allow, it loses what you clear here at once. If you choose Deny or clear everything, nothing changes.',
     neverTitle: 'It will never be able to:',
     never: [
       'See your phone number',

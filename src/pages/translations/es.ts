@@ -74,6 +74,8 @@ export const es: Catalogue = {
       markup`Volverá a <strong class="host">${host}</strong>. Permita el acceso solo si conoce esta aplicación y confía en ella.`,
     permissions: (app) => markup`<bdi>${app}</bdi> podrá:`,
     permissionsHint: 'Desmarque lo que no quiera compartir.',
+    earlierGrantHint:
+      'Ya permitió el acceso a esta aplicación. Si elige Permitir, pierde de inmediato lo que desmarque aquí. Si elige Denegar o desmarca todo, no cambia nada.',
     neverTitle: 'Nunca podrá:',
     never: [
       'Ver su número de teléfono',
@@ -142,7 +144,7 @@ export const es: Catalogue = {
   notFound: {
     title: 'Página no encontrada',
     paragraphs: [
-      'No hay ninguna página en esta dirección. Comprueba el enlace o empieza desde la página de inicio.',
+      'No hay ninguna página en esta dirección. Compruebe el enlace o empiece desde la página de inicio.',
     ],
     home: 'Página de inicio',
   },

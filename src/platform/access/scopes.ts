@@ -23,6 +23,11 @@ export function formatScope(scopes: readonly Scope[]): string {
   return canonicalScopes(scopes).join(' ');
 }
 
+/** The scopes that all of these lists contain, in canonical order. */
+export function commonScopes(lists: readonly (readonly Scope[])[]): Scope[] {
+  return SCOPES.filter((scope) => lists.every((list) => list.includes(scope)));
+}
+
 /** Parses a stored list of scopes. Drops unknown ones. */
 export function parseScope(scope: string): Scope[] {
   return canonicalScopes(scope.split(' '));

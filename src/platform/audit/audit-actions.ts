@@ -18,6 +18,7 @@ export const AUDIT_ACTIONS = [
   'db.migrated',
   'db.reverted',
   'grant.created',
+  'grant.reduced',
   'grant.revoked',
   'job.run',
   'oauth.throttled',

@@ -39,11 +39,15 @@ export class ConsentService {
     const latest = await this.grantsRepository.findLatestChoice(user.id, pending.app.clientId);
     const withheld = latest?.requested.filter((name) => !latest.granted.includes(name)) ?? [];
     const scopes = pending.scopes.map((name) => ({ name, checked: !withheld.includes(name) }));
-    this.pages.sendConsentPage(response, pending, scopes, user);
+    this.pages.sendConsentPage(response, pending, scopes, {
+      ...user,
+      hasEarlierGrant: latest !== null,
+    });
   }
 
   /**
-   * Creates a grant and returns an authorization code for it (RFC 6749 §4.1.2).
+   * Creates a grant and returns an authorization code for it (RFC 6749 §4.1.2). The user's earlier grants to the app lose the scopes
+   * that were requested now and not allowed.
    * @throws PageError when the authorization request was already decided
    */
   async approve(
@@ -55,6 +59,8 @@ export class ConsentService {
     const code = newSecret('svcac');
     await this.transactions.run(async (tx) => {
       const now = await this.markDecided(tx, pending.id);
+      const notAllowed = requestedScopes.filter((scope) => !grantedScopes.includes(scope));
+      await this.grants.withdraw(tx, userId, app.clientId, notAllowed);
       const grant = await this.grants.create(
         tx,
         userId,

@@ -103,7 +103,7 @@ export class OAuthPages {
     response: Response,
     { app, binding, redirectUri }: ConsentRequest,
     scopes: readonly ScopeChoice[],
-    user: SignInUser,
+    user: SignInUser & { hasEarlierGrant: boolean },
   ): void {
     const view = {
       ...binding,
@@ -112,6 +112,7 @@ export class OAuthPages {
       redirectHost: displayedRedirect(redirectUri),
       user: { id: user.id, ...maskedUser(user) },
       scopes,
+      hasEarlierGrant: user.hasEarlierGrant,
       lifetimes: this.config.lifetimes,
       appsUrl: `${this.config.publicUrl}${APPS_PATH}`,
     };

@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AuditLog, type NewAuditEvent } from '../../../platform/audit/audit-log.repository.js';
 import { Clock, addMilliseconds, SECOND } from '../../../platform/clock.js';
-import { parseScope } from '../../../platform/access/scopes.js';
 import { hasSecretFormat, sha256 } from '../../../platform/secrets.js';
 import { GroupCommit } from '../../../platform/database/group-commit.js';
 import { TransactionRunner, type Transaction } from '../../../platform/database/transaction.js';
@@ -82,7 +81,8 @@ export class AuthorizationCodeGrant {
       throw invalidCode();
     }
     const { grantId, clientId, userId } = code;
-    const issued = this.issuer.prepare(code, parseScope(code.scope), this.clock.now());
+    if (code.scopes.length === 0) throw invalidCode({ countsAsFailedAttempt: false });
+    const issued = this.issuer.prepare(code, code.scopes, this.clock.now());
     const change = { actor: clientId };
     const event = this.audit.event('token.issued', grantId, change, { clientId, userId });
     const tokens = await this.commits.run({ code, issued, event });

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, In, IsNull } from 'typeorm';
 import { addMilliseconds, MINUTE } from '../../../platform/clock.js';
-import { parseScope, type Scope } from '../../../platform/access/scopes.js';
+import { formatScope, parseScope, type Scope } from '../../../platform/access/scopes.js';
 import { storedTime } from '../../../platform/database/columns.js';
 import {
   insertRow,
@@ -12,6 +12,7 @@ import {
   writeRows,
 } from '../../../platform/database/sql.js';
 import { entities, type Transaction } from '../../../platform/database/transaction.js';
+import { scopesThatCount, type ScopesOfCredential } from './scopes-that-count.js';
 import { Grant } from './token.entities.js';
 
 /** A user's active grants to one app with the same scopes, as one item. */
@@ -25,9 +26,17 @@ export interface ActiveGrantGroup {
   lastUsedAt: Date | null;
 }
 
+/** The scopes of a grant. */
+interface GrantScopes {
+  id: string;
+  remaining: Scope[];
+  withdrawn: Scope[];
+}
+
 /** Active grants: unrevoked, unexpired and with a usable code or token. */
 const FIND_ACTIVE = `
   SELECT grants.client_id AS clientId, apps.name, grants.scope,
+    grants.withdrawn_scope AS withdrawnScope, apps.scope AS appScope,
     MIN(grants.created_at) AS grantedAt, MAX(grants.last_used_at) AS lastUsedAt
   FROM grants
   JOIN apps ON apps.client_id = grants.client_id
@@ -111,15 +120,34 @@ export class GrantsRepository {
     const rows = await readRows<ActiveGrantGroupRow>(
       this.dataSource,
       `${FIND_ACTIVE} ${ids ? `AND grants.client_id IN ${placeholdersFor(ids)}` : ''}
-       GROUP BY grants.client_id, apps.name, grants.scope`,
+       GROUP BY grants.client_id, apps.name, grants.scope, grants.withdrawn_scope, apps.scope`,
       [userId, now, now, now, now, ...(ids ?? [])],
     );
-    return rows.map(({ scope, grantedAt, lastUsedAt, ...row }) => ({
-      ...row,
-      scopes: parseScope(scope),
+    return rows.map(({ clientId, name, grantedAt, lastUsedAt, ...row }) => ({
+      clientId,
+      name,
+      scopes: scopesThatCount(row),
       grantedAt: storedTime(grantedAt),
       lastUsedAt: lastUsedAt === null ? null : storedTime(lastUsedAt),
     }));
+  }
+
+  /** The scopes of these grants, which were granted and not withdrawn. */
+  async findScopes(tx: Transaction, ids: readonly string[]): Promise<GrantScopes[]> {
+    const grants = await entities(tx).find(Grant, {
+      select: { id: true, scope: true, withdrawnScope: true },
+      where: { id: In(ids), revokedAt: IsNull() },
+      order: { id: 'ASC' },
+    });
+    return grants.map(({ id, scope, withdrawnScope }) => {
+      const withdrawn = parseScope(withdrawnScope ?? '');
+      const remaining = parseScope(scope).filter((each) => !withdrawn.includes(each));
+      return { id, remaining, withdrawn };
+    });
+  }
+
+  async setWithdrawn(tx: Transaction, id: string, scopes: readonly Scope[]): Promise<void> {
+    await entities(tx).update(Grant, { id }, { withdrawnScope: formatScope(scopes) });
   }
 
   /** Finds the ids of the user's unrevoked grants to these apps, by default to all apps. Ascending, which is the lock order. */
@@ -143,8 +171,8 @@ export class GrantsRepository {
   }
 }
 
-interface ActiveGrantGroupRow extends Pick<ActiveGrantGroup, 'clientId' | 'name'> {
-  scope: string;
+interface ActiveGrantGroupRow
+  extends Pick<ActiveGrantGroup, 'clientId' | 'name'>, ScopesOfCredential {
   grantedAt: Date | string;
   lastUsedAt: Date | string | null;
 }

@@ -48,6 +48,7 @@ export class GrantsService {
       clientId,
       scope: formatScope(scopes),
       requestedScope: formatScope(requested),
+      withdrawnScope: null,
       createdAt: now,
       expiresAt: addMilliseconds(now, this.config.lifetimes.grant * SECOND),
       revokedAt: null,
@@ -57,6 +58,36 @@ export class GrantsService {
     const details = { clientId, scope: grant.scope };
     await this.audit.record(tx, 'grant.created', grant.id, { actor: userId }, details);
     return grant;
+  }
+
+  /**
+   * Withdraws scopes from the user's grants to an app. A grant without any other scope ends.
+   * @param scopes those that the user was asked for again and did not allow
+   */
+  async withdraw(
+    tx: Transaction,
+    userId: string,
+    clientId: string,
+    scopes: readonly Scope[],
+  ): Promise<void> {
+    if (scopes.length === 0) return;
+    const now = this.clock.now();
+    const ids = await this.repository.findUnrevoked(tx, userId, [clientId]);
+    if (ids.length === 0) return;
+    // Expired grants cannot be locked, and need no change.
+    await this.repository.lock(tx, ids, now);
+    for (const { id, remaining, withdrawn } of await this.repository.findScopes(tx, ids)) {
+      const lost = remaining.filter((scope) => scopes.includes(scope));
+      if (lost.length === 0) continue;
+      const change = { actor: userId, reason: 'not allowed in a later decision' };
+      const details = { clientId, scope: formatScope(lost) };
+      if (lost.length === remaining.length) {
+        await this.revoke(tx, id, change, details);
+        continue;
+      }
+      await this.repository.setWithdrawn(tx, id, [...withdrawn, ...lost]);
+      await this.audit.record(tx, 'grant.reduced', id, change, details);
+    }
   }
 
   /** Returns false if the grant was already revoked. */

@@ -1,6 +1,7 @@
 import { Controller, HttpCode, Post, Req } from '@nestjs/common';
 import { ApiOkResponse, ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import type { Request } from 'express';
+import { formatScope } from '../../../platform/access/scopes.js';
 import { SECOND } from '../../../platform/clock.js';
 import { AppConfig } from '../../../platform/config/app-config.js';
 import {
@@ -68,12 +69,12 @@ export class IntrospectionResponse {
   iss?: string;
 
   static from(
-    { kind, scope, clientId, userId, expiresAt, createdAt }: StoredToken,
+    { kind, scopes, clientId, userId, expiresAt, createdAt }: StoredToken,
     issuer: string,
   ): IntrospectionResponse {
     return {
       active: true,
-      scope,
+      scope: formatScope(scopes),
       client_id: clientId,
       sub: userId,
       exp: toUnixSeconds(expiresAt),

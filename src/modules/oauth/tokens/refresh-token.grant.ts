@@ -4,8 +4,8 @@ import { AuditLog, type NewAuditEvent } from '../../../platform/audit/audit-log.
 import { Clock, addMilliseconds, SECOND } from '../../../platform/clock.js';
 import {
   canonicalScopes,
+  commonScopes,
   formatScope,
-  parseScope,
   splitScope,
   type Scope,
 } from '../../../platform/access/scopes.js';
@@ -95,7 +95,10 @@ export class RefreshTokenGrant {
 
   /** Whether a batch may include the request. A failure would roll back the whole batch. */
   private isExpectedToSucceed(request: RefreshRequest): boolean {
-    return this.isUsable(request) && !request.stored.isRevoked && request.scope === undefined;
+    const { stored, scope } = request;
+    return (
+      this.isUsable(request) && !stored.isRevoked && stored.scopes.length > 0 && scope === undefined
+    );
   }
 
   private isUsable({ stored: { consumedAt, expiresAt, userStatus } }: RefreshRequest): boolean {
@@ -179,11 +182,13 @@ export class RefreshTokenGrant {
     }
     if (stored.userStatus !== 'active') return undefined;
     if (await this.tokens.isAccessTokenRevoked(tx, sha256(response.accessToken))) return undefined;
-    if (formatScope(narrowedScopes(stored, scope)) !== formatScope(response.scopes)) {
+    // The scopes that count may have changed since the first response.
+    const scopes = commonScopes([response.scopes, stored.scopes]);
+    if (formatScope(narrowedScopes(stored, scope)) !== formatScope(scopes)) {
       throw new InvalidScope('The refresh token was just used with another scope.');
     }
     await this.audit.insertAll(tx, [this.eventOf('token.replayed', stored)]);
-    return response;
+    return { ...response, scopes };
   }
 
   private eventOf(
@@ -195,16 +200,24 @@ export class RefreshTokenGrant {
   }
 }
 
-/** The scopes of the new access token: the grant's, or a requested subset for this token only (RFC 6749 §6). */
-function narrowedScopes({ scope }: StoredRefreshToken, requested: string | undefined): Scope[] {
-  const granted = parseScope(scope);
-  if (requested === undefined) return granted;
-  const scopes = splitScope(requested);
-  if (scopes.length === 0) throw new InvalidScope('scope is empty.');
-  const names: readonly string[] = granted;
-  if (!scopes.every((name) => names.includes(name)))
+/**
+ * The scopes of the new access token: those of the grant that still count, or a requested subset for this token only (RFC 6749 §6). A
+ * request may name every scope that the user granted originally, even if it no longer counts: clients repeat the scope of their first
+ * request.
+ * @throws InvalidScope; InvalidGrant if no scope is left
+ */
+function narrowedScopes(
+  { scope: granted, scopes: remaining }: StoredRefreshToken,
+  requested: string | undefined,
+): Scope[] {
+  const wanted = splitScope(requested ?? granted);
+  if (wanted.length === 0) throw new InvalidScope('scope is empty.');
+  const names = splitScope(granted);
+  if (!wanted.every((name) => names.includes(name)))
     throw new InvalidScope('scope may not exceed what the user granted.');
-  return canonicalScopes(scopes);
+  const scopes = commonScopes([canonicalScopes(wanted), remaining]);
+  if (scopes.length === 0) throw invalidToken({ countsAsFailedAttempt: false });
+  return scopes;
 }
 
 /** @param options.countsAsFailedAttempt false when the token was issued to this app */

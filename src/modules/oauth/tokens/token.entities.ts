@@ -32,6 +32,10 @@ export class Grant {
   @Column(SCOPE)
   requestedScope: string;
 
+  /** The granted scopes that the user did not allow in a later decision. Null for none. */
+  @Column(optional(SCOPE))
+  withdrawnScope: string | null;
+
   @Column(TIME)
   createdAt: Date;
 

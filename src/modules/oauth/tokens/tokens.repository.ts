@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, IsNull, Not } from 'typeorm';
+import type { Scope } from '../../../platform/access/scopes.js';
 import { BatchLoader } from '../../../platform/database/batch-loader.js';
 import { storedTime } from '../../../platform/database/columns.js';
 import {
@@ -13,6 +14,7 @@ import { hasSecretFormat, sha256 } from '../../../platform/secrets.js';
 import type { AppQuota } from '../../quota/quota.entities.js';
 import type { User } from '../../users/user.entity.js';
 import type { App } from '../clients/client.entities.js';
+import { scopesThatCount, type ScopesOfCredential } from './scopes-that-count.js';
 import { AccessToken, AuthorizationCode, RefreshToken } from './token.entities.js';
 
 /** A code or token with its grant and user. */
@@ -23,8 +25,10 @@ interface Credential {
   clientId: string;
   userId: string;
   userStatus: User['status'];
-  /** The scopes of the access token; for codes and refresh tokens, the scopes of the grant. */
+  /** The scopes of the access token; for codes and refresh tokens, those that the user granted. As they were issued. */
   scope: string;
+  /** Those of `scope` that still count: the user did not withdraw them, and the app is registered for them. */
+  scopes: Scope[];
   /** Whether the grant, or the access token itself, is revoked. */
   isRevoked: boolean;
 }
@@ -68,7 +72,8 @@ export type StoredResponse = Pick<RefreshToken, 'encryptedResponse' | 'responseE
 /** A time as the drivers return it; `storedTime` converts it. */
 type Time = Date | string;
 
-interface CredentialRow extends Omit<Credential, 'expiresAt' | 'isRevoked'> {
+interface CredentialRow
+  extends Omit<Credential, 'expiresAt' | 'isRevoked' | 'scopes'>, ScopesOfCredential {
   expiresAt: Time;
   grantRevokedAt: Time | null;
 }
@@ -99,11 +104,13 @@ interface RefreshRow extends SingleUseRow {
 const CREDENTIAL_COLUMNS = `
     credential.hash, credential.expires_at AS expiresAt,
     grants.id AS grantId, grants.client_id AS clientId, grants.revoked_at AS grantRevokedAt,
+    grants.withdrawn_scope AS withdrawnScope, apps.scope AS appScope,
     users.id AS userId, users.status AS userStatus`;
 const SINGLE_USE_COLUMNS = `${CREDENTIAL_COLUMNS}, credential.consumed_at AS consumedAt,
     grants.scope, grants.expires_at AS grantExpiresAt`;
 const CREDENTIAL_JOINS = `
   JOIN grants ON grants.id = credential.grant_id
+  JOIN apps ON apps.client_id = grants.client_id
   JOIN users ON users.id = grants.user_id`;
 
 // BatchLoader appends the condition to these SELECTs.
@@ -117,7 +124,6 @@ const FIND_ACCESS = `
     credential.revoked_at AS revokedAt, apps.status AS appStatus,
     app_quotas.plan, app_quotas.monthly_post_limit AS monthlyPostLimit
   FROM access_tokens credential ${CREDENTIAL_JOINS}
-  JOIN apps ON apps.client_id = grants.client_id
   LEFT JOIN app_quotas ON app_quotas.client_id = grants.client_id
   WHERE`;
 const FIND_REFRESH = `
@@ -186,6 +192,7 @@ export class TokensRepository {
       createdAt: storedTime(row.createdAt),
       expiresAt: storedTime(row.expiresAt),
       isRevoked: row.revokedAt !== null || row.grantRevokedAt !== null,
+      scopes: scopesThatCount(row),
       quota: plan === null ? null : { plan, monthlyPostLimit },
     };
   }
@@ -252,5 +259,6 @@ function toSingleUseCredential<R extends SingleUseRow>(row: R): R & SingleUseCre
     consumedAt: row.consumedAt === null ? null : storedTime(row.consumedAt),
     grantExpiresAt: storedTime(row.grantExpiresAt),
     isRevoked: row.grantRevokedAt !== null,
+    scopes: scopesThatCount(row),
   };
 }

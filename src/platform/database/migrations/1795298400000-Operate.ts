@@ -8,7 +8,7 @@ import {
 } from 'typeorm';
 import { id, integer, optional, text, time } from './columns.js';
 
-/** Adds the app and user of an audit event, the plan and limit of a closed month, and indices for erasure, pruning and reports. */
+/** Adds the withdrawn scopes of a grant, the app and user of an audit event, the plan and limit of a closed month, and indices for erasure, pruning and reports. */
 export class Operate1795298400000 implements MigrationInterface {
   readonly name = 'Operate1795298400000';
 
@@ -40,6 +40,7 @@ export class Operate1795298400000 implements MigrationInterface {
 }
 
 const newColumns: Record<string, TableColumnOptions[]> = {
+  grants: [optional(text('withdrawn_scope', 255))],
   audit_events: [optional(id('client_id')), optional(id('user_id'))],
   quota_usage: [
     optional(text('closed_plan', 32)),
@@ -49,6 +50,7 @@ const newColumns: Record<string, TableColumnOptions[]> = {
 };
 
 const newIndices: Record<string, Record<string, string[]>> = {
+  grants: {},
   audit_events: {
     ix_audit_events_client_id: ['client_id', 'at'],
     ix_audit_events_user_id: ['user_id', 'at'],

@@ -1,0 +1,129 @@
+import { AppsService } from '../../src/modules/oauth/clients/apps.service.js';
+import type { User } from '../../src/modules/users/user.entity.js';
+import { Browser } from '../support/browser.js';
+import { onOneEngine } from '../support/database.js';
+import { approve, authorizeLink, exchange, requestToken } from '../support/oauth-flow.js';
+import { expectTokenError, json, type TokenBody } from '../support/responses.js';
+import { type TestClient, useTestApp } from '../support/test-app.js';
+
+const ALL = ['profile.read', 'posts.read', 'posts.write', 'analytics.read'];
+
+onOneEngine('Scopes that a later decision or the operator took away', (database) => {
+  const app = useTestApp(database);
+  let client: TestClient;
+  let user: User;
+  let tokens: TokenBody;
+
+  beforeEach(async () => {
+    client = await app().addClient();
+    user = await app().addUser();
+    tokens = await consent({ scopes: ALL });
+  });
+
+  /** The user allows `scopes` of the requested ones. Returns the tokens. */
+  async function consent({
+    scopes,
+    requested = ALL,
+  }: {
+    scopes: string[];
+    requested?: string[];
+  }): Promise<TokenBody> {
+    // A phone gets one message a minute.
+    app().clock.advance(61_000);
+    const parameters = { scope: requested.join(' '), scopes };
+    const code = (await approve(app(), user, client, parameters)).get('code') ?? '';
+    return json<TokenBody>(await exchange(app(), client, code));
+  }
+
+  const publish = async ({ access_token }: TokenBody): Promise<number> =>
+    (await app().call(access_token, 'POST', '/posts', { content: 'Hi' })).status;
+  const readMe = async ({ access_token }: TokenBody): Promise<number> =>
+    (await app().call(access_token, 'GET', '/me')).status;
+
+  function refresh({ refresh_token }: TokenBody, scope?: string): Promise<Response> {
+    const parameters = { grant_type: 'refresh_token', refresh_token };
+    return requestToken(app(), client, scope === undefined ? parameters : { ...parameters, scope });
+  }
+
+  async function introspect(token: string): Promise<unknown> {
+    const body = new URLSearchParams({
+      token,
+      client_id: client.clientId,
+      client_secret: client.secret ?? '',
+    });
+    const response = await app().fetch('/oauth/introspect', { method: 'POST', body });
+    return (await json<{ scope?: string }>(response)).scope;
+  }
+
+  it('O40 O94 end at once in the earlier tokens, when the user allows fewer of them in a second decision', async () => {
+    expect(await publish(tokens)).toBe(201);
+    await consent({ scopes: ['profile.read'] });
+    expect(await publish(tokens)).toBe(403);
+    expect(await readMe(tokens)).toBe(200);
+    expect(await introspect(tokens.access_token)).toBe('profile.read');
+    const refreshed = await json<TokenBody>(await refresh(tokens));
+    expect(refreshed.scope).toBe('profile.read');
+    expect(await publish(refreshed)).toBe(403);
+  });
+
+  it('do not include scopes that the second request did not name', async () => {
+    await consent({ requested: ['profile.read', 'posts.read'], scopes: ['profile.read'] });
+    expect(await publish(tokens)).toBe(201);
+    expect(await introspect(tokens.access_token)).toBe('profile.read posts.write analytics.read');
+  });
+
+  it('end the earlier grant if none is left', async () => {
+    await consent({ scopes: ['posts.write'], requested: ['posts.write'] });
+    const narrow = await consent({ scopes: ['profile.read'], requested: ['profile.read'] });
+    await consent({ scopes: ['posts.read'], requested: ['profile.read', 'posts.read'] });
+    expect(await readMe(narrow)).toBe(401);
+    await expectTokenError(await refresh(narrow), 'invalid_grant');
+  });
+
+  it('O40 stay with Deny and with Allow without a scope, and the page says so', async () => {
+    for (const decision of ['deny', 'approve']) {
+      app().clock.advance(61_000);
+      const visitor = new Browser(app());
+      const page = await visitor.signIn(authorizeLink(client, { scope: ALL.join(' ') }), user);
+      expect(page.html).toContain('If you choose Deny or clear everything, nothing changes.');
+      await visitor.submit(page, '/oauth/authorize/decision', { decision, scope: [] });
+    }
+    expect(await publish(tokens)).toBe(201);
+  });
+
+  it('stay with other users and other apps', async () => {
+    const otherUser = await app().addUser();
+    const code = (await approve(app(), otherUser, client)).get('code') ?? '';
+    const others = await json<TokenBody>(await exchange(app(), client, code));
+    await consent({ scopes: ['profile.read'] });
+    expect(await publish(others)).toBe(201);
+  });
+
+  it('O95 may be named in a refresh, which issues those that are left', async () => {
+    await consent({ scopes: ['profile.read', 'posts.read'] });
+    const refreshed = await json<TokenBody>(await refresh(tokens, 'posts.write profile.read'));
+    expect(refreshed.scope).toBe('profile.read');
+    await expectTokenError(await refresh(refreshed, 'posts.write'), 'invalid_grant');
+    await expectTokenError(await refresh(refreshed, 'unknown.scope'), 'invalid_scope');
+    expect((await refresh(refreshed)).status).toBe(200);
+  });
+
+  it('O94 end at once when the operator takes them from the app, and return with it', async () => {
+    const apps = app().service(AppsService);
+    await apps.update(client.clientId, { scope: 'profile.read posts.read' }, { actor: 'test' });
+    expect(await publish(tokens)).toBe(403);
+    expect(await introspect(tokens.access_token)).toBe('profile.read posts.read');
+    const refreshed = await json<TokenBody>(await refresh(tokens));
+    expect(refreshed.scope).toBe('profile.read posts.read');
+    await apps.update(client.clientId, { scope: ALL.join(' ') }, { actor: 'test' });
+    expect(await publish(tokens)).toBe(201);
+  });
+
+  it('are missing from the list of connected apps', async () => {
+    await consent({ scopes: ['profile.read'] });
+    app().clock.advance(61_000);
+    const { html } = await new Browser(app()).signInToAccount(user);
+    expect(html).toContain('See your name, photo, karma and neighbourhood');
+    expect(html).not.toContain('Publish and delete posts');
+  });
+});
