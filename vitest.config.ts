@@ -54,7 +54,16 @@ const rules = ({ isWatching }: { isWatching: boolean }) => [
 
 /** `npm run test:system`. Without `--quick`, it repeats the rules on the engines that `npm test` left out. */
 const system = [
-  { test: { ...COMMON, ...BUILT, name: 'system', include: ['test/system/**/*-spec.ts'] } },
+  {
+    test: {
+      ...COMMON,
+      ...BUILT,
+      name: 'system',
+      include: ['test/system/**/*-spec.ts'],
+      // Races are only worth their time with many repetitions.
+      exclude: IS_QUICK ? ['test/system/{races,load}/**'] : [],
+    },
+  },
   { test: { ...COMMON, ...BUILT, name: 'databases', include: ['test/database/*-spec.ts'] } },
   ...(IS_QUICK ? [] : [1, 2]).map((engineShift) => ({
     test: {

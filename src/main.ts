@@ -30,6 +30,8 @@ async function start(): Promise<void> {
   configureApp(app, config);
   shutDownOnSignals(app);
   const isSchemaCurrent = await migrateOrCheck(app, config.database.migrateAtStart);
+  const demo = app.get(DemoService);
+  if (isSchemaCurrent) await demo.refuseInProduction();
   // Not inside `wrapListenErrors`, which would report errors of `init` as network problems.
   await app.init();
   const { port, host } = config.server;
@@ -37,7 +39,6 @@ async function start(): Promise<void> {
   await wrapListenErrors(() => app.get(MetricsServer).listen());
   // After both ports are open: a start that fails must not create the client secret, which is printed only once.
   const allowsDemo = config.demo && isSchemaCurrent;
-  const demo = app.get(DemoService);
   const seeded = allowsDemo ? await demo.seedIfNeeded() : undefined;
   acceptRequests?.();
   if (config.production) new Logger('Start').log(`Serving ${config.publicUrl}`);

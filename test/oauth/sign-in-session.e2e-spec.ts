@@ -58,6 +58,18 @@ onOneEngine('Sign-in session', (database) => {
     }
   });
 
+  it('ends twelve hours after the sign-in, even with use', async () => {
+    await visitor.signIn(authorizeLink(client), user);
+    for (let use = 1; use < 36; use += 1) {
+      app().clock.advance(20 * MINUTE);
+      expectSignedIn(await visitor.open(authorizeLink(client)));
+    }
+    app().clock.advance(20 * MINUTE - 1);
+    expectSignedIn(await visitor.open(authorizeLink(client)));
+    app().clock.advance(1);
+    expectSignedOut(await visitor.open(authorizeLink(client)));
+  });
+
   it('ends for a blocked user', async () => {
     const page = await visitor.signIn(authorizeLink(client), user);
     await app().dataSource.getRepository(User).update({ id: user.id }, { status: 'blocked' });

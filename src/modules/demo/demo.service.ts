@@ -3,6 +3,7 @@ import type { Caller } from '../../platform/access/caller.js';
 import { SCOPES } from '../../platform/access/scopes.js';
 import { Clock } from '../../platform/clock.js';
 import { AppConfig, DEMO_DOCS_CLIENT_ID } from '../../platform/config/app-config.js';
+import { ConfigError } from '../../platform/config/load-config.js';
 import { isDuplicateKey } from '../../platform/database/errors.js';
 import { TransactionRunner } from '../../platform/database/transaction.js';
 import { InvalidRequest } from '../../platform/errors.js';
@@ -134,6 +135,19 @@ export class DemoService {
     const hasOtherApps = existingIds.some((id) => apps.every(({ clientId }) => clientId !== id));
     if (hasOtherApps || !(await this.needsSeeding())) return undefined;
     return this.seed(apps.filter(({ clientId }) => !existingIds.includes(clientId)));
+  }
+
+  /** @throws ConfigError in production, if a demo app is enabled: the ids of the demo apps and the phones of the demo users are public */
+  async refuseInProduction(): Promise<void> {
+    if (!this.config.production) return;
+    const demoIds = demoApps(this.config.publicUrl).map(({ clientId }) => clientId);
+    const enabled = (await this.apps.list())
+      .filter((app) => app.enabled && demoIds.includes(app.clientId))
+      .map(({ clientId }) => clientId);
+    if (enabled.length > 0)
+      throw new ConfigError([
+        `DATABASE_URL: the database has enabled demo apps (${enabled.join(', ')}), whose ids are public; use another database, or disable each with "app disable"`,
+      ]);
   }
 
   /** Whether this is a demo database. */

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { stat } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
+import { CommandLine } from '../../support/command-line.js';
 import { sqliteFile } from '../../support/database.js';
 import { startProcess } from '../../support/service-process.js';
 
@@ -31,6 +32,22 @@ describe('First start', () => {
     const file = url.slice('sqlite:'.length);
     for (const path of [file, `${file}-wal`, `${file}-shm`])
       expect([path, (await stat(path)).mode & 0o777]).toEqual([path, 0o600]);
+    expect(await service.stop()).toBe(0);
+  });
+
+  it('is refused in production on the database of the demo, until its apps are disabled', async () => {
+    const env = {
+      NODE_ENV: 'production',
+      PUBLIC_URL: 'https://platform.example',
+      OTP_PEPPER: 'x'.repeat(64),
+      SMS_SENDER: 'file',
+      DEMO: '0',
+    };
+    await expect(startProcess({ url, env })).rejects.toThrow('the database has enabled demo apps');
+    const cli = new CommandLine({ url });
+    for (const app of await cli.json<{ client_id: string }[]>('app', 'list'))
+      await cli.json('app', 'disable', app.client_id, '--yes');
+    const service = await startProcess({ url, env });
     expect(await service.stop()).toBe(0);
   });
 });

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { Clock, addMilliseconds, MINUTE, SECOND } from '../../../platform/clock.js';
+import { Clock, addMilliseconds, HOUR, MINUTE, SECOND } from '../../../platform/clock.js';
 import { AppConfig } from '../../../platform/config/app-config.js';
 import { UnknownCommitOutcome } from '../../../platform/database/errors.js';
 import { TransactionRunner } from '../../../platform/database/transaction.js';
@@ -10,6 +10,9 @@ import { UsersService } from '../../users/users.service.js';
 import { BrowserCookies } from '../protocol/browser-cookies.js';
 import { type Guess, type OnSignIn, OtpService, type Verification } from './otp.service.js';
 import { SignInRepository } from './sign-in.repository.js';
+
+/** A session ends after this time even if it is in use (OWASP ASVS 5, 7.3.2). */
+const MAX_SESSION_MS = 12 * HOUR;
 
 /** Sign-in sessions of browsers. A user with a session skips the one-time password, but not the consent page. */
 @Injectable()
@@ -31,7 +34,7 @@ export class SignInService {
     const now = this.clock.now();
     const session = await this.repository.findSession(hash, now);
     if (!session) return null;
-    const expiresAt = this.sessionExpiresAt(now);
+    const expiresAt = this.sessionExpiresAt(now, session.createdAt);
     if (request.method !== 'HEAD' && expiresAt.getTime() - session.expiresAt.getTime() >= MINUTE)
       await this.transactions.run((tx) => this.repository.extendSession(tx, hash, expiresAt));
     return this.users.active(session.userId);
@@ -50,7 +53,7 @@ export class SignInService {
     const session = {
       hash: sha256(cookieValue),
       createdAt: now,
-      expiresAt: this.sessionExpiresAt(now),
+      expiresAt: this.sessionExpiresAt(now, now),
     };
     let isCorrect = false;
     try {
@@ -77,7 +80,9 @@ export class SignInService {
       await this.transactions.run((tx) => this.repository.deleteSession(tx, hash));
   }
 
-  private sessionExpiresAt(now: Date): Date {
-    return addMilliseconds(now, this.config.lifetimes.session * SECOND);
+  private sessionExpiresAt(now: Date, createdAt: Date): Date {
+    const idle = addMilliseconds(now, this.config.lifetimes.session * SECOND);
+    const latest = addMilliseconds(createdAt, MAX_SESSION_MS);
+    return idle < latest ? idle : latest;
   }
 }
