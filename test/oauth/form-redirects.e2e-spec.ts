@@ -62,6 +62,13 @@ onOneEngine('Redirects of forms', (database) => {
     expect((await visitor.open(path)).html).toContain('value="&quot;415"');
   });
 
+  it('O150 rejects a long input, whose beginning is the phone number of a user', async () => {
+    const path = await redirectOf(phonePage, SIGN_IN, { phone: `${user.phone}${' '.repeat(60)}x` });
+    expect(path).toMatch(/\/phone$/);
+    expectPage(await visitor.open(path), 400);
+    expect(app().sms.count(user.phone)).toBe(0);
+  });
+
   it('O148 shows the page for the code after Reload and sends no other message', async () => {
     const { path, code } = await requestCode();
     expect(path).toMatch(/\/code$/);

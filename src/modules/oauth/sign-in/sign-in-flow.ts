@@ -26,7 +26,7 @@ import { parseOneTimePassword } from './one-time-password.js';
 import { OtpService, type BlockedPhone, type OnSignIn } from './otp.service.js';
 import { SignInService } from './sign-in.service.js';
 
-/** A longer number is not shown again: the cookie of the page must stay small. */
+/** A longer input is not shown again in full: the cookie of the page must stay small. */
 const MAX_SHOWN_CHARACTERS = 64;
 
 /** A sign-in to an app or to the account pages. */
@@ -82,11 +82,15 @@ export class SignInFlowService {
 
   async sendOneTimePassword(flow: SignInFlow, request: Request, response: Response): Promise<void> {
     const parameters = new Parameters(request.body);
-    const typed = (parameters.get('phone') ?? '').slice(0, MAX_SHOWN_CHARACTERS);
+    const typed = parameters.get('phone') ?? '';
     const phone = parsePhone(typed, this.config.otp.defaultCountry);
     if (await flow.findSignedInUser(request, phone)) return this.next(flow, response);
     const rejectPhone = (message: Message, seconds?: number): void =>
-      this.states.redirect(response, flow.phonePage, { phone: typed, message, seconds });
+      this.states.redirect(response, flow.phonePage, {
+        phone: typed.slice(0, MAX_SHOWN_CHARACTERS),
+        message,
+        seconds,
+      });
     if (phone === undefined) return rejectPhone('invalid_phone');
     const showCodePage = (message?: Message, seconds?: number): void =>
       this.states.redirect(response, flow.codePage, { phone, message, seconds });
