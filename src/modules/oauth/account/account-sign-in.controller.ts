@@ -1,4 +1,4 @@
-import { Controller, Get, Param, Post, Query, Req, Res } from '@nestjs/common';
+import { Controller, Get, Param, Post, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { isId } from '../../../platform/ids.js';
 import { BrowserForm, BrowserPages } from '../browser/browser-form.decorator.js';
@@ -7,7 +7,7 @@ import { PageStates, type ResultPage } from '../browser/page-state.js';
 import { sendRedirect } from '../protocol/authorization-response.js';
 import { type BoundSignIn, FormTokens } from '../protocol/form-tokens.js';
 import { Parameters } from '../protocol/parameters.js';
-import { SignInFlowService, type SignInFlow } from '../sign-in/sign-in-flow.js';
+import { SignInFlowService, type SignInFlow, type SignInStep } from '../sign-in/sign-in-flow.js';
 import { SignInService } from '../sign-in/sign-in.service.js';
 import { AccountSessions } from './account-sessions.service.js';
 
@@ -26,13 +26,10 @@ export class AccountSignInController {
   @Get('sign-in/:transaction/phone')
   async showPhonePage(
     @Param('transaction') id: string,
-    @Query() query: Record<string, unknown>,
     @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
-    const flow = this.flow(this.formTokens.signInOfPage(request, id), nextOf(query));
-    const state = this.states.take(request, response, flow.phonePage.statePath);
-    await this.flows.showPhonePage(flow, state, request, response);
+    await this.showPage('phone', id, request, response);
   }
 
   @BrowserForm()
@@ -44,13 +41,10 @@ export class AccountSignInController {
   @Get('sign-in/:transaction/code')
   async showCodePage(
     @Param('transaction') id: string,
-    @Query() query: Record<string, unknown>,
     @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
-    const flow = this.flow(this.formTokens.signInOfPage(request, id), nextOf(query));
-    const state = this.states.take(request, response, flow.codePage.statePath);
-    await this.flows.showCodePage(flow, state, request, response);
+    await this.showPage('code', id, request, response);
   }
 
   @BrowserForm()
@@ -68,6 +62,17 @@ export class AccountSignInController {
     sendRedirect(response, connectedAppsUrl(nextOf(request.body)));
   }
 
+  private async showPage(
+    step: SignInStep,
+    id: string,
+    request: Request,
+    response: Response,
+  ): Promise<void> {
+    const flow = this.flow(this.formTokens.signInOfPage(request, id), nextOf(request.query));
+    const state = this.states.take(request, response, flow.phonePage.statePath);
+    await this.flows.showPage(step, flow, state, request, response);
+  }
+
   private flowOfForm(request: Request): SignInFlow {
     const flow = this.flow(this.formTokens.signInOfForm(request), nextOf(request.body));
     request.context.resultPage = flow.phonePage;
@@ -76,7 +81,7 @@ export class AccountSignInController {
 
   private flow({ signInId, token }: BoundSignIn, next: string | undefined): SignInFlow {
     const statePath = `${ACCOUNT_PATH}/sign-in/${signInId}`;
-    const page = (step: 'phone' | 'code'): ResultPage => ({
+    const page = (step: SignInStep): ResultPage => ({
       statePath,
       url: `${statePath}/${step}${next === undefined ? '' : `?next=${next}`}`,
     });

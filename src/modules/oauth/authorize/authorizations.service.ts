@@ -18,6 +18,7 @@ import {
 } from '../protocol/page-error.js';
 import { type BoundSignIn, FormTokens, signInExpiresAt } from '../protocol/form-tokens.js';
 import { AUTHORIZE_PATH, languageQuery } from '../protocol/page-language.js';
+import type { SignInStep } from '../sign-in/sign-in-flow.js';
 import { isRegistered, type AuthorizationRequest } from './authorize-checks.js';
 import type { Authorization } from './authorization.entity.js';
 import { AuthorizationsRepository } from './authorizations.repository.js';
@@ -132,7 +133,7 @@ export class AuthorizationsService {
 export function authorizationPage(
   request: Request,
   id: string,
-  step: 'phone' | 'code' | 'consent',
+  step: SignInStep | 'consent',
 ): ResultPage {
   const statePath = `${AUTHORIZE_PATH}/${id}`;
   return { statePath, url: `${statePath}/${step}${languageQuery(request)}` };

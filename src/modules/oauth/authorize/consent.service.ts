@@ -39,10 +39,8 @@ export class ConsentService {
     const latest = await this.grantsRepository.findLatestChoice(user.id, pending.app.clientId);
     const withheld = latest?.requested.filter((name) => !latest.granted.includes(name)) ?? [];
     const scopes = pending.scopes.map((name) => ({ name, checked: !withheld.includes(name) }));
-    this.pages.sendConsentPage(response, pending, scopes, {
-      ...user,
-      hasEarlierGrant: latest !== null,
-    });
+    const choice = { scopes, hasEarlierGrant: latest !== null };
+    this.pages.sendConsentPage(response, pending, choice, user);
   }
 
   /**

@@ -4,7 +4,7 @@ import type { SignInUser } from '../../users/users.repository.js';
 import { BrowserForm, BrowserPages } from '../browser/browser-form.decorator.js';
 import { PageStates } from '../browser/page-state.js';
 import { NavigationGuard } from '../protocol/fetch-metadata.guard.js';
-import { SignInFlowService, type SignInFlow } from '../sign-in/sign-in-flow.js';
+import { SignInFlowService, type SignInFlow, type SignInStep } from '../sign-in/sign-in-flow.js';
 import { SignInService } from '../sign-in/sign-in.service.js';
 import {
   authorizationPage,
@@ -30,8 +30,7 @@ export class SignInController {
     @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
-    const { pending, state } = await this.authorizations.openPage(request, response, id);
-    await this.flows.showPhonePage(this.flow(pending, request), state, request, response);
+    await this.showPage('phone', id, request, response);
   }
 
   @BrowserForm()
@@ -48,8 +47,7 @@ export class SignInController {
     @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
-    const { pending, state } = await this.authorizations.openPage(request, response, id);
-    await this.flows.showCodePage(this.flow(pending, request), state, request, response);
+    await this.showPage('code', id, request, response);
   }
 
   @BrowserForm()
@@ -67,6 +65,16 @@ export class SignInController {
     await this.signIn.signOut(request, response);
     await this.authorizations.assignUser(id, null);
     this.states.redirect(response, authorizationPage(request, id, 'phone'));
+  }
+
+  private async showPage(
+    step: SignInStep,
+    id: string,
+    request: Request,
+    response: Response,
+  ): Promise<void> {
+    const { pending, state } = await this.authorizations.openPage(request, response, id);
+    await this.flows.showPage(step, this.flow(pending, request), state, request, response);
   }
 
   private flow(pending: PendingAuthorization, request: Request): SignInFlow {

@@ -9,8 +9,8 @@ import { pageHeaders } from '../../../pages/page-headers.js';
 import { PageRenderer } from '../../../pages/page-renderer.js';
 import type {
   ConnectedAppView,
+  ConsentView,
   FormBinding,
-  ScopeChoice,
   SessionBinding,
 } from '../../../pages/views.js';
 import { errorRedirect, type AuthorizationError } from '../protocol/authorization-response.js';
@@ -102,8 +102,8 @@ export class OAuthPages {
   sendConsentPage(
     response: Response,
     { app, binding, redirectUri }: ConsentRequest,
-    scopes: readonly ScopeChoice[],
-    user: SignInUser & { hasEarlierGrant: boolean },
+    choice: Pick<ConsentView, 'scopes' | 'hasEarlierGrant'>,
+    user: SignInUser,
   ): void {
     const view = {
       ...binding,
@@ -111,8 +111,7 @@ export class OAuthPages {
       appName: app.name,
       redirectHost: displayedRedirect(redirectUri),
       user: { id: user.id, ...maskedUser(user) },
-      scopes,
-      hasEarlierGrant: user.hasEarlierGrant,
+      ...choice,
       lifetimes: this.config.lifetimes,
       appsUrl: `${this.config.publicUrl}${APPS_PATH}`,
     };

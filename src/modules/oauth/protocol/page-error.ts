@@ -73,15 +73,22 @@ export function restoredError(
   code: string,
   { seconds, requestId }: { seconds?: number; requestId: string },
 ): PageError | undefined {
-  const restore: Record<string, () => PageError> = {
-    too_many_attempts: () => tooManyAttempts(seconds ?? 0),
-    locked_phone: () => lockedPhone(seconds ?? 0),
-    service_unavailable: () => unavailable(seconds),
-    internal_error: () => internalError(requestId),
-    malformed_form: malformedForm,
-    foreign_form: () => new InvalidForm(),
-  };
-  return Object.hasOwn(restore, code) ? restore[code]?.() : undefined;
+  switch (code) {
+    case 'too_many_attempts':
+      return tooManyAttempts(seconds ?? 0);
+    case 'locked_phone':
+      return lockedPhone(seconds ?? 0);
+    case 'service_unavailable':
+      return unavailable(seconds);
+    case 'internal_error':
+      return internalError(requestId);
+    case 'malformed_form':
+      return malformedForm();
+    case 'foreign_form':
+      return new InvalidForm();
+    default:
+      return undefined;
+  }
 }
 
 /** An invalid authorization request, shown to a user who has not signed in. */

@@ -29,6 +29,9 @@ import { SignInService } from './sign-in.service.js';
 /** A longer input is not shown again in full: the cookie of the page must stay small. */
 const MAX_SHOWN_CHARACTERS = 64;
 
+/** The pages of a sign-in. */
+export type SignInStep = 'phone' | 'code';
+
 /** A sign-in to an app or to the account pages. */
 export interface SignInFlow {
   form: SignInForm;
@@ -57,27 +60,23 @@ export class SignInFlowService {
     private readonly config: AppConfig,
   ) {}
 
-  async showPhonePage(
+  /** Shows a page of the sign-in. Without a phone, the page of the one-time password redirects to that of the phone. */
+  async showPage(
+    step: SignInStep,
     flow: SignInFlow,
     state: PageState,
     request: Request,
     response: Response,
   ): Promise<void> {
     if (await flow.findSignedInUser(request)) return this.next(flow, response);
-    this.pages.sendPhonePage(response, flow.form, { ...messageOf(state), phone: state.phone });
-  }
-
-  async showCodePage(
-    flow: SignInFlow,
-    state: PageState,
-    request: Request,
-    response: Response,
-  ): Promise<void> {
-    if (await flow.findSignedInUser(request)) return this.next(flow, response);
+    const { form, phonePage } = flow;
+    const feedback = messageOf(state);
+    if (step === 'phone')
+      return this.pages.sendPhonePage(response, form, { ...feedback, phone: state.phone });
     const phone = parsePhone(state.phone ?? '');
-    if (phone === undefined) return sendRedirect(response, flow.phonePage.url);
-    const view = { phone, phonePageUrl: flow.phonePage.url };
-    this.pages.sendOneTimePasswordPage(response, flow.form, view, messageOf(state));
+    if (phone === undefined) return sendRedirect(response, phonePage.url);
+    const view = { phone, phonePageUrl: phonePage.url };
+    this.pages.sendOneTimePasswordPage(response, form, view, feedback);
   }
 
   async sendOneTimePassword(flow: SignInFlow, request: Request, response: Response): Promise<void> {

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, In, IsNull } from 'typeorm';
 import { addMilliseconds, MINUTE } from '../../../platform/clock.js';
-import { formatScope, parseScope, type Scope } from '../../../platform/access/scopes.js';
+import { parseScope, type Scope } from '../../../platform/access/scopes.js';
 import { storedTime } from '../../../platform/database/columns.js';
 import {
   insertRow,
@@ -24,13 +24,6 @@ export interface ActiveGrantGroup {
   grantedAt: Date;
   /** The last use of any of the grants. */
   lastUsedAt: Date | null;
-}
-
-/** The scopes of a grant. */
-interface GrantScopes {
-  id: string;
-  remaining: Scope[];
-  withdrawn: Scope[];
 }
 
 /** Active grants: unrevoked, unexpired and with a usable code or token. */
@@ -132,22 +125,23 @@ export class GrantsRepository {
     }));
   }
 
-  /** The scopes of these grants, which were granted and not withdrawn. */
-  async findScopes(tx: Transaction, ids: readonly string[]): Promise<GrantScopes[]> {
-    const grants = await entities(tx).find(Grant, {
+  /** Finds the granted and the withdrawn scopes of those of these grants that are not revoked. */
+  findScopes(
+    tx: Transaction,
+    ids: readonly string[],
+  ): Promise<Pick<Grant, 'id' | 'scope' | 'withdrawnScope'>[]> {
+    return entities(tx).find(Grant, {
       select: { id: true, scope: true, withdrawnScope: true },
       where: { id: In(ids), revokedAt: IsNull() },
-      order: { id: 'ASC' },
-    });
-    return grants.map(({ id, scope, withdrawnScope }) => {
-      const withdrawn = parseScope(withdrawnScope ?? '');
-      const remaining = parseScope(scope).filter((each) => !withdrawn.includes(each));
-      return { id, remaining, withdrawn };
     });
   }
 
-  async setWithdrawn(tx: Transaction, id: string, scopes: readonly Scope[]): Promise<void> {
-    await entities(tx).update(Grant, { id }, { withdrawnScope: formatScope(scopes) });
+  async setWithdrawn(
+    tx: Transaction,
+    ids: readonly string[],
+    withdrawnScope: string,
+  ): Promise<void> {
+    await entities(tx).update(Grant, { id: In(ids) }, { withdrawnScope });
   }
 
   /** Finds the ids of the user's unrevoked grants to these apps, by default to all apps. Ascending, which is the lock order. */

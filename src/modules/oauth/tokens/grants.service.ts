@@ -1,11 +1,16 @@
 import { Injectable } from '@nestjs/common';
-import { formatScope, type Scope } from '../../../platform/access/scopes.js';
-import { AuditLog, type Change } from '../../../platform/audit/audit-log.repository.js';
+import { formatScope, parseScope, type Scope } from '../../../platform/access/scopes.js';
+import {
+  AuditLog,
+  type Change,
+  type NewAuditEvent,
+} from '../../../platform/audit/audit-log.repository.js';
 import { Clock, addMilliseconds, SECOND } from '../../../platform/clock.js';
 import { AppConfig } from '../../../platform/config/app-config.js';
 import { type Transaction, TransactionRunner } from '../../../platform/database/transaction.js';
 import { newId } from '../../../platform/ids.js';
 import { GrantsRepository } from './grants.repository.js';
+import { remainingScopes } from './scopes-that-count.js';
 import type { Grant } from './token.entities.js';
 
 export interface AppSummary {
@@ -76,18 +81,28 @@ export class GrantsService {
     if (ids.length === 0) return;
     // Expired grants cannot be locked, and need no change.
     await this.repository.lock(tx, ids, now);
-    for (const { id, remaining, withdrawn } of await this.repository.findScopes(tx, ids)) {
+    const change = { actor: userId, reason: 'not allowed in a later decision' };
+    const events: NewAuditEvent[] = [];
+    const ended: string[] = [];
+    /** Ids of the other grants, by their withdrawn scopes: one statement each, and there are few combinations. */
+    const reduced = new Map<string, string[]>();
+    for (const grant of await this.repository.findScopes(tx, ids)) {
+      const remaining = remainingScopes(grant);
       const lost = remaining.filter((scope) => scopes.includes(scope));
       if (lost.length === 0) continue;
-      const change = { actor: userId, reason: 'not allowed in a later decision' };
-      const details = { clientId, scope: formatScope(lost) };
-      if (lost.length === remaining.length) {
-        await this.revoke(tx, id, change, details);
-        continue;
-      }
-      await this.repository.setWithdrawn(tx, id, [...withdrawn, ...lost]);
-      await this.audit.record(tx, 'grant.reduced', id, change, details);
+      const isEnded = lost.length === remaining.length;
+      const action = isEnded ? 'grant.revoked' : 'grant.reduced';
+      events.push(
+        this.audit.event(action, grant.id, change, { clientId, scope: formatScope(lost) }),
+      );
+      const withdrawn = formatScope([...parseScope(grant.withdrawnScope ?? ''), ...lost]);
+      if (isEnded) ended.push(grant.id);
+      else reduced.set(withdrawn, [...(reduced.get(withdrawn) ?? []), grant.id]);
     }
+    if (ended.length > 0) await this.repository.revokeAll(tx, ended, now);
+    for (const [withdrawn, reducedIds] of reduced)
+      await this.repository.setWithdrawn(tx, reducedIds, withdrawn);
+    if (events.length > 0) await this.audit.insertAll(tx, events);
   }
 
   /** Returns false if the grant was already revoked. */

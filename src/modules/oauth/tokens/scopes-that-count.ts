@@ -12,8 +12,14 @@ export interface ScopesOfCredential {
 
 /** The issued scopes that the user did not withdraw and for which the app is still registered. */
 export function scopesThatCount({ scope, withdrawnScope, appScope }: ScopesOfCredential): Scope[] {
+  return commonScopes([remainingScopes({ scope, withdrawnScope }), parseScope(appScope)]);
+}
+
+/** The granted scopes that the user did not withdraw. */
+export function remainingScopes({
+  scope,
+  withdrawnScope,
+}: Pick<ScopesOfCredential, 'scope' | 'withdrawnScope'>): Scope[] {
   const withdrawn = parseScope(withdrawnScope ?? '');
-  return commonScopes([parseScope(scope), parseScope(appScope)]).filter(
-    (each) => !withdrawn.includes(each),
-  );
+  return parseScope(scope).filter((each) => !withdrawn.includes(each));
 }
