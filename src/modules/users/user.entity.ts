@@ -12,12 +12,17 @@ import {
 /** A user of the neighbourhood network (product requirements, section 2). */
 @Entity('users')
 @Index('ux_users_phone', ['phone'], { unique: true })
+@Index('ux_users_external_id', ['externalId'], { unique: true })
 export class User {
   @PrimaryColumn(ID)
   id: string;
 
   @Column(text(16))
   status: 'active' | 'blocked';
+
+  /** The id of the member in the network. Null if the operator did not give one. */
+  @Column(optional(text(128)))
+  externalId: string | null;
 
   /** E.164. */
   @Column(text(16))

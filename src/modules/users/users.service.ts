@@ -31,6 +31,7 @@ export type NewUser = Pick<User, 'phone' | 'name'> &
 export function newUser(user: NewUser, now: Date): User {
   return {
     id: newId('usr', now),
+    externalId: null,
     photoUrl: null,
     karma: 0,
     neighborhood: null,

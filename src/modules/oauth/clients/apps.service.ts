@@ -100,7 +100,16 @@ export class AppsService {
     const scope = validScope(registration.scope);
     const createdAt = this.clock.now();
     const { kind, clientId = newId('svc_app', createdAt) } = registration;
-    const app: App = { clientId, name, kind, scope, status: 'enabled', createdAt };
+    const app: App = {
+      clientId,
+      name,
+      kind,
+      scope,
+      status: 'enabled',
+      requiresPkce: false,
+      postsHiddenAt: null,
+      createdAt,
+    };
     return this.transactions.run(async (tx) => {
       await this.repository.insert(tx, app, redirectUris);
       const details = { name, kind, scope, redirectUris };

@@ -1,5 +1,6 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import {
+  FLAG,
   HASH,
   ID,
   optional,
@@ -28,6 +29,14 @@ export class App {
 
   @Column(text(16))
   status: 'enabled' | 'disabled';
+
+  /** Whether authorization requests must have a code challenge although the app is confidential. Public apps always need one. */
+  @Column(FLAG)
+  requiresPkce: boolean;
+
+  /** When an operator hid the public pages of the app's posts. Null if they are shown. */
+  @Column(optional(TIME))
+  postsHiddenAt: Date | null;
 
   @Column(TIME)
   createdAt: Date;

@@ -164,7 +164,7 @@ export class OtpService {
     if (!user || !(await this.repository.consumeChallenge(tx, id, now)))
       return { outcome: 'no_valid_password' };
     const { browserHash } = visitor;
-    await this.repository.saveTrustedDevice(tx, { browserHash, phone, signedInAt: now });
+    await this.repository.saveTrustedDevice(tx, { browserHash, phone, signedInAt: now, failures: 0 });
     await this.repository.deleteFailures(tx, phone);
     await onSignIn(tx, user);
     return { outcome: 'verified', user };

@@ -36,6 +36,10 @@ export class TrustedDevice {
   /** The last sign-in. */
   @Column(TIME)
   signedInAt: Date;
+
+  /** Consecutive wrong one-time passwords from this browser since the last sign-in. */
+  @Column(COUNTER)
+  failures: number;
 }
 
 /**

@@ -73,6 +73,7 @@ export class TokenIssuer {
         predecessorHash,
         encryptedResponse: null,
         responseExpiresAt: null,
+        replayedAt: null,
       },
     };
   }

@@ -137,4 +137,8 @@ export class RefreshToken {
   /** End of the retry window. */
   @Column({ ...optional(TIME), name: 'answer_expires_at' })
   responseExpiresAt: Date | null;
+
+  /** When the response was repeated more than two seconds after the token was used. Null if it was not. */
+  @Column(optional(TIME))
+  replayedAt: Date | null;
 }

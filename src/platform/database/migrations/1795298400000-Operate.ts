@@ -6,9 +6,12 @@ import {
   type QueryRunner,
   type TableColumnOptions,
 } from 'typeorm';
-import { id, integer, optional, text, time } from './columns.js';
+import { counter, flag, id, integer, optional, text, time } from './columns.js';
 
-/** Adds the withdrawn scopes of a grant, the app and user of an audit event, the plan and limit of a closed month, and indices for erasure, pruning and reports. */
+/**
+ * Adds columns for security (external ids, withdrawn scopes, late replays, wrong codes of a device, apps that require PKCE, hidden
+ * posts), the app and user of an audit event, the plan and limit of a closed month, and indices for erasure, pruning and reports.
+ */
 export class Operate1795298400000 implements MigrationInterface {
   readonly name = 'Operate1795298400000';
 
@@ -40,7 +43,11 @@ export class Operate1795298400000 implements MigrationInterface {
 }
 
 const newColumns: Record<string, TableColumnOptions[]> = {
+  apps: [flag('requires_pkce'), optional(time('posts_hidden_at'))],
   grants: [optional(text('withdrawn_scope', 255))],
+  known_browsers: [counter('failures')],
+  refresh_tokens: [optional(time('replayed_at'))],
+  users: [optional(text('external_id', 128))],
   audit_events: [optional(id('client_id')), optional(id('user_id'))],
   quota_usage: [
     optional(text('closed_plan', 32)),
@@ -49,8 +56,12 @@ const newColumns: Record<string, TableColumnOptions[]> = {
   ],
 };
 
+/** Indices whose name begins with `ux_` are unique. */
 const newIndices: Record<string, Record<string, string[]>> = {
+  apps: {},
   grants: {},
+  refresh_tokens: {},
+  users: { ux_users_external_id: ['external_id'] },
   audit_events: {
     ix_audit_events_client_id: ['client_id', 'at'],
     ix_audit_events_user_id: ['user_id', 'at'],
@@ -80,7 +91,7 @@ function changesOf(
     if (!table) throw new Error(`Table "${tableName}" does not exist.`);
     const columns = (newColumns[tableName] ?? []).map((column) => new TableColumn(column));
     const indices = Object.entries(newIndices[tableName] ?? {}).map(
-      ([name, columnNames]) => new TableIndex({ name, columnNames }),
+      ([name, columnNames]) => new TableIndex({ name, columnNames, isUnique: name.startsWith('ux_') }),
     );
     return { table, columns, indices };
   });
