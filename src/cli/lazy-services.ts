@@ -3,7 +3,7 @@ export { Migrator } from '../platform/database/migrations/migrator.js';
 export { AuditEventReader } from '../platform/audit/audit-event-reader.repository.js';
 export { Clock } from '../platform/clock.js';
 export { UsersService } from '../modules/users/users.service.js';
-export { UserImport } from '../modules/users/import/user-import.service.js';
+export { UserImport } from '../modules/operations/import/user-import.service.js';
 export { AppsService } from '../modules/oauth/clients/apps.service.js';
 export { AppSecretsService } from '../modules/oauth/clients/app-secrets.service.js';
 export { PhoneLock } from '../modules/oauth/sign-in/phone-lock.js';

@@ -13,6 +13,7 @@ onOneEngine('Commands "user show", "user block" and "user unblock"', (database) 
     const { id } = await app().addUser({ phone: '+14155550142', name: 'Ana Lee' });
     const shown = {
       id,
+      external_id: null,
       phone: '+1 ••• ••42',
       name: 'Ana Lee',
       neighborhood: null,

@@ -19,6 +19,7 @@ onOneEngine('Command "user add"', (database) => {
     const user = await cli.json<{ id: string }>(...args);
     expect(user).toEqual({
       id: expect.stringMatching(/^usr_[0-9a-z]{26}$/),
+      external_id: null,
       phone: '+14155550101',
       name: 'Ana Lee',
       neighborhood: null,
@@ -56,13 +57,19 @@ onOneEngine('Command "user add"', (database) => {
     ]);
   });
 
-  it('rejects the phone of another user', async () => {
+  it('rejects the phone and the external id of another user', async () => {
     const add = ['user', 'add', '--phone', '+14155550104', '--name', 'Cem'];
-    await cli.json(...add);
+    const { id } = await cli.json<{ id: string }>(...add, '--external-id', 'm-4');
     expect(await cli.run(...add)).toEqual({
       code: 1,
       stdout: '',
-      stderr: 'A user with this phone number already exists.\n',
+      stderr: `${id} already has this phone number. If the number belongs to another person now, use "user change-phone" with --reassign.\n`,
     });
+    const other = ['user', 'add', '--phone', '+14155550105', '--name', 'Dina'];
+    expect(await cli.run(...other, '--external-id', 'm-4')).toMatchObject({
+      code: 1,
+      stderr: `${id} already has this external id.\n`,
+    });
+    expect(await cli.json('user', 'show', '--external-id', 'm-4')).toMatchObject({ id });
   });
 });

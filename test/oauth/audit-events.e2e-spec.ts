@@ -4,7 +4,7 @@ import { sha256 } from '../../src/platform/secrets.js';
 import { AppSecretsService } from '../../src/modules/oauth/clients/app-secrets.service.js';
 import { OtpFailures } from '../../src/modules/oauth/sign-in/sign-in.entities.js';
 import { RefreshToken } from '../../src/modules/oauth/tokens/token.entities.js';
-import type { User } from '../../src/modules/users/user.entity.js';
+import type { UserWithPhone } from '../../src/modules/users/users.service.js';
 import { Browser } from '../support/browser.js';
 import { approve, authorizeLink, exchange, requestToken, sendForm } from '../support/oauth-flow.js';
 import { CommandLine } from '../support/command-line.js';
@@ -39,7 +39,7 @@ onOneEngine('Audit log of OAuth', (database) => {
   const app = useTestApp(database);
   const cli = new CommandLine(database);
   let client: TestClient;
-  let user: User;
+  let user: UserWithPhone;
   let code: string;
   let tokens: TokenBody;
   let grant: string;

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { text as textOf } from 'node:stream/consumers';
-import type { User } from '../../src/modules/users/user.entity.js';
+import type { UserWithPhone } from '../../src/modules/users/users.service.js';
 import { approve, CHALLENGE, exchange, requestToken, VERIFIER } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
 import { expectTokenError } from '../support/responses.js';
@@ -17,7 +17,7 @@ onOneEngine('Client authentication at the token endpoint', (database) => {
   const app = useTestApp(database);
   let client: TestClient;
   let publicClient: TestClient;
-  let user: User;
+  let user: UserWithPhone;
   let id: string;
   let secret: string;
 

@@ -1,7 +1,7 @@
 import { AuditEvent } from '../../src/platform/audit/audit-event.entity.js';
 import { addMilliseconds } from '../../src/platform/clock.js';
 import { Grant, RefreshToken } from '../../src/modules/oauth/tokens/token.entities.js';
-import type { User } from '../../src/modules/users/user.entity.js';
+import type { UserWithPhone } from '../../src/modules/users/users.service.js';
 import { type Page, Browser } from '../support/browser.js';
 import { approve, sendForm } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
@@ -15,7 +15,7 @@ const DAY = 24 * HOUR;
 
 onOneEngine('Connected apps: valid access', (database) => {
   const app = useTestApp(database);
-  let user: User;
+  let user: UserWithPhone;
   let visitor: Browser;
   let garden: TestClient;
 

@@ -1,4 +1,5 @@
 import { User } from '../../src/modules/users/user.entity.js';
+import type { UserWithPhone } from '../../src/modules/users/users.service.js';
 import { type Page, Browser, linkOf } from '../support/browser.js';
 import { authorizeLink } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
@@ -25,7 +26,7 @@ function expectPhonePage(page: Page): void {
 
 onOneEngine('Connected apps: sign-in', (database) => {
   const app = useTestApp(database, { OTP_COUNTRIES: 'US' });
-  let user: User;
+  let user: UserWithPhone;
   let visitor: Browser;
   let client: TestClient;
   let token: string;

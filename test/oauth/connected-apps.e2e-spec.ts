@@ -2,7 +2,7 @@ import { addMilliseconds } from '../../src/platform/clock.js';
 import { AppsService } from '../../src/modules/oauth/clients/apps.service.js';
 import { GrantUsageRecorder } from '../../src/modules/oauth/tokens/grant-usage-recorder.js';
 import { Grant } from '../../src/modules/oauth/tokens/token.entities.js';
-import type { User } from '../../src/modules/users/user.entity.js';
+import type { UserWithPhone } from '../../src/modules/users/users.service.js';
 import { type Page, Browser } from '../support/browser.js';
 import {
   authorizeLink,
@@ -41,7 +41,7 @@ function rowsOf({ html }: Page): Map<string, string> {
 
 onOneEngine('Connected apps', (database) => {
   const app = useTestApp(database);
-  let user: User;
+  let user: UserWithPhone;
   let visitor: Browser;
   let garden: TestClient;
   let store: TestClient;

@@ -1,4 +1,4 @@
-import type { User } from '../../src/modules/users/user.entity.js';
+import type { UserWithPhone } from '../../src/modules/users/users.service.js';
 import { Browser, cookieName, linkOf, type Page } from '../support/browser.js';
 import { onOneEngine } from '../support/database.js';
 import { authorizeLink } from '../support/oauth-flow.js';
@@ -14,7 +14,7 @@ const DAY = 86_400_000;
 onOneEngine('Redirects of forms', (database) => {
   const app = useTestApp(database, DEFAULT_LIMITS);
   let client: TestClient;
-  let user: User;
+  let user: UserWithPhone;
   let visitor: Browser;
   let phonePage: Page;
 

@@ -6,7 +6,7 @@ import {
   RefreshToken,
 } from '../../src/modules/oauth/tokens/token.entities.js';
 import { CallLog } from '../../src/modules/quota/calls/call-log.service.js';
-import type { User } from '../../src/modules/users/user.entity.js';
+import type { UserWithPhone } from '../../src/modules/users/users.service.js';
 import { approve, exchange, requestToken } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
 import { fullScansOf } from '../support/queries.js';
@@ -25,7 +25,7 @@ const DAY = 24 * 60 * MINUTE;
 
 onOneEngine('Last use of a grant', (database) => {
   const app = useTestApp(database);
-  let user: User;
+  let user: UserWithPhone;
   let client: TestClient;
   let token: string;
 

@@ -1,4 +1,5 @@
 import { User } from '../../src/modules/users/user.entity.js';
+import type { UserWithPhone } from '../../src/modules/users/users.service.js';
 import { obtainTokens, requestToken, sendForm } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
 import {
@@ -14,7 +15,7 @@ const DAY = 86_400;
 onOneEngine('Introspection endpoint (RFC 7662)', (database) => {
   const app = useTestApp(database);
   let client: TestClient;
-  let user: User;
+  let user: UserWithPhone;
   let tokens: Pick<TokenBody, 'access_token' | 'refresh_token'>;
 
   beforeAll(async () => {

@@ -1,6 +1,6 @@
 import { hmacSha256, sha256 } from '../../src/platform/secrets.js';
 import { OtpChallenge, SignInSession } from '../../src/modules/oauth/sign-in/sign-in.entities.js';
-import type { User } from '../../src/modules/users/user.entity.js';
+import type { UserWithPhone } from '../../src/modules/users/users.service.js';
 import { type Page, Browser } from '../support/browser.js';
 import { authorizeLink } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
@@ -18,7 +18,7 @@ onOneEngine('One-time password', (database) => {
     DB_TIMEOUT_MS: '20000',
   });
   let client: TestClient;
-  let user: User;
+  let user: UserWithPhone;
   let visitor: Browser;
 
   beforeEach(async () => {

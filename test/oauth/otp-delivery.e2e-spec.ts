@@ -5,7 +5,7 @@ import { sha256 } from '../../src/platform/secrets.js';
 import { OtpChallenge } from '../../src/modules/oauth/sign-in/sign-in.entities.js';
 import { SmsQueue } from '../../src/modules/oauth/sign-in/sms/sms-queue.js';
 import { RateLimitHit } from '../../src/modules/oauth/rate-limit/rate-limit.entity.js';
-import type { User } from '../../src/modules/users/user.entity.js';
+import type { UserWithPhone } from '../../src/modules/users/users.service.js';
 import { type Page, Browser } from '../support/browser.js';
 import { authorizeLink } from '../support/oauth-flow.js';
 import { connect, onOneEngine, onEachServer } from '../support/database.js';
@@ -33,7 +33,7 @@ async function requestCode(app: TestApp, client: TestClient, phone: string): Pro
   return visitor.submit(await visitor.open(authorizeLink(client)), SIGN_IN, { phone });
 }
 
-async function failuresOf(dataSource: DataSource, user: User): Promise<number> {
+async function failuresOf(dataSource: DataSource, user: UserWithPhone): Promise<number> {
   const trail = await auditTrail(dataSource, user.id);
   return trail.filter(({ action }) => action === 'otp.send_failed').length;
 }
@@ -82,7 +82,7 @@ onOneEngine('Delivery of one-time passwords: without retries', (database) => {
   });
 
   /** Makes the gateway fail, and waits until the service has recorded a failed message. Returns the user whose message failed. */
-  async function startOutage(): Promise<User> {
+  async function startOutage(): Promise<UserWithPhone> {
     const user = await app().addUser();
     app().sms.refuse();
     expectPage(await requestCode(app(), client, user.phone), 200);
@@ -187,7 +187,7 @@ onOneEngine('Delivery of one-time passwords: without retries', (database) => {
 onOneEngine('Delivery of one-time passwords: with retries', (database) => {
   let app: TestApp;
   let client: TestClient;
-  let user: User;
+  let user: UserWithPhone;
   let dataSource: DataSource | undefined;
 
   beforeEach(async () => {

@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { SmsQueue } from '../../src/modules/oauth/sign-in/sms/sms-queue.js';
-import type { User } from '../../src/modules/users/user.entity.js';
+import type { UserWithPhone } from '../../src/modules/users/users.service.js';
 import { type Page, Browser } from '../support/browser.js';
 import { concurrently } from '../support/cluster.js';
 import { authorizeLink } from '../support/oauth-flow.js';
@@ -21,7 +21,7 @@ const MESSAGE_PAUSE = 61 * SECOND;
 onOneEngine('One-time passwords: default limits', (database) => {
   const app = useTestApp(database, DEFAULT_LIMITS);
   let client: TestClient;
-  let user: User;
+  let user: UserWithPhone;
   let visitor: Browser;
 
   beforeEach(async () => {

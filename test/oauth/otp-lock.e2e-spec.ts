@@ -1,7 +1,7 @@
 import { AuditEvent } from '../../src/platform/audit/audit-event.entity.js';
 import { OtpFailures } from '../../src/modules/oauth/sign-in/sign-in.entities.js';
 import { PhoneLock } from '../../src/modules/oauth/sign-in/phone-lock.js';
-import type { User } from '../../src/modules/users/user.entity.js';
+import type { UserWithPhone } from '../../src/modules/users/users.service.js';
 import { type Page, Browser } from '../support/browser.js';
 import { authorizeLink } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
@@ -28,7 +28,7 @@ interface CodeRequest {
 onOneEngine('Phone lock after a hundred wrong codes', (database) => {
   const app = useTestApp(database);
   let client: TestClient;
-  let user: User;
+  let user: UserWithPhone;
 
   beforeEach(async () => {
     app().clock.advance(48 * HOUR);

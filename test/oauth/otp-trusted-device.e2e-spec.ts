@@ -1,6 +1,6 @@
 import { TrustedDevice, OtpFailures } from '../../src/modules/oauth/sign-in/sign-in.entities.js';
 import { SmsQueue } from '../../src/modules/oauth/sign-in/sms/sms-queue.js';
-import type { User } from '../../src/modules/users/user.entity.js';
+import type { UserWithPhone } from '../../src/modules/users/users.service.js';
 import { type Page, Browser } from '../support/browser.js';
 import { authorizeLink } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
@@ -15,7 +15,7 @@ const DAY = 24 * 60 * MINUTE;
 onOneEngine('One-time passwords: trusted device', (database) => {
   const app = useTestApp(database, DEFAULT_LIMITS);
   let client: TestClient;
-  let user: User;
+  let user: UserWithPhone;
   /** The browser in which the user signed in before. */
   let trusted: Browser;
 

@@ -3,6 +3,7 @@ import { TransactionRunner } from '../../src/platform/database/transaction.js';
 import { GrantsService } from '../../src/modules/oauth/tokens/grants.service.js';
 import { RefreshToken } from '../../src/modules/oauth/tokens/token.entities.js';
 import { User } from '../../src/modules/users/user.entity.js';
+import type { UserWithPhone } from '../../src/modules/users/users.service.js';
 import {
   approve,
   exchange,
@@ -28,7 +29,7 @@ const REQUESTS = 20;
 /** Creates an app, a user and the tokens of a grant for each test. */
 function useGrant(database: TestDatabase, env?: Record<string, string>) {
   const app = useTestApp(database, env);
-  const fixture = {} as { client: TestClient; user: User; first: TokenBody };
+  const fixture = {} as { client: TestClient; user: UserWithPhone; first: TokenBody };
   beforeEach(async () => {
     fixture.client = await app().addClient();
     fixture.user = await app().addUser();

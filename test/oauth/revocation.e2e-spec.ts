@@ -1,5 +1,5 @@
 import { Grant } from '../../src/modules/oauth/tokens/token.entities.js';
-import type { User } from '../../src/modules/users/user.entity.js';
+import type { UserWithPhone } from '../../src/modules/users/users.service.js';
 import { isTokenAccepted, obtainTokens, requestToken, sendForm } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
 import { differentFrom } from '../support/invariants.js';
@@ -18,7 +18,7 @@ const DAY = 24 * 3_600_000;
 async function issueTokens(
   app: TestApp,
   client: TestClient,
-  user: User,
+  user: UserWithPhone,
 ): Promise<Pick<TokenBody, 'access_token' | 'refresh_token'>> {
   const { accessToken, refreshToken } = await app.issueTokens(user, client, client.scopes);
   return { access_token: accessToken, refresh_token: refreshToken };
@@ -29,7 +29,7 @@ onOneEngine('Revocation endpoint (RFC 7009)', (database) => {
   const app = useTestApp(database, rateLimits({ 'token-calls': 10 }));
   let client: TestClient;
   let publicClient: TestClient;
-  let user: User;
+  let user: UserWithPhone;
   let tokens: Pick<TokenBody, 'access_token' | 'refresh_token'>;
 
   beforeEach(async () => {

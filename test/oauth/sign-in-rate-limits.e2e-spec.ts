@@ -2,7 +2,7 @@ import { SCOPES } from '../../src/platform/access/scopes.js';
 import { randomToken } from '../../src/platform/secrets.js';
 import { OtpChallenge } from '../../src/modules/oauth/sign-in/sign-in.entities.js';
 import { RateLimitHit } from '../../src/modules/oauth/rate-limit/rate-limit.entity.js';
-import type { User } from '../../src/modules/users/user.entity.js';
+import type { UserWithPhone } from '../../src/modules/users/users.service.js';
 import { type Page, Browser } from '../support/browser.js';
 import { authorizeLink, redirectParameters } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
@@ -48,7 +48,7 @@ async function submitPhone(app: TestApp, visitor: Browser, phone = '+14155550123
 onOneEngine('Rate limits of sign-in and decision', (database) => {
   const app = useTestApp(database);
   let client: TestClient;
-  let user: User;
+  let user: UserWithPhone;
   let visitor: Browser;
 
   beforeEach(async () => {

@@ -1,4 +1,5 @@
 import { User } from '../../src/modules/users/user.entity.js';
+import type { UserWithPhone } from '../../src/modules/users/users.service.js';
 import { type Page, Browser } from '../support/browser.js';
 import { authorizeLink } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
@@ -14,7 +15,7 @@ const SIGN_OUT = '/oauth/authorize/sign-out';
 onOneEngine('Sign-in session', (database) => {
   const app = useTestApp(database);
   let client: TestClient;
-  let user: User;
+  let user: UserWithPhone;
   let visitor: Browser;
 
   beforeEach(async () => {

@@ -1,5 +1,6 @@
 import { AppsService } from '../../src/modules/oauth/clients/apps.service.js';
 import { User } from '../../src/modules/users/user.entity.js';
+import type { UserWithPhone } from '../../src/modules/users/users.service.js';
 import { approve, CHALLENGE, exchange, requestToken, VERIFIER } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
 import { expectTokenError, json, type TokenBody } from '../support/responses.js';
@@ -13,7 +14,7 @@ onOneEngine('Token endpoint: exchange of an authorization code', (database) => {
   const app = useTestApp(database);
   let client: TestClient;
   let publicClient: TestClient;
-  let user: User;
+  let user: UserWithPhone;
 
   beforeEach(async () => {
     client = await app().addClient();

@@ -4,6 +4,7 @@ import { AppsService } from '../../src/modules/oauth/clients/apps.service.js';
 import { GrantsService } from '../../src/modules/oauth/tokens/grants.service.js';
 import { RefreshToken } from '../../src/modules/oauth/tokens/token.entities.js';
 import { User } from '../../src/modules/users/user.entity.js';
+import type { UserWithPhone } from '../../src/modules/users/users.service.js';
 import { approve, exchange, isTokenAccepted, requestToken } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
 import { auditTrail } from '../support/logs.js';
@@ -22,7 +23,7 @@ const MESSAGE_PAUSE = 61_000;
 onOneEngine('Token endpoint: refresh', (database) => {
   const app = useTestApp(database);
   let client: TestClient;
-  let user: User;
+  let user: UserWithPhone;
   let tokens: TokenBody;
 
   async function newTokens(target: TestClient, parameters = {}): Promise<TokenBody> {

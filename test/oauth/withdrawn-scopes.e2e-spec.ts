@@ -1,5 +1,5 @@
 import { AppsService } from '../../src/modules/oauth/clients/apps.service.js';
-import type { User } from '../../src/modules/users/user.entity.js';
+import type { UserWithPhone } from '../../src/modules/users/users.service.js';
 import { Browser } from '../support/browser.js';
 import { onOneEngine } from '../support/database.js';
 import { approve, authorizeLink, exchange, requestToken } from '../support/oauth-flow.js';
@@ -11,7 +11,7 @@ const ALL = ['profile.read', 'posts.read', 'posts.write', 'analytics.read'];
 onOneEngine('Scopes that a later decision or the operator took away', (database) => {
   const app = useTestApp(database);
   let client: TestClient;
-  let user: User;
+  let user: UserWithPhone;
   let tokens: TokenBody;
 
   beforeEach(async () => {

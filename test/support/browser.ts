@@ -1,4 +1,4 @@
-import type { User } from '../../src/modules/users/user.entity.js';
+import type { UserWithPhone } from '../../src/modules/users/users.service.js';
 
 /** The application under test, in this process or in other processes. */
 export interface Site {
@@ -103,7 +103,7 @@ export class Browser {
   }
 
   /** Opens the app's link and signs in by phone and one-time password. Returns the consent page. */
-  async signIn(link: string, user: User): Promise<Page> {
+  async signIn(link: string, user: UserWithPhone): Promise<Page> {
     const earlier = await this.app.sms.count(user.phone);
     const phonePage = await this.open(link);
     const codePage = await this.submit(phonePage, '/oauth/authorize/sign-in', {
@@ -114,7 +114,7 @@ export class Browser {
   }
 
   /** Opens an account page and signs in. Returns that page. */
-  async signInToAccount(user: User, path = '/account/apps'): Promise<Page> {
+  async signInToAccount(user: UserWithPhone, path = '/account/apps'): Promise<Page> {
     const earlier = await this.app.sms.count(user.phone);
     const phonePage = await this.open(path);
     const codePage = await this.submit(phonePage, '/account/sign-in', { phone: user.phone });

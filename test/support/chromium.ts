@@ -8,7 +8,7 @@ import {
   type Page,
 } from 'playwright-core';
 import { inject } from 'vitest';
-import type { User } from '../../src/modules/users/user.entity.js';
+import type { UserWithPhone } from '../../src/modules/users/users.service.js';
 import { CATALOGUES } from '../../src/pages/translations/translations.js';
 import type { Language } from '../../src/pages/language.js';
 import { authorizeLink } from './oauth-flow.js';
@@ -49,7 +49,7 @@ export class Chromium {
   /** Submits the phone form of the page. Returns the one-time password from the message. */
   async requestCode(
     page: Page,
-    { phone }: Pick<User, 'phone'>,
+    { phone }: Pick<UserWithPhone, 'phone'>,
     words = CATALOGUES.en,
   ): Promise<string> {
     const earlier = this.app().sms.count(phone);
@@ -59,7 +59,11 @@ export class Chromium {
   }
 
   /** Signs in on a page that shows the phone form. */
-  async signIn(page: Page, user: Pick<User, 'phone'>, words = CATALOGUES.en): Promise<void> {
+  async signIn(
+    page: Page,
+    user: Pick<UserWithPhone, 'phone'>,
+    words = CATALOGUES.en,
+  ): Promise<void> {
     const code = await this.requestCode(page, user, words);
     await page.getByLabel(words.code.label).fill(code);
     await page.getByRole('button', { name: words.code.submit }).click();

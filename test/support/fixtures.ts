@@ -8,6 +8,7 @@ import { PostsService } from '../../src/modules/posts/posts.service.js';
 import { ApiCall } from '../../src/modules/quota/calls/call-log.entities.js';
 import { QuotaUsage } from '../../src/modules/quota/quota.entities.js';
 import { User } from '../../src/modules/users/user.entity.js';
+import type { UserWithPhone } from '../../src/modules/users/users.service.js';
 import { Browser } from './browser.js';
 import { authorizeLink, obtainTokens } from './oauth-flow.js';
 import type { TestDatabase } from './database.js';
@@ -84,8 +85,8 @@ export const ANAS_TEXTS = {
 };
 
 export interface TwoMembers {
-  ana: User;
-  ben: User;
+  ana: UserWithPhone;
+  ben: UserWithPhone;
   client: TestClient;
   anasTokens: TokenBody;
   bensTokens: TokenBody;
@@ -147,9 +148,9 @@ async function publish(
 
 async function comment(
   app: TestApp,
-  owner: User,
+  owner: UserWithPhone,
   postId: string,
-  author: User,
+  author: UserWithPhone,
   text: string,
 ): Promise<string> {
   const draft = { text, parentId: null, authorId: author.id };
@@ -157,7 +158,7 @@ async function comment(
 }
 
 /** Requests a one-time password and enters a wrong one. */
-async function mistypeCode(app: TestApp, client: TestClient, user: User): Promise<void> {
+async function mistypeCode(app: TestApp, client: TestClient, user: UserWithPhone): Promise<void> {
   const visitor = new Browser(app);
   const earlier = app.sms.count(user.phone);
   const fields = { phone: user.phone };

@@ -6,6 +6,7 @@ import { Comment } from '../../src/modules/comments/comment.entity.js';
 import { Post } from '../../src/modules/posts/post.entities.js';
 import { QuotaUsage } from '../../src/modules/quota/quota.entities.js';
 import { User } from '../../src/modules/users/user.entity.js';
+import type { UserWithPhone } from '../../src/modules/users/users.service.js';
 import { json } from './responses.js';
 import type { TestApp, TestClient } from './test-app.js';
 
@@ -34,14 +35,14 @@ export interface PageBody<T> {
 export class Member {
   private constructor(
     readonly app: TestApp,
-    readonly user: User,
+    readonly user: UserWithPhone,
     readonly client: TestClient,
     readonly token: string,
   ) {}
 
   static async join(
     app: TestApp,
-    given: { user?: User; client?: TestClient; scopes?: readonly Scope[] } = {},
+    given: { user?: UserWithPhone; client?: TestClient; scopes?: readonly Scope[] } = {},
   ): Promise<Member> {
     const user = given.user ?? (await app.addUser());
     const client = given.client ?? (await app.addClient());

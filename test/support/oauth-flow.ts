@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { User } from '../../src/modules/users/user.entity.js';
+import type { UserWithPhone } from '../../src/modules/users/users.service.js';
 import { Browser, type Page, type Site } from './browser.js';
 import { json, STATE, type TokenBody } from './responses.js';
 import type { TestApp, TestClient } from './test-app.js';
@@ -35,7 +35,7 @@ export function authorizeLink(
  */
 export async function approve(
   app: Site,
-  user: User,
+  user: UserWithPhone,
   client: TestClient,
   {
     scopes,
@@ -93,7 +93,7 @@ export function exchange(
 export async function obtainTokens(
   app: TestApp,
   client: TestClient,
-  user?: User,
+  user?: UserWithPhone,
 ): Promise<TokenBody> {
   const code = (await approve(app, user ?? (await app.addUser()), client)).get('code') ?? '';
   return json<TokenBody>(await exchange(app, client, code));

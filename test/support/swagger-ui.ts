@@ -1,5 +1,5 @@
 import type { Locator, Page, Response } from 'playwright-core';
-import type { User } from '../../src/modules/users/user.entity.js';
+import type { UserWithPhone } from '../../src/modules/users/users.service.js';
 import type { Chromium } from './chromium.js';
 
 interface DisplayedResponse {
@@ -19,7 +19,7 @@ export class SwaggerUi {
   }
 
   /** Clicks both Authorize buttons of Swagger UI, signs in and decides in the pop-up window. */
-  async authorize(user: Pick<User, 'phone'>, decision: 'Allow' | 'Deny'): Promise<void> {
+  async authorize(user: Pick<UserWithPhone, 'phone'>, decision: 'Allow' | 'Deny'): Promise<void> {
     await this.page.getByRole('button', { name: 'Authorize', exact: true }).click();
     const opening = this.page.waitForEvent('popup');
     // The accessible name of the Authorize button in the dialog.
@@ -32,7 +32,7 @@ export class SwaggerUi {
   }
 
   /** Authorizes with Allow. Returns the response of the token endpoint. */
-  async tokens(user: Pick<User, 'phone'>): Promise<TokenResponse> {
+  async tokens(user: Pick<UserWithPhone, 'phone'>): Promise<TokenResponse> {
     const isToken = (response: Response): boolean =>
       response.url().endsWith('/oauth/token') && response.request().method() === 'POST';
     const tokenResponse = this.page.waitForResponse(isToken);

@@ -24,8 +24,11 @@ import { GrantUsageRecorder } from '../../src/modules/oauth/tokens/grant-usage-r
 import { SmsSender } from '../../src/modules/oauth/sign-in/sms/sms-senders.js';
 import { type IssuedTokens, TokenIssuer } from '../../src/modules/oauth/tokens/token-issuer.js';
 import { CallLog } from '../../src/modules/quota/calls/call-log.service.js';
-import type { User } from '../../src/modules/users/user.entity.js';
-import { type NewUser, UsersService } from '../../src/modules/users/users.service.js';
+import {
+  type UserWithPhone,
+  type NewUser,
+  UsersService,
+} from '../../src/modules/users/users.service.js';
 import { copySchema, type TestDatabase } from './database.js';
 import { FixedClock, SmsInbox } from './doubles.js';
 import { freePort } from './free-port.js';
@@ -133,7 +136,7 @@ export class TestApp {
     });
   }
 
-  addUser(user: Partial<NewUser> = {}): Promise<User> {
+  addUser(user: Partial<NewUser> = {}): Promise<UserWithPhone> {
     this.addedUsers += 1;
     const phone = `+1415555${String(1000 + this.addedUsers)}`;
     return this.service(UsersService).add(
@@ -158,7 +161,7 @@ export class TestApp {
 
   /** Issues tokens without the pages and the exchange, for tests about something else. */
   issueTokens(
-    user: Pick<User, 'id'>,
+    user: Pick<UserWithPhone, 'id'>,
     { clientId }: TestClient,
     scopes: readonly Scope[] = SCOPES,
   ): Promise<IssuedTokens> {

@@ -7,44 +7,57 @@ import {
   FORMATS,
   openImportFile,
   type Format,
-} from '../../modules/users/import/import-file.js';
-import type { ImportReport, Problem } from '../../modules/users/import/user-import.service.js';
+} from '../../modules/operations/import/import-file.js';
+import type { Problem } from '../../modules/operations/import/imported-user.js';
+import type { ImportReport } from '../../modules/operations/import/user-import.service.js';
 
 /** Maximum number of invalid lines that the JSON output lists. Its field `bad` counts all of them. */
 const MAX_PROBLEMS_IN_JSON = 1000;
 /** Maximum number of invalid lines that the note on standard error lists. */
 const MAX_PROBLEMS_IN_NOTE = 20;
 
+interface ImportOptions {
+  format?: Format;
+  dryRun?: boolean;
+  reassignPhones?: boolean;
+}
+
 export function addUserImportCommand(user: CliCommand): void {
   user
     .command('import')
     .summary('Add and update users from a CSV or NDJSON file.')
     .description(
-      'Add and update users from a file of any size. CSV needs a header with the columns phone and name; neighborhood, photo_url, latitude and longitude are optional. NDJSON has one object with the same names per line. Users are matched by phone. An empty value clears a field; a missing column leaves it unchanged. Invalid lines are skipped and listed by number. If interrupted, run the command again.',
+      'Add and update users from a file of any size. CSV needs a header with the columns phone and name; external_id, neighborhood, photo_url, latitude and longitude are optional. NDJSON has one object with the same names per line. Users are matched by external_id, which is the id of the member in your network, else by phone and name. An empty value clears a field, but not the external_id; a missing column leaves it unchanged. Invalid lines are skipped and listed by number. If interrupted, run the command again. A changed phone number ends all access of the user. A phone number of another person is refused without --reassign-phones.',
     )
     .argument('<file>', 'a .csv or .ndjson file, or - for standard input')
     .addOption(new Option('--format <format>', 'default: from the file name').choices(FORMATS))
     .option('--dry-run', 'validate every line, but write nothing')
+    .option(
+      '--reassign-phones',
+      'move a phone number to another person; ends all access of the old owner, who then has no phone number',
+    )
     .acceptsReason()
     .examples(
       'user import members.csv --dry-run',
       'user import members.csv --reason "Members of Riverside"',
       'user import - --format ndjson --json < members.ndjson',
     )
-    .action((path: string, options: { format?: Format; dryRun?: boolean }, command: CliCommand) => {
-      const { format = formatOf(path), dryRun = false } = options;
+    .action((path: string, options: ImportOptions, command: CliCommand) => {
+      const { format = formatOf(path), dryRun = false, reassignPhones = false } = options;
       if (format === undefined)
         return command.error(
           'error: the file name must end in .csv or .ndjson; otherwise use --format csv or --format ndjson',
         );
-      return command.start((session) => importFile(session, path, { format, dryRun }));
+      return command.start((session) =>
+        importFile(session, path, { format, dryRun, reassignPhones }),
+      );
     });
 }
 
 async function importFile(
   session: Session,
   path: string,
-  { format, dryRun }: { format: Format; dryRun: boolean },
+  { format, dryRun, reassignPhones }: Required<ImportOptions>,
 ): Promise<Result> {
   const { records, progress } = await openImportFile(path, format, session.context.stdin);
   const problems: Problem[] = [];
@@ -52,6 +65,7 @@ async function importFile(
   const report = await session.get('UserImport').run(records, {
     change: session.change,
     dryRun,
+    reassignPhones,
     onProblem: (problem) => {
       if (problems.length < MAX_PROBLEMS_IN_JSON) problems.push(problem);
     },

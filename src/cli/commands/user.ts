@@ -20,6 +20,8 @@ export function addUserCommands(program: CliCommand): void {
   addAdd(user);
   addUserImportCommand(user);
   addShow(user);
+  addUpdate(user);
+  addChangePhone(user);
   addBlock(user);
   addUnblock(user);
   addUnlock(user);
@@ -34,9 +36,14 @@ function addAdd(user: CliCommand): void {
   user
     .command('add')
     .summary('Add a user.')
-    .description('Add a user. Fails if another user has the phone number.')
+    .description('Add a user. Fails if another user has the phone number or the external id.')
     .requiredOption('--phone <number>', 'with country code, such as +14155550101')
     .requiredOption('--name <name>', 'name to show to other users', optionParser(fieldParsers.name))
+    .option(
+      '--external-id <id>',
+      'id of the member in your network',
+      optionParser(fieldParsers.external_id),
+    )
     .option(
       '--neighborhood <name>',
       'default location of posts',
@@ -54,16 +61,19 @@ function addAdd(user: CliCommand): void {
       async ({ phone: input, reason: _reason, ...profile }: AddOptions, command: CliCommand) => {
         if ((profile.latitude === undefined) !== (profile.longitude === undefined))
           command.error('error: use --latitude and --longitude together');
-        const { parsePhone } = await import('../../modules/users/phone-number.js');
-        const phone = parsePhone(input);
-        if (phone === undefined) return command.error(`error: --phone ${PHONE_REQUIREMENT}`);
+        const phone = await requiredPhone(input, command);
         return command.start(async (session) => {
           const added = await session
             .get('UsersService')
             .add({ phone, ...profile }, session.change);
           return {
             json: userJson(added, phone),
-            text: keyValues({ id: added.id, phone, name: added.name }),
+            text: keyValues({
+              id: added.id,
+              ...(added.externalId !== null && { external_id: added.externalId }),
+              phone,
+              name: added.name,
+            }),
           };
         });
       },
@@ -72,29 +82,122 @@ function addAdd(user: CliCommand): void {
 
 interface ShowOptions {
   phone?: string;
+  externalId?: string;
   full?: boolean;
 }
 
 function addShow(user: CliCommand): void {
   user
     .command('show')
-    .description('Show a user by id or phone number.')
+    .description('Show a user by id, phone number or external id.')
     .argument('[user_id]')
     .option('--phone <number>', 'phone number with country code, instead of the id')
+    .option('--external-id <id>', 'id of the member in your network, instead of the id')
     .option('--full', 'do not mask the phone number')
     .examples(SHOW_EXAMPLE, 'user show --phone +14155550101 --json', `${SHOW_EXAMPLE} --full`)
     .action(async (id: string | undefined, options: ShowOptions, command: CliCommand) => {
-      const { phone: input, full = false } = options;
-      if ((id === undefined) === (input === undefined))
-        return command.error('error: use either a user id or --phone');
-      const { parsePhone } = await import('../../modules/users/phone-number.js');
-      const phone = input === undefined ? undefined : parsePhone(input);
-      if (id === undefined && phone === undefined)
-        return command.error(`error: --phone ${PHONE_REQUIREMENT}`);
+      const { phone: input, externalId, full = false } = options;
+      if ([id, input, externalId].filter((key) => key !== undefined).length !== 1)
+        return command.error('error: use either a user id, --phone or --external-id');
+      const phone = input === undefined ? undefined : await requiredPhone(input, command);
       return command.start(async (session) => {
         const users = session.get('UsersService');
-        const found = phone === undefined ? users.get(id ?? '') : users.getByPhone(phone);
-        return userResult(await found, { full });
+        if (phone !== undefined) return userResult(await users.getByPhone(phone), { full });
+        if (externalId !== undefined)
+          return userResult(await users.getByExternalId(externalId), { full });
+        return userResult(await users.get(id ?? ''), { full });
+      });
+    });
+}
+
+/** The number in E.164. Ends the command with a usage error if it is invalid. */
+async function requiredPhone(input: string, command: CliCommand): Promise<string> {
+  const { parsePhone } = await import('../../modules/users/phone-number.js');
+  return parsePhone(input) ?? command.error(`error: --phone ${PHONE_REQUIREMENT}`);
+}
+
+interface UpdateOptions {
+  name?: string;
+  externalId?: string;
+}
+
+function addUpdate(user: CliCommand): void {
+  user
+    .command('update')
+    .summary('Change the name or the external id of a user.')
+    .description(
+      'Change the name or the external id of a user. Use "user change-phone" for the phone number, and "user import" for many users.',
+    )
+    .argument('<user_id>')
+    .option('--name <name>', 'name to show to other users', optionParser(fieldParsers.name))
+    .option(
+      '--external-id <id>',
+      'id of the member in your network',
+      optionParser(fieldParsers.external_id),
+    )
+    .acceptsReason()
+    .examples(
+      `user update ${USER_ID} --name "Ana Lee-Ortiz" --reason "Married"`,
+      `user update ${USER_ID} --external-id m-1017`,
+    )
+    .action((id: string, { name, externalId }: UpdateOptions, command: CliCommand) => {
+      if (name === undefined && externalId === undefined)
+        return command.error('error: use --name or --external-id');
+      const values = {
+        ...(name !== undefined && { name }),
+        ...(externalId !== undefined && { externalId }),
+      };
+      return command.start(async (session) => {
+        const users = session.get('UsersService');
+        const { user: updated, changedNow } = await users.update(id, values, session.change);
+        const result = await userResult(updated, { full: false });
+        return { ...result, ...(!changedNow && { note: 'No change.' }) };
+      });
+    });
+}
+
+interface ChangePhoneOptions {
+  phone?: string;
+  none?: boolean;
+  reassign?: boolean;
+}
+
+function addChangePhone(user: CliCommand): void {
+  user
+    .command('change-phone')
+    .summary('Change or remove the phone number of a user.')
+    .description(
+      'Change or remove the phone number of a user. Revokes all grants and ends all sessions of the user first, because whoever had the old number could sign in with it. With --reassign, another user who has the number loses it, and all access, too.',
+    )
+    .argument('<user_id>')
+    .option('--phone <number>', 'new number with country code, such as +14155550101')
+    .option('--none', 'remove the number; the user cannot sign in without one')
+    .option('--reassign', 'take the number away from the user who has it')
+    .requiresConfirmation()
+    .examples(
+      `user change-phone ${USER_ID} --phone +14155550102 --reason "New number"`,
+      `user change-phone ${USER_ID} --none --reason "Number was given up" --yes`,
+    )
+    .action(async (id: string, options: ChangePhoneOptions, command: CliCommand) => {
+      const { phone: input, none = false, reassign = false } = options;
+      if ((input === undefined) !== none)
+        return command.error('error: use either --phone or --none');
+      const phone = input === undefined ? null : await requiredPhone(input, command);
+      return command.start(async (session) => {
+        const { name, phone: previous } = await session.get('UsersService').get(id);
+        if (phone === previous) return { json: { id, changed: false }, text: 'No change.' };
+        await session.confirm(
+          `Change the phone number of "${name}", and revoke all grants and sessions?`,
+        );
+        const access = session.get('UserAccess');
+        const { apps, sessions } = await access.changePhone(id, phone, session.change, {
+          reassign,
+        });
+        return {
+          json: { id, changed: true, apps: apps.map(({ clientId }) => clientId), sessions },
+          text: `${phone === null ? 'Removed' : 'Changed'} the phone number of ${id}.`,
+          note: `Revoked the grants to ${apps.length} ${apps.length === 1 ? 'app' : 'apps'} and ended ${sessions} sign-in ${sessions === 1 ? 'session' : 'sessions'}.`,
+        };
       });
     });
 }
@@ -136,10 +239,12 @@ async function changeStatus(session: Session, id: string, status: User['status']
   return { ...result, ...(!changedNow && { note: 'No change.' }) };
 }
 
-function userJson(user: User, phone: string): Record<string, unknown> {
-  const { id, name, neighborhood, photoUrl, latitude, longitude, status, createdAt } = user;
+function userJson(user: User, phone: string | null): Record<string, unknown> {
+  const { id, externalId, name, neighborhood, photoUrl, latitude, longitude, status, createdAt } =
+    user;
   return {
     id,
+    external_id: externalId,
     phone,
     name,
     neighborhood,
@@ -153,7 +258,7 @@ function userJson(user: User, phone: string): Record<string, unknown> {
 
 async function userResult(user: User, { full }: { full: boolean }): Promise<Result> {
   const { maskPhone } = await import('../../modules/users/phone-number.js');
-  const phone = full ? user.phone : maskPhone(user.phone);
+  const phone = full || user.phone === null ? user.phone : maskPhone(user.phone);
   const json = { ...userJson(user, phone), posts: user.postCount };
   return { json, text: keyValues(json) };
 }
@@ -163,7 +268,7 @@ function addUnlock(user: CliCommand): void {
     .command('unlock')
     .summary('Unlock sign-in for a user.')
     .description(
-      'Unlock sign-in for a user whose phone number is locked after 100 consecutive wrong codes. Without this command, the lock expires after 24 hours.',
+      'Unlock sign-in for a user whose phone number is locked after 100 consecutive wrong codes. Without this command, the lock ends with a sign-in on a trusted device: a browser that signed in before.',
     )
     .argument('<user_id>')
     .acceptsReason()
@@ -187,7 +292,7 @@ function addRevokeAll(user: CliCommand): void {
     .command('revoke-all')
     .summary('Revoke all grants and sessions of a user.')
     .description(
-      'Revoke all grants of a user, with their tokens, and all sign-in sessions. The user can sign in and authorize apps again; use "user block" to prevent that.',
+      'Revoke all grants of a user, with their tokens, and all sign-in sessions and trusted devices. The user can sign in and authorize apps again; use "user block" to prevent that.',
     )
     .argument('<user_id>')
     .requiresConfirmation()

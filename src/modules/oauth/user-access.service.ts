@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { AuditLog, type Change } from '../../platform/audit/audit-log.repository.js';
-import type { Transaction } from '../../platform/database/transaction.js';
-import { UsersService } from '../users/users.service.js';
+import { TransactionRunner, type Transaction } from '../../platform/database/transaction.js';
+import type { User } from '../users/user.entity.js';
+import { PhoneTaken, UsersService, type UserWithPhone } from '../users/users.service.js';
 import { AuthorizationsRepository } from './authorize/authorizations.repository.js';
 import { SignInRepository } from './sign-in/sign-in.repository.js';
 import { GrantsService, type AppSummary } from './tokens/grants.service.js';
@@ -13,7 +14,7 @@ export interface EndedAccess {
   sessions: number;
 }
 
-/** Ends all access to a user's account. */
+/** Ends all access to a user's account, on its own or because the phone number changes. */
 @Injectable()
 export class UserAccess {
   constructor(
@@ -22,10 +23,11 @@ export class UserAccess {
     private readonly authorizations: AuthorizationsRepository,
     private readonly users: UsersService,
     private readonly audit: AuditLog,
+    private readonly transactions: TransactionRunner,
   ) {}
 
   /**
-   * Ends every grant, session, authorization request and one-time password of a user in one transaction.
+   * Ends every grant, session, trusted device, authorization request and one-time password of a user in one transaction.
    * @param also further changes in the same transaction
    * @throws UnknownUser
    */
@@ -39,7 +41,10 @@ export class UserAccess {
     const apps = await this.grants.revokeForUser(userId, 'all', change, async (tx) => {
       // Runs before the grants are revoked, and locks rows in the same order as a sign-in. A concurrent sign-in either commits first,
       // and its rows are deleted too, or finds its one-time password deleted.
-      await this.signIn.deleteChallengesOf(tx, phone);
+      if (phone !== null) {
+        await this.signIn.deleteChallengesOf(tx, phone);
+        await this.signIn.deleteTrustedDevicesOf(tx, phone);
+      }
       sessions = await this.signIn.deleteSessionsOf(tx, userId);
       const requests = await this.authorizations.deleteForUser(tx, userId);
       // `begun`, the number of deleted authorization requests, keeps its name because stored events have it.
@@ -51,5 +56,60 @@ export class UserAccess {
       await also(tx);
     });
     return { apps, sessions };
+  }
+
+  /**
+   * Changes the phone number of a user, and ends all access to the account: whoever had the old number may have signed in with it.
+   * @param phone E.164; null removes the number
+   * @param options.reassign takes the number away from the user who has it, and ends all access to that account first
+   * @param options.values further fields to change
+   * @throws UnknownUser; PhoneTaken
+   */
+  async changePhone(
+    userId: string,
+    phone: string | null,
+    change: Change,
+    { reassign = false, values = {} }: { reassign?: boolean; values?: Partial<User> } = {},
+  ): Promise<EndedAccess> {
+    // Fails for an unknown user before the owner loses the number.
+    await this.users.get(userId);
+    const takenFrom =
+      phone === null ? null : await this.removePhone(phone, userId, change, reassign);
+    return this.users.withUniqueValues({ phone, ...values }, () =>
+      this.end(userId, change, async (tx) => {
+        await this.users.updateInTransaction(tx, userId, { ...values, phone }, change, {
+          fields: ['phone', ...Object.keys(values)],
+          ...(takenFrom && { takenFrom }),
+        });
+      }),
+    );
+  }
+
+  /** Adds a user with a phone number that another user may have. Like `changePhone` with `reassign`. */
+  async addWithReassignedPhone(user: UserWithPhone, change: Change): Promise<void> {
+    await this.removePhone(user.phone, user.id, change, true);
+    await this.users.withUniqueValues(user, () =>
+      this.transactions.run((tx) => this.users.addInTransaction(tx, user, change)),
+    );
+  }
+
+  /** Returns the id of the user who had the number, or null. @throws PhoneTaken if someone has it and `reassign` is false */
+  private async removePhone(
+    phone: string,
+    newOwnerId: string,
+    change: Change,
+    reassign: boolean,
+  ): Promise<string | null> {
+    const owner = await this.users.findByPhone(phone);
+    if (!owner || owner.id === newOwnerId) return null;
+    if (!reassign) throw new PhoneTaken(owner.id);
+    await this.end(owner.id, change, async (tx) => {
+      await this.signIn.deleteFailures(tx, phone);
+      await this.users.updateInTransaction(tx, owner.id, { phone: null }, change, {
+        fields: ['phone'],
+        givenTo: newOwnerId,
+      });
+    });
+    return owner.id;
   }
 }

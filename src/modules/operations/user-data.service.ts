@@ -77,7 +77,7 @@ export class UserExport {
     return inChunks(this.lines({ userId, phone }));
   }
 
-  private async *lines(person: { userId: string; phone: string }): AsyncGenerator<string> {
+  private async *lines(person: Person): AsyncGenerator<string> {
     const head = { user_id: person.userId, exported_at: this.clock.now() };
     yield JSON.stringify(head).slice(0, -1);
     for (const { table, rows } of this.personalData.rowsToExport(person)) {
@@ -123,8 +123,7 @@ export class UserErasure {
 
   /** Returns the user's name, or the id of an erased user. @throws UnknownUser */
   async nameOf(userId: string): Promise<string> {
-    const { phone } = await this.personOf(userId);
-    return phone === null ? userId : (await this.users.get(userId)).name;
+    return (await this.wasErased(userId)) ? userId : (await this.users.get(userId)).name;
   }
 
   /** Counts the rows that would be deleted. @throws UnknownUser */
@@ -142,7 +141,7 @@ export class UserErasure {
    */
   async run(userId: string, { change, onBatch }: ErasureSettings): Promise<RowsByTable> {
     const person = await this.personOf(userId);
-    if (person.phone !== null) {
+    if (!(await this.wasErased(userId))) {
       await this.access.end(userId, change, async (tx) => {
         await this.users.changeStatusInTransaction(tx, userId, 'blocked', change);
       });
@@ -169,7 +168,13 @@ export class UserErasure {
 
   /** Also for an erased user, because requests during the erasure may have added rows. @throws UnknownUser */
   private async personOf(userId: string): Promise<Person> {
-    const wasErased = await this.audit.hasEvent('user.erased', userId);
-    return { userId, phone: wasErased ? null : await this.users.phoneOf(userId) };
+    return {
+      userId,
+      phone: (await this.wasErased(userId)) ? null : await this.users.phoneOf(userId),
+    };
+  }
+
+  private wasErased(userId: string): Promise<boolean> {
+    return this.audit.hasEvent('user.erased', userId);
   }
 }

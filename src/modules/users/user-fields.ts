@@ -3,6 +3,7 @@ import { numberBetween, textUpTo, webUrl } from '../../platform/operator-input.j
 /** Parsers for the fields of a user, by column of an import file. The options of `user add` use them, too. @throws InvalidValue */
 export const fieldParsers = {
   name: textUpTo(200),
+  external_id: textUpTo(128),
   neighborhood: textUpTo(200),
   photo_url: webUrl,
   latitude: numberBetween(-90, 90),

@@ -24,9 +24,9 @@ export class User {
   @Column(optional(text(128)))
   externalId: string | null;
 
-  /** E.164. */
-  @Column(text(16))
-  phone: string;
+  /** E.164. Null after the number was reassigned to another person. Then the user cannot sign in. */
+  @Column(optional(text(16)))
+  phone: string | null;
 
   @Column(text(200))
   name: string;

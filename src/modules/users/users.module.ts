@@ -1,5 +1,4 @@
 import { Module } from '@nestjs/common';
-import { UserImport } from './import/user-import.service.js';
 import { UsersController } from './users.controller.js';
 import { UsersPersonalData } from './users.data-subject.js';
 import { UsersRepository } from './users.repository.js';
@@ -7,7 +6,7 @@ import { UsersService } from './users.service.js';
 
 @Module({
   controllers: [UsersController],
-  providers: [UsersRepository, UsersService, UserImport, UsersPersonalData],
-  exports: [UsersService, UsersPersonalData],
+  providers: [UsersRepository, UsersService, UsersPersonalData],
+  exports: [UsersRepository, UsersService, UsersPersonalData],
 })
 export class UsersModule {}

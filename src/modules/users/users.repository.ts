@@ -12,8 +12,9 @@ import { BatchLoader } from '../../platform/database/batch-loader.js';
 import { entities, type Transaction } from '../../platform/database/transaction.js';
 import { User } from './user.entity.js';
 
-export type UserProfile = Omit<User, 'status' | 'phone' | 'createdAt'>;
-export type SignInUser = Pick<User, 'id' | 'name' | 'phone'>;
+export type UserProfile = Omit<User, 'status' | 'phone' | 'externalId' | 'createdAt'>;
+/** `phone` is E.164. */
+export type SignInUser = Pick<User, 'id' | 'name'> & { phone: string };
 
 const FIND_PROFILE = `
   SELECT id, name, photo_url AS photoUrl, karma, neighborhood, latitude, longitude, post_count AS postCount
@@ -42,28 +43,46 @@ export class UsersRepository {
     return this.dataSource.manager.findOneBy(User, { phone });
   }
 
-  findActive(
+  findByExternalId(externalId: string): Promise<User | null> {
+    return this.dataSource.manager.findOneBy(User, { externalId });
+  }
+
+  /** Finds an active user who has a phone number, and so can sign in. */
+  async findActive(
     key: { id: string } | { phone: string },
     tx?: Transaction,
   ): Promise<SignInUser | null> {
     const manager = tx ? entities(tx) : this.dataSource.manager;
     const select = { id: true, name: true, phone: true };
-    return manager.findOne(User, { select, where: { ...key, status: 'active' } });
+    const user = await manager.findOne(User, { select, where: { ...key, status: 'active' } });
+    return user?.phone ? { ...user, phone: user.phone } : null;
   }
 
   async isEmpty(): Promise<boolean> {
     return !(await this.dataSource.manager.existsBy(User, {}));
   }
 
-  findByPhones(phones: readonly string[], tx?: Transaction): Promise<User[]> {
+  /** Finds the users with one of these phone numbers or external ids. */
+  async findByPhonesOrExternalIds(
+    phones: readonly string[],
+    externalIds: readonly string[],
+    tx?: Transaction,
+  ): Promise<User[]> {
     const manager = tx ? entities(tx) : this.dataSource.manager;
-    return manager.find(User, { where: { phone: In(phones) } });
+    const byPhone = await manager.findBy(User, { phone: In(phones) });
+    if (externalIds.length === 0) return byPhone;
+    const found = byPhone.map(({ id }) => id);
+    const others = await manager.findBy(User, { externalId: In(externalIds) });
+    return [...byPhone, ...others.filter(({ id }) => !found.includes(id))];
   }
 
-  /** Finds the users with these phones, and locks their rows until the transaction ends. */
-  async lockByPhones(tx: Transaction, phones: readonly string[]): Promise<User[]> {
-    await entities(tx).update(User, { phone: In(phones) }, { status: unchanged('status') });
-    return this.findByPhones(phones, tx);
+  /** Locks the rows of these users until the transaction ends. */
+  async lock(tx: Transaction, ids: readonly string[]): Promise<void> {
+    await entities(tx).update(User, { id: In(ids) }, { status: unchanged('status') });
+  }
+
+  async update(tx: Transaction, id: string, values: Partial<User>): Promise<void> {
+    await entities(tx).update(User, { id }, values);
   }
 
   /** The rows must be locked. */

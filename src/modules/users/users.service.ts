@@ -9,8 +9,16 @@ import type { User } from './user.entity.js';
 import { type UserProfile, type SignInUser, UsersRepository } from './users.repository.js';
 
 export class PhoneTaken extends InvalidRequest {
-  constructor() {
-    super('A user with this phone number already exists.');
+  constructor(ownerId: string) {
+    super(
+      `${ownerId} already has this phone number. If the number belongs to another person now, use "user change-phone" with --reassign.`,
+    );
+  }
+}
+
+export class ExternalIdTaken extends InvalidRequest {
+  constructor(ownerId: string) {
+    super(`${ownerId} already has this external id.`);
   }
 }
 
@@ -24,11 +32,20 @@ type Author = Pick<UserProfile, 'id' | 'name' | 'photoUrl'>;
 type Location = Pick<UserProfile, 'latitude' | 'longitude' | 'neighborhood'>;
 
 /** `phone` is E.164. */
-export type NewUser = Pick<User, 'phone' | 'name'> &
-  Partial<Pick<User, 'id' | 'photoUrl' | 'neighborhood' | 'latitude' | 'longitude' | 'karma'>>;
+export interface UserWithPhone extends User {
+  phone: string;
+}
+
+export type NewUser = Pick<UserWithPhone, 'phone' | 'name'> &
+  Partial<
+    Pick<
+      User,
+      'id' | 'externalId' | 'photoUrl' | 'neighborhood' | 'latitude' | 'longitude' | 'karma'
+    >
+  >;
 
 /** Builds an active user, with default values for absent fields. */
-export function newUser(user: NewUser, now: Date): User {
+export function newUser(user: NewUser, now: Date): UserWithPhone {
   return {
     id: newId('usr', now),
     externalId: null,
@@ -78,7 +95,7 @@ export class UsersService {
     return profile ? { id, name: profile.name, photoUrl: profile.photoUrl } : null;
   }
 
-  /** Returns null if the user is blocked or does not exist. */
+  /** Returns null if the user is blocked, has no phone number or does not exist. */
   active(id: string, tx?: Transaction): Promise<SignInUser | null> {
     return this.repository.findActive({ id }, tx);
   }
@@ -95,15 +112,27 @@ export class UsersService {
     return user;
   }
 
+  /** Returns a user of any status, or null. */
+  findByPhone(phone: string): Promise<User | null> {
+    return this.repository.findByPhone(phone);
+  }
+
   /** Returns a user of any status. @throws NotFound */
   async getByPhone(phone: string): Promise<User> {
-    const user = await this.repository.findByPhone(phone);
+    const user = await this.findByPhone(phone);
     if (!user) throw new NotFound('No user has this phone number.');
     return user;
   }
 
-  /** Returns the phone of a user of any status. @throws UnknownUser */
-  async phoneOf(id: string): Promise<string> {
+  /** Returns a user of any status. @throws NotFound */
+  async getByExternalId(externalId: string): Promise<User> {
+    const user = await this.repository.findByExternalId(externalId);
+    if (!user) throw new NotFound('No user has this external id.');
+    return user;
+  }
+
+  /** Returns the phone of a user of any status, or null if the user has none. @throws UnknownUser */
+  async phoneOf(id: string): Promise<string | null> {
     return (await this.get(id)).phone;
   }
 
@@ -154,18 +183,67 @@ export class UsersService {
     return this.repository.decrementPostCount(tx, id);
   }
 
-  /** @throws PhoneTaken */
-  async add(user: NewUser, change: Change): Promise<User> {
+  /** @throws PhoneTaken; ExternalIdTaken */
+  async add(user: NewUser, change: Change): Promise<UserWithPhone> {
     const added = newUser(user, this.clock.now());
-    try {
-      await this.transactions.run(async (tx) => {
-        await this.repository.insert(tx, added);
-        await this.audit.record(tx, 'user.added', added.id, change);
-      });
-    } catch (error) {
-      if (isDuplicateKey(error)) throw new PhoneTaken();
-      throw error;
-    }
+    await this.withUniqueValues(added, () =>
+      this.transactions.run((tx) => this.addInTransaction(tx, added, change)),
+    );
     return added;
   }
+
+  async addInTransaction(tx: Transaction, user: User, change: Change): Promise<void> {
+    await this.repository.insert(tx, user);
+    await this.audit.record(tx, 'user.added', user.id, change);
+  }
+
+  /** Changes the name or the external id of a user of any status. @throws UnknownUser; ExternalIdTaken */
+  async update(
+    id: string,
+    values: Partial<Pick<User, 'name' | 'externalId'>>,
+    change: Change,
+  ): Promise<{ user: User; changedNow: boolean }> {
+    const user = await this.get(id);
+    const fields = changedFields(values, user);
+    if (fields.length > 0)
+      await this.withUniqueValues({ externalId: values.externalId }, () =>
+        this.transactions.run((tx) => this.updateInTransaction(tx, id, values, change, { fields })),
+      );
+    return { user: Object.assign(user, values), changedNow: fields.length > 0 };
+  }
+
+  async updateInTransaction(
+    tx: Transaction,
+    id: string,
+    values: Partial<User>,
+    change: Change,
+    details: Record<string, unknown>,
+  ): Promise<void> {
+    await this.repository.update(tx, id, values);
+    await this.audit.record(tx, 'user.updated', id, change, details);
+  }
+
+  /** Names the user who has the phone number or the external id, if `write` fails because of it. @throws PhoneTaken; ExternalIdTaken */
+  async withUniqueValues<T>(
+    { phone, externalId }: Partial<Pick<User, 'phone' | 'externalId'>>,
+    write: () => Promise<T>,
+  ): Promise<T> {
+    try {
+      return await write();
+    } catch (error) {
+      if (!isDuplicateKey(error)) throw error;
+      const owner = phone ? await this.repository.findByPhone(phone) : null;
+      if (owner) throw new PhoneTaken(owner.id);
+      const member = externalId ? await this.repository.findByExternalId(externalId) : null;
+      if (member) throw new ExternalIdTaken(member.id);
+      throw error;
+    }
+  }
+}
+
+/** The names of the fields whose values differ from those of the stored user. */
+export function changedFields(values: Partial<User>, stored: User): string[] {
+  return Object.keys(values).filter(
+    (name) => values[name as keyof User] !== stored[name as keyof User],
+  );
 }

@@ -37,10 +37,12 @@ export const AUDIT_ACTIONS = [
   'user.added',
   'user.blocked',
   'user.erased',
+  // Only in events of 1.0.0.
   'user.imported',
   'user.signed_out',
   'user.unblocked',
   'user.unlocked',
+  'user.updated',
 ] as const;
 
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];

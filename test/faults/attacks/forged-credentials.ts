@@ -1,11 +1,11 @@
 import { sha256 } from '../../../src/platform/secrets.js';
-import type { User } from '../../../src/modules/users/user.entity.js';
+import type { UserWithPhone } from '../../../src/modules/users/users.service.js';
 import type { TokenBody } from '../../support/responses.js';
 import type { TestClient } from '../../support/test-app.js';
 
 /** The values that an attacker may know. */
 interface Known {
-  user: User;
+  user: UserWithPhone;
   client: TestClient;
   tokens: TokenBody;
   /** Cookies of a browser in which the user is signed in. */

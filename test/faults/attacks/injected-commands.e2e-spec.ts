@@ -1,7 +1,11 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Column, COLUMNS, FORMATS } from '../../../src/modules/users/import/import-file.js';
+import {
+  type Column,
+  COLUMNS,
+  FORMATS,
+} from '../../../src/modules/operations/import/import-file.js';
 import { User } from '../../../src/modules/users/user.entity.js';
 import {
   CommandLine,
@@ -40,6 +44,7 @@ const FREE_TEXT = [...Object.keys(STORED), 'user export --output'];
 /** The valid columns of an imported line, without its phone. */
 const DEFAULTS: Readonly<Record<Exclude<Column, 'phone'>, string>> = {
   name: 'Ana Lee',
+  external_id: '',
   neighborhood: 'Riverside',
   photo_url: 'https://images.example/ana.jpg',
   latitude: '37.5',

@@ -197,7 +197,7 @@ onSqlite('Injection through names', (database) => {
       expect([user.name, client.name]).toEqual([names[index], names[index]]);
       const visitor = new Browser(app());
       const phonePage = await visitor.open(authorizeLink(client));
-      const consent = await visitor.signIn(authorizeLink(client), user);
+      const consent = await visitor.signIn(authorizeLink(client), { ...user, phone });
       const allowed = { scope: 'profile.read', decision: 'approve' };
       await visitor.submit(consent, '/oauth/authorize/decision', allowed);
       const list = await visitor.open('/account/apps');

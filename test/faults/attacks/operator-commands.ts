@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SCOPES } from '../../../src/platform/access/scopes.js';
-import type { User } from '../../../src/modules/users/user.entity.js';
+import type { UserWithPhone } from '../../../src/modules/users/users.service.js';
 import type { Site } from '../../support/browser.js';
 import { approve, exchange } from '../../support/oauth-flow.js';
 import { json, type TokenBody } from '../../support/responses.js';
@@ -74,7 +74,7 @@ export async function publishFor(
       },
     },
   };
-  const code = (await approve(site, { phone } as User, app)).get('code') ?? '';
+  const code = (await approve(site, { phone } as UserWithPhone, app)).get('code') ?? '';
   const { access_token: token } = await json<TokenBody>(await exchange(site, app, code));
   const published = await site.fetch('/dev/v1/posts', {
     method: 'POST',

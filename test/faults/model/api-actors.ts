@@ -1,6 +1,6 @@
 import { type Scope, SCOPES } from '../../../src/platform/access/scopes.js';
 import { QuotaService } from '../../../src/modules/quota/quota.service.js';
-import type { User } from '../../../src/modules/users/user.entity.js';
+import type { UserWithPhone } from '../../../src/modules/users/users.service.js';
 import { Member } from '../../support/member.js';
 import type { TestApp, TestClient } from '../../support/test-app.js';
 import { type Actor, type AppName, APPS, PEOPLE } from './api-call.js';
@@ -68,7 +68,7 @@ async function clientOf(app: TestApp, name: AppName): Promise<TestClient> {
   return client;
 }
 
-function profileOf({ id, name, photoUrl, karma, neighborhood }: User): Profile {
+function profileOf({ id, name, photoUrl, karma, neighborhood }: UserWithPhone): Profile {
   return { id, name, photoUrl, karma, neighborhood };
 }
 

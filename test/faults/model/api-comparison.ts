@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { CommentsService } from '../../../src/modules/comments/comments.service.js';
 import { PostsService } from '../../../src/modules/posts/posts.service.js';
-import type { User } from '../../../src/modules/users/user.entity.js';
+import type { UserWithPhone } from '../../../src/modules/users/users.service.js';
 import type { TestApp } from '../../support/test-app.js';
 import {
   APPS,
@@ -123,7 +123,7 @@ export class ApiComparison {
     });
   }
 
-  private userOf(person: PersonName): User {
+  private userOf(person: PersonName): UserWithPhone {
     return this.actors.memberOf({ person, app: 'Street' }).user;
   }
 

@@ -1,5 +1,5 @@
 import type { Scope } from '../../../src/platform/access/scopes.js';
-import type { User } from '../../../src/modules/users/user.entity.js';
+import type { UserWithPhone } from '../../../src/modules/users/users.service.js';
 import {
   type Actor,
   type AppName,
@@ -29,7 +29,7 @@ export interface ModelSetup {
   scopesOf: (actor: Actor) => readonly Scope[];
 }
 
-export type Profile = Pick<User, 'id' | 'name' | 'photoUrl' | 'karma' | 'neighborhood'>;
+export type Profile = Pick<UserWithPhone, 'id' | 'name' | 'photoUrl' | 'karma' | 'neighborhood'>;
 
 interface Post {
   id: string;

@@ -6,7 +6,7 @@ import { newSecret, sha256 } from '../../../src/platform/secrets.js';
 import { TransactionRunner } from '../../../src/platform/database/transaction.js';
 import { GrantsService } from '../../../src/modules/oauth/tokens/grants.service.js';
 import { TokensRepository } from '../../../src/modules/oauth/tokens/tokens.repository.js';
-import type { User } from '../../../src/modules/users/user.entity.js';
+import type { UserWithPhone } from '../../../src/modules/users/users.service.js';
 import { CHALLENGE } from '../../support/oauth-flow.js';
 import type { TokenBody } from '../../support/responses.js';
 import type { TestApp, TestClient } from '../../support/test-app.js';
@@ -42,7 +42,7 @@ export class TokenComparison {
   private constructor(
     private readonly app: TestApp,
     private readonly clients: Readonly<Record<ClientName, TestClient>>,
-    private readonly users: readonly User[],
+    private readonly users: readonly UserWithPhone[],
     private readonly tally: Tally,
   ) {
     this.requests = new Requests(app, clients);
@@ -88,7 +88,7 @@ export class TokenComparison {
   }
 
   private async consent(client: ClientName, userIndex: number): Promise<void> {
-    const user = this.users[userIndex] as User;
+    const user = this.users[userIndex] as UserWithPhone;
     const { clientId, redirectUris } = this.clients[client];
     const now = this.app.clock.now();
     const code = newSecret('svcac');
@@ -172,7 +172,7 @@ export class TokenComparison {
   private requestOf(drawn: DrawnRequest): Request | undefined {
     const { kind, fromNewest } = drawn;
     if (kind === 'disconnect') {
-      const user = this.users[fromNewest % USER_COUNT] as User;
+      const user = this.users[fromNewest % USER_COUNT] as UserWithPhone;
       return { kind, client: drawn.client, userId: user.id };
     }
     const some = this.issued[credentialOf(drawn)];

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { User } from '../../../src/modules/users/user.entity.js';
+import type { UserWithPhone } from '../../../src/modules/users/users.service.js';
 import { RepeatedWork } from '../../support/background.js';
 import type { Site } from '../../support/browser.js';
 import { isPage } from '../../support/cluster.js';
@@ -53,7 +53,7 @@ export class Visits {
 
   private constructor(
     private readonly site: () => Site,
-    private readonly user: User,
+    private readonly user: UserWithPhone,
     private readonly client: TestClient,
   ) {}
 
@@ -61,7 +61,7 @@ export class Visits {
    * Repeats sign-in, refresh and comment until stopped.
    * @param site returns the target of the next request
    */
-  static start(site: () => Site, user: User, client: TestClient): Visits {
+  static start(site: () => Site, user: UserWithPhone, client: TestClient): Visits {
     const visits = new Visits(site, user, client);
     visits.visitor.begin(() => visits.repeat());
     return visits;
@@ -153,7 +153,7 @@ const ISSUED = ['token.issued', 'token.refreshed'];
 export async function expectVisited(
   { manager }: DataSource,
   { comments, succeeded, unavailable }: Visits,
-  { id: userId }: User,
+  { id: userId }: UserWithPhone,
 ): Promise<void> {
   const tokens = await manager.find(AccessToken);
   const events = await manager.findBy(AuditEvent, { action: In(ISSUED) });

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { GrantUsageRecorder } from '../../../src/modules/oauth/tokens/grant-usage-recorder.js';
-import type { User } from '../../../src/modules/users/user.entity.js';
+import type { UserWithPhone } from '../../../src/modules/users/users.service.js';
 import { CATALOGUES } from '../../../src/pages/translations/translations.js';
 import {
   expectAccessible,
@@ -17,7 +17,7 @@ const USED_APP = 'Garden Share';
 
 inChromium('Connected apps page', {}, (chrome) => {
   const { app } = chrome;
-  let user: User;
+  let user: UserWithPhone;
 
   beforeEach(async () => {
     user = await app().addUser({ name: 'Ana Lee' });

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import { join } from 'node:path';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { MINUTE, SECOND } from '../../../src/platform/clock.js';
-import type { User } from '../../../src/modules/users/user.entity.js';
+import type { UserWithPhone } from '../../../src/modules/users/users.service.js';
 import { CATALOGUES } from '../../../src/pages/translations/translations.js';
 import { authorizeLink, exchange } from '../../support/oauth-flow.js';
 import {
@@ -35,7 +35,7 @@ async function startCallback(): Promise<{ server: Server; url: string }> {
 inChromium('Consent page', {}, (chrome) => {
   const { app } = chrome;
   let callback: { server: Server; url: string };
-  let user: User;
+  let user: UserWithPhone;
 
   beforeAll(async () => {
     callback = await startCallback();

@@ -1,4 +1,4 @@
-import type { User } from '../../../src/modules/users/user.entity.js';
+import type { UserWithPhone } from '../../../src/modules/users/users.service.js';
 import { Browser } from '../../support/browser.js';
 import type { TestApp } from '../../support/test-app.js';
 
@@ -6,7 +6,7 @@ import type { TestApp } from '../../support/test-app.js';
 export async function decide(
   app: TestApp,
   link: string,
-  { decision = 'approve', user }: { decision?: 'approve' | 'deny'; user?: User } = {},
+  { decision = 'approve', user }: { decision?: 'approve' | 'deny'; user?: UserWithPhone } = {},
 ): Promise<URL> {
   const browser = new Browser(app);
   const consent = await browser.signIn(link, user ?? (await app.addUser({ name: 'Ana Lee' })));

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
-import type { User } from '../../../src/modules/users/user.entity.js';
+import type { UserWithPhone } from '../../../src/modules/users/users.service.js';
 import { inChromium } from '../../support/chromium.js';
 import { freePort } from '../../support/free-port.js';
 import { SwaggerUi } from '../../support/swagger-ui.js';
@@ -16,7 +16,7 @@ inChromium('Swagger UI on a partner site', {}, (chrome) => {
   const { app } = chrome;
   let server: Server;
   let site: string;
-  let user: User;
+  let user: UserWithPhone;
   let client: TestClient;
   let partner: SwaggerUi;
 

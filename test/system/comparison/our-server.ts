@@ -1,4 +1,4 @@
-import type { User } from '../../../src/modules/users/user.entity.js';
+import type { UserWithPhone } from '../../../src/modules/users/users.service.js';
 import { type Page, Browser } from '../../support/browser.js';
 import type { TestApp } from '../../support/test-app.js';
 import type { Apps, TestedServer } from './tested-server.js';
@@ -24,7 +24,7 @@ export async function registerApps(app: TestApp): Promise<Apps> {
 }
 
 /** Our server. `decide` uses one browser, whose user signs in by phone once and stays signed in. */
-export function ourServer(app: TestApp, apps: Apps, user: User): TestedServer {
+export function ourServer(app: TestApp, apps: Apps, user: UserWithPhone): TestedServer {
   const browser = new Browser(app);
   return {
     baseUrl: app.baseUrl,

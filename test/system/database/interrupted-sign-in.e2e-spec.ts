@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import mysql from 'mysql2/promise';
 import { OtpChallenge } from '../../../src/modules/oauth/sign-in/sign-in.entities.js';
 import { SmsQueue } from '../../../src/modules/oauth/sign-in/sms/sms-queue.js';
-import type { User } from '../../../src/modules/users/user.entity.js';
+import type { UserWithPhone } from '../../../src/modules/users/users.service.js';
 import { type Page, Browser } from '../../support/browser.js';
 import { authorizeLink } from '../../support/oauth-flow.js';
 import { onEachServer } from '../../support/database.js';
@@ -18,7 +18,7 @@ onEachServer('Loss of the database during a sign-in', (database) => {
   let app: TestApp;
   let directConnection: mysql.Connection;
   let client: TestClient;
-  let user: User;
+  let user: UserWithPhone;
   let visitor: Browser;
 
   beforeAll(async () => {

@@ -1,6 +1,6 @@
 import { SCOPES } from '../../../src/platform/access/scopes.js';
 import { Post } from '../../../src/modules/posts/post.entities.js';
-import type { User } from '../../../src/modules/users/user.entity.js';
+import type { UserWithPhone } from '../../../src/modules/users/users.service.js';
 import { Cluster } from '../../support/cluster.js';
 import { CommandLine, runCommandProcess } from '../../support/command-line.js';
 import { connect, dumpTables, onOneEngine, tablesContaining } from '../../support/database.js';
@@ -83,7 +83,7 @@ onOneEngine('Command "user erase" while the service runs', (database) => {
         scopes: SCOPES,
         kind: 'confidential',
       } as unknown as TestClient;
-      const code = (await approve(site, { phone } as User, client)).get('code') ?? '';
+      const code = (await approve(site, { phone } as UserWithPhone, client)).get('code') ?? '';
       const { access_token } = await json<TokenBody>(await exchange(site, client, code));
       const headers = {
         authorization: `Bearer ${access_token}`,

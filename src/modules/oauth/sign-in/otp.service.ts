@@ -161,7 +161,8 @@ export class OtpService {
     if (retryAfterSeconds !== undefined) return { outcome: 'locked', retryAfterSeconds };
     if (!isCorrect) return { outcome: 'wrong' };
     const user = await this.users.active(userId, tx);
-    if (!user || !(await this.repository.consumeChallenge(tx, id, now)))
+    // The number may have been reassigned since the password was sent.
+    if (user?.phone !== phone || !(await this.repository.consumeChallenge(tx, id, now)))
       return { outcome: 'no_valid_password' };
     const { browserHash } = visitor;
     await this.repository.saveTrustedDevice(tx, { browserHash, phone, signedInAt: now, failures: 0 });

@@ -65,6 +65,7 @@ export class PhoneLock {
    */
   async unlock(userId: string, change: Change): Promise<LockState> {
     const phone = await this.users.phoneOf(userId);
+    if (phone === null) return { locked: false, failures: 0 };
     const now = this.clock.now();
     return this.transactions.run(async (tx) => {
       const row = await this.repository.findFailuresForUpdate(tx, phone, now);

@@ -47,6 +47,10 @@ export class SignInRepository {
     return this.dataSource.manager.findBy(TrustedDevice, { phone });
   }
 
+  async deleteTrustedDevicesOf(tx: Transaction, phone: string): Promise<void> {
+    await entities(tx).delete(TrustedDevice, { phone });
+  }
+
   saveTrustedDevice(tx: Transaction, device: TrustedDevice): Promise<void> {
     return upsert(tx, TrustedDevice, device);
   }

@@ -22,6 +22,7 @@ export class Operate1795298400000 implements MigrationInterface {
       const missing = columns.filter(({ name }) => !table.findColumnByName(name));
       if (missing.length > 0) await queryRunner.addColumns(table, missing);
     }
+    await setPhoneOptional(queryRunner, true);
     await fillAppAndUser(queryRunner);
     for (const { table, indices } of changesOf(tables)) {
       const known = table.indices.map(({ name }) => name);
@@ -32,6 +33,8 @@ export class Operate1795298400000 implements MigrationInterface {
 
   /** Continues an interrupted run, like `up`. */
   async down(queryRunner: QueryRunner): Promise<void> {
+    await refuseUsersWithoutPhone(queryRunner);
+    await setPhoneOptional(queryRunner, false);
     for (const { table, indices, columns } of changesOf(await queryRunner.getTables(TABLE_NAMES))) {
       const known = table.indices.map(({ name }) => name);
       const existing = indices.filter(({ name }) => known.includes(name));
@@ -95,6 +98,26 @@ function changesOf(
     );
     return { table, columns, indices };
   });
+}
+
+/** Changes nothing if the column is already as wanted. */
+async function setPhoneOptional(queryRunner: QueryRunner, isNullable: boolean): Promise<void> {
+  const table = await queryRunner.getTable('users');
+  const phone = table?.findColumnByName('phone');
+  if (!table || !phone || phone.isNullable === isNullable) return;
+  const changed = phone.clone();
+  changed.isNullable = isNullable;
+  await queryRunner.changeColumn(table, phone, changed);
+}
+
+async function refuseUsersWithoutPhone(queryRunner: QueryRunner): Promise<void> {
+  const rows: unknown[] = await queryRunner.query(
+    'SELECT id FROM users WHERE phone IS NULL LIMIT 1',
+  );
+  if (rows.length > 0)
+    throw new Error(
+      'Version 1.0 needs a phone number for every user. Give a number to each user without one ("user change-phone"), or erase the user, and try again.',
+    );
 }
 
 /** Rows per transaction. Group Replication rejects transactions of more than 150 MB. */

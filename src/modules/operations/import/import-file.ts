@@ -8,6 +8,7 @@ import { nearestWord } from '../../../platform/text.js';
 export const COLUMNS = [
   'phone',
   'name',
+  'external_id',
   'neighborhood',
   'photo_url',
   'latitude',

@@ -1,0 +1,107 @@
+import type { User } from '../../users/user.entity.js';
+import { newUser } from '../../users/users.service.js';
+import { decide, type ImportedUser } from './imported-user.js';
+
+const NOW = new Date('2026-11-26T10:00:00Z');
+
+function stored(values: Pick<User, 'name'> & Partial<User>): User {
+  return { ...newUser({ phone: '+14155550101', name: values.name }, NOW), ...values };
+}
+
+const ANA = stored({ name: 'Ana Lee' });
+const ANA_WITH_ID = stored({ name: 'Ana Lee', externalId: 'm-1' });
+const ANA_WITHOUT_PHONE = stored({ name: 'Ana Lee', externalId: 'm-1', phone: null });
+const BEN = stored({ name: 'Ben', externalId: 'm-2', phone: '+14155550102' });
+
+function line(name: string, externalId?: string, phone = '+14155550101'): ImportedUser {
+  return { phone, name, ...(externalId !== undefined && { externalId }) };
+}
+
+/** The outcome and, in parentheses, the user who gets the phone number or the new values. */
+function outcome(imported: ImportedUser, users: readonly User[], mayReassign: boolean): string {
+  const decision = decide(imported, users, mayReassign);
+  if (decision.outcome === 'update') return `update (${decision.fields.join(' ') || 'nothing'})`;
+  if (decision.outcome === 'change_phone')
+    return `change_phone (${decision.user?.externalId ?? 'new user'})`;
+  return decision.outcome;
+}
+
+describe('decide', () => {
+  it.each([
+    ['a new phone', line('Ana Lee'), [], 'add', 'add'],
+    ['a new phone and id', line('Ana Lee', 'm-1'), [], 'add', 'add'],
+    ['a known phone and name', line('Ana Lee'), [ANA], 'update (nothing)', 'update (nothing)'],
+    ['another spelling', line('ANA  LEE'), [ANA], 'update (name)', 'update (name)'],
+    [
+      'the first id of a user',
+      line('Ana Lee', 'm-1'),
+      [ANA],
+      'update (externalId)',
+      'update (externalId)',
+    ],
+    [
+      'no id for a user with one',
+      line('Ana Lee'),
+      [ANA_WITH_ID],
+      'update (nothing)',
+      'update (nothing)',
+    ],
+    [
+      'another name for a known id',
+      line('Ana Ortiz', 'm-1'),
+      [ANA_WITH_ID],
+      'update (name)',
+      'update (name)',
+    ],
+    ['another name without an id', line('Eve'), [ANA], 'refuse', 'change_phone (new user)'],
+    [
+      'another name for a user with an id',
+      line('Eve'),
+      [ANA_WITH_ID],
+      'refuse',
+      'change_phone (new user)',
+    ],
+    ['another name with a new id', line('Eve', 'm-9'), [ANA], 'refuse', 'change_phone (new user)'],
+    [
+      'the same name with another id',
+      line('Ana Lee', 'm-9'),
+      [ANA_WITH_ID],
+      'refuse',
+      'change_phone (new user)',
+    ],
+    ['the phone of another member', line('Ben', 'm-2'), [ANA, BEN], 'refuse', 'change_phone (m-2)'],
+    [
+      'a new phone for a known id',
+      line('Ben', 'm-2'),
+      [BEN],
+      'change_phone (m-2)',
+      'change_phone (m-2)',
+    ],
+    [
+      'a phone for a user without one',
+      line('Ana Lee', 'm-1'),
+      [ANA_WITHOUT_PHONE],
+      'change_phone (m-1)',
+      'change_phone (m-1)',
+    ],
+    ['the name of another user', line('Ben', undefined, '+14155550109'), [BEN], 'add', 'add'],
+  ] as const)('%s', (_title, imported, users, expected, withReassignment) => {
+    expect([outcome(imported, users, false), outcome(imported, users, true)]).toEqual([
+      expected,
+      withReassignment,
+    ]);
+  });
+
+  it('says how to rename a user, and how to reassign a number', () => {
+    const byName = decide(line('Eve'), [ANA], false);
+    expect(byName).toEqual({
+      outcome: 'refuse',
+      problem: `phone belongs to ${ANA.id}, who has another name. If it is the same person, change the name with "user update ${ANA.id}". If the number belongs to another person now, use --reassign-phones.`,
+    });
+    const byId = decide(line('Ana Lee', 'm-9'), [ANA_WITH_ID], false);
+    expect(byId).toEqual({
+      outcome: 'refuse',
+      problem: `phone belongs to ${ANA_WITH_ID.id}, who has another external_id. If the number belongs to another person now, use --reassign-phones.`,
+    });
+  });
+});
