@@ -119,18 +119,18 @@ onOneEngine('Prune: expired rows', (database) => {
     expect(left.map(({ expiresAt }) => expiresAt)).toEqual([ago(MINUTE - 1)]);
   });
 
-  it('O142 deletes the failures of a phone after two days unless the phone is locked, and trusted devices after 400 days', async () => {
+  it('O142 deletes the failures of a phone, unless it is locked, and trusted devices after 400 days', async () => {
     const { manager } = app().dataSource;
     await manager.insert(OtpFailures, [
-      { phone: '+1', failures: 3, lastAttemptAt: ago(2 * DAY), lockedUntil: null },
-      { phone: '+2', failures: 100, lastAttemptAt: ago(3 * DAY), lockedUntil: now() },
+      { phone: '+1', failures: 3, lastAttemptAt: ago(400 * DAY), lockedUntil: null },
+      { phone: '+2', failures: 100, lastAttemptAt: ago(401 * DAY), lockedUntil: now() },
       {
         phone: '+3',
         failures: 100,
-        lastAttemptAt: ago(3 * DAY),
+        lastAttemptAt: ago(401 * DAY),
         lockedUntil: addMilliseconds(now(), 1),
       },
-      { phone: '+4', failures: 3, lastAttemptAt: ago(2 * DAY - 1), lockedUntil: null },
+      { phone: '+4', failures: 3, lastAttemptAt: ago(400 * DAY - 1), lockedUntil: null },
     ]);
     const browserHash = sha256('browser');
     await manager.insert(TrustedDevice, [
@@ -145,7 +145,7 @@ onOneEngine('Prune: expired rows', (database) => {
 
   it('O142 keeps a row that changed after it was selected', async () => {
     const { manager } = app().dataSource;
-    await manager.insert(OtpFailures, { phone: '+1', failures: 3, lastAttemptAt: ago(3 * DAY) });
+    await manager.insert(OtpFailures, { phone: '+1', failures: 3, lastAttemptAt: ago(401 * DAY) });
     const { repository, runner } = await expiredRowsOf('otp_failures');
     const keys = await repository.keys(1000);
     await manager.update(OtpFailures, { phone: '+1' }, { failures: 4, lastAttemptAt: now() });

@@ -189,6 +189,7 @@ onOneEngine('Rate limits of sign-in and decision', (database) => {
         const page = await visitor.signIn(authorizeLink(client), user);
         expect(page.html).toContain('name="decision"');
       }
+      visitor = new Browser(app());
       await sendWrongCodes(await requestCode(), { times: 1 });
       expectTooMany(await submitPhone(app(), new Browser(app()), user.phone));
     });

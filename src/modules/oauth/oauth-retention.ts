@@ -26,9 +26,7 @@ const CLOCK_SKEW_MS = MINUTE;
 const EXPIRED_CREDENTIALS_MS = DAY;
 /** How long grants remain after they have expired or were revoked, for support. */
 const ENDED_GRANTS_MS = 90 * DAY;
-/** How long the count of wrong one-time passwords remains after the last attempt. */
-const OTP_FAILURES_MS = 2 * DAY;
-/** How long a trusted device remains after its last sign-in. */
+/** How long a trusted device remains after its last sign-in, and a count of wrong one-time passwords after the last attempt. */
 const TRUSTED_DEVICES_MS = 400 * DAY;
 /** How long counted attempts remain: twice the longest window of a rate limit. */
 const RATE_LIMIT_HITS_MS = 2 * DAY;
@@ -85,7 +83,7 @@ export class OAuthRetention {
       }),
       deletableRows(dataSource, OtpFailures, {
         where: {
-          lastAttemptAt: before(OTP_FAILURES_MS),
+          lastAttemptAt: before(TRUSTED_DEVICES_MS),
           lockedUntil: Or(IsNull(), LessThanOrEqual(now)),
         },
         indexColumn: 'lastAttemptAt',

@@ -91,13 +91,12 @@ export const errors = (startAgain: string) => ({
       startAgain,
       'Your account is safe. Nothing was shared.',
     ),
-  lockedPhone: (seconds: number): ErrorText =>
-    page(
-      'Too many attempts',
-      `Too many wrong codes were entered for this phone number, so it is locked for ${formatDuration(seconds, LOCALE)}.`,
-      'If this is your number and you cannot wait, ask support to unlock it.',
-      startAgain,
-    ),
+  lockedPhone: page(
+    'Too many attempts',
+    'Too many wrong codes were entered for this phone number, so it is locked.',
+    'If this is your number, sign in with a browser that you used before. That unlocks it. Otherwise, ask support to unlock it.',
+    startAgain,
+  ),
   unavailable: page('Temporarily unavailable', 'Try again in a few seconds.'),
   internalError: (requestId: string): ErrorText =>
     page(

@@ -87,13 +87,12 @@ export const errors = (startAgain: string): ErrorTexts => ({
       startAgain,
       'Su cuenta está a salvo. No se ha compartido nada.',
     ),
-  lockedPhone: (seconds) =>
-    page(
-      'Demasiados intentos',
-      `Se han introducido demasiados códigos incorrectos para este número de teléfono, así que estará bloqueado durante ${formatDuration(seconds, LOCALE)}.`,
-      'Si el número es suyo y no puede esperar, pida al servicio de asistencia que lo desbloquee.',
-      startAgain,
-    ),
+  lockedPhone: page(
+    'Demasiados intentos',
+    'Se han introducido demasiados códigos incorrectos para este número de teléfono, así que está bloqueado.',
+    'Si el número es suyo, inicie sesión con un navegador que ya haya usado antes. Así se desbloquea. Si no, pida al servicio de asistencia que lo desbloquee.',
+    startAgain,
+  ),
   unavailable: page('No disponible por el momento', 'Inténtelo de nuevo en unos segundos.'),
   internalError: (requestId) =>
     page(

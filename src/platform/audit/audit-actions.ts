@@ -23,6 +23,7 @@ export const AUDIT_ACTIONS = [
   'job.run',
   'oauth.throttled',
   'otp.daily_total_reached',
+  'otp.device_distrusted',
   'otp.locked',
   'otp.send_failed',
   'post.restored',

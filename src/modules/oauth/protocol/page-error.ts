@@ -56,8 +56,7 @@ export const signedOut = pageError(403, 'signed_out', 'signedOut');
 export const tooManyAttempts = (seconds: number): PageError =>
   new PageError(429, 'too_many_attempts', (errors) => errors.tooManyAttempts(seconds), seconds);
 
-export const lockedPhone = (seconds: number): PageError =>
-  new PageError(429, 'locked_phone', (errors) => errors.lockedPhone(seconds), seconds);
+export const lockedPhone = pageError(429, 'locked_phone', 'lockedPhone');
 
 export const unavailable = (seconds = 5): PageError =>
   new PageError(503, 'service_unavailable', (errors) => errors.unavailable, seconds);
@@ -77,7 +76,7 @@ export function restoredError(
     case 'too_many_attempts':
       return tooManyAttempts(seconds ?? 0);
     case 'locked_phone':
-      return lockedPhone(seconds ?? 0);
+      return lockedPhone();
     case 'service_unavailable':
       return unavailable(seconds);
     case 'internal_error':

@@ -6,6 +6,7 @@ import { withDeadline } from '../../../platform/request-context.js';
 import { TooManyAttempts } from '../protocol/oauth.errors.js';
 import { rateLimitGroup } from './call-limits.js';
 import { failureLimits, type RateLimitGroup, type RequestLimit } from './rate-limits.js';
+import { SignInRepository } from '../sign-in/sign-in.repository.js';
 import { RateLimitReporter } from './rate-limit-reporter.js';
 import { RequestKeys } from './request-keys.js';
 import { SlidingWindowCounter } from './sliding-window-counter.js';
@@ -26,6 +27,7 @@ export class FailedAttempts {
     private readonly counter: SlidingWindowCounter,
     private readonly keys: RequestKeys,
     private readonly reporter: RateLimitReporter,
+    private readonly signIns: SignInRepository,
     config: AppConfig,
   ) {
     this.limits = failureLimits(config);
@@ -42,7 +44,7 @@ export class FailedAttempts {
         limits.map((limit) => this.counter.peek(limit, this.keys.of(request, limit.countedBy))),
       );
       for (const [index, { exceeded, retryAfterSeconds }] of states.entries()) {
-        if (!exceeded) continue;
+        if (!exceeded || (await this.isExempt(request, limits[index]))) continue;
         this.reporter.countRejected(limits[index]?.name ?? '');
         throw new TooManyAttempts(retryAfterSeconds);
       }
@@ -59,14 +61,28 @@ export class FailedAttempts {
       // A new deadline, because that of the request may have passed.
       await withDeadline(async () => {
         for (const limit of this.limitsOf(group))
-          await this.counter.add(limit, this.keys.of(request, limit.countedBy), (tx) =>
-            this.reporter.recordReached(tx, limit.name, app),
-          );
+          if (!(await this.isExempt(request, limit)))
+            await this.counter.add(limit, this.keys.of(request, limit.countedBy), (tx) =>
+              this.reporter.recordReached(tx, limit.name, app),
+            );
       });
     } catch (error) {
       if (!mayContinueWithoutLimits(error, group)) throw error;
       this.logger.error(`Could not record a failed attempt: ${(error as Error).message}`);
     }
+  }
+
+  /**
+   * Whether the limit does not apply: that of an address on the pages does not apply to a browser in which somebody signed in before,
+   * so that strangers on the same network cannot lock it out. The limit of the browser applies.
+   */
+  private async isExempt(
+    request: Request,
+    limit: Pick<RequestLimit, 'group' | 'countedBy'> | undefined,
+  ): Promise<boolean> {
+    if (limit?.group !== 'decision' || limit.countedBy !== 'address') return false;
+    const { browserHash } = this.keys.visitor(request);
+    return browserHash !== '' && (await this.signIns.isTrustedBrowser(browserHash));
   }
 
   private limitsOf(group: RateLimitGroup): RequestLimit[] {

@@ -16,13 +16,16 @@ declare module '../../../platform/request-context.js' {
   }
 }
 
-/** Providers assign at least a /64 to each subscriber. */
+/** Providers assign at least a /64 to each subscriber, and often a /56 or a /48. */
 const IPV6_PREFIX_BITS = 64;
 
 /** The user of the pages, as far as known before the sign-in. */
 export interface Visitor {
   /** Normalized: the /64 prefix of an IPv6 address. */
   address: string;
+  /** The /56 and the /48 prefix of an IPv6 address. */
+  network56?: string;
+  network48?: string;
   /** SHA-256 of the browser cookie. Empty without a cookie. */
   browserHash: string;
 }
@@ -36,7 +39,15 @@ export class RequestKeys {
   constructor(private readonly cookies: BrowserCookies) {}
 
   visitor(request: Request): Visitor {
-    return { address: addressOf(request), browserHash: this.cookies.browserHash(request) ?? '' };
+    const { address } = request.context;
+    return {
+      address: addressOf(request),
+      ...(address?.includes(':') && {
+        network56: normalizeIp(address, 56),
+        network48: normalizeIp(address, 48),
+      }),
+      browserHash: this.cookies.browserHash(request) ?? '',
+    };
   }
 
   of(request: Request, countedBy: RequestKey): string {

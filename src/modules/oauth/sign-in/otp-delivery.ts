@@ -1,4 +1,5 @@
-import { randomUUID } from 'node:crypto';
+import { randomInt, randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, Logger } from '@nestjs/common';
 import { AuditLog } from '../../../platform/audit/audit-log.repository.js';
 import { AppConfig } from '../../../platform/config/app-config.js';
@@ -6,14 +7,19 @@ import { TransactionRunner } from '../../../platform/database/transaction.js';
 import { Metrics } from '../../../platform/observability/metrics.js';
 import type { Language } from '../../../pages/language.js';
 import { oneTimePasswordMessage } from './one-time-password.js';
-import { OtpLimits, type CountResult } from './otp-limits.js';
+import { OtpLimits, type CountResult, type ReportedPercentage } from './otp-limits.js';
 import type { OtpChallenge } from './sign-in.entities.js';
 import { SmsQueue } from './sms/sms-queue.js';
+
+/** Maximum milliseconds between the statements of a message and the request to the gateway. */
+const MAX_SEND_DELAY_MS = 50;
 
 export interface PasswordMessage {
   challenge: OtpChallenge;
   password: string;
   language: Language;
+  /** Whether the browser signed in with the phone before. */
+  isTrusted: boolean;
 }
 
 /** Sends one-time passwords in the background, so that response times do not reveal whether a phone has an account. */
@@ -31,15 +37,16 @@ export class OtpDelivery {
   ) {}
 
   /**
-   * Sends the password if the phone belongs to a user. A failed message is refunded to the daily total only: the limits of the phone
-   * must not depend on whether the phone has an account.
+   * Sends the password if the phone belongs to a user. Otherwise it runs the same statements and sends nothing: a request that arrives
+   * at the same time must not be slower for members. A failed message is refunded to the daily total only: the limits of the phone must
+   * not depend on whether the phone has an account.
    * @param isStored whether the database has the challenge; if not, the message is dropped
    */
   deliver(
-    { challenge: { phone, userId, expiresAt }, password, language }: PasswordMessage,
+    { challenge: { phone, userId, expiresAt }, password, language, isTrusted }: PasswordMessage,
     isStored: () => Promise<boolean> = async () => true,
   ): void {
-    if (userId === null) return;
+    const isDecoy = userId === null;
     const text = oneTimePasswordMessage(password, language, this.config);
     let dailyTotal: CountResult | undefined;
     this.queue.add({
@@ -47,11 +54,15 @@ export class OtpDelivery {
       expiresAt,
       shouldSend: async () => {
         if (!(await isStored())) return false;
-        dailyTotal ??= await this.limits.countTowardsDailyTotal();
-        if (await this.limits.claimDailyTotalReport()) await this.reportDailyTotalReached();
-        return dailyTotal.isCounted;
+        dailyTotal ??= await this.limits.countTowardsDailyTotal(isTrusted, isDecoy);
+        const percentage = await this.limits.claimDailyTotalReport();
+        if (percentage !== undefined) await this.reportDailyTotal(percentage);
+        // The request to the gateway takes time, too, so it must not always meet the same one of the visitor's next requests.
+        await sleep(randomInt(MAX_SEND_DELAY_MS));
+        return dailyTotal.isCounted && !isDecoy;
       },
       onFailure: async () => {
+        if (isDecoy) return;
         this.metrics.otpSendFailures.inc();
         await this.transactions.run(async (tx) => {
           if (dailyTotal?.isCounted) await this.limits.refund(tx, dailyTotal.counted);
@@ -61,13 +72,20 @@ export class OtpDelivery {
     });
   }
 
-  private async reportDailyTotalReached(): Promise<void> {
+  private async reportDailyTotal(percentage: ReportedPercentage): Promise<void> {
     const limit = this.config.otp.dailyTotal;
-    this.logger.error(
-      `The daily limit of ${limit} one-time passwords is reached, so sign-ins by phone are paused. If real users requested them, raise OTP_DAILY_TOTAL.`,
-    );
+    const used = `${percentage} % of the daily limit of ${limit} one-time passwords are used up`;
+    const advice = 'If real users requested them, raise OTP_DAILY_TOTAL.';
+    if (percentage === 50) this.logger.warn(`${used}. ${advice}`);
+    else
+      this.logger.error(
+        percentage === 80
+          ? `${used}, so only browsers that signed in before get more. ${advice}`
+          : `${used}, so sign-ins by phone are paused. ${advice}`,
+      );
+    const details = { limit, percentage };
     await this.transactions.run((tx) =>
-      this.audit.record(tx, 'otp.daily_total_reached', 'otp', { actor: 'service' }, { limit }),
+      this.audit.record(tx, 'otp.daily_total_reached', 'otp', { actor: 'service' }, details),
     );
   }
 }

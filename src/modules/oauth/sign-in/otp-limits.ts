@@ -1,17 +1,17 @@
 import { Injectable } from '@nestjs/common';
-import { Clock, DAY, HOUR, MINUTE } from '../../../platform/clock.js';
 import { AppConfig } from '../../../platform/config/app-config.js';
+import { Clock, DAY, HOUR, MINUTE } from '../../../platform/clock.js';
+import { type Transaction, TransactionRunner } from '../../../platform/database/transaction.js';
 import type { DeletableRows } from '../../../platform/database/retention/deletion-queries.js';
-import { TransactionRunner, type Transaction } from '../../../platform/database/transaction.js';
+import { Metrics, registerStoredGauge } from '../../../platform/observability/metrics.js';
+import { RateLimitReporter } from '../rate-limit/rate-limit-reporter.js';
+import { type RateLimit, WINDOW_MS } from '../rate-limit/rate-limits.js';
+import type { Visitor } from '../rate-limit/request-keys.js';
 import {
   SlidingWindowCounter,
   type Attempt,
   type RateLimitState,
 } from '../rate-limit/sliding-window-counter.js';
-import { type RateLimit, WINDOW_MS } from '../rate-limit/rate-limits.js';
-import { RateLimitReporter } from '../rate-limit/rate-limit-reporter.js';
-import type { Visitor } from '../rate-limit/request-keys.js';
-import { SignInRepository } from './sign-in.repository.js';
 
 /** Counted attempts, which can be refunded. */
 interface CountedAttempts {
@@ -23,41 +23,46 @@ interface CountedAttempts {
 export type CountResult =
   { isCounted: true; counted: CountedAttempts } | { isCounted: false; retryAfterSeconds: number };
 
-/** Additional messages that a trusted device can request within 15 minutes. */
-const MAX_DEVICE_MESSAGES = 1;
-/** Additional guesses that a trusted device can make within 15 minutes. */
-const MAX_DEVICE_GUESSES = 5;
+/** The phone number of a message or a guess, and whether the browser signed in with it before. */
+export interface PhoneAccess {
+  /** E.164. */
+  phone: string;
+  isTrusted: boolean;
+}
+
+/** How many times the limit of an address applies to a network. A visitor with a /56 or a /48 must not have a limit for each /64. */
+const NETWORK_FACTORS = { address: 1, network56: 2, network48: 5 } as const;
+/** The part of the daily total that is left to trusted devices, so that strangers cannot stop every sign-in. */
+const RESERVED_FOR_TRUSTED_DEVICES = 0.2;
+/** The parts of the daily total, in percent, that are reported. */
+const REPORTED_PERCENTAGES = [100, 80, 50] as const;
 /** The key of limits for all phones together. */
 const GLOBAL_KEY = '';
-/** Not a limit of messages: limits the report that the daily total is reached to one per hour. */
-const TOTAL_REACHED_REPORT: Attempt = {
-  limit: { name: 'otp-daily-total-alarm', maxAttempts: 1, windowMs: HOUR },
-  key: GLOBAL_KEY,
-};
+/** The key under which messages to numbers without an account are counted. No limit depends on it. */
+const DECOY_KEY = 'decoy';
+
+/** A part of the daily total, in percent, that is used up. */
+export type ReportedPercentage = (typeof REPORTED_PERCENTAGES)[number];
 
 /**
- * The limits of one-time passwords. A phone has limits that all visitors share, so a stranger can exhaust them. Each trusted
- * device has additional small limits of its own, so that a stranger cannot lock the user out.
+ * The limits of one-time passwords. All strangers share the limits of a phone number, so one of them can exhaust them. The trusted
+ * devices of the number share limits of the same size of their own, so that no stranger can lock the user out.
  */
 @Injectable()
 export class OtpLimits {
   private readonly messages: readonly RateLimit[];
-  private readonly messagesFromAddress: RateLimit;
-  private readonly deviceMessages: RateLimit;
+  private readonly messagesFromNetwork: Readonly<Record<keyof typeof NETWORK_FACTORS, RateLimit>>;
   private readonly guesses: RateLimit;
-  private readonly deviceGuesses: RateLimit;
-  /** A message to any phone, under the daily limit of all phones. */
-  private readonly messageToAnyPhone: Attempt;
+  private readonly dailyTotal: RateLimit;
 
   constructor(
     private readonly counter: SlidingWindowCounter,
     private readonly reporter: RateLimitReporter,
-    private readonly repository: SignInRepository,
     private readonly transactions: TransactionRunner,
     private readonly clock: Clock,
+    { registry }: Metrics,
     { otp, rateLimits }: AppConfig,
   ) {
-    const windowMs = WINDOW_MS;
     const messagesPer = (period: 'minute' | 'hour' | 'day'): number =>
       rateLimits[`phone-messages-per-${period}`];
     this.messages = [
@@ -65,83 +70,75 @@ export class OtpLimits {
       { name: 'otp-hourly', maxAttempts: messagesPer('hour'), windowMs: HOUR },
       { name: 'otp-daily', maxAttempts: messagesPer('day'), windowMs: DAY },
     ];
-    this.messagesFromAddress = {
-      name: 'otp-address',
-      maxAttempts: rateLimits['address-messages-per-hour'],
+    const fromNetwork = (name: keyof typeof NETWORK_FACTORS): RateLimit => ({
+      name: `otp-${name}`,
+      maxAttempts: rateLimits['address-messages-per-hour'] * NETWORK_FACTORS[name],
       windowMs: HOUR,
+    });
+    this.messagesFromNetwork = {
+      address: fromNetwork('address'),
+      network56: fromNetwork('network56'),
+      network48: fromNetwork('network48'),
     };
-    this.deviceMessages = { name: 'otp-own-sends', maxAttempts: MAX_DEVICE_MESSAGES, windowMs };
-    this.guesses = { name: 'otp-guesses', maxAttempts: rateLimits['phone-failures'], windowMs };
-    this.deviceGuesses = { name: 'otp-own-guesses', maxAttempts: MAX_DEVICE_GUESSES, windowMs };
-    this.messageToAnyPhone = {
-      limit: { name: 'otp-daily-total', maxAttempts: otp.dailyTotal, windowMs: DAY },
-      key: GLOBAL_KEY,
+    this.guesses = {
+      name: 'otp-guesses',
+      maxAttempts: rateLimits['phone-failures'],
+      windowMs: WINDOW_MS,
     };
+    this.dailyTotal = { name: 'otp-daily-total', maxAttempts: otp.dailyTotal, windowMs: DAY };
+    if (otp.dailyTotal > 0) this.registerGauges(registry);
   }
 
-  /**
-   * Counts a message to this phone, unless a limit is exceeded.
-   * @param hasEarlierPassword whether an earlier password of the sign-in is still valid. If so, asking for another message must not use up the
-   * limits of the device.
-   */
-  countMessage(
-    tx: Transaction,
-    phone: string,
-    { address, browserHash }: Visitor,
-    hasEarlierPassword: () => Promise<boolean>,
-  ): Promise<CountResult> {
-    const fromAddress = { limit: this.messagesFromAddress, key: address };
-    return this.countSharedOrDevice(
-      tx,
-      [...this.messages.map((limit) => ({ limit, key: phone })), fromAddress],
-      [{ limit: this.deviceMessages, key: deviceKey(browserHash, phone) }, fromAddress],
-      async () =>
-        !(await hasEarlierPassword()) &&
-        (await this.repository.isTrustedDevice(browserHash, phone, tx)),
-    );
+  /** Counts a message to this phone, unless a limit is exceeded. The network of a trusted device does not count. */
+  countMessage(tx: Transaction, access: PhoneAccess, visitor: Visitor): Promise<CountResult> {
+    const toPhone = this.messages.map((limit) => ({ limit, key: keyOf(access) }));
+    return this.count(tx, access.isTrusted ? toPhone : [...toPhone, ...this.fromNetworks(visitor)]);
   }
 
   /** Counts a guess at a password of this phone, unless a limit is exceeded. */
-  countGuess(tx: Transaction, phone: string, browserHash: string): Promise<CountResult> {
-    return this.countSharedOrDevice(
-      tx,
-      [{ limit: this.guesses, key: phone }],
-      [{ limit: this.deviceGuesses, key: deviceKey(browserHash, phone) }],
-      () => this.repository.isTrustedDevice(browserHash, phone, tx),
-    );
+  countGuess(tx: Transaction, access: PhoneAccess): Promise<CountResult> {
+    return this.count(tx, [{ limit: this.guesses, key: keyOf(access) }]);
   }
 
-  /** The state of the limit of guesses at a password of this phone, for this browser. */
-  async peekGuess(phone: string, browserHash: string): Promise<RateLimitState> {
-    const shared = await this.peek({ limit: this.guesses, key: phone });
-    if (!shared.exceeded || !(await this.repository.isTrustedDevice(browserHash, phone)))
-      return shared;
-    const device = await this.counter.peek(this.deviceGuesses, deviceKey(browserHash, phone));
-    return device.exceeded ? withShorterWait(shared, device) : device;
+  /** The state of the limit of guesses at a password of this phone. */
+  peekGuess(access: PhoneAccess): Promise<RateLimitState> {
+    return this.peek({ limit: this.guesses, key: keyOf(access) });
   }
 
   /** The state of the daily limit of messages to all phones. */
-  peekDailyTotal(): Promise<RateLimitState> {
-    return this.peek(this.messageToAnyPhone);
-  }
-
-  /** Counts a message against the daily limit of messages to all phones, unless it is exceeded. */
-  countTowardsDailyTotal(): Promise<CountResult> {
-    return this.transactions.run((tx) => this.count(tx, [this.messageToAnyPhone]));
+  peekDailyTotal(isTrusted: boolean): Promise<RateLimitState> {
+    return this.peek({ limit: this.dailyTotalFor(isTrusted), key: GLOBAL_KEY });
   }
 
   /**
-   * Decides which process reports that the daily limit is reached. If it is reached, returns true to one caller per hour, which must
-   * then report it.
+   * Counts a message against the daily limit of messages to all phones, unless it is exceeded.
+   * @param isDecoy does the same work, but counts nothing
    */
-  async claimDailyTotalReport(): Promise<boolean> {
-    const { limit, key } = this.messageToAnyPhone;
-    const { exceeded } = await this.counter.peek(limit, key);
-    if (!exceeded) return false;
-    const { isCounted } = await this.transactions.run((tx) =>
-      this.count(tx, [TOTAL_REACHED_REPORT]),
+  countTowardsDailyTotal(isTrusted: boolean, isDecoy: boolean): Promise<CountResult> {
+    const limit = this.dailyTotalFor(isTrusted);
+    const decoy = { ...limit, maxAttempts: limit.maxAttempts === 0 ? 0 : Infinity };
+    const attempt = isDecoy ? { limit: decoy, key: DECOY_KEY } : { limit, key: GLOBAL_KEY };
+    return this.transactions.run((tx) => this.count(tx, [attempt]));
+  }
+
+  /**
+   * Decides which process reports that 50, 80 or 100 percent of the daily limit are used up: one caller per hour and percentage
+   * gets the percentage.
+   */
+  async claimDailyTotalReport(): Promise<ReportedPercentage | undefined> {
+    const { attempts } = await this.counter.peek(this.dailyTotal, GLOBAL_KEY);
+    const { maxAttempts } = this.dailyTotal;
+    const percentage = REPORTED_PERCENTAGES.find(
+      (percent) => maxAttempts > 0 && attempts * 100 >= maxAttempts * percent,
     );
-    return isCounted;
+    if (percentage === undefined) return undefined;
+    const limit = { name: 'otp-daily-total-alarm', maxAttempts: 1, windowMs: HOUR };
+    const exceeded = await this.transactions.run((tx) =>
+      this.counter.addAllIfAllowed(tx, [{ limit, key: String(percentage) }], this.clock.now(), () =>
+        Promise.resolve(),
+      ),
+    );
+    return exceeded ? undefined : percentage;
   }
 
   async refund(tx: Transaction, { attempts, at }: CountedAttempts): Promise<void> {
@@ -150,34 +147,52 @@ export class OtpLimits {
 
   /** The rows that count attempts of this phone and its trusted devices. */
   attemptsOf(phone: string): DeletableRows {
-    return this.counter.rowsOf(async () => {
-      const devices = await this.repository.findTrustedDevices(phone);
-      return [
-        ...[...this.messages, this.guesses].map((limit) => ({ limit, key: phone })),
-        ...devices.flatMap(({ browserHash }) =>
-          [this.deviceMessages, this.deviceGuesses].map((limit) => ({
-            limit,
-            key: deviceKey(browserHash, phone),
-          })),
-        ),
-      ];
+    const keys = [true, false].map((isTrusted) => keyOf({ phone, isTrusted }));
+    const attempts = [...this.messages, this.guesses].flatMap((limit) =>
+      keys.map((key) => ({ limit, key })),
+    );
+    return this.counter.rowsOf(() => Promise.resolve(attempts));
+  }
+
+  private fromNetworks({ address, network56, network48 }: Visitor): Attempt[] {
+    const limits = this.messagesFromNetwork;
+    return [
+      { limit: limits.address, key: address },
+      ...(network56 === undefined ? [] : [{ limit: limits.network56, key: network56 }]),
+      ...(network48 === undefined ? [] : [{ limit: limits.network48, key: network48 }]),
+    ];
+  }
+
+  /** Strangers may use up a part of the total. Both parts have the same name, so they share one count. */
+  private dailyTotalFor(isTrusted: boolean): RateLimit {
+    const { maxAttempts } = this.dailyTotal;
+    if (isTrusted || maxAttempts === 0) return this.dailyTotal;
+    const forStrangers = Math.floor(maxAttempts * (1 - RESERVED_FOR_TRUSTED_DEVICES));
+    return { ...this.dailyTotal, maxAttempts: Math.max(1, forStrangers) };
+  }
+
+  private registerGauges(registry: Metrics['registry']): void {
+    const limit = {
+      name: 'otp_daily_total_limit',
+      help: 'Messages that may be sent to all phones in 24 hours (OTP_DAILY_TOTAL).',
+      labelNames: [],
+    };
+    const { maxAttempts } = this.dailyTotal;
+    registerStoredGauge(registry, limit, () =>
+      Promise.resolve([{ labels: {}, value: maxAttempts }]),
+    );
+    const remaining = {
+      name: 'otp_daily_total_remaining',
+      help: 'Messages that may still be sent to all phones now. The last fifth of the limit is left to trusted devices.',
+      labelNames: [],
+    };
+    registerStoredGauge(registry, remaining, async () => {
+      const { attempts } = await this.counter.peek(this.dailyTotal, GLOBAL_KEY);
+      return [{ labels: {}, value: Math.max(0, maxAttempts - attempts) }];
     });
   }
 
-  /** Counts the attempts under the shared limits. If one is exceeded, counts them under the limits of the device, if it may. */
-  private async countSharedOrDevice(
-    tx: Transaction,
-    shared: readonly Attempt[],
-    device: readonly Attempt[],
-    mayUseDeviceLimits: () => Promise<boolean>,
-  ): Promise<CountResult> {
-    const sharedResult = await this.count(tx, shared);
-    if (sharedResult.isCounted || !(await mayUseDeviceLimits())) return sharedResult;
-    const deviceResult = await this.count(tx, device);
-    return deviceResult.isCounted ? deviceResult : withShorterWait(sharedResult, deviceResult);
-  }
-
-  /** The state of a limit. The metric counts an exceeded limit, even if a trusted device may continue under its own limits. */
+  /** The state of a limit. The metric counts an exceeded limit. */
   private async peek({ limit, key }: Attempt): Promise<RateLimitState> {
     const state = await this.counter.peek(limit, key);
     if (state.exceeded) this.reporter.countRejected(limit.name);
@@ -191,16 +206,11 @@ export class OtpLimits {
       limit.maxAttempts === 1 ? Promise.resolve() : this.reporter.recordReached(tx, limit.name),
     );
     if (!exceeded) return { isCounted: true, counted: { attempts, at } };
-    if (exceeded.limit !== TOTAL_REACHED_REPORT.limit)
-      this.reporter.countRejected(exceeded.limit.name);
+    this.reporter.countRejected(exceeded.limit.name);
     return { isCounted: false, retryAfterSeconds: exceeded.retryAfterSeconds };
   }
 }
 
-function deviceKey(browserHash: string, phone: string): string {
-  return `${browserHash}|${phone}`;
-}
-
-function withShorterWait<T extends { retryAfterSeconds: number }>(left: T, right: T): T {
-  return left.retryAfterSeconds <= right.retryAfterSeconds ? left : right;
+function keyOf({ phone, isTrusted }: PhoneAccess): string {
+  return isTrusted ? `${phone}|trusted` : phone;
 }

@@ -11,7 +11,7 @@ import { UsersService } from '../../users/users.service.js';
 import type { Visitor } from '../rate-limit/request-keys.js';
 import { newOneTimePassword } from './one-time-password.js';
 import { OtpDelivery, type PasswordMessage } from './otp-delivery.js';
-import { OtpLimits, type CountResult } from './otp-limits.js';
+import { OtpLimits, type CountResult, type PhoneAccess } from './otp-limits.js';
 import { PhoneLock } from './phone-lock.js';
 import type { OtpChallenge } from './sign-in.entities.js';
 import { SignInRepository } from './sign-in.repository.js';
@@ -28,10 +28,8 @@ export interface Guess {
 export type OnSignIn = (tx: Transaction, user: SignInUser) => Promise<void>;
 
 /** `locked`: 100 consecutive wrong one-time passwords. `throttled`: too many attempts in the current window. */
-export interface BlockedPhone {
-  outcome: 'locked' | 'throttled';
-  retryAfterSeconds: number;
-}
+export type BlockedPhone =
+  { outcome: 'locked' } | { outcome: 'throttled'; retryAfterSeconds: number };
 
 /**
  * `no_valid_password`: the one-time password was never requested, has expired, was used, or had too many attempts, or its user was
@@ -74,7 +72,8 @@ export class OtpService {
     const { countries, seconds } = this.config.otp;
     if (countries && !countries.includes(countryOf(phone) ?? ''))
       return { outcome: 'unsupported_country' };
-    const blocked = await this.blocked(phone, visitor);
+    const access = await this.accessOf(phone, visitor);
+    const blocked = await this.blocked(access);
     if (blocked) return blocked;
     const id = challengeId(visitor, phone);
     const rejected = async (retryAfterSeconds: number): Promise<SendResult> => ({
@@ -82,7 +81,7 @@ export class OtpService {
       retryAfterSeconds,
       isEarlierValid: await this.repository.hasOpenChallenge(id, this.clock.now()),
     });
-    const { exceeded, retryAfterSeconds } = await this.limits.peekDailyTotal();
+    const { exceeded, retryAfterSeconds } = await this.limits.peekDailyTotal(access.isTrusted);
     if (exceeded) return rejected(retryAfterSeconds);
     const user = await this.users.activeByPhone(phone);
     const password = newOneTimePassword();
@@ -97,7 +96,7 @@ export class OtpService {
       expiresAt: addMilliseconds(now, seconds * SECOND),
       consumedAt: null,
     };
-    const message = { challenge, password, language };
+    const message = { challenge, password, language, isTrusted: access.isTrusted };
     const result = await this.countAndStore(message, visitor);
     if (!result.isCounted) return rejected(result.retryAfterSeconds);
     this.delivery.deliver(message);
@@ -109,14 +108,12 @@ export class OtpService {
    * if the password is stored.
    */
   private async countAndStore(message: PasswordMessage, visitor: Visitor): Promise<CountResult> {
-    const { challenge } = message;
-    const { id, phone, createdAt } = challenge;
+    const { challenge, isTrusted } = message;
+    const access = { phone: challenge.phone, isTrusted };
     let result: CountResult | undefined;
     try {
       return await this.transactions.run(async (tx) => {
-        const hasEarlierPassword = (): Promise<boolean> =>
-          this.repository.hasOpenChallenge(id, createdAt, tx);
-        result = await this.limits.countMessage(tx, phone, visitor, hasEarlierPassword);
+        result = await this.limits.countMessage(tx, access, visitor);
         if (result.isCounted) await this.repository.saveChallenge(tx, challenge);
         return result;
       });
@@ -134,13 +131,14 @@ export class OtpService {
     const { phone, visitor } = guess;
     if (!(await this.repository.hasOpenChallenge(challengeId(visitor, phone), this.clock.now())))
       return { outcome: 'no_valid_password' };
-    const blocked = await this.blocked(phone, visitor);
+    const access = await this.accessOf(phone, visitor);
+    const blocked = await this.blocked(access);
     if (blocked) return blocked;
     return this.transactions.run(async (tx) => {
-      const result = await this.limits.countGuess(tx, phone, visitor.browserHash);
+      const result = await this.limits.countGuess(tx, access);
       if (!result.isCounted)
         return { outcome: 'throttled', retryAfterSeconds: result.retryAfterSeconds };
-      const verification = await this.compare(tx, guess, onSignIn);
+      const verification = await this.compare(tx, guess, access.isTrusted, onSignIn);
       if (verification.outcome !== 'wrong') await this.limits.refund(tx, result.counted);
       return verification;
     });
@@ -149,6 +147,7 @@ export class OtpService {
   private async compare(
     tx: Transaction,
     { phone, password, visitor }: Guess,
+    isTrusted: boolean,
     onSignIn: OnSignIn,
   ): Promise<Verification> {
     const now = this.clock.now();
@@ -157,27 +156,34 @@ export class OtpService {
     if (!challenge) return { outcome: 'no_valid_password' };
     const { userId, codeHash } = challenge;
     const isCorrect = digestsEqual(codeHash, this.hash(id, password)) && userId !== null;
-    const retryAfterSeconds = await this.lock.recordAttempt(tx, challenge, { isCorrect });
-    if (retryAfterSeconds !== undefined) return { outcome: 'locked', retryAfterSeconds };
+    const { browserHash } = visitor;
+    if (isTrusted && !isCorrect) await this.lock.recordTrustedDevice(tx, challenge, browserHash);
+    if (!isTrusted && (await this.lock.recordStranger(tx, challenge, { isCorrect })))
+      return { outcome: 'locked' };
     if (!isCorrect) return { outcome: 'wrong' };
     const user = await this.users.active(userId, tx);
     // The number may have been reassigned since the password was sent.
     if (user?.phone !== phone || !(await this.repository.consumeChallenge(tx, id, now)))
       return { outcome: 'no_valid_password' };
-    const { browserHash } = visitor;
-    await this.repository.saveTrustedDevice(tx, { browserHash, phone, signedInAt: now, failures: 0 });
+    await this.repository.saveTrustedDevice(tx, {
+      browserHash,
+      phone,
+      signedInAt: now,
+      failures: 0,
+    });
     await this.repository.deleteFailures(tx, phone);
     await onSignIn(tx, user);
     return { outcome: 'verified', user };
   }
 
-  private async blocked(
-    phone: string,
-    { browserHash }: Visitor,
-  ): Promise<BlockedPhone | undefined> {
-    const lockedSeconds = await this.lock.secondsLeft(phone);
-    if (lockedSeconds !== undefined) return { outcome: 'locked', retryAfterSeconds: lockedSeconds };
-    const { exceeded, retryAfterSeconds } = await this.limits.peekGuess(phone, browserHash);
+  private async accessOf(phone: string, { browserHash }: Visitor): Promise<PhoneAccess> {
+    return { phone, isTrusted: await this.repository.isTrustedDevice(browserHash, phone) };
+  }
+
+  /** The lock is for strangers: a trusted device can sign in nevertheless. */
+  private async blocked(access: PhoneAccess): Promise<BlockedPhone | undefined> {
+    if (!access.isTrusted && (await this.lock.isLocked(access.phone))) return { outcome: 'locked' };
+    const { exceeded, retryAfterSeconds } = await this.limits.peekGuess(access);
     return exceeded ? { outcome: 'throttled', retryAfterSeconds } : undefined;
   }
 

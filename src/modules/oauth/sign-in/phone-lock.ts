@@ -1,13 +1,18 @@
 import { Injectable } from '@nestjs/common';
 import { AuditLog, type Change } from '../../../platform/audit/audit-log.repository.js';
-import { Clock, DAY, addMilliseconds, secondsUntil } from '../../../platform/clock.js';
+import { Clock } from '../../../platform/clock.js';
 import { TransactionRunner, type Transaction } from '../../../platform/database/transaction.js';
 import { UsersService } from '../../users/users.service.js';
 import type { OtpChallenge, OtpFailures } from './sign-in.entities.js';
 import { SignInRepository } from './sign-in.repository.js';
 
-/** Consecutive wrong one-time passwords after which a phone number is locked (NIST SP 800-63B, section 5.2.2). */
+/**
+ * Consecutive wrong one-time passwords after which a phone number is locked, or a device is no longer trusted (NIST SP 800-63B,
+ * section 5.2.2).
+ */
 const MAX_FAILURES = 100;
+/** The end of a lock that has no end. Version 1.0, which may run beside this one during an upgrade, reads the same column. */
+const NO_END = new Date('9999-12-31T00:00:00Z');
 
 /** The state of a phone number before it was unlocked. */
 export interface LockState {
@@ -16,8 +21,9 @@ export interface LockState {
 }
 
 /**
- * Locks a phone number for 24 hours after 100 consecutive wrong one-time passwords. Counts by number and not by user, so that a
- * phone number without an account behaves the same.
+ * Locks a phone number for strangers after 100 consecutive wrong one-time passwords, until a sign-in on a trusted device or `unlock`.
+ * Counts by number and not by user, so that a phone number without an account behaves the same. Trusted devices are counted one by
+ * one: after 100 consecutive wrong one-time passwords, a device is a stranger.
  */
 @Injectable()
 export class PhoneLock {
@@ -29,34 +35,46 @@ export class PhoneLock {
     private readonly clock: Clock,
   ) {}
 
-  /** The remaining seconds of the lock, or undefined if the phone number is not locked. */
-  async secondsLeft(phone: string): Promise<number | undefined> {
-    return lockedSeconds(await this.repository.findFailures(phone), this.clock.now());
+  async isLocked(phone: string): Promise<boolean> {
+    return isLockedAt(await this.repository.findFailures(phone), this.clock.now());
   }
 
   /**
-   * Counts a wrong one-time password. Serializes the attempts for a phone number: a correct attempt that is concurrent with the
-   * 100th wrong one fails if it comes second.
-   * @returns the remaining seconds if the phone number was already locked; then the attempt fails even if it is correct
+   * Counts an attempt of a stranger. Serializes the attempts for a phone number: a correct attempt that is concurrent with the 100th
+   * wrong one fails if it comes second.
+   * @returns true if the phone number was already locked; then the attempt fails even if it is correct
    */
-  async recordAttempt(
+  async recordStranger(
     tx: Transaction,
     { phone, userId }: OtpChallenge,
     { isCorrect }: { isCorrect: boolean },
-  ): Promise<number | undefined> {
+  ): Promise<boolean> {
     const now = this.clock.now();
     const row = isCorrect
       ? await this.repository.findFailuresForUpdate(tx, phone, now)
       : await this.repository.upsertFailuresForUpdate(tx, phone, now);
-    const locked = lockedSeconds(row, now);
-    if (locked !== undefined || isCorrect || row === null) return locked;
-    // The first failure after a lock starts a new count.
+    const isLocked = isLockedAt(row, now);
+    if (isLocked || isCorrect || row === null) return isLocked;
+    // The first failure after a lock of version 1.0, which ended after a day, starts a new count.
     const failures = row.lockedUntil === null ? row.failures + 1 : 1;
-    const lockedUntil = failures >= MAX_FAILURES ? addMilliseconds(now, DAY) : null;
+    const lockedUntil = failures >= MAX_FAILURES ? NO_END : null;
     await this.repository.updateFailures(tx, phone, { failures, lockedUntil });
     if (lockedUntil !== null && userId !== null)
-      await this.audit.record(tx, 'otp.locked', userId, { actor: 'service' }, { lockedUntil });
-    return undefined;
+      await this.audit.record(tx, 'otp.locked', userId, { actor: 'service' });
+    return false;
+  }
+
+  /** Counts a wrong one-time password of a trusted device. */
+  async recordTrustedDevice(
+    tx: Transaction,
+    { phone, userId }: OtpChallenge,
+    browserHash: string,
+  ): Promise<void> {
+    const failures = await this.repository.countDeviceFailure(tx, browserHash, phone);
+    if (failures < MAX_FAILURES) return;
+    await this.repository.deleteTrustedDevice(tx, browserHash, phone);
+    if (userId !== null)
+      await this.audit.record(tx, 'otp.device_distrusted', userId, { actor: 'service' });
   }
 
   /**
@@ -71,7 +89,7 @@ export class PhoneLock {
       const row = await this.repository.findFailuresForUpdate(tx, phone, now);
       if (row === null) return { locked: false, failures: 0 };
       const { failures } = row;
-      const locked = lockedSeconds(row, now) !== undefined;
+      const locked = isLockedAt(row, now);
       await this.repository.deleteFailures(tx, phone);
       await this.audit.record(tx, 'user.unlocked', userId, change, { locked, failures });
       return { locked, failures };
@@ -79,7 +97,7 @@ export class PhoneLock {
   }
 }
 
-function lockedSeconds(row: OtpFailures | null, now: Date): number | undefined {
+function isLockedAt(row: OtpFailures | null, now: Date): boolean {
   const until = row?.lockedUntil ?? null;
-  return until !== null && until > now ? secondsUntil(until, now) : undefined;
+  return until !== null && until > now;
 }

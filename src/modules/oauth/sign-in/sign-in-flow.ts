@@ -145,6 +145,6 @@ export class SignInFlowService {
   }
 }
 
-function blockedPhone({ outcome, retryAfterSeconds }: BlockedPhone): PageError {
-  return outcome === 'locked' ? lockedPhone(retryAfterSeconds) : tooManyAttempts(retryAfterSeconds);
+function blockedPhone(result: BlockedPhone): PageError {
+  return result.outcome === 'locked' ? lockedPhone() : tooManyAttempts(result.retryAfterSeconds);
 }

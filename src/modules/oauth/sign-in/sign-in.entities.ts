@@ -20,7 +20,7 @@ export class SignInSession {
   expiresAt: Date;
 }
 
-/** A browser that signed in with this phone before. It has limits of its own in addition to those of the phone (`OtpLimits`). */
+/** A browser that signed in with this phone before. The limits and the lock of the phone for strangers do not apply to it (`OtpLimits`, `PhoneLock`). */
 @Entity('known_browsers')
 @Index('ix_known_browsers_signed_in_at', ['signedInAt'])
 @Index('ix_known_browsers_phone', ['phone'])
@@ -79,7 +79,7 @@ export class OtpChallenge {
   consumedAt: Date | null;
 }
 
-/** Consecutive wrong one-time passwords for a phone (NIST SP 800-63B, section 5.2.2). A sign-in deletes the row. */
+/** Consecutive wrong one-time passwords of strangers for a phone (NIST SP 800-63B, section 5.2.2). A sign-in deletes the row. */
 @Entity('otp_failures')
 @Index('ix_otp_failures_last_at', ['lastAttemptAt'])
 export class OtpFailures {

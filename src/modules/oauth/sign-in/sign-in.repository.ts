@@ -38,13 +38,24 @@ export class SignInRepository {
     return affected ?? 0;
   }
 
-  isTrustedDevice(browserHash: string, phone: string, tx?: Transaction): Promise<boolean> {
-    const manager = tx ? entities(tx) : this.dataSource.manager;
-    return manager.existsBy(TrustedDevice, { browserHash, phone });
+  isTrustedDevice(browserHash: string, phone: string): Promise<boolean> {
+    return this.dataSource.manager.existsBy(TrustedDevice, { browserHash, phone });
   }
 
-  findTrustedDevices(phone: string): Promise<TrustedDevice[]> {
-    return this.dataSource.manager.findBy(TrustedDevice, { phone });
+  /** Whether someone signed in with this browser before, whatever the phone number. */
+  isTrustedBrowser(browserHash: string): Promise<boolean> {
+    return this.dataSource.manager.existsBy(TrustedDevice, { browserHash });
+  }
+
+  /** Counts a wrong one-time password of the device. Returns the number of consecutive ones; 0 if the device is not trusted. */
+  async countDeviceFailure(tx: Transaction, browserHash: string, phone: string): Promise<number> {
+    const device = { browserHash, phone };
+    await entities(tx).increment(TrustedDevice, device, 'failures', 1);
+    return (await entities(tx).findOneBy(TrustedDevice, device))?.failures ?? 0;
+  }
+
+  async deleteTrustedDevice(tx: Transaction, browserHash: string, phone: string): Promise<void> {
+    await entities(tx).delete(TrustedDevice, { browserHash, phone });
   }
 
   async deleteTrustedDevicesOf(tx: Transaction, phone: string): Promise<void> {

@@ -94,7 +94,8 @@ function changesOf(
     if (!table) throw new Error(`Table "${tableName}" does not exist.`);
     const columns = (newColumns[tableName] ?? []).map((column) => new TableColumn(column));
     const indices = Object.entries(newIndices[tableName] ?? {}).map(
-      ([name, columnNames]) => new TableIndex({ name, columnNames, isUnique: name.startsWith('ux_') }),
+      ([name, columnNames]) =>
+        new TableIndex({ name, columnNames, isUnique: name.startsWith('ux_') }),
     );
     return { table, columns, indices };
   });
