@@ -25,6 +25,7 @@ export const AUDIT_ACTIONS = [
   'otp.daily_total_reached',
   'otp.locked',
   'otp.send_failed',
+  'post.removed',
   'post.restored',
   'quota.reconciled',
   'quota.set',
