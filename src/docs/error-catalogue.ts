@@ -30,6 +30,8 @@ const REMEDIES: Readonly<Record<ErrorCode, Text>> = {
     'This Idempotency-Key was used with a different request. Use a new key for each new request, and the same key only to repeat a request.',
   quota_exceeded:
     'The app has reached its monthly limit of posts. Wait for Retry-After seconds, or ask the operator for a higher limit.',
+  too_many_requests:
+    'The app sent too many comments and deletions for this user within a minute. Wait for Retry-After seconds, then continue at the rate that RateLimit-Policy allows.',
   internal_error: 'An error in the service. Contact support with the request_id.',
   service_unavailable:
     'The service is temporarily unavailable. Repeat the request after Retry-After seconds.',

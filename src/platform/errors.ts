@@ -12,6 +12,7 @@ export type ErrorCode =
   | 'unsupported_media_type'
   | 'idempotency_key_reused'
   | 'quota_exceeded'
+  | 'too_many_requests'
   | 'internal_error'
   | 'service_unavailable';
 

@@ -1,4 +1,7 @@
+import { Post } from '../../src/modules/posts/post.entities.js';
+import { AppsService } from '../../src/modules/oauth/clients/apps.service.js';
 import { CallLog } from '../../src/modules/quota/calls/call-log.service.js';
+import { UsersService } from '../../src/modules/users/users.service.js';
 import { onOneEngine, onSqlite } from '../support/database.js';
 import { Member } from '../support/member.js';
 import { statementsWithoutBackground, TestApp, useTestApp } from '../support/test-app.js';
@@ -120,6 +123,49 @@ onOneEngine('Post page', (database) => {
     for (const other of others) expect(other).toEqual(first);
   });
 
+  it('C146 returns the same 404 while its author is blocked', async () => {
+    const blocked = await Member.join(app());
+    const { id } = await blocked.publish();
+    const { id: other } = await member.publish();
+    const changeStatus = (status: 'blocked' | 'active') =>
+      app().service(UsersService).changeStatus(blocked.user.id, status, { actor: 'test' });
+    expect((await open(id)).status).toBe(200);
+    await changeStatus('blocked');
+    const missing = await comparable(await open('post_01kahq5f3veqdr8bn3tdmx3q0a'));
+    expect(await comparable(await open(id))).toEqual(missing);
+    expect((await open(other)).status).toBe(200);
+    await changeStatus('active');
+    expect((await open(id)).status).toBe(200);
+  });
+
+  it('C146 returns the same 404 while the operator hides the posts of its app', async () => {
+    const { user } = member;
+    const first = await Member.join(app(), { user });
+    const { id } = await first.publish();
+    const { id: ofOtherApp } = await member.publish();
+    const apps = app().service(AppsService);
+    const { clientId } = first.client;
+    await apps.changeStatus(clientId, 'disabled', { actor: 'test' });
+    expect((await open(id)).status).toBe(200);
+    await apps.changeStatus(clientId, 'disabled', { actor: 'test' }, { hidePosts: true });
+    const missing = await comparable(await open('post_01kahq5f3veqdr8bn3tdmx3q0a'));
+    expect(await comparable(await open(id))).toEqual(missing);
+    expect((await open(ofOtherApp)).status).toBe(200);
+    // Through another app, the user still has the post.
+    expect((await member.get(`/posts/${id}`)).status).toBe(200);
+    await apps.changeStatus(clientId, 'enabled', { actor: 'test' });
+    expect((await open(id)).status).toBe(200);
+  });
+
+  it('shows a post that no app published', async () => {
+    const { id } = await member.publish();
+    const { manager } = app().dataSource;
+    const { clientId } = member.client;
+    await manager.update(Post, { id }, { clientId: null });
+    const response = await open(id).finally(() => manager.update(Post, { id }, { clientId }));
+    expect(response.status).toBe(200);
+  });
+
   it('is an error page without internals when its query fails', async () => {
     const { id } = await member.publish();
     await app().dataSource.query('ALTER TABLE posts RENAME COLUMN visibility TO hidden');
@@ -136,11 +182,11 @@ onOneEngine('Post page', (database) => {
     expect(response.headers.get('cache-control')).toBe('no-store');
   });
 
-  it('runs two SELECT statements, and one for an unknown post', async () => {
+  it('runs one SELECT statement, for an existing and for an unknown post', async () => {
     const { id } = await member.publish();
     await app().service(CallLog).flush();
     const statements = await statementsWithoutBackground(app(), () => htmlOf(id));
-    expect(statements).toHaveLength(2);
+    expect(statements).toHaveLength(1);
     expect(statements.filter((statement) => WRITE.test(statement))).toEqual([]);
     const missing = 'post_01kahq5f3veqdr8bn3tdmx3q0a';
     expect(await statementsWithoutBackground(app(), () => open(missing))).toHaveLength(1);

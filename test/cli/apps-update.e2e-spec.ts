@@ -51,6 +51,7 @@ onOneEngine('Command "app update"', (database) => {
       redirect_uris: [NEW_URI, OLD_URI],
       scopes: ['profile.read', 'posts.write'],
       status: 'enabled',
+      posts_hidden: false,
       created_at: before.createdAt.toISOString(),
     });
     expect(await find()).toEqual({ ...updated, scopes: ['profile.read', 'posts.write'] });

@@ -17,6 +17,7 @@ interface AppJson {
   redirect_uris: string[];
   scopes: string[];
   status: string;
+  posts_hidden: boolean;
   created_at: string;
 }
 
@@ -56,6 +57,7 @@ onOneEngine('Commands "app"', (database) => {
       redirect_uris: uris,
       scopes: ['profile.read', 'posts.write'],
       status: 'enabled',
+      posts_hidden: false,
       created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT.+Z$/),
     });
     expect(await liveSecrets(app.client_id, new Date())).toEqual([sha256(app.client_secret ?? '')]);
@@ -123,6 +125,43 @@ onOneEngine('Commands "app"', (database) => {
     const { client_id: id } = await register();
     expect(await cli.json('app', 'disable', id, '--yes')).toMatchObject({ status: 'disabled' });
     expect(await cli.json('app', 'enable', id)).toMatchObject({ status: 'enabled' });
+  });
+
+  it('C146 hides the posts of an app with "app disable --hide-posts", also later, until it is enabled', async () => {
+    const { client_id: id } = await register();
+    const disable = ['app', 'disable', id, '--yes'];
+    const hidden = async (): Promise<boolean> => {
+      const shown = await cli.json<AppJson>('app', 'show', id);
+      const { stdout } = await cli.run('app', 'show', id);
+      expect(/^posts +(hidden|shown)$/m.exec(stdout)?.[1] === 'hidden').toBe(shown.posts_hidden);
+      return shown.posts_hidden;
+    };
+    expect(await cli.json(...disable)).toMatchObject({ status: 'disabled', posts_hidden: false });
+    expect(await hidden()).toBe(false);
+    expect(await cli.json(...disable, '--hide-posts')).toMatchObject({
+      status: 'disabled',
+      posts_hidden: true,
+    });
+    expect(await hidden()).toBe(true);
+    await cli.json(...disable, '--hide-posts');
+    expect(await cli.json(...disable)).toMatchObject({ posts_hidden: true });
+    expect(await cli.json('app', 'enable', id)).toMatchObject({
+      status: 'enabled',
+      posts_hidden: false,
+    });
+    expect(await hidden()).toBe(false);
+    await cli.json(...disable, '--hide-posts');
+    const trail = await auditTrail(dataSource, id);
+    expect(
+      trail
+        .filter(({ action }) => /^app\.(disabled|enabled)$/.test(action))
+        .map(({ action, details }) => [action, details]),
+    ).toEqual([
+      ['app.disabled', {}],
+      ['app.disabled', { postsHidden: true }],
+      ['app.enabled', {}],
+      ['app.disabled', { postsHidden: true }],
+    ]);
   });
 
   it('O145 rejects an unknown app and a malformed client_id', async () => {

@@ -106,6 +106,10 @@ const COMMANDS: Readonly<Record<string, CommandCase>> = {
     },
     actions: ['quota.reconciled'],
   },
+  'post remove': {
+    args: async ({ member }) => [(await member.publish()).id],
+    actions: ['post.removed'],
+  },
   'post restore': {
     args: async ({ member }) => {
       const { id } = await member.publish();

@@ -22,16 +22,16 @@ const OPERATIONS = [
   ['get', '/dev/v1/posts', 'posts.read', '200', []],
   ['get', '/dev/v1/posts/{id}', 'posts.read', '200', ['404']],
   ['get', '/dev/v1/posts/{id}/analytics', 'analytics.read', '200', ['404']],
-  ['delete', '/dev/v1/posts/{id}', 'posts.write', '200', ['404']],
+  ['delete', '/dev/v1/posts/{id}', 'posts.write', '200', ['404', '429']],
   ['get', '/dev/v1/posts/{id}/comments', 'posts.read', '200', ['404']],
   [
     'post',
     '/dev/v1/posts/{id}/comments',
     'posts.write',
     '201',
-    ['404', '408', '409', '413', '415', '422'],
+    ['404', '408', '409', '413', '415', '422', '429'],
   ],
-  ['delete', '/dev/v1/comments/{id}', 'posts.write', '200', ['404']],
+  ['delete', '/dev/v1/comments/{id}', 'posts.write', '200', ['404', '429']],
   ['get', '/dev/v1/quota', 'any', '200', []],
 ] as const;
 

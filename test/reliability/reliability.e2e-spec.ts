@@ -13,7 +13,7 @@ const O_RANGES = [
 const C_RANGES = [
   [1, 114],
   [116, 117],
-  [139, 145],
+  [139, 148],
 ] as const;
 
 const numbersIn = (letter: string, ranges: readonly (readonly [number, number])[]): string[] =>

@@ -271,3 +271,21 @@ export const DOCUMENTS: Topic = {
     },
   },
 };
+
+export const ABUSE: Topic = {
+  title: 'Unwanted posts and too many writes',
+  rules: {
+    C146: {
+      rule: 'The public page of a post returns the 404 of a missing post while its author is blocked, and while the operator hides the posts of the app that published it (`app disable --hide-posts`, until `app enable`). Both take effect at once. Disabling an app alone hides nothing.',
+      source: 'own',
+    },
+    C147: {
+      rule: '`post remove` deletes any post at once, as if its author had, whatever its visibility and the status of the author. `post restore` restores it within `DELETED_POST_DAYS`.',
+      source: 'own',
+    },
+    C148: {
+      rule: 'A grant may add comments and delete posts and comments 60 times a minute in each process, together. Beyond that they return 429 `too_many_requests` with `Retry-After` and `RateLimit`, and change nothing. Failed requests and repeats with an `Idempotency-Key` count; rejected ones do not. The limit is checked after token and scope, and before the body is read. Publishing has the monthly quota instead.',
+      source: 'own; RateLimit header draft',
+    },
+  },
+};

@@ -19,7 +19,7 @@ import {
   THROTTLING,
 } from './server-rules.js';
 import { AUTHENTICATION, BODIES, TRANSPORT } from './request-rules.js';
-import { DOCUMENTS, FIELDS, LISTS, QUOTA } from './resource-rules.js';
+import { ABUSE, DOCUMENTS, FIELDS, LISTS, QUOTA } from './resource-rules.js';
 import type { Topic } from './topic.js';
 
 /**
@@ -48,4 +48,5 @@ export const TOPICS: readonly Topic[] = [
   LISTS,
   QUOTA,
   DOCUMENTS,
+  ABUSE,
 ];

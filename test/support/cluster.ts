@@ -5,7 +5,7 @@ import { newSmsFile, SmsInbox } from './doubles.js';
 import { freePort } from './free-port.js';
 import { type ServiceProcess, type ProcessSettings, startProcess } from './service-process.js';
 import { byExtent } from '../suite.js';
-import { UNLIMITED_SIGN_INS } from './test-app.js';
+import { TEST_LIMITS } from './test-app.js';
 
 /** The number of rounds of a race. `npm run test:races` sets a higher number. */
 export const ROUNDS = Number(process.env.RACE_ROUNDS ?? byExtent({ whole: 10, quick: 2 }));
@@ -56,7 +56,7 @@ export async function startCluster(
 ): Promise<Cluster> {
   const publicUrl = `http://127.0.0.1:${await freePort()}`;
   const env = {
-    ...UNLIMITED_SIGN_INS,
+    ...TEST_LIMITS,
     PUBLIC_URL: publicUrl,
     SMS_FILE: newSmsFile(),
     OTP_PEPPER: randomBytes(32).toString('hex'),

@@ -8,7 +8,7 @@ import { newSmsFile, SmsInbox } from './doubles.js';
 import { freePort } from './free-port.js';
 import { expectNoCredential } from './invariants.js';
 import { collectFromProcess } from './response-collector.js';
-import { UNLIMITED_SIGN_INS, TestApp } from './test-app.js';
+import { TEST_LIMITS, TestApp } from './test-app.js';
 
 const START_TIMEOUT_MS = 30_000;
 const STOP_TIMEOUT_MS = 10_000;
@@ -189,7 +189,7 @@ export async function startService({
     const settings = { PORT: port, SMS_FILE: smsFile, MIGRATE: '0', DEMO: '0' };
     const service = await startProcess({
       url,
-      env: { ...UNLIMITED_SIGN_INS, ...settings, ...ownEnv },
+      env: { ...TEST_LIMITS, ...settings, ...ownEnv },
     });
     return {
       app,

@@ -38,14 +38,22 @@ import { collectFrom } from './response-collector.js';
 /** The value that switches a rate limit off. */
 export const UNLIMITED = 0;
 
-/** Sets rate limits. Disables `address-messages-per-hour`: many test users sign in from one address within an hour. */
+/** The limits that tests switch off, with the reason. */
+const SWITCHED_OFF = {
+  // Many test users sign in from one address within an hour.
+  'address-messages-per-hour': UNLIMITED,
+  // The clock of a test stands still, so all comments and deletions of a test fall into one minute.
+  'grant-writes-per-minute': UNLIMITED,
+} as const satisfies Partial<RateLimits>;
+
+/** Sets rate limits. Disables those of `SWITCHED_OFF` that are not set. */
 export function rateLimits(limits: Partial<RateLimits>): { RATE_LIMITS: string } {
-  const changed = Object.entries({ 'address-messages-per-hour': UNLIMITED, ...limits });
+  const changed = Object.entries({ ...SWITCHED_OFF, ...limits });
   return { RATE_LIMITS: changed.map(([name, limit]) => `${name}=${limit}`).join(',') };
 }
 
-/** The environment of most tests. Only `address-messages-per-hour` is disabled; the other limits have their defaults. */
-export const UNLIMITED_SIGN_INS = rateLimits({});
+/** The environment of most tests: the default limits, without those of `SWITCHED_OFF`. */
+export const TEST_LIMITS = rateLimits({});
 
 /** The defaults of the service, for tests about limits. */
 export const DEFAULT_LIMITS = { RATE_LIMITS: '' };
@@ -79,7 +87,7 @@ export class TestApp {
       DATABASE_URL: url,
       DEMO: '0',
       LOG_LEVEL: 'fatal',
-      ...UNLIMITED_SIGN_INS,
+      ...TEST_LIMITS,
       ...env,
     });
     const clock = new FixedClock();

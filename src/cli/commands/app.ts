@@ -15,6 +15,7 @@ function appResult(app: RegisteredApp, secret?: string): Result {
     ...app.redirectUris.map((uri, index) => [index === 0 ? 'redirect_uris' : '', uri]),
     ['scopes', app.scopes.join(' ')],
     ['status', statusOf(app)],
+    ['posts', app.postsHidden ? 'hidden' : 'shown'],
     ['created_at', app.createdAt.toISOString()],
   ];
   const note = secret === undefined ? undefined : SECRET_SHOWN_ONCE;
@@ -31,6 +32,7 @@ function appJson(app: RegisteredApp, secret?: string): object {
     redirect_uris: app.redirectUris,
     scopes: app.scopes,
     status: statusOf(app),
+    posts_hidden: app.postsHidden,
     created_at: app.createdAt.toISOString(),
   };
 }
@@ -164,19 +166,31 @@ function addUpdate(app: CliCommand): void {
     });
 }
 
+interface DisableOptions {
+  hidePosts?: boolean;
+}
+
 function addDisable(app: CliCommand): void {
   app
     .command('disable')
     .summary('Disable an app.')
-    .description('Disable an app. Its tokens and authorization requests are rejected immediately.')
+    .description(
+      'Disable an app. Its tokens and authorization requests are rejected immediately. Its posts stay unless --hide-posts is given, also for an app that is already disabled.',
+    )
     .argument('<client_id>')
+    .option('--hide-posts', 'also hide the public pages of its posts, until "app enable"')
     .requiresConfirmation()
-    .examples(`app disable ${CLIENT_ID} --reason "Requested by the partner"`)
-    .execute(async (session, clientId: string) => {
+    .examples(
+      `app disable ${CLIENT_ID} --reason "Requested by the partner"`,
+      `app disable ${CLIENT_ID} --hide-posts --reason "Publishes spam"`,
+    )
+    .execute(async (session, clientId: string, { hidePosts = false }: DisableOptions) => {
       const apps = session.get('AppsService');
       const { name } = await apps.get(clientId);
-      await session.confirm(`Disable "${name}" and reject all its tokens?`);
-      return appResult(await apps.changeStatus(clientId, 'disabled', session.change));
+      const posts = hidePosts ? ', and hide the public pages of its posts' : '';
+      await session.confirm(`Disable "${name}" and reject all its tokens${posts}?`);
+      const options = { hidePosts };
+      return appResult(await apps.changeStatus(clientId, 'disabled', session.change, options));
     });
 }
 
@@ -184,7 +198,9 @@ function addEnable(app: CliCommand): void {
   app
     .command('enable')
     .summary('Enable an app.')
-    .description('Enable a disabled app. Its tokens become valid again unless they have expired.')
+    .description(
+      'Enable a disabled app. Its tokens become valid again unless they have expired. The public pages of its posts are shown again.',
+    )
     .argument('<client_id>')
     .acceptsReason()
     .examples(`app enable ${CLIENT_ID} --reason "Requested by the partner"`)

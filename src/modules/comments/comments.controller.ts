@@ -9,9 +9,10 @@ import {
 import type { Response } from 'express';
 import { CallerOf, type Caller } from '../../platform/access/caller.js';
 import { Scopes } from '../../platform/access/scopes.decorator.js';
+import { LimitWrites } from '../../platform/access/write-limit.js';
 import type { Page } from '../../platform/database/list-page.js';
 import { ApiErrors, ApiServerErrors } from '../../platform/http/errors/api-errors.js';
-import { DeletedResponse, DEV_V1 } from '../../platform/http/developer-api.js';
+import { DeletedResponse, DEV_V1, WRITE_LIMIT_HEADERS } from '../../platform/http/developer-api.js';
 import { AcceptsJson } from '../../platform/http/validation/json-body.js';
 import { ReturnsPage, pagingQuery } from '../../platform/http/pagination.js';
 import {
@@ -56,6 +57,7 @@ export class CommentsController {
 
   @Post('posts/:id/comments')
   @Scopes('posts.write')
+  @LimitWrites()
   @AcceptsIdempotencyKey()
   @AcceptsJson({
     errorExample: {
@@ -68,7 +70,10 @@ export class CommentsController {
     operationId: 'createComment',
     summary: "Create a comment on one of the user's posts",
   })
-  @ApiCreatedResponse({ type: CommentResponse, headers: REPLAYED_HEADER })
+  @ApiCreatedResponse({
+    type: CommentResponse,
+    headers: { ...REPLAYED_HEADER, ...WRITE_LIMIT_HEADERS },
+  })
   @ApiErrors(parentNotOnPost())
   @ApiPostId()
   async createComment(
@@ -87,9 +92,10 @@ export class CommentsController {
 
   @Delete('comments/:id')
   @Scopes('posts.write')
+  @LimitWrites()
   @HttpCode(200)
   @ApiOperation({ operationId: 'deleteComment', summary: 'Delete a comment that the user wrote' })
-  @ApiOkResponse({ type: DeletedResponse })
+  @ApiOkResponse({ type: DeletedResponse, headers: WRITE_LIMIT_HEADERS })
   @ApiParam({
     name: 'id',
     description: 'Identifier of a comment that the user wrote.',

@@ -1,5 +1,6 @@
 import { Module, type MiddlewareConsumer, type NestModule, type Type } from '@nestjs/common';
 import { PagesModule } from '../../pages/pages.module.js';
+import { CallLimitStorage } from '../../platform/http/call-limit-storage.js';
 import { QuotaModule } from '../quota/quota.module.js';
 import { UsersModule } from '../users/users.module.js';
 import { AccountSignInController } from './account/account-sign-in.controller.js';
@@ -36,7 +37,6 @@ import { SignInFlowService } from './sign-in/sign-in-flow.js';
 import { SignInController } from './authorize/sign-in.controller.js';
 import { SignInService } from './sign-in/sign-in.service.js';
 import { SmsQueue } from './sign-in/sms/sms-queue.js';
-import { CallLimitStorage } from './rate-limit/call-limits.js';
 import { FailedAttempts } from './rate-limit/failed-attempts.js';
 import { RateLimitReporter } from './rate-limit/rate-limit-reporter.js';
 import { RateLimitRepository } from './rate-limit/rate-limit.repository.js';
@@ -92,6 +92,7 @@ const repositories: Type[] = [
     RateLimitReporter,
     SlidingWindowCounter,
     FailedAttempts,
+    // Its own, so that calls from many addresses cannot evict the counts of the developer API.
     CallLimitStorage,
     AppsService,
     AppSecretsService,

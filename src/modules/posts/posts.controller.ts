@@ -3,9 +3,15 @@ import { ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestj
 import type { Response } from 'express';
 import { CallerOf, type Caller } from '../../platform/access/caller.js';
 import { Scopes } from '../../platform/access/scopes.decorator.js';
+import { LimitWrites } from '../../platform/access/write-limit.js';
 import type { Page } from '../../platform/database/list-page.js';
 import { ApiErrors, ApiServerErrors } from '../../platform/http/errors/api-errors.js';
-import { DeletedResponse, DEV_V1, RATE_LIMIT_HEADERS } from '../../platform/http/developer-api.js';
+import {
+  DeletedResponse,
+  DEV_V1,
+  RATE_LIMIT_HEADERS,
+  WRITE_LIMIT_HEADERS,
+} from '../../platform/http/developer-api.js';
 import { AcceptsJson } from '../../platform/http/validation/json-body.js';
 import { ReturnsPage, pagingQuery } from '../../platform/http/pagination.js';
 import { TIME } from '../../platform/http/validation/schemas.openapi.js';
@@ -109,9 +115,10 @@ export class PostsController {
 
   @Delete(':id')
   @Scopes('posts.write')
+  @LimitWrites()
   @HttpCode(200)
   @ApiOperation({ operationId: 'deletePost', summary: "Delete one of the user's posts" })
-  @ApiOkResponse({ type: DeletedResponse })
+  @ApiOkResponse({ type: DeletedResponse, headers: WRITE_LIMIT_HEADERS })
   @ApiPostId()
   async deletePost(
     @CallerOf() { userId }: Caller,

@@ -20,21 +20,13 @@ import { entities, type Transaction } from '../../platform/database/transaction.
 import { User } from '../users/user.entity.js';
 import { Post, PostLike } from './post.entities.js';
 
-const PUBLIC_COLUMNS = {
-  id: true,
-  userId: true,
-  title: true,
-  content: true,
-  images: true,
-  tags: true,
-  neighborhood: true,
-  createdAt: true,
-} as const;
-
 export type PostItem = Pick<Post, 'id' | 'content' | 'createdAt'>;
 export type PostDetails = PostItem & Pick<Post, 'tags' | 'reachKm' | 'visibility'>;
 export type PostCounts = Pick<Post, 'id' | 'likeCount' | 'commentCount' | 'createdAt'>;
-export type PublicPost = Pick<Post, keyof typeof PUBLIC_COLUMNS>;
+export type PublicPost = Pick<
+  Post,
+  'id' | 'title' | 'content' | 'images' | 'tags' | 'neighborhood' | 'createdAt'
+> & { author: string };
 
 const FIND_OWN = `
   SELECT id, user_id AS userId, content, created_at AS createdAt, tags, reach_km AS reachKm, visibility
@@ -42,6 +34,14 @@ const FIND_OWN = `
 const FIND_OWN_COUNTS = `
   SELECT id, user_id AS userId, like_count AS likeCount, comment_count AS commentCount, created_at AS createdAt
   FROM posts`;
+/** Posts that were published in the network itself have no app. */
+const FIND_PUBLIC = `
+  SELECT posts.id, posts.title, posts.content, posts.images, posts.tags, posts.neighborhood, posts.created_at AS createdAt,
+    users.name AS author
+  FROM posts
+  JOIN users ON users.id = posts.user_id AND users.status = 'active'
+  LEFT JOIN apps ON apps.client_id = posts.client_id
+  WHERE posts.id = ? AND posts.visibility = 'public' AND posts.deleted_at IS NULL AND apps.posts_hidden_at IS NULL`;
 const INCREMENT_OWN_COMMENT_COUNT = `
   UPDATE posts SET comment_count = comment_count + 1
   WHERE id = ? AND user_id = ? AND deleted_at IS NULL`;
@@ -100,12 +100,14 @@ export class PostsRepository {
     return posts.map((post) => ({ ...post, createdAt: storedTime(post.createdAt) }));
   }
 
-  /** Returns null for a post that is not public. */
-  findPublic(id: string): Promise<PublicPost | null> {
-    return this.dataSource.manager.findOne(Post, {
-      select: PUBLIC_COLUMNS,
-      where: { id, visibility: 'public', deletedAt: IsNull() },
-    });
+  /** Returns null for a post that is not public, whose author is blocked or erased, or whose app's posts are hidden. */
+  async findPublic(id: string): Promise<PublicPost | null> {
+    if (!isId('post', id)) return null;
+    const [post] = await readRows<RawRow<PublicPost>>(this.dataSource, FIND_PUBLIC, [id]);
+    if (!post) return null;
+    const images = JSON.parse(post.images) as string[];
+    const tags = JSON.parse(post.tags) as string[];
+    return { ...post, images, tags, createdAt: storedTime(post.createdAt) };
   }
 
   /** Returns false if the user has no such post. */
@@ -113,6 +115,16 @@ export class PostsRepository {
     if (!isId('post', id)) return false;
     const own = { id, userId, deletedAt: IsNull() };
     const { affected } = await entities(tx).update(Post, own, { deletedAt: now });
+    return affected === 1;
+  }
+
+  /** Deletes a post of any user. Returns false if there is no such post. */
+  async softDelete(tx: Transaction, id: string, now: Date): Promise<boolean> {
+    const { affected } = await entities(tx).update(
+      Post,
+      { id, deletedAt: IsNull() },
+      { deletedAt: now },
+    );
     return affected === 1;
   }
 
@@ -124,8 +136,9 @@ export class PostsRepository {
   }
 
   /** A post of any user, deleted or not. */
-  findAny(tx: Transaction, id: string): Promise<Pick<Post, 'userId' | 'deletedAt'> | null> {
-    return entities(tx).findOne(Post, {
+  findAny(id: string, tx?: Transaction): Promise<Pick<Post, 'userId' | 'deletedAt'> | null> {
+    const manager = tx ? entities(tx) : this.dataSource.manager;
+    return manager.findOne(Post, {
       select: { id: true, userId: true, deletedAt: true },
       where: { id },
     });

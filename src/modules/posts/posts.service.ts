@@ -65,6 +65,13 @@ interface Publish {
   saveResult: ((tx: Transaction) => Promise<void>) | undefined;
 }
 
+/** `removed` is false if the post was already deleted. */
+export interface Removal {
+  id: string;
+  userId: string;
+  removed: boolean;
+}
+
 /** `restored` is false if the post was not deleted. */
 export interface Restoration {
   id: string;
@@ -175,14 +182,15 @@ export class PostsService {
     return counts;
   }
 
-  /** @throws PostNotFound also if the post is not public, its author was erased, or permalinks point to another site */
-  async readPublic(id: string): Promise<PublicPost & { author: string }> {
+  /**
+   * @throws PostNotFound also if the post is not public, its author was blocked or erased, the posts of its app are hidden, or
+   *   permalinks point to another site
+   */
+  async readPublic(id: string): Promise<PublicPost> {
     if (this.config.siteUrl !== this.config.publicUrl) throw new PostNotFound();
-    const post = isId('post', id) ? await this.repository.findPublic(id) : null;
+    const post = await this.repository.findPublic(id);
     if (!post) throw new PostNotFound();
-    const author = await this.users.author(post.userId);
-    if (!author) throw new PostNotFound();
-    return { ...post, author: author.name };
+    return post;
   }
 
   /** @throws PostNotFound also if the post is already deleted */
@@ -191,6 +199,27 @@ export class PostsService {
     await this.transactions.run(async (tx) => {
       if (!(await this.repository.softDeleteOwn(tx, userId, id, now))) throw new PostNotFound();
       await this.users.decrementPostCount(tx, userId);
+    });
+  }
+
+  /** The author of a post, deleted or not, for operators. @throws NotFound */
+  async authorOf(id: string): Promise<string> {
+    const post = isId('post', id) ? await this.repository.findAny(id) : null;
+    if (!post) throw unknownPost(id);
+    return post.userId;
+  }
+
+  /** Deletes a post of any user, for operators. `restore` undoes it. @throws NotFound */
+  async remove(id: string, change: Change): Promise<Removal> {
+    const userId = await this.authorOf(id);
+    const now = this.clock.now();
+    return this.transactions.run(async (tx) => {
+      const removed = await this.repository.softDelete(tx, id, now);
+      if (removed) {
+        await this.users.decrementPostCount(tx, userId);
+        await this.audit.record(tx, 'post.removed', id, change, { userId });
+      }
+      return { id, userId, removed };
     });
   }
 
@@ -205,7 +234,7 @@ export class PostsService {
     return this.transactions.run(async (tx) => {
       // Write first: on SQLite, a transaction that reads first fails if another process writes in between.
       const restored = await this.repository.undelete(tx, id, since);
-      const post = await this.repository.findAny(tx, id);
+      const post = await this.repository.findAny(id, tx);
       if (!post) throw unknownPost(id);
       const { userId, deletedAt } = post;
       if (deletedAt)

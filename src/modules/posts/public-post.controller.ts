@@ -25,7 +25,7 @@ import { ERROR_STATUS } from '../../platform/http/errors/api-errors.js';
 import { toAppError } from '../../platform/http/errors/http-error.js';
 import { PostsService } from './posts.service.js';
 
-/** Renders errors as HTML pages. Missing and deleted posts, and posts that are not public, have the same page. */
+/** Renders errors as HTML pages. Missing, deleted and hidden posts, and posts that are not public, have the same page. */
 @Catch()
 export class PublicPostErrorFilter implements ExceptionFilter {
   private readonly logger = new Logger(PublicPostErrorFilter.name);
@@ -83,7 +83,7 @@ export class PublicPostController {
     response
       .vary('Accept-Language')
       .set(pageHeaders({ secure: this.config.secure, language }))
-      // Caches must revalidate, because the post may be deleted.
+      // Caches must revalidate, because the post may be deleted or hidden.
       .set('Cache-Control', 'no-cache')
       .send(html);
   }

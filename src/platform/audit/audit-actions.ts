@@ -26,6 +26,7 @@ export const AUDIT_ACTIONS = [
   'otp.device_distrusted',
   'otp.locked',
   'otp.send_failed',
+  'post.removed',
   'post.restored',
   'quota.reconciled',
   'quota.set',

@@ -111,7 +111,7 @@ const service = {
   SITE_URL: documented(
     baseUrl.optional(),
     'Base URL of permalinks to posts. Default: `PUBLIC_URL`, where the service shows public posts itself.',
-    'A network that shows posts on its own site.',
+    'Every production installation: posts are content of users, and belong on another host than the sign-in pages.',
   ),
   PORT: documented(
     wholeNumber(0, 65_535).default(3000),

@@ -32,6 +32,10 @@ export const RATE_LIMITS = {
   'phone-messages-per-hour': [5, 'text messages to a phone number'],
   'phone-messages-per-day': [10, 'text messages to a phone number'],
   'address-messages-per-hour': [20, 'text messages requested from an IP address'],
+  'grant-writes-per-minute': [
+    60,
+    'new comments, and deletions of posts and comments, by an app for a user',
+  ],
 } as const satisfies Readonly<Record<string, readonly [limit: number, description: string]>>;
 
 export type RateLimitName = keyof typeof RATE_LIMITS;

@@ -101,7 +101,7 @@ export interface QuotaState {
   /** Length of the period. */
   windowSeconds: number;
   remaining: number;
-  /** Seconds until `remaining` is `quota` again. */
+  /** Seconds until `remaining` rises: when a calendar month ends, or the oldest request leaves a sliding window. */
   resetSeconds: number;
 }
 
@@ -114,7 +114,7 @@ export function rateLimitHeaders(state: QuotaState): Record<string, string> {
   };
 }
 
-/** The OpenAPI documentation of these headers. */
+/** The OpenAPI documentation of these headers, for the monthly quota. */
 export const RATE_LIMIT_HEADERS = {
   'RateLimit-Policy': {
     description:
@@ -126,5 +126,24 @@ export const RATE_LIMIT_HEADERS = {
     description: 'The rest of the quota: r posts, for t seconds until the month ends.',
     schema: { type: 'string' as const, pattern: '^"posts-month";r=[0-9]+;t=[0-9]+$' },
     example: '"posts-month";r=87;t=826200',
+  },
+};
+
+/** The policy of the limit of comments and deletions (`LimitWrites`). */
+export const WRITES_MINUTE = 'writes-minute';
+
+/** The OpenAPI documentation of these headers, for the limit of comments and deletions. */
+export const WRITE_LIMIT_HEADERS = {
+  'RateLimit-Policy': {
+    description:
+      "The limit of the app's comments and deletions for the user: q in a sliding window of w seconds. Missing when they are unlimited.",
+    schema: { type: 'string' as const, pattern: '^"writes-minute";q=[0-9]+;w=60$' },
+    example: '"writes-minute";q=60;w=60',
+  },
+  RateLimit: {
+    description:
+      'The rest of the limit: r comments and deletions. It rises in t seconds, when the oldest one leaves the window.',
+    schema: { type: 'string' as const, pattern: '^"writes-minute";r=[0-9]+;t=[0-9]+$' },
+    example: '"writes-minute";r=57;t=42',
   },
 };

@@ -49,6 +49,7 @@ export async function registerApp(service: Unprivileged): Promise<TestClient> {
     redirectUris: [REDIRECT_URI],
     scopes: [...SCOPES],
     enabled: true,
+    postsHidden: false,
     createdAt: new Date(),
   };
 }

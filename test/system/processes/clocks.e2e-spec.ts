@@ -8,7 +8,7 @@ import { Cluster } from '../../support/cluster.js';
 import { onOneEngine } from '../../support/database.js';
 import { json, type TokenBody } from '../../support/responses.js';
 import { type ServiceProcess, startProcess } from '../../support/service-process.js';
-import { UNLIMITED_SIGN_INS, useTestApp } from '../../support/test-app.js';
+import { TEST_LIMITS, useTestApp } from '../../support/test-app.js';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -20,7 +20,7 @@ onOneEngine('Token lifetimes in a process with TZ=Asia/Tokyo', (database) => {
 
   beforeAll(async () => {
     app().clock.set(new Date().toISOString());
-    const env = { ...UNLIMITED_SIGN_INS, TZ: 'Asia/Tokyo', MIGRATE: '0', DEMO: '0' };
+    const env = { ...TEST_LIMITS, TZ: 'Asia/Tokyo', MIGRATE: '0', DEMO: '0' };
     service = await startProcess({ url: database.url, env });
   });
   afterAll(() => service?.stop());

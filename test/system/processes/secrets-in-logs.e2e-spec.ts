@@ -14,7 +14,7 @@ import { warningsAndErrors, requestLines } from '../../support/logs.js';
 import { json, type TokenBody } from '../../support/responses.js';
 import { type ServiceProcess, startProcess } from '../../support/service-process.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
-import { UNLIMITED_SIGN_INS, type TestClient, useTestApp } from '../../support/test-app.js';
+import { TEST_LIMITS, type TestClient, useTestApp } from '../../support/test-app.js';
 
 const TIMEOUT_MS = 120_000;
 /** SQL statements, query parameters and headers (also as members of JSON): any of them may contain a secret. */
@@ -32,7 +32,7 @@ onOneEngine('Verbose log', (database) => {
   beforeAll(async () => {
     setupApp().clock.set(new Date().toISOString());
     if (database.engine.kind !== 'sqlite') proxy = await TcpProxy.start(database.url);
-    const env = { ...UNLIMITED_SIGN_INS, LOG_LEVEL: 'trace', DB_TIMEOUT_MS: '1000', DEMO: '0' };
+    const env = { ...TEST_LIMITS, LOG_LEVEL: 'trace', DB_TIMEOUT_MS: '1000', DEMO: '0' };
     service = await startProcess({ url: proxy?.url ?? database.url, env });
     site = new Cluster(service.baseUrl, [service]);
   });

@@ -17,6 +17,7 @@ const APP: RegisteredApp = {
   scopes: SCOPES,
   redirectUris: [REDIRECT_URI],
   enabled: true,
+  postsHidden: false,
   createdAt: new Date('2026-11-21T09:30:00.000Z'),
 };
 const PUBLIC_APP: RegisteredApp = { ...APP, kind: 'public' };

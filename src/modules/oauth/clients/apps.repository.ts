@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource } from 'typeorm';
+import { DataSource, IsNull } from 'typeorm';
 import { BatchLoader } from '../../../platform/database/batch-loader.js';
 import { storedTime } from '../../../platform/database/columns.js';
 import { insertAll, insertRow, readRows, unchanged } from '../../../platform/database/sql.js';
@@ -9,12 +9,13 @@ import { isId } from '../../../platform/ids.js';
 import { corsOrigin } from '../protocol/redirect-uri.js';
 import { App, AppRedirectUri } from './client.entities.js';
 
-interface AppRow extends Omit<App, 'createdAt'> {
+interface AppRow extends Omit<App, 'postsHiddenAt' | 'createdAt'> {
+  postsHiddenAt: Date | string | null;
   createdAt: Date | string;
 }
 
 const FIND_APP = `
-  SELECT client_id AS clientId, name, kind, scope, status, created_at AS createdAt
+  SELECT client_id AS clientId, name, kind, scope, status, posts_hidden_at AS postsHiddenAt, created_at AS createdAt
   FROM apps WHERE`;
 
 @Injectable()
@@ -31,7 +32,9 @@ export class AppsRepository {
     const app = tx
       ? (await readRows<AppRow>(tx, `${FIND_APP} client_id = ?`, [clientId]))[0]
       : await this.apps.find(clientId);
-    return app ? { ...app, createdAt: storedTime(app.createdAt) } : null;
+    if (!app) return null;
+    const postsHiddenAt = app.postsHiddenAt === null ? null : storedTime(app.postsHiddenAt);
+    return { ...app, postsHiddenAt, createdAt: storedTime(app.createdAt) };
   }
 
   /** @throws NotFound */
@@ -110,10 +113,24 @@ export class AppsRepository {
     await this.insertRedirectUris(tx, clientId, redirectUris);
   }
 
-  /** Returns false if the app already has this status or does not exist. */
+  /** An enabled app's posts are never hidden. Returns false if the app already has this status or does not exist. */
   async changeStatus(tx: Transaction, clientId: string, status: App['status']): Promise<boolean> {
-    const other = status === 'enabled' ? 'disabled' : 'enabled';
-    const { affected } = await entities(tx).update(App, { clientId, status: other }, { status });
+    const enabled = status === 'enabled';
+    const { affected } = await entities(tx).update(
+      App,
+      { clientId, status: enabled ? 'disabled' : 'enabled' },
+      { status, ...(enabled && { postsHiddenAt: null }) },
+    );
+    return affected === 1;
+  }
+
+  /** Returns false if the app is not disabled, or its posts are already hidden. */
+  async hidePosts(tx: Transaction, clientId: string, now: Date): Promise<boolean> {
+    const { affected } = await entities(tx).update(
+      App,
+      { clientId, status: 'disabled', postsHiddenAt: IsNull() },
+      { postsHiddenAt: now },
+    );
     return affected === 1;
   }
 

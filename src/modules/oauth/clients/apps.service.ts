@@ -60,6 +60,8 @@ export interface RegisteredApp {
   scopes: readonly Scope[];
   redirectUris: readonly string[];
   enabled: boolean;
+  /** Whether the public pages of the app's posts are hidden. */
+  postsHidden: boolean;
   createdAt: Date;
 }
 
@@ -150,19 +152,26 @@ export class AppsService {
     return this.repository.hasOrigin(normalized, clientId);
   }
 
-  /** Takes effect with the next request. @throws NotFound */
+  /**
+   * Takes effect with the next request. Enabling an app shows its posts again.
+   * @param options.hidePosts also hides the public pages of the posts of an app that is disabled, now or already
+   * @throws NotFound
+   */
   async changeStatus(
     clientId: string,
     status: App['status'],
     change: Change,
+    { hidePosts = false } = {},
   ): Promise<RegisteredApp> {
-    const app = await this.get(clientId);
+    await this.repository.require(clientId);
     await this.transactions.run(async (tx) => {
-      if (await this.repository.changeStatus(tx, clientId, status)) {
-        await this.audit.record(tx, `app.${status}`, clientId, change);
-      }
+      const changed = await this.repository.changeStatus(tx, clientId, status);
+      const hidden = hidePosts && (await this.repository.hidePosts(tx, clientId, this.clock.now()));
+      const details = hidden ? { postsHidden: true } : {};
+      if (changed || hidden)
+        await this.audit.record(tx, `app.${status}`, clientId, change, details);
     });
-    return { ...app, enabled: status === 'enabled' };
+    return this.get(clientId);
   }
 
   /**
@@ -208,7 +217,7 @@ function differences<T extends object>(before: T, after: T): Record<string, obje
 }
 
 function toRegisteredApp(app: App, redirectUris: readonly string[]): RegisteredApp {
-  const { clientId, name, kind, scope, status, createdAt } = app;
+  const { clientId, name, kind, scope, status, postsHiddenAt, createdAt } = app;
   return {
     clientId,
     name,
@@ -216,6 +225,7 @@ function toRegisteredApp(app: App, redirectUris: readonly string[]): RegisteredA
     scopes: parseScope(scope),
     redirectUris,
     enabled: status === 'enabled',
+    postsHidden: postsHiddenAt !== null,
     createdAt,
   };
 }

@@ -13,7 +13,7 @@ import {
   MAX_FIELD_ERRORS,
   ServiceUnavailable,
 } from '../../errors.js';
-import { RATE_LIMIT_HEADERS } from '../developer-api.js';
+import { RATE_LIMIT_HEADERS, WRITE_LIMIT_HEADERS, WRITES_MINUTE } from '../developer-api.js';
 import { REQUEST_ID_PATTERN } from '../http-request-context.js';
 import { extensibleEnumOf, RETRY_AFTER } from '../validation/schemas.openapi.js';
 import { InternalError } from './http-error.js';
@@ -32,6 +32,7 @@ export const ERROR_STATUS: Readonly<Record<ErrorCode, number>> = {
   unsupported_media_type: 415,
   idempotency_key_reused: 422,
   quota_exceeded: 429,
+  too_many_requests: 429,
   internal_error: 500,
   service_unavailable: 503,
 };
@@ -135,7 +136,7 @@ export class ErrorResponse {
 }
 
 /** Documentation of the headers of error responses. */
-const HEADERS: ApiResponseOptions['headers'] = {
+const HEADERS: NonNullable<ApiResponseOptions['headers']> = {
   'WWW-Authenticate': {
     description: 'The challenge (RFC 6750 §3).',
     schema: { type: 'string', minLength: 1 },
@@ -172,9 +173,11 @@ export const ApiServerErrors = (): MethodDecorator & ClassDecorator =>
   ApiErrors(new InternalError(), new ServiceUnavailable());
 
 function documented(headers: Readonly<Record<string, string>>): ApiResponseOptions['headers'] {
+  const isWriteLimit = headers['RateLimit']?.startsWith(`"${WRITES_MINUTE}"`) === true;
+  const documentation: typeof HEADERS = { ...HEADERS, ...(isWriteLimit && WRITE_LIMIT_HEADERS) };
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => {
-      const header = HEADERS?.[name];
+      const header = documentation[name];
       if (header === undefined || '$ref' in header)
         throw new Error(`The header ${name} has no documentation in HEADERS.`);
       const example = name in RETRY_AFTER ? Number(value) : value;

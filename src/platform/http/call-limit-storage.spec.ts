@@ -1,5 +1,5 @@
-import { MINUTE, SECOND, type Clock } from '../../../platform/clock.js';
-import { CallLimitStorage } from './call-limits.js';
+import { MINUTE, SECOND, type Clock } from '../clock.js';
+import { CallLimitStorage } from './call-limit-storage.js';
 
 const WINDOW = 15 * MINUTE;
 const SLOT = WINDOW / 60;
