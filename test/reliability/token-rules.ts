@@ -150,7 +150,7 @@ export const REFRESH: Topic = {
   title: 'Refresh',
   rules: {
     O91: {
-      rule: 'A valid refresh returns a new access token and always a new refresh token, with all scopes of the grant, for public and confidential apps.',
+      rule: 'A valid refresh returns a new access token and always a new refresh token, with all scopes of the grant, for public and confidential apps. Beyond 120 refreshes of a grant in an hour, repeats included, it returns 429 `too_many_attempts` with `Retry-After` and consumes nothing. Each process counts in memory, exactly also under concurrency.',
       source: 'RFC 6749 §6; RFC 9700 §4.14.2',
     },
     O92: {

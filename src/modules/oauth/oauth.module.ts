@@ -36,7 +36,7 @@ import { SignInFlowService } from './sign-in/sign-in-flow.js';
 import { SignInController } from './authorize/sign-in.controller.js';
 import { SignInService } from './sign-in/sign-in.service.js';
 import { SmsQueue } from './sign-in/sms/sms-queue.js';
-import { CallLimitStorage } from './rate-limit/call-limits.js';
+import { CallLimitStorage, RefreshLimit } from './rate-limit/call-limits.js';
 import { FailedAttempts } from './rate-limit/failed-attempts.js';
 import { RateLimitReporter } from './rate-limit/rate-limit-reporter.js';
 import { RateLimitRepository } from './rate-limit/rate-limit.repository.js';
@@ -93,6 +93,7 @@ const repositories: Type[] = [
     SlidingWindowCounter,
     FailedAttempts,
     CallLimitStorage,
+    RefreshLimit,
     AppsService,
     AppSecretsService,
     ClientAuthenticator,

@@ -13,7 +13,7 @@ import { Clock, SECOND } from '../../../platform/clock.js';
 import { AppConfig } from '../../../platform/config/app-config.js';
 import { TooManyAttempts } from '../protocol/oauth.errors.js';
 import { RateLimitReporter } from './rate-limit-reporter.js';
-import { callLimits, type RateLimitGroup } from './rate-limits.js';
+import { callLimits, type RateLimit, type RateLimitGroup, refreshLimit } from './rate-limits.js';
 import { RequestKeys } from './request-keys.js';
 
 /*
@@ -70,6 +70,37 @@ export class CallLimitStorage implements ThrottlerStorage {
       isBlocked,
       timeToBlockExpire: isBlocked ? seconds : 0,
     };
+  }
+}
+
+/** Limits the refreshes of a grant, because each stores rows: a client that refreshes in a loop would fill the disk. */
+@Injectable()
+export class RefreshLimit {
+  private readonly limit: RateLimit;
+  /** Separate from the windows of other limits, which those of many grants would displace. */
+  private readonly storage: CallLimitStorage;
+
+  constructor(
+    config: AppConfig,
+    clock: Clock,
+    private readonly reporter: RateLimitReporter,
+  ) {
+    this.limit = refreshLimit(config);
+    this.storage = new CallLimitStorage(clock);
+  }
+
+  /** Counts a refresh. Returns the error if the limit is exceeded. */
+  async count(clientId: string, grantId: string): Promise<TooManyAttempts | undefined> {
+    const { name, maxAttempts, windowMs } = this.limit;
+    if (maxAttempts === 0) return undefined;
+    const state = await this.storage.increment(grantId, windowMs, maxAttempts);
+    if (state.isBlocked) {
+      this.reporter.countRejected(name);
+      return new TooManyAttempts(state.timeToBlockExpire);
+    }
+    if (state.totalHits === maxAttempts)
+      await this.reporter.recordCallsReached(name, { clientId, grantId });
+    return undefined;
   }
 }
 

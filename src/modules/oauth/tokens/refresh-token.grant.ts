@@ -15,8 +15,9 @@ import { GroupCommit } from '../../../platform/database/group-commit.js';
 import { TransactionRunner, type Transaction } from '../../../platform/database/transaction.js';
 import { Metrics } from '../../../platform/observability/metrics.js';
 import type { App } from '../clients/client.entities.js';
-import { InvalidGrant, InvalidScope } from '../protocol/oauth.errors.js';
+import { InvalidGrant, InvalidScope, type TooManyAttempts } from '../protocol/oauth.errors.js';
 import type { Parameters } from '../protocol/parameters.js';
+import { RefreshLimit } from '../rate-limit/call-limits.js';
 import { decryptResponse, encryptResponse } from './encrypted-response.js';
 import { GrantUsageRecorder } from './grant-usage-recorder.js';
 import { GrantsRepository } from './grants.repository.js';
@@ -54,6 +55,8 @@ interface RefreshRequest {
   scope: string | undefined;
   /** The audit event of a successful refresh. */
   event: NewAuditEvent;
+  /** Set if the grant has exceeded its limit. */
+  rejection: TooManyAttempts | undefined;
 }
 
 /**
@@ -81,6 +84,7 @@ export class RefreshTokenGrant {
     private readonly issuer: TokenIssuer,
     private readonly grants: GrantsService,
     private readonly grantUsage: GrantUsageRecorder,
+    private readonly limit: RefreshLimit,
     private readonly audit: AuditLog,
     private readonly transactions: TransactionRunner,
     private readonly clock: Clock,
@@ -102,8 +106,8 @@ export class RefreshTokenGrant {
   }
 
   /**
-   * Revokes the grant if the token is reused.
-   * @throws InvalidRequest; InvalidGrant; InvalidScope, without a revocation: a second worker with another scope must not end the
+   * Revokes the grant if the token is reused, even beyond the limit of refreshes: a thief must not delay the detection by refreshing.
+   * @throws InvalidRequest; InvalidGrant; TooManyAttempts; InvalidScope, without a revocation: a second worker with another scope must not end the
    * user's grant
    */
   async refresh(app: App, parameters: Parameters): Promise<IssuedTokens> {
@@ -112,7 +116,10 @@ export class RefreshTokenGrant {
     const stored = await this.find(app, value);
     const event = this.eventOf('token.refreshed', stored);
     const scope = parameters.get('scope');
-    const { tokens, replay } = await this.commits.run({ value, receivedAt, stored, scope, event });
+    const rejection = await this.limit.count(app.clientId, stored.grantId);
+    if (rejection && stored.consumedAt === null) throw rejection;
+    const request = { value, receivedAt, stored, scope, event, rejection };
+    const { tokens, replay } = await this.commits.run(request);
     if (replay) this.replays.inc({ kind: replay });
     if (!tokens) throw invalidToken({ countsAsFailedAttempt: false });
     this.grantUsage.record(stored.grantId, this.clock.now());
@@ -199,10 +206,10 @@ export class RefreshTokenGrant {
    * Handles a token that cannot be rotated. If it was used, returns the stored response or revokes the grant. Returns no tokens and
    * revokes nothing if the token is unused or, for a race or a late repeat, if the user is inactive or the access token of the stored
    * response was revoked. Such a repeat does not count as answered.
-   * @throws InvalidScope if the first request had another scope
+   * @throws TooManyAttempts; InvalidScope if the first request had another scope
    */
   private async replayOrRevoke(tx: Transaction, request: RefreshRequest): Promise<RefreshResult> {
-    const { value, stored, scope } = request;
+    const { value, stored, scope, rejection } = request;
     const used = await this.tokens.findUsedRefreshToken(tx, stored.hash);
     if (!used) return {};
     const replay = await this.replayKind(tx, request, used);
@@ -213,6 +220,7 @@ export class RefreshTokenGrant {
       await this.grants.revokeReused(tx, 'refresh_token.reused', stored);
       return { replay: 'reuse' };
     }
+    if (rejection) throw rejection;
     if (stored.userStatus !== 'active') return {};
     if (await this.tokens.isAccessTokenRevoked(tx, sha256(response.accessToken))) return {};
     // The scopes that count may have changed since the first response.
