@@ -234,7 +234,9 @@ export class TokensRepository {
       },
       where: { hash },
     });
-    return token?.consumedAt ? { ...token, consumedAt: token.consumedAt } : null;
+    if (!token?.consumedAt) return null;
+    const { encryptedResponse, responseExpiresAt, consumedAt, replayedAt } = token;
+    return { encryptedResponse, responseExpiresAt, consumedAt, replayedAt };
   }
 
   async hadLateReplay(tx: Transaction, hash: string): Promise<boolean> {
