@@ -1,5 +1,6 @@
 import { sha256 } from '../../src/platform/secrets.js';
 import { TransactionRunner } from '../../src/platform/database/transaction.js';
+import { Metrics } from '../../src/platform/observability/metrics.js';
 import { GrantsService } from '../../src/modules/oauth/tokens/grants.service.js';
 import { RefreshToken } from '../../src/modules/oauth/tokens/token.entities.js';
 import { User } from '../../src/modules/users/user.entity.js';
@@ -20,11 +21,14 @@ import {
   json,
   type TokenBody,
 } from '../support/responses.js';
-import { type TestClient, useTestApp } from '../support/test-app.js';
+import { TestApp, type TestClient, useTestApp } from '../support/test-app.js';
 
 const SECOND = 1000;
 const DAY = 24 * 3_600 * SECOND;
 const REQUESTS = 20;
+/** Repeats within this time of the first use are one race. */
+const RACE = 2 * SECOND;
+const LATE = 4 * SECOND;
 
 /** Creates an app, a user and the tokens of a grant for each test. */
 function useGrant(database: TestDatabase, env?: Record<string, string>) {
@@ -170,24 +174,23 @@ onOneEngine('Reuse of a refresh token', (database) => {
       expect(await renew(fixture.first)).toEqual(second);
     });
 
-    it('O144 writes token.replayed, not token.refreshed, to the audit log for a repeat', async () => {
+    it('O144 writes token.replayed, not token.refreshed, to the audit log for a repeat, and whether it was late', async () => {
       app().clock.advance(1);
+      await renew(fixture.first);
+      app().clock.advance(RACE);
       await renew(fixture.first);
       app().clock.advance(1);
       await renew(fixture.first);
       const { clientId } = fixture.client;
-      const entry = {
-        actor: clientId,
-        reason: null,
-        details: { clientId, userId: fixture.user.id },
-      };
+      const details = { clientId, userId: fixture.user.id };
+      const entry = { actor: clientId, reason: null };
       const trail = await auditTrailOf([]);
-      expect(trail.filter(({ action }) => action.startsWith('token.'))).toEqual(
-        ['token.issued', 'token.refreshed', 'token.replayed'].map((action) => ({
-          action,
-          ...entry,
-        })),
-      );
+      expect(trail.filter(({ action }) => action.startsWith('token.'))).toEqual([
+        { action: 'token.issued', ...entry, details },
+        { action: 'token.refreshed', ...entry, details },
+        { action: 'token.replayed', ...entry, details: { ...details, late: false } },
+        { action: 'token.replayed', ...entry, details: { ...details, late: true } },
+      ]);
     });
 
     it('O133 stores no readable token, and the encrypted response of a used token only until its successor is used', async () => {
@@ -199,6 +202,114 @@ onOneEngine('Reuse of a refresh token', (database) => {
       await renew(second);
       expect((await rowOf(fixture.first)).encryptedResponse).toBeNull();
       expect((await rowOf(second)).encryptedResponse).not.toBeNull();
+    });
+  });
+
+  describe('Repeat after more than two seconds', () => {
+    it.each([1900, RACE])(
+      'O96 returns the same tokens any number of times after %d ms, in every generation',
+      async (passed) => {
+        let tokens = fixture.first;
+        for (let generation = 1; generation <= 6; generation += 1) {
+          const next = await renew(tokens);
+          app().clock.advance(passed);
+          for (let repeat = 1; repeat <= 3; repeat += 1)
+            expect((await renew(tokens)).refresh_token).toBe(next.refresh_token);
+          expect((await rowOf(tokens)).replayedAt).toBeNull();
+          tokens = next;
+        }
+      },
+    );
+
+    it.each([RACE + 1, 2100, 29_000])(
+      'O96 returns the same tokens once after %d ms; the second time, O97 revokes the grant',
+      async (passed) => {
+        const second = await renew(fixture.first);
+        app().clock.advance(passed);
+        expect((await renew(fixture.first)).refresh_token).toBe(second.refresh_token);
+        expect((await rowOf(fixture.first)).replayedAt).toEqual(app().clock.now());
+        expect(await isAccepted(second)).toBe(true);
+        await expectTokenError(await refresh(fixture.first), 'invalid_grant');
+        await expectRevoked(fixture.first, second);
+      },
+    );
+
+    it('O97 answers one of two concurrent late repeats, and revokes the grant', async () => {
+      const second = await renew(fixture.first);
+      app().clock.advance(LATE);
+      const responses = await Promise.all([refresh(fixture.first), refresh(fixture.first)]);
+      expect(responses.map(({ status }) => status).toSorted()).toEqual([200, 400]);
+      await expectRevoked(fixture.first, second);
+    });
+
+    it.each([
+      ['before', 'thief', 'app'],
+      ['after', 'app', 'thief'],
+    ])(
+      'O97 revokes the grant in the second round of a thief who refreshes four seconds %s the app',
+      async () => {
+        // The one who comes second gets the tokens of the first, so both continue with the same tokens.
+        const second = await renew(fixture.first);
+        app().clock.advance(LATE);
+        expect((await renew(fixture.first)).refresh_token).toBe(second.refresh_token);
+        app().clock.advance(3600 * SECOND);
+        const third = await renew(second);
+        app().clock.advance(LATE);
+        await expectTokenError(await refresh(second), 'invalid_grant');
+        await expectRevoked(second, third);
+      },
+    );
+
+    it('O97 revokes the grant for a second late repeat in a row even if it has another scope', async () => {
+      const second = await renew(fixture.first);
+      app().clock.advance(LATE);
+      await renew(fixture.first);
+      const third = await renew(second);
+      app().clock.advance(LATE);
+      await expectTokenError(await refresh(second, { scope: 'no.such' }), 'invalid_grant');
+      await expectRevoked(second, third);
+    });
+
+    it('O96 counts again from one after a generation without a late repeat', async () => {
+      let tokens = fixture.first;
+      for (let generation = 0; generation < 6; generation += 1) {
+        const next = await renew(tokens);
+        const isLate = generation % 2 === 0;
+        app().clock.advance(isLate ? LATE : 1900);
+        expect((await renew(tokens)).refresh_token).toBe(next.refresh_token);
+        expect((await rowOf(tokens)).replayedAt).toEqual(isLate ? app().clock.now() : null);
+        tokens = next;
+      }
+      expect(await isAccepted(tokens)).toBe(true);
+    });
+
+    it('O96 does not count a late repeat that is rejected', async () => {
+      const second = await renew(fixture.first);
+      app().clock.advance(LATE);
+      await expectTokenError(
+        await refresh(fixture.first, { scope: 'posts.read' }),
+        'invalid_scope',
+      );
+      expect((await renew(fixture.first)).refresh_token).toBe(second.refresh_token);
+    });
+
+    it('counts repeats in a metric by their kind', async () => {
+      const counter = app()
+        .service(Metrics)
+        .registry.getSingleMetric('oauth_refresh_replays_total');
+      const counts = async (): Promise<Record<string, number>> => {
+        const { values = [] } = (await counter?.get()) ?? {};
+        return Object.fromEntries(values.map(({ labels, value }) => [labels.kind, value]));
+      };
+      const { race = 0, late = 0, reuse = 0 } = await counts();
+      await renew(fixture.first);
+      await renew(fixture.first);
+      await renew(fixture.first);
+      app().clock.advance(LATE);
+      await renew(fixture.first);
+      await refresh(fixture.first);
+      await refresh(fixture.first);
+      expect(await counts()).toEqual({ race: race + 2, late: late + 1, reuse: reuse + 1 });
     });
   });
 
@@ -328,4 +439,36 @@ onOneEngine('Reuse of a refresh token: access tokens of ten seconds', (database)
       await renew(second);
     },
   );
+});
+
+onOneEngine('Reuse of a refresh token: two processes', (database) => {
+  const { app, fixture, renew, rowOf, expectRevoked } = useGrant(database);
+  let other: TestApp;
+  beforeAll(async () => {
+    other = await TestApp.start(database);
+  });
+  afterAll(() => other?.stop());
+
+  /** Sends the refresh to the other process, whose clock differs from that of the first process. */
+  function refreshThere({ refresh_token }: TokenBody, { clockAhead = 0 } = {}): Promise<Response> {
+    other.clock.set(new Date(app().clock.now().getTime() + clockAhead).toISOString());
+    return requestToken(other, fixture.client, { grant_type: 'refresh_token', refresh_token });
+  }
+
+  it('O97 revokes the grant when the late repeats in a row reach different processes', async () => {
+    const second = await renew(fixture.first);
+    app().clock.advance(LATE);
+    expect((await refreshThere(fixture.first)).status).toBe(200);
+    const third = await renew(second);
+    app().clock.advance(LATE);
+    await expectTokenError(await refreshThere(second), 'invalid_grant');
+    await expectRevoked(second, third);
+  });
+
+  it('O96 treats a repeat at a process whose clock is behind as a race', async () => {
+    const second = await renew(fixture.first);
+    const response = await refreshThere(fixture.first, { clockAhead: -5 * SECOND });
+    expect((await json<TokenBody>(response)).refresh_token).toBe(second.refresh_token);
+    expect((await rowOf(fixture.first)).replayedAt).toBeNull();
+  });
 });

@@ -40,7 +40,7 @@ export const TOKEN_REQUEST: Topic = {
       source: 'RFC 6749 §3.2',
     },
     O68: {
-      rule: 'If the database is unreachable, overloaded or too slow, the response is 503 `temporarily_unavailable` with `Retry-After`. Any other internal error is 500 `server_error`. Neither is ever `invalid_grant` or `invalid_client`, which make clients delete their tokens. Nothing that a retry needs is consumed. The exception is a COMMIT that the database did not confirm: the response is 503, and the server does not retry. A retried refresh then gets the stored response for 30 seconds. A retried exchange may return `invalid_grant`, because the code is used up. Pages show 503 or 500, and their form can be sent again: no message, attempt or one-time password is used up. A decision whose COMMIT was not confirmed may return 409; the user then starts again at the app.',
+      rule: 'If the database is unreachable, overloaded or too slow, the response is 503 `temporarily_unavailable` with `Retry-After`. Any other internal error is 500 `server_error`. Neither is ever `invalid_grant` or `invalid_client`, which make clients delete their tokens. Nothing that a retry needs is consumed. The exception is a COMMIT that the database did not confirm: the response is 503, and the server does not retry. A retried refresh then gets the stored response for 30 seconds (O96). A retried exchange may return `invalid_grant`, because the code is used up. Pages show 503 or 500, and their form can be sent again: no message, attempt or one-time password is used up. A decision whose COMMIT was not confirmed may return 409; the user then starts again at the app.',
       source: 'RFC 6749 §5.2',
     },
   },
@@ -150,7 +150,7 @@ export const REFRESH: Topic = {
   title: 'Refresh',
   rules: {
     O91: {
-      rule: 'A valid refresh returns a new access token and always a new refresh token, with all scopes of the grant, for public and confidential apps.',
+      rule: 'A valid refresh returns a new access token and always a new refresh token, with all scopes of the grant, for public and confidential apps. Beyond 120 refreshes of a grant in an hour, repeats included, it returns 429 `too_many_attempts` with `Retry-After` and consumes nothing. Each process counts in memory, exactly also under concurrency.',
       source: 'RFC 6749 §6; RFC 9700 §4.14.2',
     },
     O92: {
@@ -170,15 +170,15 @@ export const REFRESH: Topic = {
       source: 'RFC 6749 §6',
     },
     O96: {
-      rule: 'A used refresh token that is sent again within 30 seconds, before its successor is used, returns the same two tokens. This covers a lost response and two tabs that refresh at once. `expires_in` is the remaining time, rounded up to seconds. If the repeated request has another `scope` than the first, it returns `invalid_scope`; if the access token of the response was revoked, `invalid_grant`. Neither revokes anything.',
+      rule: 'A used refresh token that is sent again within 30 seconds, before its successor is used, returns the same two tokens: within two seconds of its first use every time, for two workers or tabs that refresh at once; later once, for a lost response. A late repeat is possible again after a refresh without one. `expires_in` is the remaining time, rounded up to seconds. If the repeated request has another `scope` than the first, it returns `invalid_scope`; if the access token of the response was revoked, `invalid_grant`. Neither revokes anything, nor counts as the late repeat.',
       source: 'own',
     },
     O97: {
-      rule: 'A used refresh token that is sent again after 30 seconds, or after its successor was used, returns `invalid_grant` and revokes the grant: the newest refresh token is invalid, and every access token returns 401. The rule applies to a blocked user, too, but not if another app sends the token.',
+      rule: 'A used refresh token that is sent again after 30 seconds, after its successor was used, for the second time later than two seconds after its first use, or later than that although the refresh before had a late repeat, too, returns `invalid_grant` and revokes the grant: the newest refresh token is invalid, and every access token returns 401. So a thief who refreshes some seconds before or after the app is detected in the second round. The rule applies to a blocked user, too, but not if another app sends the token.',
       source: 'RFC 9700 §4.14.2',
     },
     O98: {
-      rule: 'Only the direct predecessor of the current token can be repeated. If R1 was replaced by R2 and R2 by R3, R1 revokes the grant, even within its 30 seconds.',
+      rule: 'Only the direct predecessor of the current token can be repeated. If R1 was replaced by R2 and R2 by R3, R1 revokes the grant, even within two seconds of its use.',
       source: 'RFC 9700 §4.14.2',
     },
     O99: {
@@ -186,7 +186,7 @@ export const REFRESH: Topic = {
       source: 'own',
     },
     O100: {
-      rule: '50 concurrent refreshes of one token in two processes all return 200 and the same two tokens. One new refresh token is stored, no response is a 5xx, and the grant remains valid.',
+      rule: '50 concurrent refreshes of one token in two processes are one race: all return 200 and the same two tokens. One new refresh token is stored, no response is a 5xx, and the grant remains valid.',
       source: 'own',
     },
     O101: {

@@ -37,6 +37,7 @@ import { SignInFlowService } from './sign-in/sign-in-flow.js';
 import { SignInController } from './authorize/sign-in.controller.js';
 import { SignInService } from './sign-in/sign-in.service.js';
 import { SmsQueue } from './sign-in/sms/sms-queue.js';
+import { RefreshLimit } from './rate-limit/call-limits.js';
 import { FailedAttempts } from './rate-limit/failed-attempts.js';
 import { RateLimitReporter } from './rate-limit/rate-limit-reporter.js';
 import { RateLimitRepository } from './rate-limit/rate-limit.repository.js';
@@ -94,6 +95,7 @@ const repositories: Type[] = [
     FailedAttempts,
     // Its own, so that calls from many addresses cannot evict the counts of the developer API.
     CallLimitStorage,
+    RefreshLimit,
     AppsService,
     AppSecretsService,
     ClientAuthenticator,

@@ -13,6 +13,10 @@ export const RATE_LIMITS = {
   ],
   'token-failures': [20, 'failed token requests of an app from an IP address'],
   'token-address-failures': [100, 'failed token requests from an IP address'],
+  'grant-refreshes-per-hour': [
+    120,
+    'refreshes of a grant, that is the access of an app to a user, including repeats of lost responses',
+  ],
   'authorize-calls': [600, 'authorization requests from an IP address'],
   'sign-in-calls': [60, 'sign-in, consent and account forms submitted by a browser'],
   'sign-in-address-calls': [

@@ -23,7 +23,7 @@ import {
   runBackupAndRestore,
 } from '../../support/operate-guide.js';
 import { runSql } from '../../support/sql.js';
-import { useTestApp } from '../../support/test-app.js';
+import { rateLimits, UNLIMITED, useTestApp } from '../../support/test-app.js';
 import { IdempotentPublishLoad } from '../idempotency/idempotent-publish-load.js';
 import { MixedLoad } from '../database-outage/mixed-load.js';
 import { reportFigure } from '../figures.js';
@@ -129,7 +129,10 @@ async function dropRestored(url: string): Promise<void> {
 }
 
 onEachEngine('Backup under load', (database) => {
-  const app = useTestApp(database, { QUOTA_DEFAULT_LIMIT: '1000000' });
+  const app = useTestApp(database, {
+    QUOTA_DEFAULT_LIMIT: '1000000',
+    ...rateLimits({ 'grant-refreshes-per-hour': UNLIMITED }),
+  });
   beforeAll(() => app().clock.set(new Date().toISOString()));
 
   /** Asserts that the database is consistent. Returns its contents. */

@@ -8,7 +8,7 @@ import { expectedCounts, countPublished } from '../../support/fixtures.js';
 import { Member } from '../../support/member.js';
 import { obtainTokens, isTokenAccepted } from '../../support/oauth-flow.js';
 import type { TokenBody } from '../../support/responses.js';
-import { type TestClient, useTestApp } from '../../support/test-app.js';
+import { rateLimits, type TestClient, UNLIMITED, useTestApp } from '../../support/test-app.js';
 import { IdempotentPublishLoad } from '../idempotency/idempotent-publish-load.js';
 import { CodeExchanges } from '../failover/code-exchanges.js';
 import { reportFigure } from '../figures.js';
@@ -26,7 +26,11 @@ const MAX_RESPONSE_MS = 5000;
 /** Time for the requests in flight when the storm ends. */
 const SETTLE_MS = 2000;
 const OBSERVATION_MS = 1000;
-const SETTINGS = { DB_TIMEOUT_MS: '1000', QUOTA_DEFAULT_LIMIT: '1000000' };
+const SETTINGS = {
+  DB_TIMEOUT_MS: '1000',
+  QUOTA_DEFAULT_LIMIT: '1000000',
+  ...rateLimits({ 'grant-refreshes-per-hour': UNLIMITED }),
+};
 
 /** A grant and its newest tokens, which `startRefreshing` updates in place. */
 interface Chain {

@@ -5,7 +5,7 @@ import { onEachServer } from '../../support/database.js';
 import { expectedCounts, countPublished } from '../../support/fixtures.js';
 import { Member } from '../../support/member.js';
 import { obtainTokens, isTokenAccepted } from '../../support/oauth-flow.js';
-import { useTestApp } from '../../support/test-app.js';
+import { rateLimits, UNLIMITED, useTestApp } from '../../support/test-app.js';
 import { IdempotentPublishLoad } from '../idempotency/idempotent-publish-load.js';
 import { reportFigure } from '../figures.js';
 import { byExtent } from '../../suite.js';
@@ -17,7 +17,11 @@ const TEST_TIMEOUT_MS = 120_000;
 const MAX_RESPONSE_MS = 4000;
 const MAX_RECOVERY_MS = 5000;
 const PUBLISHERS = 2;
-const SETTINGS = { DB_TIMEOUT_MS: '1000', QUOTA_DEFAULT_LIMIT: '1000000' };
+const SETTINGS = {
+  DB_TIMEOUT_MS: '1000',
+  QUOTA_DEFAULT_LIMIT: '1000000',
+  ...rateLimits({ 'grant-refreshes-per-hour': UNLIMITED }),
+};
 
 onEachServer('Database client that holds row locks for longer than the timeout', (database) => {
   const app = useTestApp(database, SETTINGS);

@@ -12,6 +12,7 @@ import {
   startService,
 } from '../../support/service-process.js';
 import { runSql } from '../../support/sql.js';
+import { rateLimits, UNLIMITED } from '../../support/test-app.js';
 import { byExtent } from '../../suite.js';
 import { IdempotentPublishLoad } from '../idempotency/idempotent-publish-load.js';
 import { reportFigure } from '../figures.js';
@@ -43,7 +44,10 @@ describe.skipIf(COMMAND === '')('Galera cluster with a process on each of two no
     const [one, two] = (await startCluster()).map((port) => `mysql://root@127.0.0.1:${port}`);
     administrator = `${one}`;
     await runSql(administrator, `CREATE DATABASE ${DATABASE}`);
-    const env = { QUOTA_DEFAULT_LIMIT: '1000000' };
+    const env = {
+      QUOTA_DEFAULT_LIMIT: '1000000',
+      ...rateLimits({ 'grant-refreshes-per-hour': UNLIMITED }),
+    };
     first = await startService({ url: `${one}/${DATABASE}`, env });
     second = await startProcess({
       url: `${two}/${DATABASE}`,

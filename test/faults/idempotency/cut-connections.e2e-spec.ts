@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { cleanUp } from '../../support/background.js';
 import { onEachServer } from '../../support/database.js';
 import { Member } from '../../support/member.js';
+import { rateLimits, UNLIMITED } from '../../support/test-app.js';
 import { startService, type StartedService } from '../../support/service-process.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
 import { Rotations } from '../failover/rotations.js';
@@ -22,7 +23,11 @@ onEachServer('Database connections that fail at a random byte of a response', (d
   let served: StartedService | undefined;
   beforeAll(async () => {
     network = await TcpProxy.start(database.url);
-    const env = { DB_TIMEOUT_MS: '1000', QUOTA_DEFAULT_LIMIT: '1000000' };
+    const env = {
+      DB_TIMEOUT_MS: '1000',
+      QUOTA_DEFAULT_LIMIT: '1000000',
+      ...rateLimits({ 'grant-refreshes-per-hour': UNLIMITED }),
+    };
     served = await startService({ url: network.url, directUrl: database.url, env });
   });
   afterAll(() =>

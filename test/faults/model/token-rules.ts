@@ -27,6 +27,8 @@ interface Refresh {
   readonly value: string;
   readonly expiresAt: number;
   usedAt: number | null;
+  /** Whether the response was repeated later than two seconds after the use. */
+  wasRepeatedLate: boolean;
   /** The response to the use of this token, until the refresh token in that response is used. */
   repeatable: { access: string; refresh: string; scope: string } | null;
 }
@@ -44,6 +46,8 @@ const REFRESH_MS = 30 * DAY;
 const GRANT_MS = 180 * DAY;
 const CODE_GRACE_MS = 10 * SECOND;
 const REFRESH_GRACE_MS = 30 * SECOND;
+/** Repeats within this time are one race; later ones are limited. */
+const REFRESH_RACE_MS = 2 * SECOND;
 
 const INVALID_GRANT: Result = { status: 400, error: 'invalid_grant' };
 const INVALID_SCOPE: Result = { status: 400, error: 'invalid_scope' };
@@ -122,17 +126,23 @@ export class TokenRules {
     return result;
   }
 
-  /** A used refresh token that is sent again: at first a retry after a lost response, later a sign of theft. */
-  private repeat(grant: Grant, { usedAt, repeatable }: Refresh, scope: string): Result {
+  /** A used refresh token that is sent again: at first a race or a retry after a lost response, later a sign of theft. */
+  private repeat(grant: Grant, used: Refresh, scope: string): Result {
+    const { usedAt, repeatable, wasRepeatedLate } = used;
     const access = grant.access.find(({ value }) => value === repeatable?.access);
-    if (!repeatable || !access || this.now - (usedAt ?? 0) > REFRESH_GRACE_MS) {
+    const age = this.now - (usedAt ?? 0);
+    const isLate = age > REFRESH_RACE_MS;
+    // A refresh appends its token, so each token follows the one that it replaced.
+    const replaced = grant.refresh[grant.refresh.indexOf(used) - 1];
+    const isSecond = wasRepeatedLate || replaced?.wasRepeatedLate === true;
+    if (!repeatable || !access || age > REFRESH_GRACE_MS || (isLate && isSecond)) {
       grant.endedBy ??= 'theft';
       return INVALID_GRANT;
     }
     if (access.isRevoked) return INVALID_GRANT;
-    return scope === repeatable.scope
-      ? this.tokenResponse(access, repeatable.refresh)
-      : INVALID_SCOPE;
+    if (scope !== repeatable.scope) return INVALID_SCOPE;
+    used.wasRepeatedLate = isLate;
+    return this.tokenResponse(access, repeatable.refresh);
   }
 
   private revoke({ client, token, mistake }: Request & { kind: 'revoke' }): Result {
@@ -182,6 +192,7 @@ export class TokenRules {
       value: this.isNew(refresh_token) ? refresh_token : 'a new refresh token',
       expiresAt: Math.min(this.now + REFRESH_MS, grant.expiresAt),
       usedAt: null,
+      wasRepeatedLate: false,
       repeatable: null,
     };
     grant.access.push(access);

@@ -220,7 +220,7 @@ const refresh: Record<string, KnownDifference> = {
     {
       ours: tokenResponse(),
       theirs: errorResponse('invalid_grant'),
-      why: 'Our server repeats its response for 30 seconds while the successor is unused, for lost responses and parallel workers. There is still only one chain of tokens, so the next refresh still detects reuse (RFC 9700 §4.14.2).',
+      why: 'Our server repeats its response while the successor is unused: for two seconds to parallel workers, and later once, within 30 seconds, for a lost response. There is still only one chain of tokens, and late repeats of two generations in a row revoke the grant, so reuse is still detected (RFC 9700 §4.14.2).',
     },
   ),
 };

@@ -9,11 +9,12 @@ import {
 import { Reflector } from '@nestjs/core';
 import { ThrottlerGuard, type ThrottlerRequest } from '@nestjs/throttler';
 import type { Request } from 'express';
+import { Clock } from '../../../platform/clock.js';
 import { AppConfig } from '../../../platform/config/app-config.js';
 import { CallLimitStorage } from '../../../platform/http/call-limit-storage.js';
 import { TooManyAttempts } from '../protocol/oauth.errors.js';
 import { RateLimitReporter } from './rate-limit-reporter.js';
-import { callLimits, type RateLimitGroup } from './rate-limits.js';
+import { callLimits, type RateLimit, type RateLimitGroup, refreshLimit } from './rate-limits.js';
 import { RequestKeys } from './request-keys.js';
 
 /*
@@ -22,6 +23,37 @@ import { RequestKeys } from './request-keys.js';
  * They protect the service from floods, so they must be cheap and must not need the database. Each process counts separately and
  * starts with empty windows. For limits against guessing, which processes share in the database, see `failed-attempts.ts`.
  */
+
+/** Limits the refreshes of a grant, because each stores rows: a client that refreshes in a loop would fill the disk. */
+@Injectable()
+export class RefreshLimit {
+  private readonly limit: RateLimit;
+  /** Separate from the windows of other limits, which those of many grants would displace. */
+  private readonly storage: CallLimitStorage;
+
+  constructor(
+    config: AppConfig,
+    clock: Clock,
+    private readonly reporter: RateLimitReporter,
+  ) {
+    this.limit = refreshLimit(config);
+    this.storage = new CallLimitStorage(clock);
+  }
+
+  /** Counts a refresh. Returns the error if the limit is exceeded. */
+  async count(clientId: string, grantId: string): Promise<TooManyAttempts | undefined> {
+    const { name, maxAttempts, windowMs } = this.limit;
+    if (maxAttempts === 0) return undefined;
+    const state = await this.storage.increment(grantId, windowMs, maxAttempts);
+    if (state.isBlocked) {
+      this.reporter.countRejected(name);
+      return new TooManyAttempts(state.timeToBlockExpire);
+    }
+    if (state.totalHits === maxAttempts)
+      await this.reporter.recordCallsReached(name, { clientId, grantId });
+    return undefined;
+  }
+}
 
 const GROUP = 'oauth:rate-limit-group';
 

@@ -1,4 +1,4 @@
-import { MINUTE } from '../../../platform/clock.js';
+import { HOUR, MINUTE } from '../../../platform/clock.js';
 import type { AppConfig } from '../../../platform/config/app-config.js';
 
 /** The default sliding window (product requirements, section 8). */
@@ -51,6 +51,12 @@ export function callLimits({ rateLimits }: AppConfig): RequestLimit[] {
     ['decision', 'browser', rateLimits['sign-in-calls']],
     ['decision', 'address', rateLimits['sign-in-address-calls']],
   ]);
+}
+
+/** The limit of refreshes, counted separately for each grant. */
+export function refreshLimit({ rateLimits }: AppConfig): RateLimit {
+  const name = 'grant-refreshes-per-hour';
+  return { name, maxAttempts: rateLimits[name], windowMs: HOUR };
 }
 
 type LimitParts = [group: RateLimitGroup, countedBy: RequestKey, maxAttempts: number];

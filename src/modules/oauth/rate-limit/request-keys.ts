@@ -30,8 +30,8 @@ export interface Visitor {
   browserHash: string;
 }
 
-/** The app that reached a limit, as audit details. `claimedClientId` is not authenticated; undefined if the app is unknown. */
-export type AppDetails = { clientId: string } | { claimedClientId?: string };
+/** What reached a limit, as audit details. `claimedClientId` is not authenticated; undefined if the app is unknown. */
+export type AppDetails = { clientId: string; grantId?: string } | { claimedClientId?: string };
 
 /** Derives the rate-limit keys of a request. */
 @Injectable()

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { Counter } from 'prom-client';
 import type { AuditAction } from '../../../platform/audit/audit-actions.js';
 import { AuditLog, type NewAuditEvent } from '../../../platform/audit/audit-log.repository.js';
 import { Clock, addMilliseconds, SECOND } from '../../../platform/clock.js';
@@ -12,18 +13,39 @@ import {
 import { hasSecretFormat, sha256 } from '../../../platform/secrets.js';
 import { GroupCommit } from '../../../platform/database/group-commit.js';
 import { TransactionRunner, type Transaction } from '../../../platform/database/transaction.js';
+import { Metrics } from '../../../platform/observability/metrics.js';
 import type { App } from '../clients/client.entities.js';
-import { InvalidGrant, InvalidScope } from '../protocol/oauth.errors.js';
+import { InvalidGrant, InvalidScope, type TooManyAttempts } from '../protocol/oauth.errors.js';
 import type { Parameters } from '../protocol/parameters.js';
+import { RefreshLimit } from '../rate-limit/call-limits.js';
 import { decryptResponse, encryptResponse } from './encrypted-response.js';
 import { GrantUsageRecorder } from './grant-usage-recorder.js';
 import { GrantsRepository } from './grants.repository.js';
 import { GrantsService } from './grants.service.js';
 import { TokenIssuer, type IssuedTokens } from './token-issuer.js';
-import { TokensRepository, type StoredRefreshToken } from './tokens.repository.js';
+import {
+  TokensRepository,
+  type StoredRefreshToken,
+  type UsedRefreshToken,
+} from './tokens.repository.js';
 
-/** The retry window: for this time after its use, a reused refresh token gets the same response. */
+/** The retry window: for this time after its use, a reused refresh token can get the same response. */
 const REPLAY_MS = 30 * SECOND;
+
+/** Repeats within this time of the first use are one race. */
+const RACE_MS = 2 * SECOND;
+
+const REPLAY_KINDS = ['race', 'late', 'reuse'] as const;
+
+/** `race` and `late` repeats get the stored response; `reuse` revokes the grant. */
+type ReplayKind = (typeof REPLAY_KINDS)[number];
+
+interface RefreshResult {
+  /** Undefined if the refresh token is not valid. */
+  tokens?: IssuedTokens;
+  /** Set if the refresh token was used before. */
+  replay?: ReplayKind;
+}
 
 interface RefreshRequest {
   value: string;
@@ -33,18 +55,28 @@ interface RefreshRequest {
   scope: string | undefined;
   /** The audit event of a successful refresh. */
   event: NewAuditEvent;
+  /** Set if the grant has exceeded its limit. */
+  rejection: TooManyAttempts | undefined;
 }
 
 /**
  * The refresh grant (RFC 6749 §6) with rotation: each refresh token is used once and replaced by a successor. The reuse of a token
  * indicates theft and revokes its grant (RFC 9700 §4.14.2).
  *
- * Clients reuse a token legitimately when a response was lost, or when two workers refresh at once. Therefore the server repeats
- * the response for 30 seconds, but no longer once the successor is used.
+ * Clients reuse a token legitimately when workers refresh at once, or when a response was lost. Therefore, while the successor is
+ * unused, the server repeats the response:
+ * - within 2 seconds of the first use, to every request: they are one race.
+ * - later, up to 30 seconds, once. A second late repeat is reuse: a client that loses two responses in a row is rare.
+ * A thief who knows when the app refreshes could get the response in every generation of tokens. Therefore late repeats of two
+ * generations in a row are reuse, too.
+ *
+ * The times are those of the processes. If their clocks differ, each limit is shorter or longer by the difference. Two clocks that
+ * are more than 2 seconds apart can make a race look late.
  */
 @Injectable()
 export class RefreshTokenGrant {
-  private readonly commits: GroupCommit<RefreshRequest, IssuedTokens | undefined>;
+  private readonly commits: GroupCommit<RefreshRequest, RefreshResult>;
+  private readonly replays: Counter<'kind'>;
 
   constructor(
     private readonly tokens: TokensRepository,
@@ -52,10 +84,19 @@ export class RefreshTokenGrant {
     private readonly issuer: TokenIssuer,
     private readonly grants: GrantsService,
     private readonly grantUsage: GrantUsageRecorder,
+    private readonly limit: RefreshLimit,
     private readonly audit: AuditLog,
     private readonly transactions: TransactionRunner,
     private readonly clock: Clock,
+    { registry }: Metrics,
   ) {
+    this.replays = new Counter({
+      name: 'oauth_refresh_replays_total',
+      help: 'Used refresh tokens that were sent again, by kind: race and late got the stored response, reuse revoked the grant.',
+      labelNames: ['kind'],
+      registers: [registry],
+    });
+    for (const kind of REPLAY_KINDS) this.replays.inc({ kind }, 0);
     this.commits = new GroupCommit(transactions, {
       batch: (tx, requests) => this.refreshAll(tx, requests),
       single: (tx, request) => this.refreshOne(tx, request),
@@ -65,8 +106,8 @@ export class RefreshTokenGrant {
   }
 
   /**
-   * Revokes the grant if the token is reused after its retry window.
-   * @throws InvalidRequest; InvalidGrant; InvalidScope, without a revocation: a second worker with another scope must not end the
+   * Revokes the grant if the token is reused, even beyond the limit of refreshes: a thief must not delay the detection by refreshing.
+   * @throws InvalidRequest; InvalidGrant; TooManyAttempts; InvalidScope, without a revocation: a second worker with another scope must not end the
    * user's grant
    */
   async refresh(app: App, parameters: Parameters): Promise<IssuedTokens> {
@@ -75,7 +116,11 @@ export class RefreshTokenGrant {
     const stored = await this.find(app, value);
     const event = this.eventOf('token.refreshed', stored);
     const scope = parameters.get('scope');
-    const tokens = await this.commits.run({ value, receivedAt, stored, scope, event });
+    const rejection = await this.limit.count(app.clientId, stored.grantId);
+    if (rejection && stored.consumedAt === null) throw rejection;
+    const request = { value, receivedAt, stored, scope, event, rejection };
+    const { tokens, replay } = await this.commits.run(request);
+    if (replay) this.replays.inc({ kind: replay });
     if (!tokens) throw invalidToken({ countsAsFailedAttempt: false });
     this.grantUsage.record(stored.grantId, this.clock.now());
     return tokens;
@@ -88,7 +133,7 @@ export class RefreshTokenGrant {
       : null;
     if (!stored) throw invalidToken();
     if (stored.clientId === app.clientId) return stored;
-    const event = this.eventOf('token.foreign', stored, app.clientId);
+    const event = this.eventOf('token.foreign', stored, { actor: app.clientId });
     await this.transactions.run((tx) => this.audit.insertAll(tx, [event]));
     throw invalidToken();
   }
@@ -108,26 +153,23 @@ export class RefreshTokenGrant {
   private async refreshAll(
     tx: Transaction,
     requests: readonly RefreshRequest[],
-  ): Promise<IssuedTokens[]> {
+  ): Promise<RefreshResult[]> {
     const grantIds = requests.map(({ stored }) => stored.grantId);
     const isLocked = await this.grantsRepository.lock(tx, grantIds, this.clock.now());
     const tokens = isLocked ? await this.rotate(tx, requests) : undefined;
     if (!tokens) throw invalidToken({ countsAsFailedAttempt: false });
-    return tokens;
+    return tokens.map((each) => ({ tokens: each }));
   }
 
-  private async refreshOne(
-    tx: Transaction,
-    request: RefreshRequest,
-  ): Promise<IssuedTokens | undefined> {
+  private async refreshOne(tx: Transaction, request: RefreshRequest): Promise<RefreshResult> {
     const isLocked = await this.grantsRepository.lock(
       tx,
       [request.stored.grantId],
       this.clock.now(),
     );
-    if (!isLocked) return undefined;
+    if (!isLocked) return {};
     const tokens = this.isUsable(request) ? await this.rotate(tx, [request]) : undefined;
-    return tokens?.[0] ?? this.replayOrRevoke(tx, request);
+    return tokens ? { tokens: tokens[0] } : this.replayOrRevoke(tx, request);
   }
 
   /** Consumes the tokens and stores their successors. Returns undefined if one of them was used or has expired meanwhile. */
@@ -161,42 +203,57 @@ export class RefreshTokenGrant {
   }
 
   /**
-   * Handles a token that cannot be rotated. If it was used, returns the stored response within the retry window, and revokes the
-   * grant after it. Returns undefined without a revocation if the token is unused or, within the window, if the user is inactive or
-   * the access token of the stored response was revoked.
-   * @throws InvalidScope if the first request had another scope
+   * Handles a token that cannot be rotated. If it was used, returns the stored response or revokes the grant. Returns no tokens and
+   * revokes nothing if the token is unused or, for a race or a late repeat, if the user is inactive or the access token of the stored
+   * response was revoked. Such a repeat does not count as answered.
+   * @throws TooManyAttempts; InvalidScope if the first request had another scope
    */
-  private async replayOrRevoke(
-    tx: Transaction,
-    { value, receivedAt, stored, scope }: RefreshRequest,
-  ): Promise<IssuedTokens | undefined> {
-    const storedResponse = await this.tokens.findStoredResponse(tx, stored.hash);
-    if (!storedResponse) return undefined;
-    const { encryptedResponse, responseExpiresAt } = storedResponse;
-    const isInRetryWindow =
-      encryptedResponse !== null && responseExpiresAt !== null && receivedAt <= responseExpiresAt;
-    const response = isInRetryWindow ? decryptResponse(value, encryptedResponse) : null;
+  private async replayOrRevoke(tx: Transaction, request: RefreshRequest): Promise<RefreshResult> {
+    const { value, stored, scope, rejection } = request;
+    const used = await this.tokens.findUsedRefreshToken(tx, stored.hash);
+    if (!used) return {};
+    const replay = await this.replayKind(tx, request, used);
+    const { encryptedResponse } = used;
+    const response =
+      replay === 'reuse' || !encryptedResponse ? null : decryptResponse(value, encryptedResponse);
     if (!response) {
       await this.grants.revokeReused(tx, 'refresh_token.reused', stored);
-      return undefined;
+      return { replay: 'reuse' };
     }
-    if (stored.userStatus !== 'active') return undefined;
-    if (await this.tokens.isAccessTokenRevoked(tx, sha256(response.accessToken))) return undefined;
+    if (rejection) throw rejection;
+    if (stored.userStatus !== 'active') return {};
+    if (await this.tokens.isAccessTokenRevoked(tx, sha256(response.accessToken))) return {};
     // The scopes that count may have changed since the first response.
     const scopes = commonScopes([response.scopes, stored.scopes]);
     if (formatScope(narrowedScopes(stored, scope)) !== formatScope(scopes)) {
       throw new InvalidScope('The refresh token was just used with another scope.');
     }
-    await this.audit.insertAll(tx, [this.eventOf('token.replayed', stored)]);
-    return { ...response, scopes };
+    const late = replay === 'late';
+    if (late) await this.tokens.recordLateReplay(tx, stored.hash, this.clock.now());
+    await this.audit.insertAll(tx, [this.eventOf('token.replayed', stored, { late })]);
+    return { tokens: { ...response, scopes }, replay };
+  }
+
+  private async replayKind(
+    tx: Transaction,
+    { receivedAt, stored: { predecessorHash } }: RefreshRequest,
+    { encryptedResponse, consumedAt, responseExpiresAt, replayedAt }: UsedRefreshToken,
+  ): Promise<ReplayKind> {
+    // The response is deleted when the successor is used.
+    if (!encryptedResponse || !responseExpiresAt || receivedAt > responseExpiresAt) return 'reuse';
+    if (receivedAt <= addMilliseconds(consumedAt, RACE_MS)) return 'race';
+    if (replayedAt) return 'reuse';
+    const isInARow =
+      predecessorHash !== null && (await this.tokens.hadLateReplay(tx, predecessorHash));
+    return isInARow ? 'reuse' : 'late';
   }
 
   private eventOf(
     action: AuditAction,
     { grantId, clientId, userId }: StoredRefreshToken,
-    actor = clientId,
+    { actor = clientId, ...more }: { actor?: string; late?: boolean } = {},
   ): NewAuditEvent {
-    return this.audit.event(action, grantId, { actor }, { clientId, userId });
+    return this.audit.event(action, grantId, { actor }, { clientId, userId, ...more });
   }
 }
 

@@ -86,7 +86,7 @@ export class TokenController {
     description:
       'Confidential apps authenticate with their secret, by HTTP Basic or in the form; public apps send the PKCE verifier ' +
       'instead. Every refresh returns a new refresh token and invalidates the old one. If the response to a refresh is lost, ' +
-      'send the same request again within 30 seconds to get the same response. After a 503, a code may have been used: ' +
+      'send the same request again, once, within 30 seconds to get the same response. After a 503, a code may have been used: ' +
       'a retry can return `invalid_grant`.',
     form: {
       grant_type: {

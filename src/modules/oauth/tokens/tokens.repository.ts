@@ -66,8 +66,13 @@ export interface TokenPair {
   refresh: RefreshToken;
 }
 
-/** The encrypted response to a used refresh token, and the end of its retry window. */
-export type StoredResponse = Pick<RefreshToken, 'encryptedResponse' | 'responseExpiresAt'>;
+/** What decides on a repeat of a used refresh token. */
+export interface UsedRefreshToken extends Pick<
+  RefreshToken,
+  'encryptedResponse' | 'responseExpiresAt' | 'replayedAt'
+> {
+  consumedAt: Date;
+}
 
 /** A time as the drivers return it; `storedTime` converts it. */
 type Time = Date | string;
@@ -217,12 +222,29 @@ export class TokensRepository {
     return { ...toSingleUseCredential(row), kind: 'refresh', createdAt: storedTime(row.createdAt) };
   }
 
-  /** Finds the response to a used refresh token. Returns null if the token was not used yet. */
-  findStoredResponse(tx: Transaction, hash: string): Promise<StoredResponse | null> {
-    return entities(tx).findOne(RefreshToken, {
-      select: { hash: true, encryptedResponse: true, responseExpiresAt: true },
-      where: { hash, consumedAt: Not(IsNull()) },
+  /** Returns null if the token was not used yet. */
+  async findUsedRefreshToken(tx: Transaction, hash: string): Promise<UsedRefreshToken | null> {
+    const token = await entities(tx).findOne(RefreshToken, {
+      select: {
+        hash: true,
+        encryptedResponse: true,
+        responseExpiresAt: true,
+        consumedAt: true,
+        replayedAt: true,
+      },
+      where: { hash },
     });
+    if (!token?.consumedAt) return null;
+    const { encryptedResponse, responseExpiresAt, consumedAt, replayedAt } = token;
+    return { encryptedResponse, responseExpiresAt, consumedAt, replayedAt };
+  }
+
+  async hadLateReplay(tx: Transaction, hash: string): Promise<boolean> {
+    return entities(tx).existsBy(RefreshToken, { hash, replayedAt: Not(IsNull()) });
+  }
+
+  async recordLateReplay(tx: Transaction, hash: string, now: Date): Promise<void> {
+    await entities(tx).update(RefreshToken, { hash }, { replayedAt: now });
   }
 
   /**
