@@ -5,7 +5,12 @@ import { authorizeLink } from '../support/oauth-flow.js';
 import { concurrently } from '../support/cluster.js';
 import { onOneEngine } from '../support/database.js';
 import { expectPage } from '../support/responses.js';
-import { rateLimits, statementsWithoutBackground, useTestApp } from '../support/test-app.js';
+import {
+  DEFAULT_LIMITS,
+  rateLimits,
+  statementsWithoutBackground,
+  useTestApp,
+} from '../support/test-app.js';
 
 const DAY = 24 * 3_600_000;
 
@@ -57,6 +62,17 @@ onOneEngine('Authorization endpoint: rate limit', (database) => {
     expect(statements.filter((text) => text.includes('throttle_hits'))).toEqual([]);
   });
 
+  it('O131 counts a trusted device on its own once its address is over the limit', async () => {
+    const user = await app().addUser();
+    const trusted = new Browser(app());
+    await trusted.signIn(link, user);
+    const others = { 'x-forwarded-for': '127.0.0.1' };
+    while ((await app().fetch(link, { headers: others })).status === 200);
+    expectPage(await new Browser(app()).open(link), 429);
+    for (let call = 0; call < 10; call += 1) expectPage(await trusted.open(link), 200);
+    expectPage(await trusted.open(link), 429);
+  });
+
   it('counts HEAD like GET', async () => {
     for (let call = 0; call < 10; call += 1)
       expect(await statusOf('203.0.113.9', 'HEAD')).toBe(200);
@@ -74,5 +90,16 @@ onOneEngine('Authorization endpoint: rate limit', (database) => {
     expect((await manager.count(Authorization)) - before).toBe(10);
     const events = await manager.findBy(AuditEvent, { action: 'oauth.throttled', address });
     expect(events).toMatchObject([{ subject: 'authorize-calls-by-address', details: {} }]);
+  });
+});
+
+onOneEngine('Authorization endpoint: default limits', (database) => {
+  const app = useTestApp(database, DEFAULT_LIMITS);
+
+  it('O129 stores at most 600 rows for anonymous requests of one address in fifteen minutes', async () => {
+    const link = authorizeLink(await app().addClient(), { state: 'x'.repeat(4000) });
+    const statuses = await concurrently(650, async () => (await app().fetch(link)).status);
+    expect(statuses.filter((status) => status === 200)).toHaveLength(600);
+    expect(await app().dataSource.manager.count(Authorization)).toBe(600);
   });
 });

@@ -156,4 +156,21 @@ onOneEngine('Sign-in by phone', (database) => {
     expectPage(await requestCode('+14155552130', '2001:db8:1:2:ffff::1'), 429);
     expectPage(await requestCode('+14155552131', '2001:db8:1:3::1'), 200);
   });
+
+  it.each([
+    ['/56', 40, '2001:db8:2:', '2001:db8:2:100::1'],
+    ['/48', 100, '2001:db8:3:', '2001:db8:4::1'],
+  ])(
+    'O52 limits all networks of an IPv6 %s to %i messages an hour',
+    async (bits, limit, prefix, other) => {
+      // A /64 of its own for each message: within one /56, or in a /56 each.
+      const step = bits === '/56' ? 1 : 256;
+      const addressOf = (each: number): string => `${prefix}${(each * step).toString(16)}::1`;
+      const base = bits === '/56' ? 22_000 : 23_000;
+      for (let each = 1; each <= limit; each += 1)
+        expectPage(await requestCode(`+14155${base + each}0`, addressOf(each)), 200);
+      expectPage(await requestCode(`+14155${base}0`, addressOf(limit + 1)), 429);
+      expectPage(await requestCode(`+14155${base}1`, other), 200);
+    },
+  );
 });

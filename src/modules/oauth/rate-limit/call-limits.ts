@@ -13,6 +13,7 @@ import { Clock } from '../../../platform/clock.js';
 import { AppConfig } from '../../../platform/config/app-config.js';
 import { CallLimitStorage } from '../../../platform/http/call-limit-storage.js';
 import { TooManyAttempts } from '../protocol/oauth.errors.js';
+import { SignInRepository } from '../sign-in/sign-in.repository.js';
 import { RateLimitReporter } from './rate-limit-reporter.js';
 import { callLimits, type RateLimit, type RateLimitGroup, refreshLimit } from './rate-limits.js';
 import { RequestKeys } from './request-keys.js';
@@ -55,6 +56,7 @@ export class RefreshLimit {
   }
 }
 
+const PAGE_LIMITS_BY_ADDRESS = ['authorize-calls-by-address', 'decision-calls-by-address'];
 const GROUP = 'oauth:rate-limit-group';
 
 /** The group that `@LimitCalls` declares on the handler or its controller. */
@@ -75,6 +77,7 @@ class CallLimitGuard extends ThrottlerGuard {
     reflector: Reflector,
     private readonly keys: RequestKeys,
     private readonly reporter: RateLimitReporter,
+    private readonly signIns: SignInRepository,
   ) {
     const throttlers = callLimits(config).map((limit) => ({
       name: limit.name,
@@ -92,7 +95,10 @@ class CallLimitGuard extends ThrottlerGuard {
     const name = throttler.name ?? '';
     const request = context.switchToHttp().getRequest<Request>();
     const key = `${name}|${await getTracker(request, context)}`;
-    const state = await this.storageService.increment(key, ttl, limit, blockDuration, name);
+    let state = await this.storageService.increment(key, ttl, limit, blockDuration, name);
+    const device = state.isBlocked ? await this.trustedDevice(request, name) : undefined;
+    if (device !== undefined)
+      state = await this.storageService.increment(`${name}|${device}`, ttl, limit, 0, name);
     if (state.isBlocked) {
       this.reporter.countRejected(name);
       throw new TooManyAttempts(state.timeToBlockExpire);
@@ -100,6 +106,17 @@ class CallLimitGuard extends ThrottlerGuard {
     if (state.totalHits === limit)
       await this.reporter.recordCallsReached(name, this.keys.appDetails(request));
     return true;
+  }
+
+  /**
+   * The hash of a browser in which somebody signed in before, if the exceeded limit is that of its address on the pages. Then the same
+   * limit applies to the browser alone, so that strangers on the same network cannot lock it out.
+   */
+  private async trustedDevice(request: Request, limitName: string): Promise<string | undefined> {
+    if (!PAGE_LIMITS_BY_ADDRESS.includes(limitName)) return undefined;
+    const { browserHash } = this.keys.visitor(request);
+    const isTrusted = browserHash !== '' && (await this.signIns.isTrustedBrowser(browserHash));
+    return isTrusted ? browserHash : undefined;
   }
 }
 
