@@ -16,6 +16,7 @@ interface AppJson {
   type: string;
   redirect_uris: string[];
   scopes: string[];
+  requires_pkce: boolean;
   status: string;
   created_at: string;
 }
@@ -55,6 +56,7 @@ onOneEngine('Commands "app"', (database) => {
       type: 'confidential',
       redirect_uris: uris,
       scopes: ['profile.read', 'posts.write'],
+      requires_pkce: false,
       status: 'enabled',
       created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT.+Z$/),
     });
@@ -63,9 +65,21 @@ onOneEngine('Commands "app"', (database) => {
 
   it('O145 gives a public app no secret', async () => {
     const app = await register('--public');
-    expect(app.type).toBe('public');
+    expect(app).toMatchObject({ type: 'public', requires_pkce: true });
     expect(app).not.toHaveProperty('client_secret');
     expect(await liveSecrets(app.client_id, new Date())).toEqual([]);
+  });
+
+  it('O21 registers an app that requires PKCE, and shows and records it', async () => {
+    const app = await register('--require-pkce');
+    expect(app).toMatchObject({ type: 'confidential', requires_pkce: true });
+    expect(await cli.json('app', 'show', app.client_id)).toMatchObject({ requires_pkce: true });
+    expect((await cli.run('app', 'show', app.client_id)).stdout).toMatch(/^requires_pkce +true$/m);
+    const trail = await auditTrail(dataSource, app.client_id);
+    expect(trail.find(({ action }) => action === 'app.created')?.details).toMatchObject({
+      requiresPkce: true,
+    });
+    expect(await register('--public', '--require-pkce')).toMatchObject({ requires_pkce: true });
   });
 
   it('O145 prints the secret once on standard output and a warning on standard error', async () => {

@@ -90,7 +90,7 @@ export const PKCE_REQUEST: Topic = {
   title: 'PKCE in the authorization request',
   rules: {
     O21: {
-      rule: 'A public app must send a `code_challenge`; otherwise the server redirects with `invalid_request`. PKCE is optional for confidential apps.',
+      rule: 'An app that requires PKCE must send a `code_challenge`; otherwise the server redirects with `invalid_request`. Every public app requires PKCE. A confidential app does if it was registered or updated with `--require-pkce`; authorization requests and codes from before that remain valid.',
       source: 'RFC 9700 §2.1.1; RFC 7636 §4.4.1',
     },
     O22: {

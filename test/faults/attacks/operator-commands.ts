@@ -49,6 +49,7 @@ export async function registerApp(service: Unprivileged): Promise<TestClient> {
     redirectUris: [REDIRECT_URI],
     scopes: [...SCOPES],
     enabled: true,
+    requiresPkce: false,
     createdAt: new Date(),
   };
 }

@@ -9,12 +9,13 @@ import { isId } from '../../../platform/ids.js';
 import { corsOrigin } from '../protocol/redirect-uri.js';
 import { App, AppRedirectUri } from './client.entities.js';
 
-interface AppRow extends Omit<App, 'createdAt'> {
+interface AppRow extends Omit<App, 'createdAt' | 'requiresPkce'> {
+  requiresPkce: number;
   createdAt: Date | string;
 }
 
 const FIND_APP = `
-  SELECT client_id AS clientId, name, kind, scope, status, created_at AS createdAt
+  SELECT client_id AS clientId, name, kind, scope, status, requires_pkce AS requiresPkce, created_at AS createdAt
   FROM apps WHERE`;
 
 @Injectable()
@@ -31,7 +32,9 @@ export class AppsRepository {
     const app = tx
       ? (await readRows<AppRow>(tx, `${FIND_APP} client_id = ?`, [clientId]))[0]
       : await this.apps.find(clientId);
-    return app ? { ...app, createdAt: storedTime(app.createdAt) } : null;
+    if (!app) return null;
+    const requiresPkce = Boolean(app.requiresPkce);
+    return { ...app, requiresPkce, createdAt: storedTime(app.createdAt) };
   }
 
   /** @throws NotFound */
@@ -96,7 +99,7 @@ export class AppsRepository {
   async update(
     tx: Transaction,
     clientId: string,
-    fields: Pick<App, 'name' | 'scope'>,
+    fields: Pick<App, 'name' | 'scope' | 'requiresPkce'>,
   ): Promise<void> {
     await entities(tx).update(App, { clientId }, fields);
   }

@@ -60,6 +60,8 @@ export interface RegisteredApp {
   scopes: readonly Scope[];
   redirectUris: readonly string[];
   enabled: boolean;
+  /** Whether authorization requests must have a code challenge. True for every public app. */
+  requiresPkce: boolean;
   createdAt: Date;
 }
 
@@ -71,6 +73,8 @@ export interface Registration {
   redirectUris: readonly string[];
   /** Space-separated. */
   scope: string;
+  /** False by default. Public apps always require PKCE. */
+  requiresPkce?: boolean;
 }
 
 /** Registered apps. Operators register and change them; the endpoints look them up. */
@@ -100,19 +104,20 @@ export class AppsService {
     const scope = validScope(registration.scope);
     const createdAt = this.clock.now();
     const { kind, clientId = newId('svc_app', createdAt) } = registration;
+    const requiresPkce = kind === 'public' || registration.requiresPkce === true;
     const app: App = {
       clientId,
       name,
       kind,
       scope,
       status: 'enabled',
-      requiresPkce: false,
+      requiresPkce,
       postsHiddenAt: null,
       createdAt,
     };
     return this.transactions.run(async (tx) => {
       await this.repository.insert(tx, app, redirectUris);
-      const details = { name, kind, scope, redirectUris };
+      const details = { name, kind, scope, redirectUris, requiresPkce };
       await this.audit.record(tx, 'app.created', clientId, change, details);
       await also(tx, clientId);
       const added =
@@ -167,24 +172,32 @@ export class AppsService {
 
   /**
    * Replaces the given parts of a registration. Pending authorization requests with a removed redirect URI fail. Scopes that users
-   * granted stay granted.
-   * @throws NotFound; InvalidRequest when the name, a redirect URI or a scope is invalid
+   * granted stay granted. Codes that were issued without PKCE stay valid when the app begins to require it.
+   * @throws NotFound; InvalidRequest when the name, a redirect URI or a scope is invalid, or PKCE optional for a public app
    */
   async update(
     clientId: string,
-    { name, redirectUris, scope }: Partial<Pick<Registration, 'name' | 'redirectUris' | 'scope'>>,
+    { name, redirectUris, scope, requiresPkce }: Partial<Omit<Registration, 'clientId' | 'kind'>>,
     change: Change,
   ): Promise<{ app: RegisteredApp; changed: boolean }> {
     const changes = {
       ...(name !== undefined && { name: validName(name) }),
       ...(redirectUris && { redirectUris: validRedirectUris(redirectUris) }),
       ...(scope !== undefined && { scope: validScope(scope) }),
+      ...(requiresPkce !== undefined && { requiresPkce }),
     };
     return this.transactions.run(async (tx) => {
       await this.repository.lock(tx, clientId);
       const app = await this.repository.require(clientId, tx);
+      if (app.kind === 'public' && requiresPkce === false)
+        throw new InvalidRequest('A public app always requires PKCE.');
       const uris = await this.repository.findRedirectUris(clientId, tx);
-      const before = { name: app.name, scope: app.scope, redirectUris: uris as readonly string[] };
+      const before = {
+        name: app.name,
+        scope: app.scope,
+        requiresPkce: app.kind === 'public' || app.requiresPkce,
+        redirectUris: uris as readonly string[],
+      };
       const after = { ...before, ...changes };
       const details = differences(before, after);
       const changed = Object.keys(details).length > 0;
@@ -208,7 +221,7 @@ function differences<T extends object>(before: T, after: T): Record<string, obje
 }
 
 function toRegisteredApp(app: App, redirectUris: readonly string[]): RegisteredApp {
-  const { clientId, name, kind, scope, status, createdAt } = app;
+  const { clientId, name, kind, scope, status, requiresPkce, createdAt } = app;
   return {
     clientId,
     name,
@@ -216,6 +229,7 @@ function toRegisteredApp(app: App, redirectUris: readonly string[]): RegisteredA
     scopes: parseScope(scope),
     redirectUris,
     enabled: status === 'enabled',
+    requiresPkce: kind === 'public' || requiresPkce,
     createdAt,
   };
 }
