@@ -41,6 +41,10 @@ function statusOf({ enabled }: RegisteredApp): App['status'] {
   return enabled ? 'enabled' : 'disabled';
 }
 
+const ALLOW_SIMILAR_NAME = [
+  '--allow-similar-name',
+  'allow a name that looks like that of another app',
+] as const;
 const CLIENT_ID = 'svc_app_01h455vb4pex5vsknk084sn02q';
 const CREATE_EXAMPLE =
   'app create --name "Garden Share" --redirect-uri https://garden.example/callback --scope "profile.read posts.write"';
@@ -51,10 +55,11 @@ interface CreateOptions {
   scope: string;
   public?: boolean;
   requirePkce?: boolean;
+  allowSimilarName?: boolean;
   limit?: QuotaAssignment;
 }
 
-type UpdateOptions = Partial<Pick<CreateOptions, 'name' | 'redirectUri' | 'scope' | 'requirePkce'>>;
+type UpdateOptions = Partial<Omit<CreateOptions, 'public' | 'limit'>>;
 
 export function addAppCommands(program: CliCommand): void {
   const app = program
@@ -84,6 +89,7 @@ function addCreate(app: CliCommand): void {
     .requiredOption('--scope <scopes>', 'scopes that the app may request, separated by spaces')
     .option('--public', 'register a public app, such as a mobile app, without a client secret')
     .option('--require-pkce', 'require PKCE, as for every public app; recommended')
+    .option(...ALLOW_SIMILAR_NAME)
     .option('--limit <posts>', 'posts per month, "unlimited" or "default"', parseMonthlyLimit)
     .acceptsReason()
     .examples(
@@ -91,13 +97,14 @@ function addCreate(app: CliCommand): void {
       'app create --public --name "Garden Phone" --redirect-uri com.example.garden:/callback --scope profile.read --json',
     )
     .execute(async (session, options: CreateOptions) => {
-      const { name, redirectUri: redirectUris, scope, requirePkce: requiresPkce, limit } = options;
+      const { name, redirectUri: redirectUris, scope, allowSimilarName, limit } = options;
+      const requiresPkce = options.requirePkce;
       const kind = options.public === true ? 'public' : 'confidential';
       const quota = session.get('QuotaService');
       const { app: created, secret } = await session
         .get('AppsService')
         .register(
-          { name, kind, redirectUris, scope, requiresPkce },
+          { name, kind, redirectUris, scope, requiresPkce, allowSimilarName },
           session.change,
           async (tx, clientId) => {
             if (limit !== undefined)
@@ -147,6 +154,7 @@ function addUpdate(app: CliCommand): void {
     .option('--scope <scopes>', 'replaces all scopes; separated by spaces')
     .option('--require-pkce', 'reject authorization requests without code_challenge')
     .option('--no-require-pkce', 'make PKCE optional again; not for a public app')
+    .option(...ALLOW_SIMILAR_NAME)
     .requiresConfirmation()
     .examples(
       `app update ${CLIENT_ID} --name "Garden Share"`,
@@ -154,7 +162,8 @@ function addUpdate(app: CliCommand): void {
       `app update ${CLIENT_ID} --scope "profile.read posts.read" --reason "No longer publishes"`,
     )
     .action((clientId: string, options: UpdateOptions, command: CliCommand) => {
-      const { name, redirectUri: redirectUris, scope, requirePkce: requiresPkce } = options;
+      const { name, redirectUri: redirectUris, scope, allowSimilarName } = options;
+      const requiresPkce = options.requirePkce;
       if ((name ?? redirectUris ?? scope ?? requiresPkce) === undefined)
         return command.error(
           'error: give --name, --redirect-uri, --scope, --require-pkce or --no-require-pkce',
@@ -169,7 +178,7 @@ function addUpdate(app: CliCommand): void {
         ];
         if (removed.length > 0)
           await session.confirm(`Remove ${removed.join(' and ')} from "${before.name}"?`);
-        const changes = { name, redirectUris, scope, requiresPkce };
+        const changes = { name, redirectUris, scope, requiresPkce, allowSimilarName };
         const { app: updated, changed } = await apps.update(clientId, changes, session.change);
         return { ...appResult(updated), ...(!changed && { note: 'No change.' }) };
       });

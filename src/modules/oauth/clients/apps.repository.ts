@@ -45,8 +45,9 @@ export class AppsRepository {
     return app;
   }
 
-  findAll(): Promise<App[]> {
-    return this.dataSource.manager.find(App, { order: { clientId: 'ASC' } });
+  findAll(tx?: Transaction): Promise<App[]> {
+    const manager = tx ? entities(tx) : this.dataSource.manager;
+    return manager.find(App, { order: { clientId: 'ASC' } });
   }
 
   async findRedirectUris(clientId: string, tx?: Transaction): Promise<string[]> {

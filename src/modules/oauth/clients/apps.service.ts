@@ -14,20 +14,11 @@ import { Clock } from '../../../platform/clock.js';
 import { type Transaction, TransactionRunner } from '../../../platform/database/transaction.js';
 import { InvalidRequest } from '../../../platform/errors.js';
 import { isId, newId } from '../../../platform/ids.js';
-import { codePoints, isBlank } from '../../../platform/text.js';
 import { corsOrigin, redirectUriProblem } from '../protocol/redirect-uri.js';
+import { appNameKey, validAppName } from './app-name.js';
 import { AppSecretsService } from './app-secrets.service.js';
 import { AppsRepository } from './apps.repository.js';
 import type { App } from './client.entities.js';
-
-const MAX_NAME_CHARACTERS = 200;
-
-function validName(name: string): string {
-  const trimmed = name.trim();
-  if (isBlank(name) || codePoints(trimmed) > MAX_NAME_CHARACTERS)
-    throw new InvalidRequest(`The name must have 1 to ${MAX_NAME_CHARACTERS} characters.`);
-  return trimmed;
-}
 
 function validRedirectUris(uris: readonly string[]): readonly string[] {
   if (uris.length === 0) throw new InvalidRequest('An app needs at least one redirect URI.');
@@ -75,6 +66,8 @@ export interface Registration {
   scope: string;
   /** False by default. Public apps always require PKCE. */
   requiresPkce?: boolean;
+  /** Allows a name that looks like that of another app. False by default. */
+  allowSimilarName?: boolean;
 }
 
 /** Registered apps. Operators register and change them; the endpoints look them up. */
@@ -92,14 +85,14 @@ export class AppsService {
    * Registers an app.
    * @param also further changes in the same transaction
    * @returns the app and, if it is confidential, its client secret
-   * @throws InvalidRequest when the name, a redirect URI or a scope is invalid
+   * @throws InvalidRequest when the name, a redirect URI or a scope is invalid, or the name looks like that of another app
    */
   async register(
     registration: Registration,
     change: Change,
     also: (tx: Transaction, clientId: string) => Promise<void> = async () => undefined,
   ): Promise<{ app: RegisteredApp; secret?: string }> {
-    const name = validName(registration.name);
+    const name = validAppName(registration.name);
     const redirectUris = validRedirectUris(registration.redirectUris);
     const scope = validScope(registration.scope);
     const createdAt = this.clock.now();
@@ -116,8 +109,9 @@ export class AppsService {
       createdAt,
     };
     return this.transactions.run(async (tx) => {
+      const similar = await this.checkSimilarNames(tx, app, registration);
       await this.repository.insert(tx, app, redirectUris);
-      const details = { name, kind, scope, redirectUris, requiresPkce };
+      const details = { name, kind, scope, redirectUris, requiresPkce, ...similar };
       await this.audit.record(tx, 'app.created', clientId, change, details);
       await also(tx, clientId);
       const added =
@@ -173,15 +167,17 @@ export class AppsService {
   /**
    * Replaces the given parts of a registration. Pending authorization requests with a removed redirect URI fail. Scopes that users
    * granted stay granted. Codes that were issued without PKCE stay valid when the app begins to require it.
-   * @throws NotFound; InvalidRequest when the name, a redirect URI or a scope is invalid, or PKCE optional for a public app
+   * @throws NotFound; InvalidRequest when the name, a redirect URI or a scope is invalid, the name looks like that of another app, or
+   * a public app would not require PKCE
    */
   async update(
     clientId: string,
-    { name, redirectUris, scope, requiresPkce }: Partial<Omit<Registration, 'clientId' | 'kind'>>,
+    registration: Partial<Omit<Registration, 'clientId' | 'kind'>>,
     change: Change,
   ): Promise<{ app: RegisteredApp; changed: boolean }> {
+    const { name, redirectUris, scope, requiresPkce } = registration;
     const changes = {
-      ...(name !== undefined && { name: validName(name) }),
+      ...(name !== undefined && { name: validAppName(name) }),
       ...(redirectUris && { redirectUris: validRedirectUris(redirectUris) }),
       ...(scope !== undefined && { scope: validScope(scope) }),
       ...(requiresPkce !== undefined && { requiresPkce }),
@@ -203,6 +199,11 @@ export class AppsService {
       const changed = Object.keys(details).length > 0;
       const { redirectUris: newUris, ...fields } = after;
       if (changed) {
+        if ('name' in details)
+          Object.assign(
+            details,
+            await this.checkSimilarNames(tx, { clientId, name: after.name }, registration),
+          );
         await this.repository.update(tx, clientId, fields);
         if ('redirectUris' in details)
           await this.repository.replaceRedirectUris(tx, clientId, newUris);
@@ -210,6 +211,27 @@ export class AppsService {
       }
       return { app: toRegisteredApp(Object.assign(app, fields), newUris), changed };
     });
+  }
+
+  /**
+   * Returns the client id of an app whose name looks like that of `app`, if there is one, for the audit log.
+   * @throws InvalidRequest when there is one, unless `allowSimilarName`
+   */
+  private async checkSimilarNames(
+    tx: Transaction,
+    app: Pick<App, 'clientId' | 'name'>,
+    { allowSimilarName = false }: Pick<Registration, 'allowSimilarName'>,
+  ): Promise<{ similarTo?: string }> {
+    const key = appNameKey(app.name);
+    const similar = (await this.repository.findAll(tx)).find(
+      ({ clientId, name }) => clientId !== app.clientId && appNameKey(name) === key,
+    );
+    if (!similar) return {};
+    if (!allowSimilarName)
+      throw new InvalidRequest(
+        `The name looks like that of the app "${similar.name}" (${similar.clientId}). Add --allow-similar-name to use it nevertheless.`,
+      );
+    return { similarTo: similar.clientId };
   }
 }
 
