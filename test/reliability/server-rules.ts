@@ -161,5 +161,9 @@ export const BROWSERS_AND_TYPING: Topic = {
       rule: 'The command line and the log escape control characters, direction controls and other invisible characters as JSON does (`\\u202e`), in text and in JSON, except tabs, line feeds and variation selectors.',
       source: 'ECMA-48; UTR #36',
     },
+    O166: {
+      rule: 'Allow ignores clicks in the first 0.8 seconds after the consent page appears, also with reduced motion and without JavaScript. With JavaScript, so it does after the page regains focus or visibility, and it ignores the Enter key as long. No fragment in the link of the app scrolls to an element of the page or moves the focus: no element has an `id`, and `Document-Policy: force-load-at-top` disables text fragments in Chromium.',
+      source: 'RFC 9700 §4.16',
+    },
   },
 };

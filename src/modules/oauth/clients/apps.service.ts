@@ -199,15 +199,16 @@ export class AppsService {
       const changed = Object.keys(details).length > 0;
       const { redirectUris: newUris, ...fields } = after;
       if (changed) {
-        if ('name' in details)
-          Object.assign(
-            details,
-            await this.checkSimilarNames(tx, { clientId, name: after.name }, registration),
-          );
+        const renamed = { clientId, name: after.name };
+        const similar =
+          'name' in details ? await this.checkSimilarNames(tx, renamed, registration) : {};
         await this.repository.update(tx, clientId, fields);
         if ('redirectUris' in details)
           await this.repository.replaceRedirectUris(tx, clientId, newUris);
-        await this.audit.record(tx, 'app.updated', clientId, change, details);
+        await this.audit.record(tx, 'app.updated', clientId, change, {
+          ...details,
+          ...similar,
+        });
       }
       return { app: toRegisteredApp(Object.assign(app, fields), newUris), changed };
     });
