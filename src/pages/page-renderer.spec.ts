@@ -136,7 +136,9 @@ describe.each(translatedPages)('Page in "$language": $name', ({ language, name, 
       name === 'consent' ? ['<script type="module" src="/assets/consent.js">'] : [],
     );
     expect(html).not.toMatch(/<(style|iframe|img|object|embed)\b|\son\w+=|\sstyle=/);
-    for (const address of ['href', 'src', 'action'].flatMap((name) => valuesOf(html, name))) {
+    for (const address of ['href', 'src', 'action'].flatMap((attribute) =>
+      valuesOf(html, attribute),
+    )) {
       expect(address).toMatch(/^(\/(?!\/)|#)/);
     }
   });
@@ -145,7 +147,9 @@ describe.each(translatedPages)('Page in "$language": $name', ({ language, name, 
     const ids = valuesOf(html, 'id');
     expect(new Set(ids).size).toBe(ids.length);
     const references = ['for', 'aria-describedby', 'aria-labelledby'];
-    const named = references.flatMap((name) => valuesOf(html, name)).flatMap((v) => v.split(' '));
+    const named = references
+      .flatMap((attribute) => valuesOf(html, attribute))
+      .flatMap((v) => v.split(' '));
     const linked = valuesOf(html, 'href').filter((href) => href.startsWith('#'));
     for (const id of [...named, ...linked.map((href) => href.slice(1))]) expect(ids).toContain(id);
   });

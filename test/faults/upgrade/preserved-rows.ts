@@ -17,7 +17,7 @@ const CLIENT: TestClient = {
   redirectUris: ['http://127.0.0.1/callback'],
   scopes: [...SCOPES],
   enabled: true,
-        requiresPkce: true,
+  requiresPkce: true,
   createdAt: new Date('2026-11-21T09:30:00Z'),
 };
 const USER_ID = 'usr_00000000000000000000000002';
