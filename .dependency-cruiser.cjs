@@ -84,13 +84,15 @@ module.exports = {
     },
     {
       name: 'no-orphans',
-      comment: 'A file that nothing imports is unused, unless it is a program, a test or a tool.',
+      comment:
+        'A file that nothing imports is unused, unless it is a program, a script of a page, a test or a tool.',
       severity: 'error',
       from: {
         orphan: true,
         pathNot: [
           '\\.(spec|e2e-spec|db-spec|browser-spec)\\.ts$',
           '^src/(main|cli)\\.ts$',
+          '^src/pages/consent\\.js$',
           '^tools/',
           '^examples/',
           '^(ormconfig|rolldown\\.config)\\.ts$',

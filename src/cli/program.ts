@@ -1,4 +1,5 @@
 import { type Command, CommanderError } from 'commander';
+import { escapeInvisible } from '../platform/text.js';
 import { VERSION } from '../platform/version.js';
 import { addAppCommands } from './commands/app.js';
 import { addAuditCommands } from './commands/audit.js';
@@ -12,7 +13,6 @@ import { addPostCommands } from './commands/post.js';
 import { addPruneCommand } from './commands/prune.js';
 import { addQuotaCommands } from './commands/quota.js';
 import { type CliContext, ConfirmationRequired } from './session.js';
-import { escapeControls } from './tables.js';
 import { addTokenCommands } from './commands/token.js';
 import { addUsageCommands } from './commands/usage.js';
 import { addUserCommands } from './commands/user.js';
@@ -38,8 +38,8 @@ export function commandLine(context: CliContext): CliCommand {
     .showHelpAfterError('Add --help to see examples.')
     .exitOverride()
     .configureOutput({
-      writeOut: (text) => context.stdout.write(escapeControls(text)),
-      writeErr: (text) => context.stderr.write(escapeControls(text)),
+      writeOut: (text) => context.stdout.write(escapeInvisible(text)),
+      writeErr: (text) => context.stderr.write(escapeInvisible(text)),
     })
     .examples(
       'db migrate',
@@ -84,7 +84,7 @@ export async function runCommandLine(
     return 0;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : USAGE_ERROR;
-    context.stderr.write(`${escapeControls(await failureMessage(error))}\n`);
+    context.stderr.write(`${escapeInvisible(await failureMessage(error))}\n`);
     return error instanceof ConfirmationRequired ? USAGE_ERROR : FAILED;
   }
 }

@@ -5,7 +5,7 @@ import { Writable } from 'node:stream';
 import { WriteStream } from 'node:tty';
 import type { INestApplicationContext } from '@nestjs/common';
 import type { Change } from '../platform/audit/audit-log.repository.js';
-import { escapeControls } from './tables.js';
+import { escapeInvisible } from '../platform/text.js';
 
 /** A stream of text; `write` returns false when the next write must wait for `drain`. */
 interface Output {
@@ -96,7 +96,7 @@ export class Session {
     if (this.options.yes === true) return;
     if (!process.stdin.isTTY) throw new ConfirmationRequired();
     const terminal = createInterface({ input: process.stdin, output: terminalOutput() });
-    const answer = await ask(terminal, `${escapeControls(question)} [y/N] `);
+    const answer = await ask(terminal, `${escapeInvisible(question)} [y/N] `);
     if (!/^y(es)?$/i.test(answer)) throw new CommandFailed('Cancelled. Nothing was changed.');
   }
 
@@ -107,7 +107,7 @@ export class Session {
   async readSecret(prompt: string): Promise<string> {
     if (!process.stdin.isTTY) return firstLine(this.context.stdin);
     const output = terminalOutput();
-    output.write(`${escapeControls(prompt)} `);
+    output.write(`${escapeInvisible(prompt)} `);
     const discard = new Writable({ write: (_chunk, _encoding, done) => done() });
     const terminal = createInterface({ input: process.stdin, output: discard, terminal: true });
     const secret = await ask(terminal, '');
@@ -119,14 +119,14 @@ export class Session {
   async print(text: string): Promise<void> {
     this.clearProgress();
     const { stdout } = this.context;
-    if (stdout.write(escapeControls(text)) === false)
+    if (stdout.write(escapeInvisible(text)) === false)
       await once(stdout as Output & EventEmitter, 'drain');
   }
 
   /** Writes a line to standard error. */
   printNote(note: string): void {
     this.clearProgress();
-    this.context.stderr.write(`${escapeControls(note)}\n`);
+    this.context.stderr.write(`${escapeInvisible(note)}\n`);
   }
 
   /** Updates the progress line at a terminal, except with `--json`. Ignores calls within 100 ms of the last update. */
@@ -136,7 +136,7 @@ export class Session {
       return;
     this.lastProgressAt = Date.now();
     this.hasProgress = true;
-    stderr.write(`${CLEAR_LINE}${escapeControls(text)}`);
+    stderr.write(`${CLEAR_LINE}${escapeInvisible(text)}`);
   }
 
   clearProgress(): void {

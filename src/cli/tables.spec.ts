@@ -1,4 +1,4 @@
-import { escapeControls, list, table, wrap, wrappedTable } from './tables.js';
+import { list, table, wrap, wrappedTable } from './tables.js';
 
 describe('table', () => {
   it('aligns values without truncating them', () => {
@@ -103,17 +103,5 @@ describe('wrap', () => {
     ['🏡🏡🏡 b', 2, ['🏡🏡', '🏡', 'b']],
   ])('wraps "%s" into lines of at most %d characters', (text, width, lines) => {
     expect(wrap(text, width)).toEqual(lines);
-  });
-});
-
-describe('escapeControls', () => {
-  it('escapes control characters except tab and line feed, as JSON does', () => {
-    expect(escapeControls('a\u001b[2J\r\u009b2J\u007f')).toBe('a\\u001b[2J\\u000d\\u009b2J\\u007f');
-    expect(escapeControls('É\t\u{1f600}\u2028\n')).toBe('É\t\u{1f600}\u2028\n');
-  });
-
-  it('keeps the meaning of JSON', () => {
-    const value = { name: '\u0000\u0085\u009f\u007f\n' };
-    expect(JSON.parse(escapeControls(JSON.stringify(value)))).toEqual(value);
   });
 });

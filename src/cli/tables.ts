@@ -4,17 +4,6 @@ const GAP = '  ';
 /** Minimum width of the last column of a list. */
 const MIN_LAST_COLUMN_WIDTH = 16;
 
-/**
- * Escapes control characters (ECMA-48) except tab and line feed as JSON does, so that a terminal does not interpret them. Valid JSON
- * keeps its meaning.
- */
-export function escapeControls(text: string): string {
-  return text.replace(
-    /(?![\t\n])\p{Cc}/gu,
-    (control) => `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
-}
-
 /** Wraps text at spaces into lines of at most `width` characters; splits words that are longer. Returns at least one line. */
 export function wrap(text: string, width: number): string[] {
   const lines: string[] = [''];

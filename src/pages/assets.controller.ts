@@ -12,6 +12,7 @@ const CACHE_FOR_ONE_HOUR = 'public, max-age=3600';
 @Controller()
 export class AssetsController {
   private readonly css = readFileSync(assetUrl('src/pages/style.css'), 'utf8');
+  private readonly js = readFileSync(assetUrl('src/pages/consent.js'), 'utf8');
   private readonly svg = readFileSync(assetUrl('src/pages/icon.svg'), 'utf8');
 
   @Get('assets/style.css')
@@ -19,6 +20,13 @@ export class AssetsController {
   @Header('Cache-Control', CACHE_FOR_ONE_HOUR)
   stylesheet(): string {
     return this.css;
+  }
+
+  @Get('assets/consent.js')
+  @Header('Content-Type', 'text/javascript; charset=utf-8')
+  @Header('Cache-Control', CACHE_FOR_ONE_HOUR)
+  script(): string {
+    return this.js;
   }
 
   @Get('assets/icon.svg')

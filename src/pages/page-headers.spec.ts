@@ -27,14 +27,18 @@ describe('pageHeaders', () => {
     );
   });
 
-  it('omits only form-action if a form redirects to an app', () => {
-    const standard = policyOf(pageHeaders({ secure: true, language: 'es' }));
-    const redirecting = policyOf(
-      pageHeaders({ secure: true, language: 'es', formRedirectsToApp: true }),
+  it('allows scripts on the consent page, omits form-action and shows it from the top', () => {
+    const standard = pageHeaders({ secure: true, language: 'es' });
+    const consent = pageHeaders({ secure: true, language: 'es', isConsentPage: true });
+    const isFormAction = (directive: string): boolean => directive.startsWith('form-action');
+    expect(policyOf(consent).toSorted()).toEqual(
+      [
+        ...policyOf(standard).filter((directive) => !isFormAction(directive)),
+        "script-src 'self'",
+      ].toSorted(),
     );
-    expect(redirecting).toEqual(
-      standard.filter((directive) => !directive.startsWith('form-action')),
-    );
-    expect(redirecting).toHaveLength(standard.length - 1);
+    const { 'Content-Security-Policy': _, ...others } = standard;
+    expect(consent).toMatchObject({ ...others, 'Document-Policy': 'force-load-at-top' });
+    expect(standard).not.toHaveProperty('Document-Policy');
   });
 });

@@ -3,8 +3,9 @@ import type { Language } from './language.js';
 /**
  * The headers of the pages that `PageRenderer` renders (RFC 9700 §4.16).
  *
- * `formRedirectsToApp`: submitting a form of the page redirects to an app. Browsers apply `form-action` to every redirect, and
- * the redirects of the app itself are unknown (decision 0011), so the page has no `form-action`.
+ * The consent page has no `form-action`: its form redirects to an app, browsers apply `form-action` to every redirect, and the
+ * redirects of the app itself are unknown (decision 0011). It runs a script of ours. Chromium, which alone supports
+ * `Document-Policy`, shows it from the top, whatever the fragment of the link.
  *
  * `Referrer-Policy` is `same-origin` because under `no-referrer` browsers send `Origin: null` with our own forms;
  * `Cross-Origin-Opener-Policy` is `unsafe-none` because apps open the consent page in a pop-up and wait for its result.
@@ -12,7 +13,7 @@ import type { Language } from './language.js';
 export function pageHeaders(options: {
   secure: boolean;
   language: Language;
-  formRedirectsToApp?: boolean;
+  isConsentPage?: boolean;
 }): Record<string, string> {
   return {
     'Content-Type': 'text/html; charset=utf-8',
@@ -22,10 +23,11 @@ export function pageHeaders(options: {
       "default-src 'none'",
       "style-src 'self'",
       "img-src 'self'",
-      ...(options.formRedirectsToApp ? [] : ["form-action 'self'"]),
+      ...(options.isConsentPage ? ["script-src 'self'"] : ["form-action 'self'"]),
       "frame-ancestors 'none'",
       "base-uri 'none'",
     ].join('; '),
+    ...(options.isConsentPage ? { 'Document-Policy': 'force-load-at-top' } : {}),
     'X-Frame-Options': 'DENY',
     'Referrer-Policy': 'same-origin',
     'X-Content-Type-Options': 'nosniff',

@@ -18,7 +18,7 @@ import type {
   PostView,
 } from './views.js';
 
-/** Renders the HTML pages. Escapes the values of views, except `Markup`. Pages load one stylesheet and no JavaScript. */
+/** Renders the HTML pages. Escapes the values of views, except `Markup`. Pages load one stylesheet and, except the consent page, no JavaScript. */
 @Injectable()
 export class PageRenderer {
   private readonly eta = new Eta({

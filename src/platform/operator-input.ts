@@ -1,4 +1,4 @@
-import { codePoints, isBlank } from './text.js';
+import { codePointName, codePoints, isBlank } from './text.js';
 
 const MAX_URL_LENGTH = 2048;
 
@@ -11,8 +11,11 @@ export function textUpTo(maxLength: number): (input: string) => string {
     const text = input.trim();
     if (isBlank(text) || codePoints(text) > maxLength)
       throw new InvalidValue(`It must be 1 to ${maxLength} characters.`);
-    if (/[\p{Cc}\u2028\u2029]/u.test(text) || !text.isWellFormed())
-      throw new InvalidValue('It must be one line without control characters.');
+    const [control] = /[\p{Cc}\p{Cs}\u2028\u2029]/u.exec(text) ?? [];
+    if (control !== undefined)
+      throw new InvalidValue(
+        `It must be one line without control characters, but contains ${codePointName(control)}.`,
+      );
     return text;
   };
 }

@@ -1,4 +1,4 @@
-import { codePoints, hasControlCharacter, isBlank } from './text.js';
+import { codePoints, escapeInvisible, hasControlCharacter, isBlank } from './text.js';
 
 describe('Text rules', () => {
   it('count code points, not UTF-16 units or graphemes', () => {
@@ -35,5 +35,28 @@ describe('Text rules', () => {
 
   it.each(['a', ' . ', '\u{1f600}', '\u0301'])('treat %j as not blank', (text) => {
     expect(isBlank(text)).toBe(false);
+  });
+});
+
+describe('escapeInvisible', () => {
+  it.each([
+    ['control characters', 'a\u001b[2J\r\u009b2J\u007f', 'a\\u001b[2J\\u000d\\u009b2J\\u007f'],
+    ['direction controls', '\u061c\u200e\u202e\u2066\u2069', '\\u061c\\u200e\\u202e\\u2066\\u2069'],
+    ['line separators', '\u0085\u2028\u2029', '\\u0085\\u2028\\u2029'],
+    [
+      'zero-width characters',
+      '\u200b\u200d\u2060\ufeff\u00ad',
+      '\\u200b\\u200d\\u2060\\ufeff\\u00ad',
+    ],
+    ['letters without a glyph', '\u034f\u3164', '\\u034f\\u3164'],
+    ['tags', '\u{e0041}', '\\udb40\\udc41'],
+  ])('O165 escapes %s as JSON does', (_title, text, escaped) => {
+    expect(escapeInvisible(text)).toBe(escaped);
+    expect(JSON.parse(escapeInvisible(JSON.stringify(text)))).toBe(text);
+  });
+
+  it('keeps tab, line feed, variation selectors and visible characters', () => {
+    const text = 'É\t\u{1f600}\u2764\ufe0f \u05d0\u00a0\u3000\n';
+    expect(escapeInvisible(text)).toBe(text);
   });
 });

@@ -2,6 +2,9 @@
 const INVISIBLE = /[\p{White_Space}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/gu;
 /** Marks that texts from contacts and messages bring along, such as the direction of the text. */
 const IGNORABLE = /[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
+/** What `escapeInvisible` escapes. */
+const UNPRINTABLE =
+  /(?![\t\n]|\p{Variation_Selector})[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
 /** C0 controls and DEL, except tab, line feed and carriage return. */
 const CONTROL = /(?![\t\n\r\u0080-\u009f])\p{Cc}/u;
 
@@ -20,6 +23,26 @@ export function isBlank(text: string): boolean {
 /** Whether the text has a C0 control or DEL, except tab, line feed and carriage return. C1 controls are allowed. */
 export function hasControlCharacter(text: string): boolean {
   return CONTROL.test(text);
+}
+
+/** The notation of the Unicode standard for the first code point, such as `U+202E`. */
+export function codePointName(text: string): string {
+  const hex = (text.codePointAt(0) ?? 0).toString(16).toUpperCase();
+  return `U+${hex.padStart(4, '0')}`;
+}
+
+/**
+ * Escapes characters that a terminal interprets or does not show as JSON does, such as `\u202e`: control characters except tab and
+ * line feed, format characters, which can change the direction of the text, line separators, and letters without a glyph. Keeps
+ * variation selectors, which many emoji contain. Valid JSON keeps its meaning.
+ */
+export function escapeInvisible(text: string): string {
+  return text.replaceAll(UNPRINTABLE, (character) =>
+    character
+      .split('')
+      .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+      .join(''),
+  );
 }
 
 /**

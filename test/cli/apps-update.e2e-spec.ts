@@ -1,10 +1,17 @@
 import { AppsService, type RegisteredApp } from '../../src/modules/oauth/clients/apps.service.js';
 import { Browser } from '../support/browser.js';
-import { authorizeLink, exchange, redirectParameters } from '../support/oauth-flow.js';
+import {
+  approve,
+  authorizeLink,
+  CHALLENGE,
+  exchange,
+  redirectParameters,
+} from '../support/oauth-flow.js';
 import { CommandLine, runCommand } from '../support/command-line.js';
 import { onOneEngine } from '../support/database.js';
-import { auditTrail } from '../support/logs.js';
+import { type AuditEntry, auditTrail } from '../support/logs.js';
 import {
+  expectErrorRedirect,
   expectPage,
   json,
   countGrantsAndCodes,
@@ -32,7 +39,7 @@ onOneEngine('Command "app update"', (database) => {
     cli.json('app', 'update', id, '--yes', ...args);
   const find = (): Promise<RegisteredApp> => app().service(AppsService).get(id);
 
-  async function updateEvents(): Promise<unknown[]> {
+  async function updateEvents(): Promise<AuditEntry[]> {
     const trail = await auditTrail(app().dataSource, id);
     return trail.filter(({ action }) => action === 'app.updated');
   }
@@ -50,6 +57,7 @@ onOneEngine('Command "app update"', (database) => {
       type: 'confidential',
       redirect_uris: [NEW_URI, OLD_URI],
       scopes: ['profile.read', 'posts.write'],
+      requires_pkce: false,
       status: 'enabled',
       posts_hidden: false,
       created_at: before.createdAt.toISOString(),
@@ -81,6 +89,41 @@ onOneEngine('Command "app update"', (database) => {
         },
       },
     ]);
+  });
+
+  it('O21 requires PKCE from an app with --require-pkce, and no longer with --no-require-pkce', async () => {
+    const visitor = new Browser(app());
+    await visitor.signIn(authorizeLink(client), await app().addUser());
+    expect(await update('--require-pkce')).toMatchObject({ requires_pkce: true });
+    expectErrorRedirect(await visitor.open(authorizeLink(client)), client, 'invalid_request');
+    const challenge = { code_challenge: CHALLENGE, code_challenge_method: 'S256' };
+    expectPage(await visitor.open(authorizeLink(client, challenge)), 200);
+    expect(await update('--require-pkce')).toMatchObject({ requires_pkce: true });
+    expect(await update('--no-require-pkce')).toMatchObject({ requires_pkce: false });
+    expectPage(await visitor.open(authorizeLink(client)), 200);
+    expect((await updateEvents()).map(({ details }) => details)).toEqual([
+      { requiresPkce: { from: false, to: true } },
+      { requiresPkce: { from: true, to: false } },
+    ]);
+  });
+
+  it('O21 exchanges a code that was issued without PKCE before the app required it', async () => {
+    const code = (await approve(app(), await app().addUser(), client)).get('code') ?? '';
+    await update('--require-pkce');
+    expect((await exchange(app(), client, code)).status).toBe(200);
+  });
+
+  it('O21 refuses to make PKCE optional for a public app', async () => {
+    const { clientId } = await app().addClient({ kind: 'public' });
+    const outcome = await cli.run('app', 'update', clientId, '--no-require-pkce');
+    expect(outcome).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'A public app always requires PKCE.\n',
+    });
+    expect((await cli.run('app', 'update', clientId, '--require-pkce')).stderr).toBe(
+      'No change.\n',
+    );
   });
 
   it('O145 reports that nothing changed', async () => {

@@ -1,6 +1,7 @@
 import { userInfo } from 'node:os';
 import type { DataSource } from 'typeorm';
 import { sha256 } from '../../src/platform/secrets.js';
+import { App } from '../../src/modules/oauth/clients/client.entities.js';
 import { AppSecretsRepository } from '../../src/modules/oauth/clients/app-secrets.repository.js';
 import { CommandLine, type CommandResult } from '../support/command-line.js';
 import { connectMigrated, onOneEngine } from '../support/database.js';
@@ -16,6 +17,7 @@ interface AppJson {
   type: string;
   redirect_uris: string[];
   scopes: string[];
+  requires_pkce: boolean;
   status: string;
   posts_hidden: boolean;
   created_at: string;
@@ -37,8 +39,9 @@ onOneEngine('Commands "app"', (database) => {
   afterAll(() => dataSource.destroy());
 
   const create = ['app', 'create', '--name', 'Garden Share', '--scope', 'posts.write profile.read'];
+  const CALLBACK = ['--redirect-uri', 'https://garden.example/callback'];
   const register = (...more: string[]): Promise<AppJson> =>
-    cli.json<AppJson>(...create, '--redirect-uri', 'https://garden.example/callback', ...more);
+    cli.json<AppJson>(...create, '--allow-similar-name', ...CALLBACK, ...more);
 
   /** Hashes of the secrets that are valid at `time`. */
   async function liveSecrets(clientId: string, time: Date): Promise<string[]> {
@@ -56,6 +59,7 @@ onOneEngine('Commands "app"', (database) => {
       type: 'confidential',
       redirect_uris: uris,
       scopes: ['profile.read', 'posts.write'],
+      requires_pkce: false,
       status: 'enabled',
       posts_hidden: false,
       created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT.+Z$/),
@@ -65,14 +69,25 @@ onOneEngine('Commands "app"', (database) => {
 
   it('O145 gives a public app no secret', async () => {
     const app = await register('--public');
-    expect(app.type).toBe('public');
+    expect(app).toMatchObject({ type: 'public', requires_pkce: true });
     expect(app).not.toHaveProperty('client_secret');
     expect(await liveSecrets(app.client_id, new Date())).toEqual([]);
   });
 
+  it('O21 registers an app that requires PKCE, and shows and records it', async () => {
+    const app = await register('--require-pkce');
+    expect(app).toMatchObject({ type: 'confidential', requires_pkce: true });
+    expect(await cli.json('app', 'show', app.client_id)).toMatchObject({ requires_pkce: true });
+    expect((await cli.run('app', 'show', app.client_id)).stdout).toMatch(/^requires_pkce +true$/m);
+    const trail = await auditTrail(dataSource, app.client_id);
+    expect(trail.find(({ action }) => action === 'app.created')?.details).toMatchObject({
+      requiresPkce: true,
+    });
+    expect(await register('--public', '--require-pkce')).toMatchObject({ requires_pkce: true });
+  });
+
   it('O145 prints the secret once on standard output and a warning on standard error', async () => {
-    const uri = ['--redirect-uri', 'https://garden.example/callback'];
-    const { code, stdout, stderr } = await cli.run(...create, ...uri);
+    const { code, stdout, stderr } = await cli.run(...create, ...CALLBACK, '--allow-similar-name');
     expect(code).toBe(0);
     expect(stdout).toMatch(/^client_id {6}svc_app_\S+\nclient_secret {2}svc_sec_\S+\n/);
     expect(stderr).toContain('shown only once');
@@ -215,5 +230,81 @@ onOneEngine('Commands "app"', (database) => {
     const uri = ['--redirect-uri', 'https://garden.example/callback'];
     const { code, stdout } = await cli.run(...create, ...uri, '--client-secret', 'mine');
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  });
+
+  describe('names', () => {
+    const named = (name: string, ...more: string[]): string[] => [
+      ...['app', 'create', '--name', name, '--scope', 'posts.read', ...CALLBACK, ...more],
+    ];
+
+    it('O164 rejects a name with an invisible character and names it', async () => {
+      for (const [name, codePoint] of [
+        ['Shed \u202egro.lapyap', 'U+202E'],
+        ['Shed\u200b', 'U+200B'],
+      ] as const)
+        expectFailure(await cli.run(...named(name)), `The name contains ${codePoint}, which is`);
+      const control = await cli.run(...named('Shed\u001b[2J'));
+      expect(control).toMatchObject({ code: 2, stdout: '' });
+      expect(control.stderr).toContain('but contains U+001B.');
+    });
+
+    it('O164 rejects a name that looks like that of a disabled app, unless --allow-similar-name', async () => {
+      const first = await cli.json<AppJson>(...named('Tool Library'));
+      await cli.json('app', 'disable', first.client_id, '--yes');
+      const before = await cli.json<AppJson[]>('app', 'list');
+      for (const name of [
+        'Tool Library',
+        'TOOL  LIBRARY',
+        'T\u043e\u043el Library',
+        'Too1 Library',
+      ])
+        expectFailure(
+          await cli.run(...named(name)),
+          `The name looks like that of the app "Tool Library" (${first.client_id}). Add --allow-similar-name`,
+        );
+      expect(await cli.json('app', 'list')).toHaveLength(before.length);
+      const second = await cli.json<AppJson>(...named('T\u043eol Library', '--allow-similar-name'));
+      const events = [
+        ...(await auditTrail(dataSource, first.client_id)),
+        ...(await auditTrail(dataSource, second.client_id)),
+      ].filter(({ action }) => action === 'app.created');
+      expect(events.map(({ details }) => details.similarTo)).toEqual([undefined, first.client_id]);
+    });
+
+    it('O164 rejects a similar name of an update, but not a similar name of the same app', async () => {
+      await cli.json(...named('Bike Barn'));
+      const { client_id: id } = await cli.json<AppJson>(...named('Book Barn'));
+      expectFailure(await cli.run('app', 'update', id, '--name', 'B\u0456ke barn'), 'looks like');
+      expect(await cli.json('app', 'update', id, '--name', 'Book  barn')).toMatchObject({
+        name: 'Book  barn',
+      });
+      const similar = ['--name', 'Bike barn', '--allow-similar-name'];
+      expect(await cli.json('app', 'update', id, ...similar)).toMatchObject({ name: 'Bike barn' });
+      const trail = await auditTrail(dataSource, id);
+      expect(trail.map(({ details }) => details).filter(({ similarTo }) => similarTo)).toEqual([
+        {
+          name: { from: 'Book  barn', to: 'Bike barn' },
+          similarTo: expect.stringMatching(/^svc_app_/),
+        },
+      ]);
+    });
+
+    it('O165 escapes invisible characters of stored names in text and in JSON', async () => {
+      const { client_id: id } = await cli.json<AppJson>(...named('Seed Swap'));
+      // Version 1.0 accepted such names.
+      const name = 'Seed \u202e\u200bpawS';
+      await dataSource.manager.update(App, { clientId: id }, { name });
+      const escaped = String.raw`Seed \u202e\u200bpawS`;
+      const outputs = [
+        await cli.run('app', 'show', id),
+        await cli.run('app', 'show', id, '--json'),
+        await cli.run('app', 'list'),
+      ];
+      for (const { stdout, stderr } of outputs) {
+        expect(stdout).toContain(escaped);
+        expect(stdout + stderr).not.toMatch(/\p{Cf}/u);
+      }
+      expect(await cli.json('app', 'show', id)).toMatchObject({ name });
+    });
   });
 });

@@ -8,7 +8,7 @@ import { auditTrail } from '../support/logs.js';
 import { useTestApp } from '../support/test-app.js';
 
 const UNKNOWN_APP_ID = 'svc_app_01h455vb4pex5vsknk084sn02q';
-const CREATE = ['app', 'create', '--name', 'Garden Share', '--scope', 'posts.write'];
+const CREATE = ['app', 'create', '--name', 'Tool Library', '--scope', 'posts.write'];
 const REDIRECT_URI = ['--redirect-uri', 'https://garden.example/callback'];
 
 onOneEngine('Commands "quota show", "quota set" and "quota reset"', (database) => {

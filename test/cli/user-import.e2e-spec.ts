@@ -189,7 +189,12 @@ onOneEngine('Command "user import"', (database) => {
       );
       expect(await imports.run(path)).toMatchObject({
         added: 1,
-        errors: [{ line: 2, problem: 'name must be one line without control characters.' }],
+        errors: [
+          {
+            line: 2,
+            problem: 'name must be one line without control characters, but contains U+000D.',
+          },
+        ],
       });
     });
 

@@ -80,6 +80,7 @@ const PUBLIC_ROUTES = [
   'GET /account/sign-in/:transaction/code',
   'GET /account/sign-in/:transaction/phone',
   'GET /account/{*path}',
+  'GET /assets/consent.js',
   'GET /assets/icon.svg',
   'GET /assets/style.css',
   'GET /docs/errors',

@@ -39,7 +39,7 @@ onOneEngine('Consent page', (database) => {
     const visitor = new Browser(app());
     const phonePage = await visitor.open(authorizeLink(client));
     const consent = await visitor.signIn(authorizeLink(client), user);
-    for (const { html } of [phonePage, consent]) expect(html).not.toMatch(/<script|<img/);
+    for (const { html } of [phonePage, consent]) expect(html).not.toMatch(/<script>|<img/);
     expect(consent.html).toContain('&lt;script&gt;');
   });
 
@@ -57,7 +57,24 @@ onOneEngine('Consent page', (database) => {
     expect(form).toMatch(/<button[^>]*type="submit"[^>]*name="decision" value="deny"/);
     expect(form).toMatch(/<input type="hidden" name="transaction" value="txn_[0-9a-z]{26}">/);
     expect(form).toMatch(/<input type="hidden" name="token" value="[0-9a-f]{64}">/);
-    expect(page.html).not.toMatch(/<script|\son[a-z]+=/);
+  });
+
+  it('O166 loads one script of this server, and has no id that a fragment could name', async () => {
+    const client = await app().addClient();
+    const visitor = new Browser(app());
+    const phonePage = await visitor.open(authorizeLink(client));
+    const consent = await visitor.signIn(authorizeLink(client), await app().addUser());
+    expect(consent.html.match(/<script[^>]*>/g)).toEqual([
+      '<script type="module" src="/assets/consent.js">',
+    ]);
+    expect(consent.html).not.toMatch(/\sid=|<a [^>]*name=|\son[a-z]+=|autofocus/);
+    expect(consent.headers.get('content-security-policy')).toContain("script-src 'self'");
+    expect(consent.headers.get('document-policy')).toBe('force-load-at-top');
+    const script = await app().fetch('/assets/consent.js');
+    expect(script.status).toBe(200);
+    expect(script.headers.get('content-type')).toBe('text/javascript; charset=utf-8');
+    expect(phonePage.html).not.toMatch(/<script|\son[a-z]+=/);
+    expect(phonePage.headers.get('content-security-policy')).not.toContain('script-src');
   });
 
   it('O28 sends no form-action in its Content-Security-Policy, unlike other pages', async () => {

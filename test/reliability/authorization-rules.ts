@@ -90,7 +90,7 @@ export const PKCE_REQUEST: Topic = {
   title: 'PKCE in the authorization request',
   rules: {
     O21: {
-      rule: 'A public app must send a `code_challenge`; otherwise the server redirects with `invalid_request`. PKCE is optional for confidential apps.',
+      rule: 'An app that requires PKCE must send a `code_challenge`; otherwise the server redirects with `invalid_request`. Every public app requires PKCE. A confidential app does if it was registered or updated with `--require-pkce`; authorization requests and codes from before that remain valid.',
       source: 'RFC 9700 §2.1.1; RFC 7636 §4.4.1',
     },
     O22: {
@@ -112,7 +112,7 @@ export const CONSENT: Topic = {
       source: 'OAuth 2.1 draft §7.9',
     },
     O26: {
-      rule: 'Allow and Deny are submit buttons of one form. The Enter key presses Allow, never Deny. No page requires JavaScript.',
+      rule: 'Allow and Deny are submit buttons of one form. The Enter key presses Allow, never Deny (O166 delays it). No page requires JavaScript; only the consent page has a script.',
       source: 'own',
     },
     O27: {
@@ -120,7 +120,7 @@ export const CONSENT: Topic = {
       source: 'RFC 9700 §4.16, §4.2.4',
     },
     O28: {
-      rule: "The `Content-Security-Policy` of the consent page has no `form-action`: browsers apply it to every redirect after the form and would block the app's redirect URI. Other pages allow only this server. Allow works with redirect URIs on `https`, on loopback with a port, and with a private-use scheme.",
+      rule: "The `Content-Security-Policy` of the consent page has no `form-action`: browsers apply it to every redirect after the form and would block the app's redirect URI. Other pages allow forms to this server only. Only the consent page allows scripts, those of this server. Allow works with redirect URIs on `https`, on loopback with a port, and with a private-use scheme.",
       source: 'own',
     },
     O29: {

@@ -153,5 +153,17 @@ export const BROWSERS_AND_TYPING: Topic = {
       rule: 'With a plain-http `PUBLIC_URL` on loopback all pages work: none sends `Strict-Transport-Security` or `upgrade-insecure-requests`, and browsers store the cookies.',
       source: 'own',
     },
+    O164: {
+      rule: 'The name of an app contains only visible characters: control, format, private-use and unassigned characters and letters without a glyph are rejected, also within emoji. A name that looks like that of another app, enabled or disabled, is rejected unless `--allow-similar-name` is given; the audit event then has the `client_id` of that app. Names look alike if their skeletons (UTS #39) differ only in letter case, white space, and `i` and `l`.',
+      source: 'UTS #39 §4',
+    },
+    O165: {
+      rule: 'The command line and the log escape control characters, direction controls and other invisible characters as JSON does (`\\u202e`), in text and in JSON, except tabs, line feeds and variation selectors.',
+      source: 'ECMA-48; UTR #36',
+    },
+    O166: {
+      rule: 'Allow ignores clicks in the first 0.8 seconds after the consent page appears, also with reduced motion and without JavaScript. With JavaScript, so it does after the page regains focus or visibility, and it ignores the Enter key as long. No fragment in the link of the app scrolls to an element of the page or moves the focus: no element has an `id`, and `Document-Policy: force-load-at-top` disables text fragments in Chromium.',
+      source: 'RFC 9700 §4.16',
+    },
   },
 };

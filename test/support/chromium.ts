@@ -109,6 +109,11 @@ export function inChromium(
   });
 }
 
+/** Waits until Allow accepts clicks and the Enter key, which it ignores after the consent page has appeared. */
+export async function waitForAllow(page: Page): Promise<void> {
+  await page.locator('[value=approve]').click({ trial: true });
+}
+
 /** Presses Tab until the element has focus. */
 export async function tabTo(page: Page, selector: string): Promise<void> {
   const isFocused = `document.activeElement.matches(${JSON.stringify(selector)})`;

@@ -160,6 +160,8 @@ export class TestApp {
         kind: 'confidential',
         redirectUris: ['https://garden.example/callback'],
         scope: SCOPES.join(' '),
+        // Most tests use the same name again.
+        allowSimilarName: true,
         ...registration,
       },
       { actor: 'test' },

@@ -14,6 +14,7 @@ function appResult(app: RegisteredApp, secret?: string): Result {
     ['type', app.kind],
     ...app.redirectUris.map((uri, index) => [index === 0 ? 'redirect_uris' : '', uri]),
     ['scopes', app.scopes.join(' ')],
+    ['requires_pkce', String(app.requiresPkce)],
     ['status', statusOf(app)],
     ['posts', app.postsHidden ? 'hidden' : 'shown'],
     ['created_at', app.createdAt.toISOString()],
@@ -31,6 +32,7 @@ function appJson(app: RegisteredApp, secret?: string): object {
     type: app.kind,
     redirect_uris: app.redirectUris,
     scopes: app.scopes,
+    requires_pkce: app.requiresPkce,
     status: statusOf(app),
     posts_hidden: app.postsHidden,
     created_at: app.createdAt.toISOString(),
@@ -41,6 +43,10 @@ function statusOf({ enabled }: RegisteredApp): App['status'] {
   return enabled ? 'enabled' : 'disabled';
 }
 
+const ALLOW_SIMILAR_NAME = [
+  '--allow-similar-name',
+  'allow a name that looks like that of another app',
+] as const;
 const CLIENT_ID = 'svc_app_01h455vb4pex5vsknk084sn02q';
 const CREATE_EXAMPLE =
   'app create --name "Garden Share" --redirect-uri https://garden.example/callback --scope "profile.read posts.write"';
@@ -50,10 +56,12 @@ interface CreateOptions {
   redirectUri: string[];
   scope: string;
   public?: boolean;
+  requirePkce?: boolean;
+  allowSimilarName?: boolean;
   limit?: QuotaAssignment;
 }
 
-type UpdateOptions = Partial<Pick<CreateOptions, 'name' | 'redirectUri' | 'scope'>>;
+type UpdateOptions = Partial<Omit<CreateOptions, 'public' | 'limit'>>;
 
 export function addAppCommands(program: CliCommand): void {
   const app = program
@@ -82,6 +90,8 @@ function addCreate(app: CliCommand): void {
     )
     .requiredOption('--scope <scopes>', 'scopes that the app may request, separated by spaces')
     .option('--public', 'register a public app, such as a mobile app, without a client secret')
+    .option('--require-pkce', 'require PKCE, as for every public app; recommended')
+    .option(...ALLOW_SIMILAR_NAME)
     .option('--limit <posts>', 'posts per month, "unlimited" or "default"', parseMonthlyLimit)
     .acceptsReason()
     .examples(
@@ -89,15 +99,20 @@ function addCreate(app: CliCommand): void {
       'app create --public --name "Garden Phone" --redirect-uri com.example.garden:/callback --scope profile.read --json',
     )
     .execute(async (session, options: CreateOptions) => {
-      const { name, redirectUri: redirectUris, scope, limit } = options;
+      const { name, redirectUri: redirectUris, scope, allowSimilarName, limit } = options;
+      const requiresPkce = options.requirePkce;
       const kind = options.public === true ? 'public' : 'confidential';
       const quota = session.get('QuotaService');
       const { app: created, secret } = await session
         .get('AppsService')
-        .register({ name, kind, redirectUris, scope }, session.change, async (tx, clientId) => {
-          if (limit !== undefined)
-            await quota.setInTransaction(tx, clientId, limit, session.change);
-        });
+        .register(
+          { name, kind, redirectUris, scope, requiresPkce, allowSimilarName },
+          session.change,
+          async (tx, clientId) => {
+            if (limit !== undefined)
+              await quota.setInTransaction(tx, clientId, limit, session.change);
+          },
+        );
       return appResult(created, secret);
     });
 }
@@ -131,14 +146,17 @@ function addShow(app: CliCommand): void {
 function addUpdate(app: CliCommand): void {
   app
     .command('update')
-    .summary('Change the name, redirect URIs or scopes of an app.')
+    .summary('Change the registration of an app.')
     .description(
-      'Change the name, redirect URIs or scopes of an app. Each option replaces all of its current values. Authorization requests in progress fail if their redirect URI is removed, and lose scopes that are removed. Existing tokens lose them at once, and get them back if the app does. Removing a redirect URI or scope asks for confirmation.',
+      'Change the name, redirect URIs or scopes of an app, or whether it requires PKCE. Each option replaces all of its current values. Authorization requests in progress fail if their redirect URI is removed, and lose scopes that are removed. Existing tokens lose them at once, and get them back if the app does. Removing a redirect URI or scope asks for confirmation.',
     )
     .argument('<client_id>')
     .option('--name <name>', 'new name', textUpTo(200))
     .option('--redirect-uri <uri>', 'replaces all redirect URIs; repeatable', collect)
     .option('--scope <scopes>', 'replaces all scopes; separated by spaces')
+    .option('--require-pkce', 'reject authorization requests without code_challenge')
+    .option('--no-require-pkce', 'make PKCE optional again; not for a public app')
+    .option(...ALLOW_SIMILAR_NAME)
     .requiresConfirmation()
     .examples(
       `app update ${CLIENT_ID} --name "Garden Share"`,
@@ -146,9 +164,12 @@ function addUpdate(app: CliCommand): void {
       `app update ${CLIENT_ID} --scope "profile.read posts.read" --reason "No longer publishes"`,
     )
     .action((clientId: string, options: UpdateOptions, command: CliCommand) => {
-      const { name, redirectUri: redirectUris, scope } = options;
-      if ((name ?? redirectUris ?? scope) === undefined)
-        return command.error('error: give --name, --redirect-uri or --scope');
+      const { name, redirectUri: redirectUris, scope, allowSimilarName } = options;
+      const requiresPkce = options.requirePkce;
+      if ((name ?? redirectUris ?? scope ?? requiresPkce) === undefined)
+        return command.error(
+          'error: give --name, --redirect-uri, --scope, --require-pkce or --no-require-pkce',
+        );
       return command.start(async (session) => {
         const apps = session.get('AppsService');
         const before = await apps.get(clientId);
@@ -159,7 +180,7 @@ function addUpdate(app: CliCommand): void {
         ];
         if (removed.length > 0)
           await session.confirm(`Remove ${removed.join(' and ')} from "${before.name}"?`);
-        const changes = { name, redirectUris, scope };
+        const changes = { name, redirectUris, scope, requiresPkce, allowSimilarName };
         const { app: updated, changed } = await apps.update(clientId, changes, session.change);
         return { ...appResult(updated), ...(!changed && { note: 'No change.' }) };
       });

@@ -1,6 +1,10 @@
+import { stripVTControlCharacters } from 'node:util';
 import { duringRequest } from '../request-context.js';
 import { loadConfig } from '../config/load-config.js';
 import { ACCESS_LOG_CONTEXT, pinoFor, ServiceLogger, terminalLine } from './logger.js';
+
+/** Characters that a terminal interprets or does not show, except line feeds. */
+const HIDDEN = /(?!\n)[\p{Cc}\p{Cf}]/u;
 
 describe('ServiceLogger', () => {
   let written: string[];
@@ -89,6 +93,22 @@ describe('ServiceLogger', () => {
     logger.log('Mapped {/dev/v1/me, GET}', 'RouterExplorer');
     logger.error(new Error('No database'), 'ExceptionHandler');
     expect(written).toEqual([]);
+  });
+
+  it('O165 escapes control, direction and invisible characters, as JSON and at a terminal', () => {
+    const logger = loggerAt('info');
+    const error = new Error('No "\u202e\u001b]0;x\u0007\u009b31m"');
+    logger.error('Failed\u2066 \u{e0041}', error.stack, 'Here');
+    logger.log({ msg: 'request', route: '/\u202e', client_id: '\u009b' }, ACCESS_LOG_CONTEXT);
+    expect(written.join('')).not.toMatch(HIDDEN);
+    expect(lines()[0]?.stack).toBe(error.stack);
+    const [failure = '', request] = written.map(terminalLine);
+    // Without the colours of pino-pretty.
+    expect(stripVTControlCharacters(failure)).not.toMatch(HIDDEN);
+    expect(failure).toContain('Failed\\u2066 \\udb40\\udc41');
+    expect(failure).toContain('No "\\u202e\\u001b]0;x\\u0007\\u009b31m"');
+    expect(request).toContain('/\\u202e');
+    expect(request).not.toMatch(HIDDEN);
   });
 
   it('prints a request as one short line at a terminal', () => {

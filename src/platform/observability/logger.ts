@@ -4,6 +4,7 @@ import { type DestinationStream, type Level, type Logger, pino, stdTimeFunctions
 import { prettyFactory } from 'pino-pretty';
 import type { AppConfig } from '../config/app-config.js';
 import { currentRequest } from '../request-context.js';
+import { escapeInvisible } from '../text.js';
 
 const STANDARD_OUTPUT = 1;
 
@@ -23,7 +24,7 @@ const SECRET_KEYS = [
   'phone',
 ];
 
-/** The root logger. Adds the id of the current request to lines without a request id. */
+/** The root logger. Adds the id of the current request to lines without a request id. Escapes what a terminal would interpret. */
 export function pinoFor(config: AppConfig, output = standardOutput(config)): Logger {
   return pino(
     {
@@ -32,6 +33,7 @@ export function pinoFor(config: AppConfig, output = standardOutput(config)): Log
       timestamp: stdTimeFunctions.isoTime,
       formatters: { level: (level) => ({ level }) },
       redact: SECRET_KEYS.flatMap((key) => [`["${key}"]`, `*["${key}"]`]),
+      hooks: { streamWrite: escapeInvisible },
       mixin: (line) => ('request_id' in line ? {} : { request_id: currentRequest()?.requestId }),
     },
     output,
@@ -63,7 +65,9 @@ const prettify = prettyFactory({
 
 /** Formats a JSON line for a terminal. A request is one short line, such as `201 POST /dev/v1/posts 31 ms svc_app_… req_…`. */
 export function terminalLine(json: string): string {
-  const line = JSON.parse(json) as Record<string, string | number | undefined>;
+  const line = JSON.parse(json, (_, value: unknown) =>
+    typeof value === 'string' ? escapeInvisible(value) : value,
+  ) as Record<string, string | number | undefined>;
   if (line.context !== ACCESS_LOG_CONTEXT) return prettify(line);
   const { status, method, route, duration_ms, error, client_id, request_id } = line;
   const duration = `${Math.round(Number(duration_ms))} ms`;

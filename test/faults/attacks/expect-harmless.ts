@@ -64,7 +64,9 @@ export class Bystander {
   ) {}
 
   static async join(app: TestApp): Promise<Bystander> {
-    const member = await Member.join(app);
+    // With a name of its own: the registration of a similar name records the id of this app.
+    const client = await app.addClient({ name: 'Bystander' });
+    const member = await Member.join(app, { client });
     await member.comment((await member.publish()).id);
     await flushDeferredWrites(app);
     return new Bystander(member, await rowsOf(member));

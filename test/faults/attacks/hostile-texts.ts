@@ -81,5 +81,5 @@ export function printable(text: string): string {
   return text.replaceAll(/[^\t -~]/g, '');
 }
 
-/** Control characters of terminals (ECMA-48), except tab and line feed. */
-export const CONTROL = /(?![\t\n])\p{Cc}/u;
+/** Control characters of terminals (ECMA-48) except tab and line feed, and characters that change the direction of the text. */
+export const HIDDEN = /(?![\t\n])[\p{Cc}\p{Cf}]/u;

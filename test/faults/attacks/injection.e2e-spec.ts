@@ -1,5 +1,6 @@
 import { parse } from 'csv-parse/sync';
 import { newId } from '../../../src/platform/ids.js';
+import { App } from '../../../src/modules/oauth/clients/client.entities.js';
 import { AppsService } from '../../../src/modules/oauth/clients/apps.service.js';
 import { User } from '../../../src/modules/users/user.entity.js';
 import { Browser } from '../../support/browser.js';
@@ -32,7 +33,7 @@ import {
 } from '../../support/test-app.js';
 import { reportFigure } from '../figures.js';
 import { byExtent } from '../../suite.js';
-import { CONTROL, escaped, HOSTILE_LINES, HOSTILE_TEXTS, printable } from './hostile-texts.js';
+import { escaped, HIDDEN, HOSTILE_LINES, HOSTILE_TEXTS, printable } from './hostile-texts.js';
 import { sendRaw, requestOf } from './send-raw.js';
 
 const PLAIN = 'Plain words';
@@ -172,7 +173,9 @@ onEachServer('Server with NO_BACKSLASH_ESCAPES', ({ engine }) => {
 onSqlite('Injection through names', (database) => {
   const app = useTestApp(database);
   const cli = new CommandLine(database);
-  const names = [PLAIN, ...HOSTILE_LINES.filter((_, index) => index % NAME_STEP === 0)];
+  // Names of apps have no hidden characters.
+  const hostileNames = HOSTILE_LINES.filter((line) => !HIDDEN.test(line));
+  const names = [PLAIN, ...hostileNames.filter((_, index) => index % NAME_STEP === 0)];
   const clients: TestClient[] = [];
 
   beforeAll(async () => {
@@ -232,11 +235,12 @@ onSqlite('Injection through names', (database) => {
     const user = `${JSON.stringify({ phone: '+14155554001', name })}\n`;
     // Earlier versions accepted such names.
     const { id } = await app().addUser({ name });
-    const client = await app().addClient({ name });
+    const { clientId } = await app().addClient();
+    await app().dataSource.manager.update(App, { clientId }, { name });
     const outcomes = [
       await cli.run('user', 'show', id),
-      await cli.run('app', 'show', client.clientId),
-      await cli.run('app', 'show', client.clientId, '--json'),
+      await cli.run('app', 'show', clientId),
+      await cli.run('app', 'show', clientId, '--json'),
       await cli.runWithInput(user, 'user', 'import', '-', '--format', 'ndjson'),
       await cli.run('user', 'show', '--phone', '+14155554001'),
       await cli.run(
@@ -252,7 +256,7 @@ onSqlite('Injection through names', (database) => {
       await cli.run('quota', 'report', '--csv'),
       await cli.run('audit', 'list'),
     ];
-    for (const { stdout, stderr } of outcomes) expect(stdout + stderr).not.toMatch(CONTROL);
+    for (const { stdout, stderr } of outcomes) expect(stdout + stderr).not.toMatch(HIDDEN);
     expect(outcomes[0]?.stdout).toContain('\\u00');
   });
 });
@@ -343,7 +347,7 @@ describe('Injection through raw requests', () => {
       entries.filter(({ msg, route }) => msg === 'request' && route !== '/livez'),
     ).toHaveLength(sent);
     expect(service.output()).not.toMatch(/alert\(1\)|DROP TABLE/);
-    expect(service.output()).not.toMatch(CONTROL);
+    expect(service.output()).not.toMatch(HIDDEN);
     reportFigure(task, `${sent} hostile requests, ${lines.length} lines of JSON`);
   });
 });

@@ -33,7 +33,7 @@ export async function importUsers(service: Unprivileged, fileNumber: number): Pr
 
 /** Registers an app. */
 export async function registerApp(service: Unprivileged): Promise<TestClient> {
-  const words = ['--name', 'Garden Share', '--redirect-uri', REDIRECT_URI];
+  const words = ['--name', 'Garden Share', '--allow-similar-name', '--redirect-uri', REDIRECT_URI];
   const printed = await service.command([
     ...['app', 'create', ...words, '--scope', SCOPES.join(' '), '--json'],
   ]);
@@ -50,6 +50,7 @@ export async function registerApp(service: Unprivileged): Promise<TestClient> {
     scopes: [...SCOPES],
     enabled: true,
     postsHidden: false,
+    requiresPkce: false,
     createdAt: new Date(),
   };
 }

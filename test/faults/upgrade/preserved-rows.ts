@@ -18,6 +18,7 @@ const CLIENT: TestClient = {
   scopes: [...SCOPES],
   enabled: true,
   postsHidden: false,
+  requiresPkce: true,
   createdAt: new Date('2026-11-21T09:30:00Z'),
 };
 const USER_ID = 'usr_00000000000000000000000002';

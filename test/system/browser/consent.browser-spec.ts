@@ -125,6 +125,97 @@ inChromium('Consent page', {}, (chrome) => {
     expect(parameters.has('code')).toBe(false);
   });
 
+  describe('delay of Allow', () => {
+    /** Opens the consent page of a new app, so that the whole page is visible. */
+    async function openConsent(options: BrowserContextOptions = {}): Promise<Page> {
+      const viewport = { width: 1280, height: 1600 };
+      const page = await newPage({ viewport, javaScriptEnabled: true, ...options });
+      await open(page, await addClient('confidential'));
+      await chrome.signIn(page, user);
+      await page.waitForSelector('[value=approve]');
+      return page;
+    }
+
+    /** Clicks at the place of Allow, without waiting until it accepts clicks. */
+    async function clickAllow(page: Page): Promise<void> {
+      const box = await page.locator('[value=approve]').boundingBox();
+      if (!box) throw new Error('Allow is not visible.');
+      await page.mouse.click(box.x + box.width / 2, box.y + box.height / 2);
+    }
+
+    async function expectUndecided(page: Page): Promise<void> {
+      await page.waitForTimeout(150);
+      expect(new URL(page.url()).pathname).toMatch(/\/consent$/);
+    }
+
+    it.each([
+      ['with scripts', {}],
+      ['without scripts', { javaScriptEnabled: false }],
+      ['with reduced motion', { reducedMotion: 'reduce' }],
+      [
+        'with reduced motion, without scripts',
+        { reducedMotion: 'reduce', javaScriptEnabled: false },
+      ],
+    ] satisfies [string, BrowserContextOptions][])(
+      'O166 ignores a click on Allow 0.3 s after the page appeared, and accepts one after 1.2 s, %s',
+      async (_title, options) => {
+        const page = await openConsent(options);
+        await page.waitForTimeout(300);
+        await clickAllow(page);
+        await expectUndecided(page);
+        await page.waitForTimeout(750);
+        await clickAllow(page);
+        expect((await redirectOf(page)).has('code')).toBe(true);
+      },
+    );
+
+    it('O166 ignores a click on Allow after the page regained focus', async () => {
+      const page = await openConsent();
+      const devTools = await page.context().newCDPSession(page);
+      await devTools.send('Emulation.setFocusEmulationEnabled', { enabled: false });
+      await page.waitForTimeout(1000);
+      const popUp = await page.context().newPage();
+      await popUp.bringToFront();
+      await popUp.close();
+      await page.bringToFront();
+      await clickAllow(page);
+      await expectUndecided(page);
+      await page.waitForTimeout(900);
+      await clickAllow(page);
+      expect((await redirectOf(page)).has('code')).toBe(true);
+    });
+
+    it('O166 ignores the Enter key on Allow as long, with scripts', async () => {
+      const page = await openConsent();
+      await page.focus('[value=approve]');
+      await page.keyboard.press('Enter');
+      await page.focus('[name=scope]');
+      await page.keyboard.press('Enter');
+      await expectUndecided(page);
+      await page.waitForTimeout(900);
+      await page.keyboard.press('Enter');
+      expect((await redirectOf(page)).has('code')).toBe(true);
+    });
+
+    it('O166 accepts Deny at once', async () => {
+      const page = await openConsent();
+      await page.click('[value=deny]', { timeout: 500 });
+      expect((await redirectOf(page)).get('error')).toBe('access_denied');
+    });
+
+    it('O166 stays at the top of the page, whatever fragment the link of the app has', async () => {
+      const page = await openConsent();
+      await page.setViewportSize({ width: 400, height: 300 });
+      const link = authorizeLink(await addClient('confidential'));
+      for (const fragment of ['#:~:text=Allow', '#:~:text=Where', '#never-title', '#scope-0']) {
+        await page.goto(new URL(`${link}${fragment}`, app().baseUrl).href);
+        await page.waitForTimeout(200);
+        const state = '[scrollY, document.activeElement.tagName]';
+        expect([fragment, await page.evaluate(state)]).toEqual([fragment, [0, 'BODY']]);
+      }
+    });
+  });
+
   it('O148 issues one code for a double click on Allow', async () => {
     const client = await addClient('confidential');
     const page = await newPage();

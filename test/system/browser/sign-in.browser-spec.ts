@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { exchange } from '../../support/oauth-flow.js';
-import { inChromium } from '../../support/chromium.js';
+import { inChromium, waitForAllow } from '../../support/chromium.js';
 import {
   expectTokenError,
   countGrantsAndCodes,
@@ -88,6 +88,7 @@ inChromium('Sign-in: tabs, back button and input errors', {}, (chrome) => {
     const page = await chrome.openAuthorization(await chrome.newContext(), client);
     await chrome.signIn(page, await chrome.app().addUser());
     await page.locator('[value="posts.write"]').uncheck();
+    await waitForAllow(page);
     await page.locator('[value="posts.write"]').press('Enter');
     await page.waitForURL(/\/livez\?code=/);
     const code = new URL(page.url()).searchParams.get('code') ?? '';

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { CATALOGUES } from '../../../src/pages/translations/translations.js';
 import { LANGUAGES } from '../../../src/pages/language.js';
 import { authorizeLink } from '../../support/oauth-flow.js';
-import { inChromium, tabTo, contextOptions } from '../../support/chromium.js';
+import { inChromium, tabTo, contextOptions, waitForAllow } from '../../support/chromium.js';
 
 /** A screen of 1280 by 1024 pixels at 400 % zoom (WCAG 2.2, 1.4.10). */
 const ZOOMED = { viewport: { width: 320, height: 256 }, deviceScaleFactor: 4 };
@@ -69,6 +69,7 @@ inChromium('Pages at 400 % zoom', {}, (chrome) => {
       await page.keyboard.press('Space');
       await tabToVisible(page, '[value=deny]');
       await tabToVisible(page, '[value=approve]');
+      await waitForAllow(page);
       await page.keyboard.press('Enter');
       await page.waitForURL(/\/livez\?code=/);
     },

@@ -18,9 +18,11 @@ const APP: RegisteredApp = {
   redirectUris: [REDIRECT_URI],
   enabled: true,
   postsHidden: false,
+  requiresPkce: false,
   createdAt: new Date('2026-11-21T09:30:00.000Z'),
 };
-const PUBLIC_APP: RegisteredApp = { ...APP, kind: 'public' };
+const PKCE_APP: RegisteredApp = { ...APP, requiresPkce: true };
+const PUBLIC_APP: RegisteredApp = { ...PKCE_APP, kind: 'public' };
 
 type Changes = Record<string, string | undefined>;
 
@@ -279,17 +281,22 @@ describe('Authorization request: PKCE', () => {
   const withChallenge = (challenge?: string, method?: string): string =>
     queryOf({ code_challenge: challenge, code_challenge_method: method });
 
-  it.each([undefined, ''])('O21 rejects a public app with the code_challenge %j', (challenge) => {
-    for (const method of [undefined, 'S256'])
-      expect(rejectionOf(withChallenge(challenge, method), PUBLIC_APP)).toEqual(
-        redirect('invalid_request'),
-      );
-  });
+  it.each([undefined, ''])(
+    'O21 rejects an app that requires PKCE with the code_challenge %j',
+    (challenge) => {
+      for (const app of [PUBLIC_APP, PKCE_APP])
+        for (const method of [undefined, 'S256'])
+          expect(rejectionOf(withChallenge(challenge, method), app)).toEqual(
+            redirect('invalid_request'),
+          );
+    },
+  );
 
-  it('O21 accepts a confidential app with and without a code_challenge, and a public app with one', () => {
+  it('O21 accepts a confidential app with and without a code_challenge, and an app that requires PKCE with one', () => {
     expect(check(withChallenge()).codeChallenge).toBeNull();
     expect(check(withChallenge(CHALLENGE, 'S256')).codeChallenge).toBe(CHALLENGE);
-    expect(check(withChallenge(CHALLENGE, 'S256'), PUBLIC_APP).codeChallenge).toBe(CHALLENGE);
+    for (const app of [PUBLIC_APP, PKCE_APP])
+      expect(check(withChallenge(CHALLENGE, 'S256'), app).codeChallenge).toBe(CHALLENGE);
   });
 
   it.each(['plain', undefined, '', 's256', 'S512', 'S256 '])(

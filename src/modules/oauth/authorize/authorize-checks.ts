@@ -152,12 +152,12 @@ const checkScope: RedirectedCheck = ({ app, parameters }) => {
 
 const S256_CHALLENGE = /^[A-Za-z0-9_-]{43}$/;
 
-/** An S256 challenge is required for public apps and optional for confidential apps (RFC 7636 §4.2-4.4, RFC 9700 §2.1.1). */
+/** An S256 challenge is required for public apps, and for confidential apps that require PKCE (RFC 7636 §4.2-4.4, RFC 9700 §2.1.1). */
 const checkPkce: RedirectedCheck = ({ app, parameters }) => {
   const challenge = parameters.get('code_challenge');
   const method = parameters.get('code_challenge_method');
   if (challenge === undefined) {
-    if (app.kind === 'public') throw new InvalidRequest('code_challenge is required for this app.');
+    if (app.requiresPkce) throw new InvalidRequest('code_challenge is required for this app.');
     if (method !== undefined)
       throw new InvalidRequest('code_challenge_method requires code_challenge.');
     return;

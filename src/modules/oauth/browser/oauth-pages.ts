@@ -115,7 +115,7 @@ export class OAuthPages {
       lifetimes: this.config.lifetimes,
       appsUrl: `${this.config.publicUrl}${APPS_PATH}`,
     };
-    this.send(response, { formRedirectsToApp: true }, (language) =>
+    this.send(response, { isConsentPage: true }, (language) =>
       this.renderer.consent(view, language),
     );
   }
@@ -175,14 +175,14 @@ export class OAuthPages {
 
   private send(
     response: Response,
-    feedback: Feedback & { formRedirectsToApp?: boolean },
+    feedback: Feedback & { isConsentPage?: boolean },
     render: Render,
   ): void {
-    const { status = 200, error, notice, retryAfterSeconds, formRedirectsToApp } = feedback;
+    const { status = 200, error, notice, retryAfterSeconds, isConsentPage } = feedback;
     const language = languageOf(response.req);
     const catalogue = CATALOGUES[language];
     const { secure } = this.config;
-    response.status(status).set(pageHeaders({ secure, language, formRedirectsToApp }));
+    response.status(status).set(pageHeaders({ secure, language, isConsentPage }));
     response.vary('Accept-Language');
     if (retryAfterSeconds !== undefined) response.set('Retry-After', String(retryAfterSeconds));
     response.send(render(language, { error: error?.(catalogue), notice: notice?.(catalogue) }));

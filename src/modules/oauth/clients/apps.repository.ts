@@ -9,13 +9,15 @@ import { isId } from '../../../platform/ids.js';
 import { corsOrigin } from '../protocol/redirect-uri.js';
 import { App, AppRedirectUri } from './client.entities.js';
 
-interface AppRow extends Omit<App, 'postsHiddenAt' | 'createdAt'> {
+interface AppRow extends Omit<App, 'postsHiddenAt' | 'requiresPkce' | 'createdAt'> {
   postsHiddenAt: Date | string | null;
+  requiresPkce: number;
   createdAt: Date | string;
 }
 
 const FIND_APP = `
-  SELECT client_id AS clientId, name, kind, scope, status, posts_hidden_at AS postsHiddenAt, created_at AS createdAt
+  SELECT client_id AS clientId, name, kind, scope, status, requires_pkce AS requiresPkce,
+    posts_hidden_at AS postsHiddenAt, created_at AS createdAt
   FROM apps WHERE`;
 
 @Injectable()
@@ -34,7 +36,8 @@ export class AppsRepository {
       : await this.apps.find(clientId);
     if (!app) return null;
     const postsHiddenAt = app.postsHiddenAt === null ? null : storedTime(app.postsHiddenAt);
-    return { ...app, postsHiddenAt, createdAt: storedTime(app.createdAt) };
+    const requiresPkce = Boolean(app.requiresPkce);
+    return { ...app, postsHiddenAt, requiresPkce, createdAt: storedTime(app.createdAt) };
   }
 
   /** @throws NotFound */
@@ -45,8 +48,9 @@ export class AppsRepository {
     return app;
   }
 
-  findAll(): Promise<App[]> {
-    return this.dataSource.manager.find(App, { order: { clientId: 'ASC' } });
+  findAll(tx?: Transaction): Promise<App[]> {
+    const manager = tx ? entities(tx) : this.dataSource.manager;
+    return manager.find(App, { order: { clientId: 'ASC' } });
   }
 
   async findRedirectUris(clientId: string, tx?: Transaction): Promise<string[]> {
@@ -99,7 +103,7 @@ export class AppsRepository {
   async update(
     tx: Transaction,
     clientId: string,
-    fields: Pick<App, 'name' | 'scope'>,
+    fields: Pick<App, 'name' | 'scope' | 'requiresPkce'>,
   ): Promise<void> {
     await entities(tx).update(App, { clientId }, fields);
   }

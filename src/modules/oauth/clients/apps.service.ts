@@ -14,20 +14,11 @@ import { Clock } from '../../../platform/clock.js';
 import { type Transaction, TransactionRunner } from '../../../platform/database/transaction.js';
 import { InvalidRequest } from '../../../platform/errors.js';
 import { isId, newId } from '../../../platform/ids.js';
-import { codePoints, isBlank } from '../../../platform/text.js';
 import { corsOrigin, redirectUriProblem } from '../protocol/redirect-uri.js';
+import { appNameKey, validAppName } from './app-name.js';
 import { AppSecretsService } from './app-secrets.service.js';
 import { AppsRepository } from './apps.repository.js';
 import type { App } from './client.entities.js';
-
-const MAX_NAME_CHARACTERS = 200;
-
-function validName(name: string): string {
-  const trimmed = name.trim();
-  if (isBlank(name) || codePoints(trimmed) > MAX_NAME_CHARACTERS)
-    throw new InvalidRequest(`The name must have 1 to ${MAX_NAME_CHARACTERS} characters.`);
-  return trimmed;
-}
 
 function validRedirectUris(uris: readonly string[]): readonly string[] {
   if (uris.length === 0) throw new InvalidRequest('An app needs at least one redirect URI.');
@@ -62,6 +53,8 @@ export interface RegisteredApp {
   enabled: boolean;
   /** Whether the public pages of the app's posts are hidden. */
   postsHidden: boolean;
+  /** Whether authorization requests must have a code challenge. True for every public app. */
+  requiresPkce: boolean;
   createdAt: Date;
 }
 
@@ -73,6 +66,10 @@ export interface Registration {
   redirectUris: readonly string[];
   /** Space-separated. */
   scope: string;
+  /** False by default. Public apps always require PKCE. */
+  requiresPkce?: boolean;
+  /** Allows a name that looks like that of another app. False by default. */
+  allowSimilarName?: boolean;
 }
 
 /** Registered apps. Operators register and change them; the endpoints look them up. */
@@ -90,31 +87,33 @@ export class AppsService {
    * Registers an app.
    * @param also further changes in the same transaction
    * @returns the app and, if it is confidential, its client secret
-   * @throws InvalidRequest when the name, a redirect URI or a scope is invalid
+   * @throws InvalidRequest when the name, a redirect URI or a scope is invalid, or the name looks like that of another app
    */
   async register(
     registration: Registration,
     change: Change,
     also: (tx: Transaction, clientId: string) => Promise<void> = async () => undefined,
   ): Promise<{ app: RegisteredApp; secret?: string }> {
-    const name = validName(registration.name);
+    const name = validAppName(registration.name);
     const redirectUris = validRedirectUris(registration.redirectUris);
     const scope = validScope(registration.scope);
     const createdAt = this.clock.now();
     const { kind, clientId = newId('svc_app', createdAt) } = registration;
+    const requiresPkce = kind === 'public' || registration.requiresPkce === true;
     const app: App = {
       clientId,
       name,
       kind,
       scope,
       status: 'enabled',
-      requiresPkce: false,
+      requiresPkce,
       postsHiddenAt: null,
       createdAt,
     };
     return this.transactions.run(async (tx) => {
+      const similar = await this.checkSimilarNames(tx, app, registration);
       await this.repository.insert(tx, app, redirectUris);
-      const details = { name, kind, scope, redirectUris };
+      const details = { name, kind, scope, redirectUris, requiresPkce, ...similar };
       await this.audit.record(tx, 'app.created', clientId, change, details);
       await also(tx, clientId);
       const added =
@@ -176,36 +175,73 @@ export class AppsService {
 
   /**
    * Replaces the given parts of a registration. Pending authorization requests with a removed redirect URI fail. Scopes that users
-   * granted stay granted.
-   * @throws NotFound; InvalidRequest when the name, a redirect URI or a scope is invalid
+   * granted stay granted. Codes that were issued without PKCE stay valid when the app begins to require it.
+   * @throws NotFound; InvalidRequest when the name, a redirect URI or a scope is invalid, the name looks like that of another app, or
+   * a public app would not require PKCE
    */
   async update(
     clientId: string,
-    { name, redirectUris, scope }: Partial<Pick<Registration, 'name' | 'redirectUris' | 'scope'>>,
+    registration: Partial<Omit<Registration, 'clientId' | 'kind'>>,
     change: Change,
   ): Promise<{ app: RegisteredApp; changed: boolean }> {
+    const { name, redirectUris, scope, requiresPkce } = registration;
     const changes = {
-      ...(name !== undefined && { name: validName(name) }),
+      ...(name !== undefined && { name: validAppName(name) }),
       ...(redirectUris && { redirectUris: validRedirectUris(redirectUris) }),
       ...(scope !== undefined && { scope: validScope(scope) }),
+      ...(requiresPkce !== undefined && { requiresPkce }),
     };
     return this.transactions.run(async (tx) => {
       await this.repository.lock(tx, clientId);
       const app = await this.repository.require(clientId, tx);
+      if (app.kind === 'public' && requiresPkce === false)
+        throw new InvalidRequest('A public app always requires PKCE.');
       const uris = await this.repository.findRedirectUris(clientId, tx);
-      const before = { name: app.name, scope: app.scope, redirectUris: uris as readonly string[] };
+      const before = {
+        name: app.name,
+        scope: app.scope,
+        requiresPkce: app.kind === 'public' || app.requiresPkce,
+        redirectUris: uris as readonly string[],
+      };
       const after = { ...before, ...changes };
       const details = differences(before, after);
       const changed = Object.keys(details).length > 0;
       const { redirectUris: newUris, ...fields } = after;
       if (changed) {
+        const renamed = { clientId, name: after.name };
+        const similar =
+          'name' in details ? await this.checkSimilarNames(tx, renamed, registration) : {};
         await this.repository.update(tx, clientId, fields);
         if ('redirectUris' in details)
           await this.repository.replaceRedirectUris(tx, clientId, newUris);
-        await this.audit.record(tx, 'app.updated', clientId, change, details);
+        await this.audit.record(tx, 'app.updated', clientId, change, {
+          ...details,
+          ...similar,
+        });
       }
       return { app: toRegisteredApp(Object.assign(app, fields), newUris), changed };
     });
+  }
+
+  /**
+   * Returns the client id of an app whose name looks like that of `app`, if there is one, for the audit log.
+   * @throws InvalidRequest when there is one, unless `allowSimilarName`
+   */
+  private async checkSimilarNames(
+    tx: Transaction,
+    app: Pick<App, 'clientId' | 'name'>,
+    { allowSimilarName = false }: Pick<Registration, 'allowSimilarName'>,
+  ): Promise<{ similarTo?: string }> {
+    const key = appNameKey(app.name);
+    const similar = (await this.repository.findAll(tx)).find(
+      ({ clientId, name }) => clientId !== app.clientId && appNameKey(name) === key,
+    );
+    if (!similar) return {};
+    if (!allowSimilarName)
+      throw new InvalidRequest(
+        `The name looks like that of the app "${similar.name}" (${similar.clientId}). Add --allow-similar-name to use it nevertheless.`,
+      );
+    return { similarTo: similar.clientId };
   }
 }
 
@@ -217,7 +253,7 @@ function differences<T extends object>(before: T, after: T): Record<string, obje
 }
 
 function toRegisteredApp(app: App, redirectUris: readonly string[]): RegisteredApp {
-  const { clientId, name, kind, scope, status, postsHiddenAt, createdAt } = app;
+  const { clientId, name, kind, scope, status, postsHiddenAt, requiresPkce, createdAt } = app;
   return {
     clientId,
     name,
@@ -226,6 +262,7 @@ function toRegisteredApp(app: App, redirectUris: readonly string[]): RegisteredA
     redirectUris,
     enabled: status === 'enabled',
     postsHidden: postsHiddenAt !== null,
+    requiresPkce: kind === 'public' || requiresPkce,
     createdAt,
   };
 }

@@ -1,0 +1,73 @@
+import { appNameKey, validAppName } from './app-name.js';
+
+describe('validAppName', () => {
+  it.each([
+    'Garden Share',
+    ' Jardín & Café ',
+    '庭の共有',
+    'حديقة',
+    'बगीचा',
+    'Garden 🌻',
+    'ß',
+    "'><b>",
+  ])('O164 accepts "%s", trimmed', (name) => {
+    expect(validAppName(name)).toBe(name.trim());
+  });
+
+  it.each(['', ' ', '\u3000', 'x'.repeat(201), '🌻'.repeat(201)])(
+    'O164 rejects the length of "%.9s"',
+    (name) => {
+      expect(() => validAppName(name)).toThrow('The name must have 1 to 200 characters.');
+    },
+  );
+
+  it.each([
+    ['a control character', 'Gar\u001b[31mden', 'U+001B'],
+    ['a C1 control character', 'Gar\u009bden', 'U+009B'],
+    ['a line break', 'Garden\nShare', 'U+000A'],
+    ['a line separator', 'Garden\u2028Share', 'U+2028'],
+    ['a soft hyphen', 'Gar\u00adden', 'U+00AD'],
+    ['a direction override', 'Garden \u202efdp', 'U+202E'],
+    ['a direction mark', 'Garden\u200f!', 'U+200F'],
+    ['a direction isolate', 'Garden \u2066x', 'U+2066'],
+    ['a zero-width space', 'Gar\u200bden', 'U+200B'],
+    ['a zero-width joiner', '👨\u200d👩', 'U+200D'],
+    ['a word joiner', 'Gar\u2060den', 'U+2060'],
+    ['a byte order mark', 'Gar\ufeffden', 'U+FEFF'],
+    ['a variation selector', '☕\ufe0f', 'U+FE0F'],
+    ['a Hangul filler', 'Gar\u3164den', 'U+3164'],
+    ['a blank Braille pattern', 'Gar\u2800den', 'U+2800'],
+    ['a tag', 'Garden\u{e0041}', 'U+E0041'],
+    ['a private-use character', 'Garden\ue000', 'U+E000'],
+    ['an unassigned character', 'Garden\u0378', 'U+0378'],
+    ['a lone surrogate', 'Garden\ud800', 'U+D800'],
+  ])('O164 rejects %s and names it', (_title, name, codePoint) => {
+    expect(() => validAppName(name)).toThrow(`The name contains ${codePoint}, which is`);
+  });
+});
+
+describe('appNameKey', () => {
+  it.each([
+    ['letter case', 'GARDEN SHARE INFO'],
+    ['white space', '  garden\u00a0  share\u3000info'],
+    ['Cyrillic letters', 'G\u0430rden Sh\u0430r\u0435 \u0406nfo'],
+    ['Greek letters', 'Garden Share \u0399nf\u03bf'],
+    ['full-width letters', '\uff27arden Share Info'],
+    ['mathematical letters', '\u{1d4d6}arden Share Info'],
+    ['digits for letters', 'Garden Share 1nf0'],
+    ['a lowercase L for an uppercase I', 'Garden Share lnfo'],
+  ])('O164 ignores %s', (_title, name) => {
+    expect(appNameKey(name)).toBe(appNameKey('Garden Share Info'));
+  });
+
+  it('O164 treats "rn" like "m"', () => {
+    expect(appNameKey('Rodem')).toBe(appNameKey('Rodern'));
+  });
+
+  it.each(['Garden Share', 'Garden Share Info 2', 'Gärden Share Info', 'Garden-Share-Info'])(
+    'O164 distinguishes "%s"',
+    (name) => {
+      expect(appNameKey(name)).not.toBe(appNameKey('Garden Share Info'));
+    },
+  );
+});
