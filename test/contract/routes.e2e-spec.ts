@@ -99,6 +99,7 @@ const PUBLIC_ROUTES = [
   'POST /account/apps/revoke',
   'POST /account/sign-in',
   'POST /account/sign-out',
+  'POST /account/sign-out-everywhere',
   'POST /account/verify',
   'POST /oauth/authorize/decision',
   'POST /oauth/authorize/sign-in',

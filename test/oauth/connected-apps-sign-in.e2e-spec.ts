@@ -1,8 +1,10 @@
+import { TrustedDevice } from '../../src/modules/oauth/sign-in/sign-in.entities.js';
 import { User } from '../../src/modules/users/user.entity.js';
 import type { UserWithPhone } from '../../src/modules/users/users.service.js';
 import { type Page, Browser, linkOf } from '../support/browser.js';
 import { authorizeLink } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
+import { auditTrail } from '../support/logs.js';
 import { differentFrom } from '../support/invariants.js';
 import { expectPage } from '../support/responses.js';
 import { statementsWithoutBackground, type TestClient, useTestApp } from '../support/test-app.js';
@@ -224,6 +226,38 @@ onOneEngine('Connected apps: sign-in', (database) => {
     expect({ status: out.status, location: out.location }).toEqual({ status: 303, location: path });
     expect(visitor.cookies.has('session')).toBe(false);
     expectPhonePage(await visitor.open(path));
+  });
+
+  it('O146 ends the sessions in all browsers with "Sign out everywhere", and keeps the apps', async () => {
+    const page = await visitor.signInToAccount(user);
+    app().clock.advance(2 * MINUTE);
+    const elsewhere = new Browser(app());
+    await elsewhere.signInToAccount(user);
+    const other = await app().addUser();
+    const bystander = new Browser(app());
+    await bystander.signInToAccount(other);
+    expectPhonePage(await visitor.submit(page, '/account/sign-out-everywhere'));
+    expectPhonePage(await visitor.open(APPS));
+    expectPhonePage(await elsewhere.open(APPS));
+    expect((await bystander.open(APPS)).html).toContain(other.name);
+    expect((await app().call(token, 'GET', '/me')).status).toBe(200);
+    const devices = app().dataSource.getRepository(TrustedDevice);
+    // The browser that signed out stays a trusted device; the others must use the limits for strangers.
+    expect(await devices.countBy({ phone: user.phone })).toBe(1);
+    expect(await auditTrail(app().dataSource, user.id)).toContainEqual({
+      action: 'user.signed_out',
+      actor: user.id,
+      reason: 'by the user',
+      details: { sessions: 2, begun: 0 },
+    });
+    expectPage(await visitor.submit(page, '/account/sign-out-everywhere'), 403);
+  });
+
+  it('O146 rejects "Sign out everywhere" with a wrong form token', async () => {
+    const page = await visitor.signInToAccount(user);
+    const wrong = await visitor.submit(page, '/account/sign-out-everywhere', { token: 'x' });
+    expectPage(wrong, 403);
+    expect((await visitor.open(APPS)).html).toContain(client.clientId);
   });
 
   it('O146 signs out a blocked user', async () => {

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { AuditLog, type Change } from '../../platform/audit/audit-log.repository.js';
 import { TransactionRunner, type Transaction } from '../../platform/database/transaction.js';
 import type { User } from '../users/user.entity.js';
+import type { SignInUser } from '../users/users.repository.js';
 import { PhoneTaken, UsersService, type UserWithPhone } from '../users/users.service.js';
 import { AuthorizationsRepository } from './authorize/authorizations.repository.js';
 import { SignInRepository } from './sign-in/sign-in.repository.js';
@@ -39,23 +40,42 @@ export class UserAccess {
     const phone = await this.users.phoneOf(userId);
     let sessions = 0;
     const apps = await this.grants.revokeForUser(userId, 'all', change, async (tx) => {
-      // Runs before the grants are revoked, and locks rows in the same order as a sign-in. A concurrent sign-in either commits first,
-      // and its rows are deleted too, or finds its one-time password deleted.
-      if (phone !== null) {
-        await this.signIn.deleteChallengesOf(tx, phone);
-        await this.signIn.deleteTrustedDevicesOf(tx, phone);
-      }
-      sessions = await this.signIn.deleteSessionsOf(tx, userId);
-      const requests = await this.authorizations.deleteForUser(tx, userId);
-      // `begun`, the number of deleted authorization requests, keeps its name because stored events have it.
-      if (sessions + requests > 0)
-        await this.audit.record(tx, 'user.signed_out', userId, change, {
-          sessions,
-          begun: requests,
-        });
+      sessions = await this.endSignIns(tx, { id: userId, phone }, change);
       await also(tx);
     });
     return { apps, sessions };
+  }
+
+  /**
+   * Ends every session and authorization request of a user, who asked for it. Other browsers are no longer trusted devices.
+   * @param browserHash the browser of the user
+   */
+  async signOut(user: SignInUser, browserHash?: string): Promise<void> {
+    const change = { actor: user.id, reason: 'by the user' };
+    await this.transactions.run((tx) => this.endSignIns(tx, user, change, browserHash));
+  }
+
+  /**
+   * Locks rows in the same order as a sign-in, before the grants. A concurrent sign-in either commits first, and its rows are deleted
+   * too, or finds its one-time password deleted.
+   * @returns the number of ended sessions
+   */
+  private async endSignIns(
+    tx: Transaction,
+    { id, phone }: Pick<User, 'id' | 'phone'>,
+    change: Change,
+    trustedBrowserHash?: string,
+  ): Promise<number> {
+    if (phone !== null) {
+      await this.signIn.deleteChallengesOf(tx, phone);
+      await this.signIn.deleteTrustedDevicesOf(tx, phone, trustedBrowserHash);
+    }
+    const sessions = await this.signIn.deleteSessionsOf(tx, id);
+    const requests = await this.authorizations.deleteForUser(tx, id);
+    // `begun`, the number of deleted authorization requests, keeps its name because stored events have it.
+    if (sessions + requests > 0)
+      await this.audit.record(tx, 'user.signed_out', id, change, { sessions, begun: requests });
+    return sessions;
   }
 
   /**

@@ -113,6 +113,9 @@ export const en = {
     singleTitle: (app: string) => `Connected app: ${isolated(app)}`,
     permissions: 'This app can:',
     showAll: 'All connected apps',
+    signOutEverywhere: 'Sign out everywhere',
+    signOutEverywhereHint:
+      'This signs you out in all browsers, including this one. Apps keep their access until you remove it.',
     noneSelected: 'No app is selected. Select the apps to disconnect.',
     alreadyRemoved: 'This access was already removed.',
     removed: (app: string) => `${isolated(app)} no longer has access.`,

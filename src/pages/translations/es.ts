@@ -103,6 +103,9 @@ export const es: Catalogue = {
     lastUsed: 'Último uso',
     notUsedYet: 'Aún sin usar',
     remove: 'Retirar el acceso',
+    signOutEverywhere: 'Cerrar sesión en todas partes',
+    signOutEverywhereHint:
+      'Se cerrará la sesión en todos los navegadores, también en este. Las aplicaciones conservarán el acceso hasta que lo retire.',
     removeAll: 'Retirar el acceso a todas',
     removeAllHint:
       'Todas las aplicaciones perderán el acceso de inmediato, incluso las que haya permitido después de abrir esta página.',

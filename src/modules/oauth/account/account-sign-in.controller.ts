@@ -5,10 +5,12 @@ import { BrowserForm, BrowserPages } from '../browser/browser-form.decorator.js'
 import { ACCOUNT_PATH, APPS_PATH } from '../browser/oauth-pages.js';
 import { PageStates, type ResultPage } from '../browser/page-state.js';
 import { sendRedirect } from '../protocol/authorization-response.js';
+import { BrowserCookies } from '../protocol/browser-cookies.js';
 import { type BoundSignIn, FormTokens } from '../protocol/form-tokens.js';
 import { Parameters } from '../protocol/parameters.js';
 import { SignInFlowService, type SignInFlow, type SignInStep } from '../sign-in/sign-in-flow.js';
 import { SignInService } from '../sign-in/sign-in.service.js';
+import { UserAccess } from '../user-access.service.js';
 import { AccountSessions } from './account-sessions.service.js';
 
 /** Sign-in to the account pages. `next` is the client id of the connected app whose page follows. */
@@ -21,6 +23,8 @@ export class AccountSignInController {
     private readonly formTokens: FormTokens,
     private readonly states: PageStates,
     private readonly signIn: SignInService,
+    private readonly access: UserAccess,
+    private readonly cookies: BrowserCookies,
   ) {}
 
   @Get('sign-in/:transaction/phone')
@@ -60,6 +64,16 @@ export class AccountSignInController {
     await this.sessions.findByForm(request);
     await this.signIn.signOut(request, response);
     sendRedirect(response, connectedAppsUrl(nextOf(request.body)));
+  }
+
+  /** Ends the sessions of the user in all browsers, and redirects to a page that starts a sign-in. */
+  @BrowserForm()
+  @Post('sign-out-everywhere')
+  async signOutEverywhere(@Req() request: Request, @Res() response: Response): Promise<void> {
+    const { user } = await this.sessions.findByForm(request);
+    await this.access.signOut(user, this.cookies.browserHash(request));
+    this.cookies.clearSession(response);
+    sendRedirect(response, APPS_PATH);
   }
 
   private async showPage(

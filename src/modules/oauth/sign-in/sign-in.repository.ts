@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, type FindOptionsWhere, IsNull, LessThan, MoreThan } from 'typeorm';
+import { DataSource, type FindOptionsWhere, IsNull, LessThan, MoreThan, Not } from 'typeorm';
 import { insertRow, unchanged, upsert } from '../../../platform/database/sql.js';
 import { entities, type Transaction } from '../../../platform/database/transaction.js';
 import { OtpChallenge, OtpFailures, SignInSession, TrustedDevice } from './sign-in.entities.js';
@@ -58,8 +58,10 @@ export class SignInRepository {
     await entities(tx).delete(TrustedDevice, { browserHash, phone });
   }
 
-  async deleteTrustedDevicesOf(tx: Transaction, phone: string): Promise<void> {
-    await entities(tx).delete(TrustedDevice, { phone });
+  /** @param exceptHash a browser that remains trusted */
+  async deleteTrustedDevicesOf(tx: Transaction, phone: string, exceptHash?: string): Promise<void> {
+    const browserHash = exceptHash === undefined ? undefined : Not(exceptHash);
+    await entities(tx).delete(TrustedDevice, { phone, ...(browserHash && { browserHash }) });
   }
 
   saveTrustedDevice(tx: Transaction, device: TrustedDevice): Promise<void> {
