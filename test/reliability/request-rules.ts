@@ -104,7 +104,7 @@ export const TRANSPORT: Topic = {
       source: 'own',
     },
     C26: {
-      rule: 'An `X-Request-Id` of 1 to 64 letters, digits, dots, hyphens and underscores becomes the id of the request. The server replaces any other, which prevents log injection.',
+      rule: 'Every response has an `X-Request-Id` that the server generates; error bodies, logs, the call log and the audit log have the same id. An `X-Request-Id` of the client never replaces it: if it has 1 to 64 letters, digits, dots, hyphens and underscores, the access log has it as `client_request_id`. Any other, and a repeated one, is ignored, which prevents log injection.',
       source: 'own',
     },
     C27: {

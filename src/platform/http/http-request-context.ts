@@ -23,18 +23,24 @@ export function parseIpAddress(node = ''): string | null {
   return IPV4_MAPPED.exec(canonical)?.[1] ?? canonical;
 }
 
-/** Valid values of `X-Request-Id`. Generated ids match, too. */
+/**
+ * Valid values of the client's `X-Request-Id`, which are safe in logs. Generated ids match, too. A repeated header does not, because
+ * Node joins its values with commas.
+ */
 export const REQUEST_ID_PATTERN = '^[A-Za-z0-9._-]{1,64}$';
 const VALID_REQUEST_ID = new RegExp(REQUEST_ID_PATTERN);
 
-/** Middleware that creates the context of the request. Uses the client's `X-Request-Id` if it is valid. */
+/**
+ * Middleware that creates the context of the request. The request id is always ours: with one of its choice, a client could give its
+ * request the id of another request in the logs.
+ */
 export function requestContext(clock: Clock): RequestHandler {
   return (request: Request, response: Response, next: NextFunction) => {
     const sent = request.get('x-request-id');
     const receivedAt = clock.now();
-    const requestId =
-      sent !== undefined && VALID_REQUEST_ID.test(sent) ? sent : newId('req', receivedAt);
+    const requestId = newId('req', receivedAt);
     request.context = new HttpRequestContext(requestId, receivedAt, request);
+    if (sent !== undefined && VALID_REQUEST_ID.test(sent)) request.context.clientRequestId = sent;
     response.setHeader('X-Request-Id', requestId);
     cacheRemoteAddress(request);
     duringRequest(request.context, next, { isFinished: () => response.writableEnded });
