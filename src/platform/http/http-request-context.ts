@@ -1,6 +1,7 @@
-import { isIP, SocketAddress } from 'node:net';
+import { BlockList, isIP, SocketAddress } from 'node:net';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import type { Clock } from '../clock.js';
+import type { TrustedProxies } from '../config/trust-proxy.js';
 import type { FieldError } from '../errors.js';
 import { newId } from '../ids.js';
 import { duringRequest, type RequestContext } from '../request-context.js';
@@ -21,6 +22,24 @@ export function parseIpAddress(node = ''): string | null {
   if (isIP(address) !== 6) return isIP(address) === 4 ? address : null;
   const canonical = new SocketAddress({ address, family: 'ipv6' }).address;
   return IPV4_MAPPED.exec(canonical)?.[1] ?? canonical;
+}
+
+/**
+ * Express' setting `trust proxy`: whether a node is a trusted proxy. `hops` counts from the connection, 0, along `X-Forwarded-For` to
+ * its start. `request.ip` is the first node that is not trusted.
+ */
+export function trustFunction(proxies: TrustedProxies): (node: string, hops: number) => boolean {
+  if (typeof proxies === 'number') return (_node, hops) => hops < proxies;
+  // One list would compare IPv4 addresses with IPv6 ranges, too.
+  const trusted = { ipv4: new BlockList(), ipv6: new BlockList() };
+  for (const { address, prefix, family } of proxies)
+    trusted[family].addSubnet(address, prefix, family);
+  return (node) => {
+    const address = parseIpAddress(node);
+    if (address === null) return false;
+    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
+    return trusted[family].check(address, family);
+  };
 }
 
 /**
