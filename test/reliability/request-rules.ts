@@ -108,7 +108,7 @@ export const TRANSPORT: Topic = {
       source: 'own',
     },
     C27: {
-      rule: 'Of 1,000 concurrent GETs, many more than there are database connections, each gets a response within 10 seconds: 200, or 503 with `Retry-After`.',
+      rule: 'Of 1,000 concurrent GETs, many more than there are database connections, each gets a response within 10 seconds: 200, or 503 with `Retry-After`. One app runs at most half of the requests that a process runs at once; its other requests wait in a queue of the app and do not delay other apps.',
       source: 'RFC 9110 §15.6.4',
     },
     C28: {
