@@ -83,8 +83,12 @@ function unsafeSettings(config: AppConfig): Finding[] {
         'Set TRUST_PROXY to the addresses of the proxies, such as 10.0.0.5 or 10.0.0.0/24.',
       ),
     );
-  const { trustProxy, host } = config.server;
-  if (typeof trustProxy === 'number' && trustProxy > 0 && listensOnAllInterfaces(host))
+  const { trustProxy } = config.server;
+  if (
+    typeof trustProxy === 'number' &&
+    trustProxy > 0 &&
+    listensOnAllInterfaces(config.server.host)
+  )
     found.push(
       warning(
         'TRUST_PROXY is a number, and the service listens on all interfaces. A client that reaches the port without the proxies chooses its IP address.',

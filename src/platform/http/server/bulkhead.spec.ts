@@ -10,7 +10,7 @@ const PER_APP = 5;
 const QUEUE_LIMIT = 3;
 const QUEUE_TIMEOUT_MS = 40;
 
-describe('C27 Bulkhead', () => {
+describe('Bulkhead', () => {
   let bulkhead: Bulkhead;
   beforeEach(() => {
     const database = { poolSize: 2, queueLimit: QUEUE_LIMIT, queueTimeoutMs: QUEUE_TIMEOUT_MS };
@@ -50,7 +50,7 @@ describe('C27 Bulkhead', () => {
     return permits;
   }
 
-  it('lets an app hold half of the permits, and others the rest', async () => {
+  it('C27 lets an app hold half of the permits, and others the rest', async () => {
     await running('busy', PER_APP);
     const waiting = (await admitted()).assign('busy');
     expect(waiting).not.toBe(true);
@@ -133,5 +133,6 @@ describe('C27 Bulkhead', () => {
     for (const permit of permits) permit.end();
     await running('three', PER_APP);
     await running('four', PERMITS - PER_APP);
+    expect(bulkhead.waiting).toBe(0);
   });
 });
