@@ -851,13 +851,13 @@ export interface components {
     parameters: {
         /** @description ETag of a cached response. Returns 304 if the response has not changed. */
         "If-None-Match": string;
-        /** @description Your id for the request: 1 to 64 letters, digits, dots, hyphens and underscores. An invalid id is replaced. */
+        /** @description Your own id for the request, for the log of the service: 1 to 64 letters, digits, dots, hyphens and underscores. Others are ignored. The response has another id. */
         "X-Request-Id": string;
     };
     requestBodies: never;
     headers: {
         /**
-         * @description Request id: the one that the client sent if it is valid, else a new one.
+         * @description Id of the request. Include it when you contact support.
          * @example req_01kahq5f3veqdr8bn3tdmx3q0a
          */
         "X-Request-Id": string;
@@ -884,7 +884,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Your id for the request: 1 to 64 letters, digits, dots, hyphens and underscores. An invalid id is replaced. */
+                /** @description Your own id for the request, for the log of the service: 1 to 64 letters, digits, dots, hyphens and underscores. Others are ignored. The response has another id. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
                 /** @description ETag of a cached response. Returns 304 if the response has not changed. */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
@@ -922,7 +922,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Your id for the request: 1 to 64 letters, digits, dots, hyphens and underscores. An invalid id is replaced. */
+                /** @description Your own id for the request, for the log of the service: 1 to 64 letters, digits, dots, hyphens and underscores. Others are ignored. The response has another id. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -1043,7 +1043,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Your id for the request: 1 to 64 letters, digits, dots, hyphens and underscores. An invalid id is replaced. */
+                /** @description Your own id for the request, for the log of the service: 1 to 64 letters, digits, dots, hyphens and underscores. Others are ignored. The response has another id. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
                 /** @description ETag of a cached response. Returns 304 if the response has not changed. */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
@@ -1168,7 +1168,7 @@ export interface operations {
                 before?: string;
             };
             header?: {
-                /** @description Your id for the request: 1 to 64 letters, digits, dots, hyphens and underscores. An invalid id is replaced. */
+                /** @description Your own id for the request, for the log of the service: 1 to 64 letters, digits, dots, hyphens and underscores. Others are ignored. The response has another id. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
                 /** @description ETag of a cached response. Returns 304 if the response has not changed. */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
@@ -1298,7 +1298,7 @@ export interface operations {
             header?: {
                 /** @description A unique value of your choice, such as a random UUID, for each new request. If you get no response, repeat the request with the same key. It is executed once: a repetition within 24 hours gets the first response. */
                 "Idempotency-Key"?: string;
-                /** @description Your id for the request: 1 to 64 letters, digits, dots, hyphens and underscores. An invalid id is replaced. */
+                /** @description Your own id for the request, for the log of the service: 1 to 64 letters, digits, dots, hyphens and underscores. Others are ignored. The response has another id. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -1522,7 +1522,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Your id for the request: 1 to 64 letters, digits, dots, hyphens and underscores. An invalid id is replaced. */
+                /** @description Your own id for the request, for the log of the service: 1 to 64 letters, digits, dots, hyphens and underscores. Others are ignored. The response has another id. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
                 /** @description ETag of a cached response. Returns 304 if the response has not changed. */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
@@ -1656,7 +1656,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Your id for the request: 1 to 64 letters, digits, dots, hyphens and underscores. An invalid id is replaced. */
+                /** @description Your own id for the request, for the log of the service: 1 to 64 letters, digits, dots, hyphens and underscores. Others are ignored. The response has another id. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -1777,7 +1777,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Your id for the request: 1 to 64 letters, digits, dots, hyphens and underscores. An invalid id is replaced. */
+                /** @description Your own id for the request, for the log of the service: 1 to 64 letters, digits, dots, hyphens and underscores. Others are ignored. The response has another id. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
                 /** @description ETag of a cached response. Returns 304 if the response has not changed. */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
@@ -1918,7 +1918,7 @@ export interface operations {
                 before?: string;
             };
             header?: {
-                /** @description Your id for the request: 1 to 64 letters, digits, dots, hyphens and underscores. An invalid id is replaced. */
+                /** @description Your own id for the request, for the log of the service: 1 to 64 letters, digits, dots, hyphens and underscores. Others are ignored. The response has another id. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
                 /** @description ETag of a cached response. Returns 304 if the response has not changed. */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
@@ -2064,7 +2064,7 @@ export interface operations {
             header?: {
                 /** @description A unique value of your choice, such as a random UUID, for each new request. If you get no response, repeat the request with the same key. It is executed once: a repetition within 24 hours gets the first response. */
                 "Idempotency-Key"?: string;
-                /** @description Your id for the request: 1 to 64 letters, digits, dots, hyphens and underscores. An invalid id is replaced. */
+                /** @description Your own id for the request, for the log of the service: 1 to 64 letters, digits, dots, hyphens and underscores. Others are ignored. The response has another id. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -2261,7 +2261,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Your id for the request: 1 to 64 letters, digits, dots, hyphens and underscores. An invalid id is replaced. */
+                /** @description Your own id for the request, for the log of the service: 1 to 64 letters, digits, dots, hyphens and underscores. Others are ignored. The response has another id. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
                 /** @description ETag of a cached response. Returns 304 if the response has not changed. */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
@@ -2380,7 +2380,7 @@ export interface operations {
                 ui_locales?: string;
             };
             header?: {
-                /** @description Your id for the request: 1 to 64 letters, digits, dots, hyphens and underscores. An invalid id is replaced. */
+                /** @description Your own id for the request, for the log of the service: 1 to 64 letters, digits, dots, hyphens and underscores. Others are ignored. The response has another id. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -2470,7 +2470,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Your id for the request: 1 to 64 letters, digits, dots, hyphens and underscores. An invalid id is replaced. */
+                /** @description Your own id for the request, for the log of the service: 1 to 64 letters, digits, dots, hyphens and underscores. Others are ignored. The response has another id. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -2611,7 +2611,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Your id for the request: 1 to 64 letters, digits, dots, hyphens and underscores. An invalid id is replaced. */
+                /** @description Your own id for the request, for the log of the service: 1 to 64 letters, digits, dots, hyphens and underscores. Others are ignored. The response has another id. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -2734,7 +2734,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Your id for the request: 1 to 64 letters, digits, dots, hyphens and underscores. An invalid id is replaced. */
+                /** @description Your own id for the request, for the log of the service: 1 to 64 letters, digits, dots, hyphens and underscores. Others are ignored. The response has another id. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;

@@ -11,7 +11,7 @@ import { setServerLimits, setWriteTimeout } from './platform/http/server/request
 import { CallLog } from './modules/quota/calls/call-log.service.js';
 import { DEV_V1, developerApiHeaders, compose } from './platform/http/developer-api.js';
 import { replaceInvalidRequestTargets } from './platform/http/server/express-server.js';
-import { requestContext } from './platform/http/http-request-context.js';
+import { requestContext, trustFunction } from './platform/http/http-request-context.js';
 import { Shutdown } from './platform/lifecycle/shutdown.js';
 
 /** Options of `NestFactory.create`. No global body parser: each route reads its own body. */
@@ -46,7 +46,7 @@ function allowAnyOriginToRead(
 
 /** Middleware and settings outside of modules, shared by the server, the tests and the OpenAPI generator. */
 export function configureApp(app: NestExpressApplication, config: AppConfig): void {
-  app.set('trust proxy', config.server.trustProxy);
+  app.set('trust proxy', trustFunction(config.server.trustProxy));
   // By default, Node ignores parameters after the thousandth. The header size limits their number anyway.
   app.set('query parser', (query: string) => parse(query, '&', '=', { maxKeys: 0 }));
   setServerLimits(app.getHttpServer(), config.server.requestTimeoutMs);

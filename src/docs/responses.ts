@@ -55,7 +55,7 @@ const METHODS = ['get', 'put', 'post', 'delete', 'patch'] as const;
 /** Header components by name. `Private`, `NoStore` and `Public` are the variants of `Cache-Control`. */
 const HEADERS = {
   'X-Request-Id': {
-    description: 'Request id: the one that the client sent if it is valid, else a new one.',
+    description: 'Id of the request. Include it when you contact support.',
     required: true,
     schema: { type: 'string', pattern: REQUEST_ID_PATTERN },
     example: 'req_01kahq5f3veqdr8bn3tdmx3q0a',
@@ -104,7 +104,7 @@ const PARAMETERS = {
     in: 'header',
     required: false,
     description:
-      'Your id for the request: 1 to 64 letters, digits, dots, hyphens and underscores. An invalid id is replaced.',
+      'Your own id for the request, for the log of the service: 1 to 64 letters, digits, dots, hyphens and underscores. Others are ignored. The response has another id.',
     // Without an example, because Swagger UI would send it with every call.
     schema: { type: 'string' },
   },

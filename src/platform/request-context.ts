@@ -6,8 +6,10 @@ import type { FieldError } from './errors.js';
  * members by declaration merging.
  */
 export interface RequestContext {
-  /** In error bodies, logs and the call log. */
+  /** In responses, logs, the call log and the audit log. */
   readonly requestId: string;
+  /** The client's `X-Request-Id`, if it is valid. Only for the access log. */
+  clientRequestId?: string;
   readonly receivedAt: Date;
   /** IP address of the client; null if the proxy does not report it. Headers that a client can set are ignored. */
   readonly address: string | null;

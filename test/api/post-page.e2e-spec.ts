@@ -4,6 +4,7 @@ import { CallLog } from '../../src/modules/quota/calls/call-log.service.js';
 import { UsersService } from '../../src/modules/users/users.service.js';
 import { onOneEngine, onSqlite } from '../support/database.js';
 import { Member } from '../support/member.js';
+import { comparable } from '../support/responses.js';
 import { statementsWithoutBackground, TestApp, useTestApp } from '../support/test-app.js';
 
 const WRITE = /^\s*(INSERT|UPDATE|DELETE|REPLACE|START|BEGIN)\b/i;
@@ -23,14 +24,6 @@ onOneEngine('Post page', (database) => {
     const response = await open(id);
     expect(response.status).toBe(200);
     return response.text();
-  }
-
-  /** A response without its date and request id. */
-  async function comparable(response: Response): Promise<unknown> {
-    const headers = [...response.headers].filter(
-      ([name]) => !['date', 'x-request-id'].includes(name),
-    );
-    return { status: response.status, headers, body: await response.text() };
   }
 
   it('is the target of the permalink, and shows text, author, neighborhood and date without a token', async () => {

@@ -148,7 +148,7 @@ onOneEngine('Incomplete requests', (database) => {
       const logged = () => logLines(output.join('')).filter(({ msg }) => msg === 'request');
       await expect.poll(logged, { timeout: 5000 }).toHaveLength(1);
       expect(logged()).toMatchObject([
-        { level: 'info', request_id: 'left-early', route: '/dev/v1/posts', status: 499 },
+        { level: 'info', client_request_id: 'left-early', route: '/dev/v1/posts', status: 499 },
       ]);
       expect(warningsAndErrors(output.join(''))).toEqual([]);
       expect(await countPublished(app(), member)).toEqual(expectedCounts(0));

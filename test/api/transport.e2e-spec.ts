@@ -90,16 +90,9 @@ onOneEngine('Transport', (database) => {
   ])('C26 does not accept a request id with %s', async (_, id) => {
     const response = await send('GET', '/dev/v1/me', [`X-Request-Id: ${id}`]);
     expect([400, 401]).toContain(response.status);
-    // The parser may end the header at the line break, after `a`.
-    expect(response.headers.get('x-request-id') ?? 'req_').toMatch(/^(req_|a$)/);
+    expect(response.headers.get('x-request-id') ?? 'req_').toMatch(/^req_/);
     expect(response.headers.get('x-injected')).toBeNull();
     await expectAlive();
-  });
-
-  it('C26 ignores request ids that are sent more than once', async () => {
-    const response = await send('GET', '/dev/v1/me', ['X-Request-Id: one', 'X-Request-Id: two']);
-    const { request_id } = await expectApiError(response, 401, 'unauthorized');
-    expect(request_id).toMatch(/^req_[0-9a-z]{26}$/);
   });
 
   const FORGED_HEADERS = [

@@ -83,3 +83,67 @@ onOneEngine('Client address behind two proxies', (database) => {
     expect(await statusOfFailedRefresh('203.0.113.30, 203.0.113.31, 192.0.2.1')).toBe(401);
   });
 });
+
+onOneEngine('Client address behind proxies that are trusted by address', (database) => {
+  const app = useTestApp(database, {
+    TRUST_PROXY: 'loopback,10.0.0.0/8,2001:db8:ffff::/48',
+    ...rateLimits({ 'token-failures': LIMIT }),
+  });
+  let client: TestClient;
+
+  beforeEach(async () => {
+    client = await app().addClient();
+  });
+
+  it.each([
+    ['no address', undefined, '127.0.0.1'],
+    ['the address of the client', '203.0.113.7', '203.0.113.7'],
+    ['an address that the client chose', '198.51.100.1, 203.0.113.7', '203.0.113.7'],
+    ['a proxy that the client chose', '10.9.9.9, 203.0.113.7', '203.0.113.7'],
+    ['an inner proxy', '198.51.100.1, 203.0.113.7, 10.0.0.5', '203.0.113.7'],
+    ['an inner proxy with a port', '203.0.113.7:4711, 10.0.0.5:4712', '203.0.113.7'],
+    ['an IPv4-mapped proxy', '203.0.113.7,::ffff:10.0.0.5', '203.0.113.7'],
+    ['an IPv6 proxy', '2001:db8::7, [2001:db8:ffff::1]:4711', '2001:db8::7'],
+    ['an unknown proxy', '203.0.113.7, 192.0.2.1, 10.0.0.5', '192.0.2.1'],
+    ['only proxies', '10.0.0.6, 10.0.0.5', '10.0.0.6'],
+    ['text that is not an address', '203.0.113.7, unknown, 10.0.0.5', null],
+    ['an empty entry', '203.0.113.7,, 10.0.0.5', '203.0.113.7'],
+  ])('O130 with %s in X-Forwarded-For (%s), records %s', async (_, forwarded, address) => {
+    const { refresh_token } = await obtainTokens(app(), client);
+    const headers = { ...(forwarded !== undefined && { 'x-forwarded-for': forwarded }) };
+    const form = { grant_type: 'refresh_token', refresh_token };
+    const response = await requestToken(app(), client, form, headers);
+    expect(response.status).toBe(200);
+    const requestId = response.headers.get('x-request-id') ?? '';
+    const events = await app().dataSource.manager.findBy(AuditEvent, { requestId });
+    expect(events.map((event) => event.address)).toEqual([address]);
+  });
+
+  it('O130 counts failures by the address of the client, whatever it sends itself', async () => {
+    const statusOfFailedRefresh = async (forwarded: string): Promise<number> => {
+      const form = { grant_type: 'refresh_token', refresh_token: 'x', client_secret: 'wrong' };
+      return (await requestToken(app(), client, form, { 'x-forwarded-for': forwarded })).status;
+    };
+    for (let attempt = 0; attempt < LIMIT; attempt += 1)
+      expect(await statusOfFailedRefresh(`198.51.100.${attempt}, 203.0.113.40, 10.0.0.5`)).toBe(
+        401,
+      );
+    expect(await statusOfFailedRefresh('198.51.100.99, 203.0.113.40')).toBe(429);
+    expect(await statusOfFailedRefresh('203.0.113.40, 203.0.113.41, 10.0.0.5')).toBe(401);
+  });
+});
+
+onOneEngine('Client address without the trusted proxies', (database) => {
+  const app = useTestApp(database, { TRUST_PROXY: '10.0.0.0/8' });
+
+  it('O130 ignores X-Forwarded-For from a client that connects directly', async () => {
+    const client = await app().addClient();
+    const { refresh_token } = await obtainTokens(app(), client);
+    const form = { grant_type: 'refresh_token', refresh_token };
+    const headers = { 'x-forwarded-for': '203.0.113.7, 10.0.0.5' };
+    const response = await requestToken(app(), client, form, headers);
+    const requestId = response.headers.get('x-request-id') ?? '';
+    const events = await app().dataSource.manager.findBy(AuditEvent, { requestId });
+    expect(events.map((event) => event.address)).toEqual(['127.0.0.1']);
+  });
+});

@@ -4,7 +4,7 @@ import { text as textOf } from 'node:stream/consumers';
 import type { UserWithPhone } from '../../src/modules/users/users.service.js';
 import { approve, CHALLENGE, exchange, requestToken, VERIFIER } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
-import { expectTokenError } from '../support/responses.js';
+import { comparable, expectTokenError } from '../support/responses.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
 
 const BASIC_CHALLENGE = 'Basic realm="oauth", charset="UTF-8"';
@@ -106,13 +106,6 @@ onOneEngine('Client authentication at the token endpoint', (database) => {
     expect(response.headers.get('www-authenticate')).toBeNull();
     await expectTokenError(response, 'invalid_client');
   });
-
-  /** The response without the headers that differ between requests. */
-  async function comparable(response: Response): Promise<object> {
-    const differing = ['date', 'x-request-id'];
-    const headers = [...response.headers].filter(([name]) => !differing.includes(name));
-    return { status: response.status, headers, body: await response.text() };
-  }
 
   it.each(['the form', 'Basic'])(
     'O86 sends the same bytes for an unknown app and for a wrong secret in %s',

@@ -104,11 +104,11 @@ export const TRANSPORT: Topic = {
       source: 'own',
     },
     C26: {
-      rule: 'An `X-Request-Id` of 1 to 64 letters, digits, dots, hyphens and underscores becomes the id of the request. The server replaces any other, which prevents log injection.',
+      rule: 'Every response has an `X-Request-Id` that the server generates; error bodies, logs, the call log and the audit log have the same id. An `X-Request-Id` of the client never replaces it: if it has 1 to 64 letters, digits, dots, hyphens and underscores, the access log has it as `client_request_id`. Any other, and a repeated one, is ignored, which prevents log injection.',
       source: 'own',
     },
     C27: {
-      rule: 'Of 1,000 concurrent GETs, many more than there are database connections, each gets a response within 10 seconds: 200, or 503 with `Retry-After`.',
+      rule: 'Of 1,000 concurrent GETs, many more than there are database connections, each gets a response within 10 seconds: 200, or 503 with `Retry-After`. One app runs at most half of the requests that a process runs at once; its other requests wait in a queue of the app and do not delay other apps.',
       source: 'RFC 9110 §15.6.4',
     },
     C28: {

@@ -50,7 +50,7 @@ export const THROTTLING: Topic = {
       source: 'own',
     },
     O130: {
-      rule: 'A client that changes the `client_id` or the browser with every request is limited by its address: 100 failures at the token endpoint, 60 on the pages. `TRUST_PROXY` is the number of proxies whose `X-Forwarded-For` is trusted; ports in it are ignored, and IPv6 addresses count by their /64.',
+      rule: 'A client that changes the `client_id` or the browser with every request is limited by its address: 100 failures at the token endpoint, 60 on the pages. `TRUST_PROXY` lists the addresses of trusted proxies, or is their number: the address is the last one in `X-Forwarded-For` that is not of a trusted proxy. Ports in it are ignored, and IPv6 addresses count by their /64.',
       source: 'own',
     },
     O131: {

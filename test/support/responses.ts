@@ -143,3 +143,20 @@ export async function dumpDatabase(app: TestApp): Promise<string> {
   });
   return (await Promise.all(dumps)).join('\n');
 }
+
+/**
+ * The parts of a response that must not differ between two requests: without the date, and without the request id and the `ETag`,
+ * which differs if the body contains the request id.
+ */
+export async function comparable(
+  response: Response,
+): Promise<{ status: number; headers: [name: string, value: string][]; body: string }> {
+  const { headers, status } = response;
+  const id = headers.get('x-request-id') ?? '';
+  const body = await response.text();
+  return {
+    status,
+    headers: [...headers].filter(([name]) => !['date', 'etag', 'x-request-id'].includes(name)),
+    body: id === '' ? body : body.replaceAll(id, ''),
+  };
+}

@@ -22,6 +22,7 @@ export class BearerGuard implements CanActivate {
     const access = await this.verifier.verify(bearerToken(request));
     const { requestId, receivedAt } = request.context;
     request.context.clientId = access.clientId;
+    await request.context.permit?.assign(access.clientId);
     request.context.caller = { ...access, requestId, receivedAt };
     return true;
   }

@@ -3,6 +3,7 @@ import { databaseTls } from './database-tls.js';
 import { parseDatabaseUrl } from './database-url.js';
 import type { Env } from './env.js';
 import { parseRateLimits, type RateLimits } from './rate-limits.js';
+import { parseTrustProxy } from './trust-proxy.js';
 
 /** Lifetimes in seconds that are not configurable. */
 const FIXED_LIFETIMES = {
@@ -80,7 +81,7 @@ export class AppConfig {
     this.server = {
       port: env.PORT,
       host: env.HOST,
-      trustProxy: env.TRUST_PROXY,
+      trustProxy: parseTrustProxy(env.TRUST_PROXY),
       requestTimeoutMs: env.REQUEST_TIMEOUT_MS,
       shutdownDelayMs: env.SHUTDOWN_DELAY_MS ?? (this.production ? 5000 : 0),
       metricsHost: env.METRICS_HOST,

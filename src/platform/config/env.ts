@@ -2,6 +2,7 @@ import { isSupportedCountry } from 'libphonenumber-js';
 import { z } from 'zod';
 import { parseDatabaseUrl } from './database-url.js';
 import { parseRateLimits } from './rate-limits.js';
+import { parseTrustProxy } from './trust-proxy.js';
 
 /** The largest number that a signed 32-bit column can hold. */
 const MAX_INT = 2_147_483_647;
@@ -124,8 +125,8 @@ const service = {
     'Behind a proxy on the same machine: `127.0.0.1`.',
   ),
   TRUST_PROXY: documented(
-    count.default(0),
-    'Number of trusted reverse proxies in front of the service. With at least one, the client address is read from `X-Forwarded-For`.',
+    z.string().superRefine(parsedBy(parseTrustProxy)).default('0'),
+    'Trusted reverse proxies, by address: `10.0.0.5,2001:db8::/64`, or the names `loopback`, `linklocal` and `uniquelocal`. The client address is the last one in `X-Forwarded-For` that is not of a trusted proxy. A number is the number of proxies; use it only if no client can reach the port without them, because such a client can choose its address. 0 trusts none.',
     'Every installation behind a reverse proxy.',
   ),
   REQUEST_TIMEOUT_MS: documented(
@@ -210,7 +211,7 @@ const database = {
   ),
   DB_QUEUE_LIMIT: documented(
     wholeNumber(1).default(1000),
-    'A process runs at most five requests per connection (`DB_POOL_SIZE`) at once. This many more may wait. Requests that wait again after their body has arrived have a second queue with the same limit. Further requests get 503 at once.',
+    'A process runs at most five requests per connection (`DB_POOL_SIZE`) at once. This many more may wait. One app runs at most half of them; its other requests wait, after authentication, in a queue of the app with the same limit, where requests also wait again after their body has arrived. Further requests get 503 at once.',
     'An operator who tunes load shedding.',
   ),
   DB_QUEUE_TIMEOUT_MS: documented(

@@ -304,11 +304,16 @@ describe('loadConfig', () => {
     ]);
   });
 
-  it.each(['true', 'loopback', '10.0.0.0/8'])(
-    'O130 rejects TRUST_PROXY=%s, because only an exact number of proxies is safe',
+  it.each(['true', 'false', '*', '-1', '1.5', '1,10.0.0.5'])(
+    'O130 rejects TRUST_PROXY=%s, which does not say which proxies are trusted',
     (value) => {
-      expect(problemsOf({ TRUST_PROXY: value })).toEqual(['TRUST_PROXY: must be a whole number']);
+      expect(problemsOf({ TRUST_PROXY: value })).toEqual([
+        expect.stringMatching(
+          /^TRUST_PROXY: has ".*", which is neither an IP address nor a range such as 10\.0\.0\.0\/24; list the addresses of the proxies/,
+        ),
+      ]);
       expect(loadConfig({ TRUST_PROXY: '2' }).server.trustProxy).toBe(2);
+      expect(loadConfig({}).server.trustProxy).toBe(0);
     },
   );
 

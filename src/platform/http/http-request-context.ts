@@ -1,6 +1,7 @@
-import { isIP, SocketAddress } from 'node:net';
+import { BlockList, isIP, SocketAddress } from 'node:net';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import type { Clock } from '../clock.js';
+import type { TrustedProxies } from '../config/trust-proxy.js';
 import type { FieldError } from '../errors.js';
 import { newId } from '../ids.js';
 import { duringRequest, type RequestContext } from '../request-context.js';
@@ -23,18 +24,42 @@ export function parseIpAddress(node = ''): string | null {
   return IPV4_MAPPED.exec(canonical)?.[1] ?? canonical;
 }
 
-/** Valid values of `X-Request-Id`. Generated ids match, too. */
+/**
+ * Express' setting `trust proxy`: whether a node is a trusted proxy. `hops` counts from the connection, 0, along `X-Forwarded-For` to
+ * its start. `request.ip` is the first node that is not trusted.
+ */
+export function trustFunction(proxies: TrustedProxies): (node: string, hops: number) => boolean {
+  if (typeof proxies === 'number') return (_node, hops) => hops < proxies;
+  // One list would compare IPv4 addresses with IPv6 ranges, too.
+  const trusted = { ipv4: new BlockList(), ipv6: new BlockList() };
+  for (const { address, prefix, family } of proxies)
+    trusted[family].addSubnet(address, prefix, family);
+  return (node) => {
+    const address = parseIpAddress(node);
+    if (address === null) return false;
+    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
+    return trusted[family].check(address, family);
+  };
+}
+
+/**
+ * Valid values of the client's `X-Request-Id`, which are safe in logs. Generated ids match, too. A repeated header does not, because
+ * Node joins its values with commas.
+ */
 export const REQUEST_ID_PATTERN = '^[A-Za-z0-9._-]{1,64}$';
 const VALID_REQUEST_ID = new RegExp(REQUEST_ID_PATTERN);
 
-/** Middleware that creates the context of the request. Uses the client's `X-Request-Id` if it is valid. */
+/**
+ * Middleware that creates the context of the request. The request id is always ours: with one of its choice, a client could give its
+ * request the id of another request in the logs.
+ */
 export function requestContext(clock: Clock): RequestHandler {
   return (request: Request, response: Response, next: NextFunction) => {
     const sent = request.get('x-request-id');
     const receivedAt = clock.now();
-    const requestId =
-      sent !== undefined && VALID_REQUEST_ID.test(sent) ? sent : newId('req', receivedAt);
+    const requestId = newId('req', receivedAt);
     request.context = new HttpRequestContext(requestId, receivedAt, request);
+    if (sent !== undefined && VALID_REQUEST_ID.test(sent)) request.context.clientRequestId = sent;
     response.setHeader('X-Request-Id', requestId);
     cacheRemoteAddress(request);
     duringRequest(request.context, next, { isFinished: () => response.writableEnded });

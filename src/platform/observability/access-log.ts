@@ -60,7 +60,7 @@ export class AccessLog {
   };
 
   private end(request: Request, response: Response, durationMs: number): void {
-    const { requestId, clientId, errorCode } = request.context;
+    const { requestId, clientRequestId, clientId, errorCode } = request.context;
     const { method } = request;
     const route = routeOf(request);
     const status = responseStatus(response);
@@ -72,6 +72,7 @@ export class AccessLog {
     this.logger[HEALTH_ROUTES.has(route) ? 'debug' : 'log']({
       msg: 'request',
       request_id: requestId,
+      client_request_id: clientRequestId,
       method,
       route,
       status,

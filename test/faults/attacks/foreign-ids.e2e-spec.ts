@@ -12,6 +12,7 @@ import {
 } from '../../support/oauth-flow.js';
 import { onSqlite } from '../../support/database.js';
 import { Member } from '../../support/member.js';
+import { comparable } from '../../support/responses.js';
 import {
   statementsWithoutBackground,
   type TestClient,
@@ -48,25 +49,6 @@ const PATHS_WITHOUT_ID = [
   '/oauth/authorize/{*path}',
 ];
 
-/** The parts of a response that a caller can see. */
-interface VisibleResponse {
-  status: number;
-  headers: [name: string, value: string][];
-  body: string;
-}
-
-/** Makes responses comparable: headers, error bodies and entity tags contain the request id. */
-const FIXED_REQUEST_ID = { 'x-request-id': 'one-and-the-same' };
-
-/** A response without its date. */
-async function visible(response: Response): Promise<VisibleResponse> {
-  return {
-    status: response.status,
-    headers: [...response.headers].filter(([name]) => name !== 'date'),
-    body: await response.text(),
-  };
-}
-
 onSqlite('Foreign ids', (database) => {
   const app = useTestApp(database, { QUOTA_DEFAULT_LIMIT: '1000' });
   let owner: Member;
@@ -102,8 +84,8 @@ onSqlite('Foreign ids', (database) => {
   async function expectSame(
     foreign: Promise<Response>,
     unknown: Promise<Response>,
-  ): Promise<VisibleResponse> {
-    const [one, other] = [await visible(await foreign), await visible(await unknown)];
+  ): Promise<Awaited<ReturnType<typeof comparable>>> {
+    const [one, other] = [await comparable(await foreign), await comparable(await unknown)];
     expect(one).toEqual(other);
     return one;
   }
@@ -122,7 +104,6 @@ onSqlite('Foreign ids', (database) => {
       app().fetch(path.replace(':id', id), {
         method,
         headers: {
-          ...FIXED_REQUEST_ID,
           authorization: `Bearer ${member.token}`,
           'content-type': 'application/json',
           'idempotency-key': id,
@@ -175,7 +156,7 @@ onSqlite('Foreign ids', (database) => {
 
   it('return no page of a post that is deleted or not public, for any method', async () => {
     const open = (id: string, method: string): Promise<Response> =>
-      app().fetch(`/post/${id}`, { method, headers: FIXED_REQUEST_ID });
+      app().fetch(`/post/${id}`, { method });
     for (const method of METHODS)
       for (const id of ownerItems.hidden) {
         const { status } = await expectSame(open(id, method), open(unknownId('post'), method));
@@ -187,10 +168,10 @@ onSqlite('Foreign ids', (database) => {
   it('reveal no app that another user has connected', async () => {
     /** The owner, with an app that the thief has not connected. */
     const ownerInOtherApp = await Member.join(app(), { user: owner.user });
-    const visitor = new Browser(app(), FIXED_REQUEST_ID);
+    const visitor = new Browser(app());
     await visitor.signInToAccount(thief.user);
     const cookie = visitor.cookie();
-    const headers = { ...FIXED_REQUEST_ID, cookie, origin: app().baseUrl };
+    const headers = { cookie, origin: app().baseUrl };
     const open = (id: string, method: string): Promise<Response> =>
       app().fetch(`/account/apps/${id}`, { method, headers });
     const { clientId } = ownerInOtherApp.client;
@@ -212,10 +193,10 @@ onSqlite('Foreign ids', (database) => {
     const ownerBrowser = new Browser(app());
     const { html } = await ownerBrowser.signIn(authorizeLink(owner.client), owner.user);
     const [, authorizationId = ''] = /name="transaction" value="([^"]*)"/.exec(html) ?? [];
-    const thiefBrowser = new Browser(app(), FIXED_REQUEST_ID);
+    const thiefBrowser = new Browser(app());
     await thiefBrowser.signIn(authorizeLink(owner.client), thief.user);
     const cookie = thiefBrowser.cookie();
-    const headers = { ...FIXED_REQUEST_ID, cookie, origin: app().baseUrl };
+    const headers = { cookie, origin: app().baseUrl };
     for (const step of ['phone', 'code', 'consent']) {
       const open = (id: string): Promise<Response> =>
         app().fetch(`/oauth/authorize/${id}/${step}`, { headers });
@@ -230,7 +211,7 @@ onSqlite('Foreign ids', (database) => {
   });
 
   it('reveal nothing in a query or a body', async () => {
-    const headers = { ...FIXED_REQUEST_ID, authorization: `Bearer ${thief.token}` };
+    const headers = { authorization: `Bearer ${thief.token}` };
     const list = (before: string): Promise<Response> =>
       app().fetch(`/dev/v1/posts?limit=1&before=${before}`, { headers });
     const { body } = await expectSame(list(ownerItems.public), list(unknownId('post')));
@@ -252,7 +233,7 @@ onSqlite('Foreign ids', (database) => {
       other = await app().addClient();
     });
     const send = (path: string, form: Record<string, string>): Promise<Response> =>
-      sendForm(app(), path, other, form, FIXED_REQUEST_ID);
+      sendForm(app(), path, other, form);
 
     it('get the same response for a foreign code or token as for an unknown one', async () => {
       const { access_token, refresh_token } = await obtainTokens(app(), owner.client);
@@ -295,16 +276,14 @@ onSqlite('Foreign ids', (database) => {
         .service(AppsService)
         .changeStatus(disabled.clientId, 'disabled', { actor: 'test' });
       const open = (clientId: string): Promise<Response> =>
-        app().fetch(authorizeLink(disabled, { client_id: clientId }), {
-          headers: FIXED_REQUEST_ID,
-        });
+        app().fetch(authorizeLink(disabled, { client_id: clientId }));
       expect((await expectSame(open(disabled.clientId), open(unknownId('svc_app')))).status).toBe(
         400,
       );
       const guess = (clientId: string): Promise<Response> => {
         const client = { clientId, secret: newSecret('svc_sec') };
         const form = { grant_type: 'refresh_token', refresh_token: newSecret('svcrt') };
-        return sendForm(app(), '/oauth/token', client, form, FIXED_REQUEST_ID);
+        return sendForm(app(), '/oauth/token', client, form);
       };
       for (const { clientId } of [disabled, other])
         expect((await expectSame(guess(clientId), guess(unknownId('svc_app')))).status).toBe(401);

@@ -15,7 +15,7 @@ import {
   useTestApp,
 } from '../../support/test-app.js';
 import { reportFigure } from '../figures.js';
-import { inOneChunk, SMUGGLED, smuggling } from './smuggling.js';
+import { inOneChunk, smuggling } from './smuggling.js';
 import { sendRaw, requestOf } from './send-raw.js';
 
 const FORGED_HEADERS = [
@@ -43,12 +43,13 @@ const FORGED_HEADERS = [
   'X-Forwarded-User: admin',
   'Remote-User: admin',
 ];
-const COMMON_HEADERS = ['X-Request-Id: one-and-the-same', 'Connection: close'];
+const CLOSE = 'Connection: close';
 
 /** A response without its random values and the values that depend on the time. */
 function withoutRandomValues(text: string): string {
   return text
     .replace(/^Date: .*$/m, '')
+    .replaceAll(/req_[0-9a-z]{26}/g, '')
     .replaceAll(/(name="(?:transaction|token)" value=")[^"]*/g, '$1')
     .replaceAll(/^(Set-Cookie: [\w-]+=)[^;]*/gm, '$1')
     .replaceAll(/; Expires=[^;]*/g, '')
@@ -93,10 +94,7 @@ onSqlite('Forged headers (RFC 9700 §4.13, TLS terminating reverse proxies)', (d
       const sent = await requests();
       for (const [line, ...headers] of sent) {
         const send = async (...forged: string[]): Promise<string> => {
-          const { text } = await sendRaw(
-            baseUrl,
-            requestOf(line, [...headers, ...COMMON_HEADERS, ...forged]),
-          );
+          const { text } = await sendRaw(baseUrl, requestOf(line, [...headers, CLOSE, ...forged]));
           return withoutRandomValues(text);
         };
         const honest = await send();
@@ -107,7 +105,7 @@ onSqlite('Forged headers (RFC 9700 §4.13, TLS terminating reverse proxies)', (d
           `${line} HTTP/1.1`,
           'Host: evil.example',
           ...headers,
-          ...COMMON_HEADERS,
+          CLOSE,
           '',
           '',
         ];
@@ -186,14 +184,13 @@ onSqlite('Forged headers (RFC 9700 §4.13, TLS terminating reverse proxies)', (d
     for (const { what, bytes } of attacks) {
       const { text, statuses, isClosed } = await sendRaw(app().baseUrl, bytes);
       const isRejected = statuses.every((status) => [400, 413, 501].includes(status));
-      const mayServeSecond =
-        statuses.length > 1 || !isClosed || text.toLowerCase().includes(SMUGGLED);
+      const mayServeSecond = statuses.length > 1 || !isClosed || text.includes(member.user.id);
       if (!isRejected || mayServeSecond) accepted.push({ what, statuses, isClosed });
     }
     expect(accepted).toEqual([]);
     await app().service(CallLog).flush();
-    const calls = await app().dataSource.manager.countBy(ApiCall, { requestId: SMUGGLED });
-    expect(calls).toBe(0);
+    const smuggled = { userId: member.user.id, route: 'GET /dev/v1/me' };
+    expect(await app().dataSource.manager.countBy(ApiCall, smuggled)).toBe(0);
     expect(await app().dataSource.manager.countBy(Post, { userId: member.user.id })).toBe(0);
     expect((await member.get('/me')).status).toBe(200);
     reportFigure(task, `${attacks.length} ways to smuggle a request, each rejected or closed`);
@@ -201,11 +198,8 @@ onSqlite('Forged headers (RFC 9700 §4.13, TLS terminating reverse proxies)', (d
 
   it('serves a request after a rejected one, and no request in the body of the rejected one', async () => {
     const { token } = await Member.join(app());
-    const inner = requestOf('GET /dev/v1/me', [
-      `Authorization: Bearer ${token}`,
-      `X-Request-Id: ${SMUGGLED}`,
-    ]);
-    const next = requestOf('GET /livez', ['X-Request-Id: second', 'Connection: close']);
+    const inner = requestOf('GET /dev/v1/me', [`Authorization: Bearer ${token}`]);
+    const next = requestOf('GET /livez', [CLOSE]);
     const json = 'Content-Type: application/json';
     const authorization = `Authorization: Bearer ${token}`;
     const large = inner.padEnd(300_000, ' ');
@@ -230,10 +224,9 @@ onSqlite('Forged headers (RFC 9700 §4.13, TLS terminating reverse proxies)', (d
       ['POST /oauth/token', ['Content-Type: application/x-www-form-urlencoded'], large, [413, 200]],
     ];
     for (const [line, headers, body, expected] of rejected) {
-      const allHeaders = [...headers, 'X-Request-Id: first'];
       const first = headers.some((header) => header.startsWith('Transfer-Encoding:'))
-        ? requestOf(line, allHeaders, inOneChunk(body))
-        : requestOf(line, [...allHeaders, `Content-Length: ${body.length}`], body);
+        ? requestOf(line, headers, inOneChunk(body))
+        : requestOf(line, [...headers, `Content-Length: ${body.length}`], body);
       const { text, statuses, isClosed } = await sendRaw(app().baseUrl, first + next);
       const ids = [...text.matchAll(/^x-request-id: (.*)\r$/gim)].map(([, id]) => id);
       // The service may close the connection instead of reading a large body.
@@ -243,7 +236,7 @@ onSqlite('Forged headers (RFC 9700 §4.13, TLS terminating reverse proxies)', (d
         expect.toBeOneOf([expected, expected.slice(0, 1)]),
         true,
       ]);
-      expect(ids).toEqual(['first', 'second'].slice(0, statuses.length));
+      expect(new Set(ids).size).toBe(statuses.length);
     }
   });
 });
@@ -257,7 +250,7 @@ onSqlite('Forged headers behind HTTPS (RFC 9700 §4.13)', (database) => {
     const downgrades = ['X-Forwarded-Proto: http', 'X-Forwarded-Ssl: off', 'Forwarded: proto=http'];
     const line = `GET ${authorizeLink(client)}`;
     for (const forged of [downgrades, ['Upgrade-Insecure-Requests: 0'], FORGED_HEADERS]) {
-      const { text } = await sendRaw(listenUrl, requestOf(line, [...COMMON_HEADERS, ...forged]));
+      const { text } = await sendRaw(listenUrl, requestOf(line, [CLOSE, ...forged]));
       expect(text).toMatch(
         /^Set-Cookie: __Host-devplatform-browser=[^;]+;.* Path=\/;.* HttpOnly; Secure; SameSite=Lax\r$/m,
       );

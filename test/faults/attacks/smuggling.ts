@@ -1,8 +1,5 @@
 import { requestOf } from './send-raw.js';
 
-/** The `X-Request-Id` of the smuggled request. */
-export const SMUGGLED = 'smuggled';
-
 export interface Smuggling {
   what: string;
   bytes: string;
@@ -14,7 +11,7 @@ export interface Smuggling {
  */
 export function smuggling(token: string): Smuggling[] {
   const allowed = [`Authorization: Bearer ${token}`, 'Content-Type: application/json'];
-  const inner = requestOf('GET /dev/v1/me', [...allowed, `X-Request-Id: ${SMUGGLED}`]);
+  const inner = requestOf('GET /dev/v1/me', allowed);
   const publish = (headers: readonly string[], body: string): string =>
     requestOf('POST /dev/v1/posts', [...allowed, ...headers], body);
   /** By default, the body is an empty sequence of chunks. The smuggled request follows it. */

@@ -16,6 +16,8 @@ import { rateLimits, UNLIMITED, useTestApp } from '../../support/test-app.js';
 const UNREACHABLE = { DATABASE_URL: 'mysql://nobody@127.0.0.1:1/none' };
 const SECRET = 'whsec_c2VjcmV0LXNlY3JldC1zZWNyZXQ=';
 
+const CHOSEN_ADDRESS = 'A client that reaches the port without the proxies chooses its IP address.';
+
 async function findings(env: Record<string, string>): Promise<Finding[]> {
   return parseFindings(await runCommand(['doctor', '--json'], { METRICS_PORT: 'off', ...env }));
 }
@@ -55,6 +57,17 @@ describe('Command "doctor" without a database', () => {
     ['one-time passwords in the log', {}, 'One-time passwords are printed to the log.'],
     ['the default pepper', {}, 'hashed with the public default pepper'],
     ['https without a trusted proxy', { PUBLIC_URL: 'https://dev.example' }, 'no proxy is trusted'],
+    ['a number of proxies on all interfaces', { TRUST_PROXY: '1' }, CHOSEN_ADDRESS],
+    [
+      'a number of proxies on all IPv6 interfaces',
+      { TRUST_PROXY: '2', HOST: '::' },
+      CHOSEN_ADDRESS,
+    ],
+    [
+      'a number of proxies on all IPv4 interfaces',
+      { TRUST_PROXY: '1', HOST: '0.0.0.0' },
+      CHOSEN_ADDRESS,
+    ],
     [
       'one-time passwords in a file',
       { SMS_SENDER: 'file' },
@@ -74,12 +87,22 @@ describe('Command "doctor" without a database', () => {
     });
   });
 
+  it.each<Record<string, string>>([
+    { TRUST_PROXY: '1', HOST: '127.0.0.1' },
+    { TRUST_PROXY: 'loopback', HOST: '0.0.0.0' },
+    { TRUST_PROXY: '10.0.0.0/24' },
+    { TRUST_PROXY: '0' },
+  ])('does not warn of a chosen address with %j', async (env) => {
+    const found = await findings({ ...UNREACHABLE, ...env });
+    expect(found.filter(({ summary }) => summary.includes(CHOSEN_ADDRESS))).toEqual([]);
+  });
+
   it('accepts a complete production configuration', async () => {
     const found = await findings({
       ...UNREACHABLE,
       NODE_ENV: 'production',
       PUBLIC_URL: 'https://dev.example',
-      TRUST_PROXY: '1',
+      TRUST_PROXY: '10.0.0.0/24',
       OTP_PEPPER: 'x'.repeat(32),
       SMS_SENDER: 'webhook',
       SMS_WEBHOOK_URL: 'https://127.0.0.1:1/',

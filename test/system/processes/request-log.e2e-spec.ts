@@ -5,6 +5,7 @@ import { Cluster } from '../../support/cluster.js';
 import { onOneEngine } from '../../support/database.js';
 import { warningsAndErrors, type LogLine, logLines } from '../../support/logs.js';
 import { Member } from '../../support/member.js';
+import { type ErrorBody, json } from '../../support/responses.js';
 import { type ServiceProcess, startProcess } from '../../support/service-process.js';
 import { useTestApp } from '../../support/test-app.js';
 
@@ -29,11 +30,13 @@ onOneEngine('Request log', (database) => {
     return linesOfId(id);
   }
 
-  /** Waits for the line `request` with this request id, and returns all lines with it. */
+  /** Waits for the line `request` with this id of the client, and returns all lines of the request. */
   async function linesOfId(id: string): Promise<LogLine[]> {
-    const lines = () => logLines(service.output()).filter(({ request_id }) => request_id === id);
-    await expect.poll(() => lines().some(({ msg }) => msg === 'request')).toBe(true);
-    return lines();
+    const requestLine = () =>
+      logLines(service.output()).find(({ client_request_id }) => client_request_id === id);
+    await expect.poll(requestLine).toBeDefined();
+    const requestId = requestLine()?.request_id;
+    return logLines(service.output()).filter(({ request_id }) => request_id === requestId);
   }
 
   it('contains method, route pattern, status, milliseconds, and the app of the token', async () => {
@@ -46,7 +49,8 @@ onOneEngine('Request log', (database) => {
         level: 'info',
         time: expect.stringMatching(/^\d{4}-\d\d-\d\dT.+Z$/),
         context: 'Requests',
-        request_id: expect.any(String),
+        request_id: expect.stringMatching(/^req_[0-9a-z]{26}$/),
+        client_request_id: `request-${requests}`,
         msg: 'request',
         method: 'GET',
         route: '/dev/v1/posts/:id',
@@ -130,11 +134,11 @@ onOneEngine('Request log', (database) => {
       const id = `rejected-${status}-${error}`;
       const headers = { 'x-request-id': id };
       const response = await fetch(`${service.baseUrl}${path}`, { method, headers });
-      expect(await response.json()).toMatchObject({ request_id: id });
+      const { request_id } = await json<ErrorBody>(response);
       expect(await linesOfId(id)).toMatchObject([
-        { level: 'info', msg: 'request', method, route, status, error },
+        { level: 'info', msg: 'request', request_id, method, route, status, error },
       ]);
-      expect(service.output().split(id)).toHaveLength(2);
+      expect(service.output().split(request_id)).toHaveLength(2);
     },
   );
 

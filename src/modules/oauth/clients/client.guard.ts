@@ -61,6 +61,10 @@ export class ClientGuard implements CanActivate {
         isConfidential,
       });
       if (!isConfidential) await this.attempts.check(request, group);
+      // Anyone can send the id of a public app, so these requests must not take the permits of its calls.
+      await request.context.permit?.assign(
+        isConfidential ? app.clientId : `public ${app.clientId}`,
+      );
       return true;
     } catch (error) {
       // Beyond a limit, responds with `too_many_attempts` only, which does not reveal whether a guess was right.

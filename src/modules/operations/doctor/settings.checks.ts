@@ -9,6 +9,7 @@ import {
   sharedFiles,
 } from '../../../platform/database/sqlite-file.js';
 import { describeFailure, httpCall } from '../../../platform/http/http-client.js';
+import { parseIpAddress } from '../../../platform/http/http-request-context.js';
 import {
   capitalized,
   type Check,
@@ -79,7 +80,19 @@ function unsafeSettings(config: AppConfig): Finding[] {
     found.push(
       warning(
         'PUBLIC_URL is https, but no proxy is trusted. All clients share the IP address of the proxy.',
-        'TRUST_PROXY=1',
+        'Set TRUST_PROXY to the addresses of the proxies, such as 10.0.0.5 or 10.0.0.0/24.',
+      ),
+    );
+  const { trustProxy } = config.server;
+  if (
+    typeof trustProxy === 'number' &&
+    trustProxy > 0 &&
+    listensOnAllInterfaces(config.server.host)
+  )
+    found.push(
+      warning(
+        'TRUST_PROXY is a number, and the service listens on all interfaces. A client that reaches the port without the proxies chooses its IP address.',
+        'Set TRUST_PROXY to the addresses of the proxies, such as 10.0.0.5 or 10.0.0.0/24, or set HOST=127.0.0.1.',
       ),
     );
   const { address, tls } = config.database;
@@ -97,6 +110,10 @@ function unsafeSettings(config: AppConfig): Finding[] {
       ),
     );
   return found;
+}
+
+function listensOnAllInterfaces(host?: string): boolean {
+  return host === undefined || ['0.0.0.0', '::'].includes(parseIpAddress(host) ?? '');
 }
 
 /** RFC 1122 §3.2.1.3, RFC 4291 §2.5.3, RFC 6761 §6.3. */

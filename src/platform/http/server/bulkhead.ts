@@ -11,6 +11,10 @@ import { isAlwaysServed } from './always-served.decorator.js';
  * Node accepts every request. With a thousand concurrent requests, each response takes as long as all responses together. The
  * bulkhead admits a fixed number of requests, each of which holds a permit. Others wait in FIFO queues, and get 503 with `Retry-After`
  * when their queue is full or they time out. Delete the bulkhead if a proxy limits the concurrent requests per process.
+ *
+ * One app holds at most half of the permits once it is authenticated, so that it does not delay other apps. Its other requests wait in
+ * a queue of the app. They would not need to wait while no other app calls, but then slow requests of one app could hold all permits when
+ * another one calls.
  */
 
 declare module '../../request-context.js' {
@@ -29,20 +33,63 @@ const MAX_RETRY_AFTER_SECONDS = 3;
 /** The callback of a queued request, called when the request gets its permit. */
 type Waiter = () => void;
 
+/** Undefined before authentication. */
+type App = string | undefined;
+
+/** Requests that wait for a permit, in order. Apps take turns. */
+class WaitingRequests {
+  private readonly byApp = new Map<App, Set<Waiter>>();
+
+  get size(): number {
+    return [...this.byApp.values()].reduce((sum, { size }) => sum + size, 0);
+  }
+
+  countOf(app: App): number {
+    return this.byApp.get(app)?.size ?? 0;
+  }
+
+  add(app: App, waiter: Waiter): void {
+    const waiters = this.byApp.get(app) ?? new Set();
+    this.byApp.set(app, waiters.add(waiter));
+  }
+
+  delete(app: App, waiter: Waiter): void {
+    const waiters = this.byApp.get(app);
+    waiters?.delete(waiter);
+    if (waiters?.size === 0) this.byApp.delete(app);
+  }
+
+  /** The next request of an app that may run. The app is the last one to get the next turn. */
+  next(mayRun: (app: App) => boolean): Waiter | undefined {
+    for (const [app, waiters] of this.byApp) {
+      if (!mayRun(app)) continue;
+      this.byApp.delete(app);
+      this.byApp.set(app, waiters);
+      const [waiter] = waiters;
+      return waiter;
+    }
+    return undefined;
+  }
+}
+
 @Injectable()
 export class Bulkhead {
   private readonly permits: number;
+  private readonly permitsPerApp: number;
   private readonly queueLimit: number;
   private readonly timeoutMs: number;
   private running = 0;
+  /** Permits of authenticated requests. */
+  private readonly runningByApp = new Map<string, number>();
   private receivingBytes = 0;
-  /** Requests that were admitted before and whose body has arrived. They come before new requests. */
-  private readonly resuming = new Set<Waiter>();
+  /** Requests that were admitted before: their body has arrived, or their app held half of the permits. They come before new requests. */
+  private readonly resuming = new WaitingRequests();
   /** New requests. */
-  private readonly queue = new Set<Waiter>();
+  private readonly queue = new WaitingRequests();
 
   constructor({ database }: AppConfig) {
     this.permits = database.poolSize * PERMITS_PER_CONNECTION;
+    this.permitsPerApp = Math.floor(this.permits / 2);
     this.queueLimit = database.queueLimit;
     this.timeoutMs = database.queueTimeoutMs;
   }
@@ -65,10 +112,18 @@ export class Bulkhead {
     return permit.acquire(this.resuming);
   }
 
-  /** Does not overtake the queues: `release` passes permits to queued requests first, so none is free while requests wait. */
-  tryAcquire(): boolean {
-    if (this.running >= this.permits) return false;
-    this.running += 1;
+  /** Does not overtake the queues: `release` passes permits to queued requests first, so none is free for a request that waits. */
+  tryAcquire(app: App): boolean {
+    if (!this.mayRun(app)) return false;
+    this.acquired(app);
+    return true;
+  }
+
+  /** Counts a held permit towards the permits of the app. Returns false if the app holds half of all permits. */
+  tryAssign(app: string): boolean {
+    const held = this.runningByApp.get(app) ?? 0;
+    if (held >= this.permitsPerApp) return false;
+    this.runningByApp.set(app, held + 1);
     return true;
   }
 
@@ -77,12 +132,16 @@ export class Bulkhead {
    * @param receiveCancel receives a function that makes the request leave the queue
    * @throws ServiceUnavailable if the queue is full, after the timeout, or when the client disconnects
    */
-  enqueue(queue: Set<Waiter>, receiveCancel: (cancel: () => void) => void): Promise<true> {
-    if (queue.size >= this.queueLimit) throw overloadError();
+  enqueue(
+    queue: WaitingRequests,
+    app: App,
+    receiveCancel: (cancel: () => void) => void,
+  ): Promise<true> {
+    if (queue.countOf(app) >= this.queueLimit) throw overloadError();
     return new Promise((resolve, reject) => {
       const leave = (): void => {
         clearTimeout(timer);
-        queue.delete(waiter);
+        queue.delete(app, waiter);
       };
       const cancel = (): void => {
         leave();
@@ -90,22 +149,37 @@ export class Bulkhead {
       };
       const waiter = (): void => {
         leave();
-        this.running += 1;
+        this.acquired(app);
         resolve(true);
       };
       const timer = setTimeout(cancel, this.timeoutMs);
-      queue.add(waiter);
+      queue.add(app, waiter);
       receiveCancel(cancel);
     });
   }
 
-  release(): void {
+  release(app: App): void {
     this.running -= 1;
+    if (app !== undefined) {
+      const held = (this.runningByApp.get(app) ?? 0) - 1;
+      if (held > 0) this.runningByApp.set(app, held);
+      else this.runningByApp.delete(app);
+    }
+    const mayRun = (waiting: App): boolean => this.mayRun(waiting);
     for (const queue of [this.resuming, this.queue])
-      for (const waiter of queue) {
-        if (this.running >= this.permits) return;
-        waiter();
-      }
+      for (let waiter = queue.next(mayRun); waiter; waiter = queue.next(mayRun)) waiter();
+  }
+
+  private mayRun(app: App): boolean {
+    return (
+      this.running < this.permits &&
+      (app === undefined || (this.runningByApp.get(app) ?? 0) < this.permitsPerApp)
+    );
+  }
+
+  private acquired(app: App): void {
+    this.running += 1;
+    if (app !== undefined) this.runningByApp.set(app, (this.runningByApp.get(app) ?? 0) + 1);
   }
 
   /** Reserves memory for a request body. @throws ServiceUnavailable if too much is reserved */
@@ -124,6 +198,7 @@ export class Permit {
   private isHeld = false;
   private isReceiving = false;
   private hasEnded = false;
+  private app: App;
   private reservedBytes = 0;
   /** Makes the request leave the queue. */
   private cancel?: () => void;
@@ -131,20 +206,35 @@ export class Permit {
   constructor(private readonly bulkhead: Bulkhead) {}
 
   /** Takes a free permit, or waits in the queue for one. @throws ServiceUnavailable */
-  acquire(queue: Set<Waiter>): true | Promise<true> {
-    if (this.bulkhead.tryAcquire()) {
+  acquire(queue: WaitingRequests): true | Promise<true> {
+    if (this.bulkhead.tryAcquire(this.app)) {
       this.isHeld = true;
       restartDeadline();
       return true;
     }
     return this.bulkhead
-      .enqueue(queue, (cancel) => (this.cancel = cancel))
+      .enqueue(queue, this.app, (cancel) => (this.cancel = cancel))
       .then(() => {
         this.cancel = undefined;
         this.isHeld = true;
         restartDeadline();
         return true;
       });
+  }
+
+  /**
+   * Call when the app is authenticated. If the app holds half of all permits, the request waits in the queue of the app.
+   * @throws ServiceUnavailable
+   */
+  assign(app: string): true | Promise<true> {
+    if (!this.isHeld) return true;
+    if (this.bulkhead.tryAssign(app)) {
+      this.app = app;
+      return true;
+    }
+    this.releaseHeld();
+    this.app = app;
+    return this.bulkhead.resume(this);
   }
 
   /**
@@ -190,7 +280,7 @@ export class Permit {
   private releaseHeld(): void {
     if (!this.isHeld) return;
     this.isHeld = false;
-    this.bulkhead.release();
+    this.bulkhead.release(this.app);
   }
 }
 
