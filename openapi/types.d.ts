@@ -220,7 +220,7 @@ export interface paths {
         put?: never;
         /**
          * Exchange a code or a refresh token for tokens
-         * @description Confidential apps authenticate with their secret, by HTTP Basic or in the form; public apps send the PKCE verifier instead. Every refresh returns a new refresh token and invalidates the old one. If the response to a refresh is lost, send the same request again within 30 seconds to get the same response. After a 503, a code may have been used: a retry can return `invalid_grant`.
+         * @description Confidential apps authenticate with their secret, by HTTP Basic or in the form; public apps send the PKCE verifier instead. Every refresh returns a new refresh token and invalidates the old one. If the response to a refresh is lost, send the same request again, once, within 30 seconds to get the same response. After a 503, a code may have been used: a retry can return `invalid_grant`.
          */
         post: operations["token"];
         delete?: never;
@@ -512,7 +512,7 @@ export interface components {
          * @description Error codes of the endpoints under /dev/v1.
          * @enum {string}
          */
-        ErrorCode: "invalid_request" | "unauthorized" | "invalid_token" | "insufficient_scope" | "not_found" | "method_not_allowed" | "request_timeout" | "idempotency_key_in_use" | "payload_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "quota_exceeded" | "internal_error" | "service_unavailable";
+        ErrorCode: "invalid_request" | "unauthorized" | "invalid_token" | "insufficient_scope" | "not_found" | "method_not_allowed" | "request_timeout" | "idempotency_key_in_use" | "payload_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "quota_exceeded" | "too_many_requests" | "internal_error" | "service_unavailable";
         /** @description A violation in the request. */
         FieldError: {
             /**
@@ -938,6 +938,16 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Private"];
+                    /**
+                     * @description The limit of the app's comments and deletions for the user: q in a sliding window of w seconds. Missing when they are unlimited.
+                     * @example "writes-minute";q=60;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description The rest of the limit: r comments and deletions. It rises in t seconds, when the oldest one leaves the window.
+                     * @example "writes-minute";r=57;t=42
+                     */
+                    RateLimit?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1003,6 +1013,34 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Error"] & {
                         error?: "not_found" | string;
+                    };
+                };
+            };
+            /** @description `too_many_requests` */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["Private"];
+                    /**
+                     * @description Seconds to wait.
+                     * @example 42
+                     */
+                    "Retry-After": number;
+                    /**
+                     * @description The limit of the app's comments and deletions for the user: q in a sliding window of w seconds. Missing when they are unlimited.
+                     * @example "writes-minute";q=60;w=60
+                     */
+                    "RateLimit-Policy": string;
+                    /**
+                     * @description The rest of the limit: r comments and deletions. It rises in t seconds, when the oldest one leaves the window.
+                     * @example "writes-minute";r=0;t=42
+                     */
+                    RateLimit: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        error?: "too_many_requests" | string;
                     };
                 };
             };
@@ -1672,6 +1710,16 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Private"];
+                    /**
+                     * @description The limit of the app's comments and deletions for the user: q in a sliding window of w seconds. Missing when they are unlimited.
+                     * @example "writes-minute";q=60;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description The rest of the limit: r comments and deletions. It rises in t seconds, when the oldest one leaves the window.
+                     * @example "writes-minute";r=57;t=42
+                     */
+                    RateLimit?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1737,6 +1785,34 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Error"] & {
                         error?: "not_found" | string;
+                    };
+                };
+            };
+            /** @description `too_many_requests` */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["Private"];
+                    /**
+                     * @description Seconds to wait.
+                     * @example 42
+                     */
+                    "Retry-After": number;
+                    /**
+                     * @description The limit of the app's comments and deletions for the user: q in a sliding window of w seconds. Missing when they are unlimited.
+                     * @example "writes-minute";q=60;w=60
+                     */
+                    "RateLimit-Policy": string;
+                    /**
+                     * @description The rest of the limit: r comments and deletions. It rises in t seconds, when the oldest one leaves the window.
+                     * @example "writes-minute";r=0;t=42
+                     */
+                    RateLimit: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        error?: "too_many_requests" | string;
                     };
                 };
             };
@@ -2086,6 +2162,16 @@ export interface operations {
                     "Cache-Control": components["headers"]["Private"];
                     /** @description Present if the response is that of an earlier request with the same Idempotency-Key. */
                     "Idempotency-Replayed"?: "true";
+                    /**
+                     * @description The limit of the app's comments and deletions for the user: q in a sliding window of w seconds. Missing when they are unlimited.
+                     * @example "writes-minute";q=60;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description The rest of the limit: r comments and deletions. It rises in t seconds, when the oldest one leaves the window.
+                     * @example "writes-minute";r=57;t=42
+                     */
+                    RateLimit?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2221,6 +2307,34 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Error"] & {
                         error?: "idempotency_key_reused" | string;
+                    };
+                };
+            };
+            /** @description `too_many_requests` */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["Private"];
+                    /**
+                     * @description Seconds to wait.
+                     * @example 42
+                     */
+                    "Retry-After": number;
+                    /**
+                     * @description The limit of the app's comments and deletions for the user: q in a sliding window of w seconds. Missing when they are unlimited.
+                     * @example "writes-minute";q=60;w=60
+                     */
+                    "RateLimit-Policy": string;
+                    /**
+                     * @description The rest of the limit: r comments and deletions. It rises in t seconds, when the oldest one leaves the window.
+                     * @example "writes-minute";r=0;t=42
+                     */
+                    RateLimit: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        error?: "too_many_requests" | string;
                     };
                 };
             };

@@ -55,7 +55,7 @@ export class UsersRepository {
     const manager = tx ? entities(tx) : this.dataSource.manager;
     const select = { id: true, name: true, phone: true };
     const user = await manager.findOne(User, { select, where: { ...key, status: 'active' } });
-    return user?.phone ? { ...user, phone: user.phone } : null;
+    return user?.phone ? { id: user.id, name: user.name, phone: user.phone } : null;
   }
 
   async isEmpty(): Promise<boolean> {

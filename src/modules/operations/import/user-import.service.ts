@@ -159,7 +159,7 @@ export class UserImport {
         events.push(this.audit.event('user.added', row.id, change));
       } else if (decision.outcome === 'update' && decision.fields.length > 0) {
         const { user: stored, fields } = decision;
-        updated.push({ ...stored, ...user });
+        updated.push(Object.assign(stored, user));
         events.push(this.audit.event('user.updated', stored.id, change, { fields }));
       }
     }
