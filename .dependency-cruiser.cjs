@@ -42,7 +42,7 @@ const oauth = {
   tokens: ['protocol', 'rate-limit', 'clients'],
   'sign-in': ['protocol', 'rate-limit', 'browser', 'clients'],
   authorize: ['protocol', 'rate-limit', 'browser', 'clients', 'tokens', 'sign-in'],
-  account: ['protocol', 'rate-limit', 'browser', 'clients', 'tokens', 'sign-in'],
+  account: ['protocol', 'rate-limit', 'browser', 'clients', 'tokens', 'sign-in', 'authorize'],
 };
 
 /** Where TypeORM may be imported. */
@@ -59,7 +59,7 @@ const ormFiles = [
 
 /** The files of a module that other modules may import. Types may come from any file. */
 const publicFiles =
-  '\\.(module|service|errors|entity|entities|data-subject|middleware)\\.ts$|/(grants|token-issuer|quota-period|phone-number|oauth-retention|post-id\\.openapi)\\.ts$';
+  '\\.(module|service|errors|entity|entities|data-subject|middleware)\\.ts$|/(grants|token-issuer|user-fields|quota-period|phone-number|oauth-retention|post-id\\.openapi)\\.ts$';
 
 const exceptTypes = { dependencyTypesNot: ['type-only'] };
 

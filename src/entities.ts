@@ -10,12 +10,11 @@ import {
   RefreshToken,
 } from './modules/oauth/tokens/token.entities.js';
 import {
-  TrustedDevice,
   OtpChallenge,
   OtpFailures,
   SignInSession,
 } from './modules/oauth/sign-in/sign-in.entities.js';
-import { RateLimitHit } from './modules/oauth/rate-limit/rate-limit.entity.js';
+import { TrustedDevice, RateLimitHit } from './modules/oauth/rate-limit/rate-limit.entities.js';
 import { Post, PostLike } from './modules/posts/post.entities.js';
 import { ApiCall, ApiUsageDaily } from './modules/quota/calls/call-log.entities.js';
 import { AppQuota, QuotaUsage } from './modules/quota/quota.entities.js';

@@ -8,7 +8,7 @@ export { AppsService } from '../modules/oauth/clients/apps.service.js';
 export { AppSecretsService } from '../modules/oauth/clients/app-secrets.service.js';
 export { PhoneLock } from '../modules/oauth/sign-in/phone-lock.js';
 export { TokensService } from '../modules/oauth/tokens/tokens.service.js';
-export { UserAccess } from '../modules/oauth/user-access.service.js';
+export { UserAccess } from '../modules/oauth/account/user-access.service.js';
 export { PostsService } from '../modules/posts/posts.service.js';
 export { QuotaService } from '../modules/quota/quota.service.js';
 export { UsageRollup } from '../modules/quota/calls/usage-rollup.service.js';

@@ -82,10 +82,18 @@ const COMMANDS: Readonly<Record<string, CommandCase>> = {
     },
     actions: ['user.unblocked'],
   },
+  'user update': {
+    args: ({ member: { user } }) => [user.id, '--name', 'Dana'],
+    actions: ['user.updated'],
+  },
+  'user change-phone': {
+    args: ({ member: { user } }) => [user.id, '--phone', '+14155550197'],
+    actions: ['grant.revoked', 'user.updated'],
+  },
   'user import': {
     args: () => ['-'],
     input: () => 'phone,name\n+14155550198,Eli\n',
-    actions: ['user.imported'],
+    actions: ['user.added'],
   },
   'user revoke-all': { args: ({ member: { user } }) => [user.id], actions: ['grant.revoked'] },
   'user erase': {

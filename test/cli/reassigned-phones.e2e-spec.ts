@@ -1,7 +1,8 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { SignInSession, TrustedDevice } from '../../src/modules/oauth/sign-in/sign-in.entities.js';
+import { SignInSession } from '../../src/modules/oauth/sign-in/sign-in.entities.js';
+import { TrustedDevice } from '../../src/modules/oauth/rate-limit/rate-limit.entities.js';
 import { SmsQueue } from '../../src/modules/oauth/sign-in/sms/sms-queue.js';
 import { User } from '../../src/modules/users/user.entity.js';
 import type { UserWithPhone } from '../../src/modules/users/users.service.js';

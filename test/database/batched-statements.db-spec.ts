@@ -8,7 +8,7 @@ import { App } from '../../src/modules/oauth/clients/client.entities.js';
 import { GrantsService } from '../../src/modules/oauth/tokens/grants.service.js';
 import { AccessToken, Grant, RefreshToken } from '../../src/modules/oauth/tokens/token.entities.js';
 import { Parameters } from '../../src/modules/oauth/protocol/parameters.js';
-import { RateLimitHit } from '../../src/modules/oauth/rate-limit/rate-limit.entity.js';
+import { RateLimitHit } from '../../src/modules/oauth/rate-limit/rate-limit.entities.js';
 import { RateLimitRepository } from '../../src/modules/oauth/rate-limit/rate-limit.repository.js';
 import { RefreshTokenGrant } from '../../src/modules/oauth/tokens/refresh-token.grant.js';
 import { type IssuedTokens, TokenIssuer } from '../../src/modules/oauth/tokens/token-issuer.js';

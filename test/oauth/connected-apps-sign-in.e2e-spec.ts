@@ -1,4 +1,4 @@
-import { TrustedDevice } from '../../src/modules/oauth/sign-in/sign-in.entities.js';
+import { TrustedDevice } from '../../src/modules/oauth/rate-limit/rate-limit.entities.js';
 import { User } from '../../src/modules/users/user.entity.js';
 import type { UserWithPhone } from '../../src/modules/users/users.service.js';
 import { type Page, Browser, linkOf } from '../support/browser.js';

@@ -4,7 +4,7 @@ import type { DataSource } from 'typeorm';
 import { sha256 } from '../../src/platform/secrets.js';
 import { OtpChallenge } from '../../src/modules/oauth/sign-in/sign-in.entities.js';
 import { SmsQueue } from '../../src/modules/oauth/sign-in/sms/sms-queue.js';
-import { RateLimitHit } from '../../src/modules/oauth/rate-limit/rate-limit.entity.js';
+import { RateLimitHit } from '../../src/modules/oauth/rate-limit/rate-limit.entities.js';
 import type { UserWithPhone } from '../../src/modules/users/users.service.js';
 import { type Page, Browser } from '../support/browser.js';
 import { authorizeLink } from '../support/oauth-flow.js';

@@ -1,5 +1,6 @@
-import { UserAccess } from '../../src/modules/oauth/user-access.service.js';
-import { TrustedDevice, OtpFailures } from '../../src/modules/oauth/sign-in/sign-in.entities.js';
+import { UserAccess } from '../../src/modules/oauth/account/user-access.service.js';
+import { OtpFailures } from '../../src/modules/oauth/sign-in/sign-in.entities.js';
+import { TrustedDevice } from '../../src/modules/oauth/rate-limit/rate-limit.entities.js';
 import { SmsQueue } from '../../src/modules/oauth/sign-in/sms/sms-queue.js';
 import type { UserWithPhone } from '../../src/modules/users/users.service.js';
 import { type Page, Browser } from '../support/browser.js';

@@ -1,8 +1,10 @@
 import { addMilliseconds } from '../../src/platform/clock.js';
 import { sha256 } from '../../src/platform/secrets.js';
 import { AccessToken, Grant } from '../../src/modules/oauth/tokens/token.entities.js';
-import { TrustedDevice } from '../../src/modules/oauth/sign-in/sign-in.entities.js';
-import { RateLimitHit } from '../../src/modules/oauth/rate-limit/rate-limit.entity.js';
+import {
+  TrustedDevice,
+  RateLimitHit,
+} from '../../src/modules/oauth/rate-limit/rate-limit.entities.js';
 import { JobRun } from '../../src/platform/lifecycle/job-run.entity.js';
 import { Prune } from '../../src/modules/operations/prune.service.js';
 import { ScheduledJobs } from '../../src/modules/operations/scheduled-jobs.service.js';

@@ -10,13 +10,15 @@ import {
   RefreshToken,
 } from '../../src/modules/oauth/tokens/token.entities.js';
 import {
-  TrustedDevice,
   OtpChallenge,
   OtpFailures,
   SignInSession,
 } from '../../src/modules/oauth/sign-in/sign-in.entities.js';
+import {
+  TrustedDevice,
+  RateLimitHit,
+} from '../../src/modules/oauth/rate-limit/rate-limit.entities.js';
 import { SlidingWindowCounter } from '../../src/modules/oauth/rate-limit/sliding-window-counter.js';
-import { RateLimitHit } from '../../src/modules/oauth/rate-limit/rate-limit.entity.js';
 import { LOCK_SLOT } from '../../src/modules/oauth/rate-limit/rate-limit.repository.js';
 import { JobRun } from '../../src/platform/lifecycle/job-run.entity.js';
 import { Prune } from '../../src/modules/operations/prune.service.js';

@@ -1,7 +1,7 @@
 import { SCOPES } from '../../src/platform/access/scopes.js';
 import { randomToken } from '../../src/platform/secrets.js';
 import { OtpChallenge } from '../../src/modules/oauth/sign-in/sign-in.entities.js';
-import { RateLimitHit } from '../../src/modules/oauth/rate-limit/rate-limit.entity.js';
+import { RateLimitHit } from '../../src/modules/oauth/rate-limit/rate-limit.entities.js';
 import type { UserWithPhone } from '../../src/modules/users/users.service.js';
 import { type Page, Browser } from '../support/browser.js';
 import { authorizeLink, redirectParameters } from '../support/oauth-flow.js';

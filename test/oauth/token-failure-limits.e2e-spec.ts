@@ -1,5 +1,5 @@
 import { AuditEvent } from '../../src/platform/audit/audit-event.entity.js';
-import { RateLimitHit } from '../../src/modules/oauth/rate-limit/rate-limit.entity.js';
+import { RateLimitHit } from '../../src/modules/oauth/rate-limit/rate-limit.entities.js';
 import { Browser, type Site } from '../support/browser.js';
 import {
   approve,

@@ -9,14 +9,9 @@ import {
   type DeletableRows,
 } from '../../platform/database/retention/deletion-queries.js';
 import { Authorization } from './authorize/authorization.entity.js';
-import { RateLimitHit } from './rate-limit/rate-limit.entity.js';
+import { RateLimitHit, TrustedDevice } from './rate-limit/rate-limit.entities.js';
 import { LOCK_SLOT } from './rate-limit/rate-limit.repository.js';
-import {
-  OtpChallenge,
-  OtpFailures,
-  SignInSession,
-  TrustedDevice,
-} from './sign-in/sign-in.entities.js';
+import { OtpChallenge, OtpFailures, SignInSession } from './sign-in/sign-in.entities.js';
 import { AccessToken, AuthorizationCode, Grant, RefreshToken } from './tokens/token.entities.js';
 
 /** Maximum difference between the clocks of two processes. */

@@ -12,12 +12,8 @@ import {
 } from '../../platform/database/retention/deletion-queries.js';
 import { Authorization } from './authorize/authorization.entity.js';
 import { OtpLimits } from './sign-in/otp-limits.js';
-import {
-  OtpChallenge,
-  OtpFailures,
-  SignInSession,
-  TrustedDevice,
-} from './sign-in/sign-in.entities.js';
+import { OtpChallenge, OtpFailures, SignInSession } from './sign-in/sign-in.entities.js';
+import { TrustedDevice } from './rate-limit/rate-limit.entities.js';
 
 /**
  * A user's sessions, one-time passwords, counts of wrong one-time passwords, trusted devices and authorization requests. The erasure

@@ -24,7 +24,7 @@ import { GrantsService } from './tokens/grants.service.js';
 import { GrantUsageRecorder } from './tokens/grant-usage-recorder.js';
 import { GrantsPersonalData } from './tokens/grants.data-subject.js';
 import { GrantsRepository } from './tokens/grants.repository.js';
-import { UserAccess } from './user-access.service.js';
+import { UserAccess } from './account/user-access.service.js';
 import { OAuthPages } from './browser/oauth-pages.js';
 import { SignInPersonalData } from './oauth.data-subject.js';
 import { OAuthRetention } from './oauth-retention.js';
@@ -41,6 +41,7 @@ import { RefreshLimit } from './rate-limit/call-limits.js';
 import { FailedAttempts } from './rate-limit/failed-attempts.js';
 import { RateLimitReporter } from './rate-limit/rate-limit-reporter.js';
 import { RateLimitRepository } from './rate-limit/rate-limit.repository.js';
+import { TrustedDevicesRepository } from './rate-limit/trusted-devices.repository.js';
 import { RequestKeys } from './rate-limit/request-keys.js';
 import { SlidingWindowCounter } from './rate-limit/sliding-window-counter.js';
 import { BrowserCookies } from './protocol/browser-cookies.js';
@@ -67,6 +68,7 @@ const repositories: Type[] = [
   SignInRepository,
   TokensRepository,
   RateLimitRepository,
+  TrustedDevicesRepository,
 ];
 
 @Module({

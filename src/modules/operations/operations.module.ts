@@ -11,6 +11,7 @@ import { Doctor } from './doctor/doctor.service.js';
 import { HealthController } from '../../platform/lifecycle/health.controller.js';
 import { ClockSkew, Readiness } from '../../platform/lifecycle/health.js';
 import { JobRunner } from '../../platform/lifecycle/job-runner.service.js';
+import { ImportedUsersRepository } from './import/imported-users.repository.js';
 import { UserImport } from './import/user-import.service.js';
 import { JobRunsRepository } from '../../platform/lifecycle/job-runs.repository.js';
 import { Prune } from './prune.service.js';
@@ -47,6 +48,7 @@ import { Shutdown } from '../../platform/lifecycle/shutdown.js';
     Prune,
     ScheduledJobs,
     Doctor,
+    ImportedUsersRepository,
     UserImport,
     AllPersonalData,
     UserExport,

@@ -21,7 +21,7 @@ import { IdempotencyPersonalData } from '../../platform/http/idempotency/idempot
 import { CommentsPersonalData } from '../comments/comments.data-subject.js';
 import { SignInPersonalData } from '../oauth/oauth.data-subject.js';
 import { GrantsPersonalData } from '../oauth/tokens/grants.data-subject.js';
-import { UserAccess } from '../oauth/user-access.service.js';
+import { UserAccess } from '../oauth/account/user-access.service.js';
 import { PostsPersonalData } from '../posts/posts.data-subject.js';
 import { CallsPersonalData } from '../quota/calls/calls.data-subject.js';
 import { UsersPersonalData } from '../users/users.data-subject.js';

@@ -7,6 +7,6 @@ import { UsersService } from './users.service.js';
 @Module({
   controllers: [UsersController],
   providers: [UsersRepository, UsersService, UsersPersonalData],
-  exports: [UsersRepository, UsersService, UsersPersonalData],
+  exports: [UsersService, UsersPersonalData],
 })
 export class UsersModule {}

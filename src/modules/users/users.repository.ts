@@ -1,13 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, In, Not } from 'typeorm';
-import {
-  insertAll,
-  insertRow,
-  placeholdersFor,
-  unchanged,
-  upsertAll,
-  writeRows,
-} from '../../platform/database/sql.js';
+import { DataSource, Not } from 'typeorm';
+import { insertRow, placeholdersFor, writeRows } from '../../platform/database/sql.js';
 import { BatchLoader } from '../../platform/database/batch-loader.js';
 import { entities, type Transaction } from '../../platform/database/transaction.js';
 import { User } from './user.entity.js';
@@ -62,36 +55,8 @@ export class UsersRepository {
     return !(await this.dataSource.manager.existsBy(User, {}));
   }
 
-  /** Finds the users with one of these phone numbers or external ids. */
-  async findByPhonesOrExternalIds(
-    phones: readonly string[],
-    externalIds: readonly string[],
-    tx?: Transaction,
-  ): Promise<User[]> {
-    const manager = tx ? entities(tx) : this.dataSource.manager;
-    const byPhone = await manager.findBy(User, { phone: In(phones) });
-    if (externalIds.length === 0) return byPhone;
-    const found = byPhone.map(({ id }) => id);
-    const others = await manager.findBy(User, { externalId: In(externalIds) });
-    return [...byPhone, ...others.filter(({ id }) => !found.includes(id))];
-  }
-
-  /** Locks the rows of these users until the transaction ends. */
-  async lock(tx: Transaction, ids: readonly string[]): Promise<void> {
-    await entities(tx).update(User, { id: In(ids) }, { status: unchanged('status') });
-  }
-
   async update(tx: Transaction, id: string, values: Partial<User>): Promise<void> {
     await entities(tx).update(User, { id }, values);
-  }
-
-  /** The rows must be locked. */
-  async updateAll(tx: Transaction, users: User[]): Promise<void> {
-    if (users.length > 0) await upsertAll(tx, User, users);
-  }
-
-  insertAll(tx: Transaction, users: readonly User[]): Promise<void> {
-    return insertAll(tx, User, users);
   }
 
   insert(tx: Transaction, user: User): Promise<void> {

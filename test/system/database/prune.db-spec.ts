@@ -11,12 +11,14 @@ import {
   RefreshToken,
 } from '../../../src/modules/oauth/tokens/token.entities.js';
 import {
-  TrustedDevice,
   OtpChallenge,
   OtpFailures,
   SignInSession,
 } from '../../../src/modules/oauth/sign-in/sign-in.entities.js';
-import { RateLimitHit } from '../../../src/modules/oauth/rate-limit/rate-limit.entity.js';
+import {
+  TrustedDevice,
+  RateLimitHit,
+} from '../../../src/modules/oauth/rate-limit/rate-limit.entities.js';
 import { Post, PostLike } from '../../../src/modules/posts/post.entities.js';
 import { ApiCall } from '../../../src/modules/quota/calls/call-log.entities.js';
 import { JobRun } from '../../../src/platform/lifecycle/job-run.entity.js';

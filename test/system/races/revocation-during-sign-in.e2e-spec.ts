@@ -1,5 +1,5 @@
 import mysql from 'mysql2/promise';
-import { UserAccess } from '../../../src/modules/oauth/user-access.service.js';
+import { UserAccess } from '../../../src/modules/oauth/account/user-access.service.js';
 import { SignInSession } from '../../../src/modules/oauth/sign-in/sign-in.entities.js';
 import { Browser } from '../../support/browser.js';
 import { authorizeLink } from '../../support/oauth-flow.js';

@@ -10,7 +10,7 @@ import { type BoundSignIn, FormTokens } from '../protocol/form-tokens.js';
 import { Parameters } from '../protocol/parameters.js';
 import { SignInFlowService, type SignInFlow, type SignInStep } from '../sign-in/sign-in-flow.js';
 import { SignInService } from '../sign-in/sign-in.service.js';
-import { UserAccess } from '../user-access.service.js';
+import { UserAccess } from './user-access.service.js';
 import { AccountSessions } from './account-sessions.service.js';
 
 /** Sign-in to the account pages. `next` is the client id of the connected app whose page follows. */

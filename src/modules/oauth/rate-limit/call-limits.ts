@@ -13,10 +13,10 @@ import { Clock } from '../../../platform/clock.js';
 import { AppConfig } from '../../../platform/config/app-config.js';
 import { CallLimitStorage } from '../../../platform/http/call-limit-storage.js';
 import { TooManyAttempts } from '../protocol/oauth.errors.js';
-import { SignInRepository } from '../sign-in/sign-in.repository.js';
 import { RateLimitReporter } from './rate-limit-reporter.js';
 import { callLimits, type RateLimit, type RateLimitGroup, refreshLimit } from './rate-limits.js';
 import { RequestKeys } from './request-keys.js';
+import { TrustedDevicesRepository } from './trusted-devices.repository.js';
 
 /*
  * Limits of calls: Nest's ThrottlerGuard with a sliding window in memory.
@@ -77,7 +77,7 @@ class CallLimitGuard extends ThrottlerGuard {
     reflector: Reflector,
     private readonly keys: RequestKeys,
     private readonly reporter: RateLimitReporter,
-    private readonly signIns: SignInRepository,
+    private readonly devices: TrustedDevicesRepository,
   ) {
     const throttlers = callLimits(config).map((limit) => ({
       name: limit.name,
@@ -115,7 +115,7 @@ class CallLimitGuard extends ThrottlerGuard {
   private async trustedDevice(request: Request, limitName: string): Promise<string | undefined> {
     if (!PAGE_LIMITS_BY_ADDRESS.includes(limitName)) return undefined;
     const { browserHash } = this.keys.visitor(request);
-    const isTrusted = browserHash !== '' && (await this.signIns.isTrustedBrowser(browserHash));
+    const isTrusted = await this.devices.isTrustedBrowser(browserHash);
     return isTrusted ? browserHash : undefined;
   }
 }

@@ -6,9 +6,9 @@ import { withDeadline } from '../../../platform/request-context.js';
 import { TooManyAttempts } from '../protocol/oauth.errors.js';
 import { rateLimitGroup } from './call-limits.js';
 import { failureLimits, type RateLimitGroup, type RequestLimit } from './rate-limits.js';
-import { SignInRepository } from '../sign-in/sign-in.repository.js';
 import { RateLimitReporter } from './rate-limit-reporter.js';
 import { RequestKeys } from './request-keys.js';
+import { TrustedDevicesRepository } from './trusted-devices.repository.js';
 import { SlidingWindowCounter } from './sliding-window-counter.js';
 
 /**
@@ -27,7 +27,7 @@ export class FailedAttempts {
     private readonly counter: SlidingWindowCounter,
     private readonly keys: RequestKeys,
     private readonly reporter: RateLimitReporter,
-    private readonly signIns: SignInRepository,
+    private readonly devices: TrustedDevicesRepository,
     config: AppConfig,
   ) {
     this.limits = failureLimits(config);
@@ -82,7 +82,7 @@ export class FailedAttempts {
   ): Promise<boolean> {
     if (limit?.group !== 'decision' || limit.countedBy !== 'address') return false;
     const { browserHash } = this.keys.visitor(request);
-    return browserHash !== '' && (await this.signIns.isTrustedBrowser(browserHash));
+    return this.devices.isTrustedBrowser(browserHash);
   }
 
   private limitsOf(group: RateLimitGroup): RequestLimit[] {

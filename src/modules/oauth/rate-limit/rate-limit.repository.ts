@@ -13,7 +13,7 @@ import {
   upsert,
 } from '../../../platform/database/sql.js';
 import { entities, type Transaction } from '../../../platform/database/transaction.js';
-import { RateLimitHit } from './rate-limit.entity.js';
+import { RateLimitHit } from './rate-limit.entities.js';
 
 /** The slot of the row that transactions lock before they count the attempts of a key. */
 export const LOCK_SLOT = new Date(0);

@@ -9,6 +9,7 @@ import type { Language } from '../../../pages/language.js';
 import type { SignInUser } from '../../users/users.repository.js';
 import { UsersService } from '../../users/users.service.js';
 import type { Visitor } from '../rate-limit/request-keys.js';
+import { TrustedDevicesRepository } from '../rate-limit/trusted-devices.repository.js';
 import { newOneTimePassword } from './one-time-password.js';
 import { OtpDelivery, type PasswordMessage } from './otp-delivery.js';
 import { OtpLimits, type CountResult, type PhoneAccess } from './otp-limits.js';
@@ -54,6 +55,7 @@ type SendResult =
 export class OtpService {
   constructor(
     private readonly repository: SignInRepository,
+    private readonly devices: TrustedDevicesRepository,
     private readonly users: UsersService,
     private readonly limits: OtpLimits,
     private readonly lock: PhoneLock,
@@ -165,7 +167,7 @@ export class OtpService {
     // The number may have been reassigned since the password was sent.
     if (user?.phone !== phone || !(await this.repository.consumeChallenge(tx, id, now)))
       return { outcome: 'no_valid_password' };
-    await this.repository.saveTrustedDevice(tx, {
+    await this.devices.save(tx, {
       browserHash,
       phone,
       signedInAt: now,
@@ -177,7 +179,7 @@ export class OtpService {
   }
 
   private async accessOf(phone: string, { browserHash }: Visitor): Promise<PhoneAccess> {
-    return { phone, isTrusted: await this.repository.isTrustedDevice(browserHash, phone) };
+    return { phone, isTrusted: await this.devices.isTrusted(browserHash, phone) };
   }
 
   /** The lock is for strangers: a trusted device can sign in nevertheless. */

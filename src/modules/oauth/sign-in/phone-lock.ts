@@ -3,6 +3,7 @@ import { AuditLog, type Change } from '../../../platform/audit/audit-log.reposit
 import { Clock } from '../../../platform/clock.js';
 import { TransactionRunner, type Transaction } from '../../../platform/database/transaction.js';
 import { UsersService } from '../../users/users.service.js';
+import { TrustedDevicesRepository } from '../rate-limit/trusted-devices.repository.js';
 import type { OtpChallenge, OtpFailures } from './sign-in.entities.js';
 import { SignInRepository } from './sign-in.repository.js';
 
@@ -29,6 +30,7 @@ export interface LockState {
 export class PhoneLock {
   constructor(
     private readonly repository: SignInRepository,
+    private readonly devices: TrustedDevicesRepository,
     private readonly users: UsersService,
     private readonly audit: AuditLog,
     private readonly transactions: TransactionRunner,
@@ -70,9 +72,9 @@ export class PhoneLock {
     { phone, userId }: OtpChallenge,
     browserHash: string,
   ): Promise<void> {
-    const failures = await this.repository.countDeviceFailure(tx, browserHash, phone);
+    const failures = await this.devices.countFailure(tx, browserHash, phone);
     if (failures < MAX_FAILURES) return;
-    await this.repository.deleteTrustedDevice(tx, browserHash, phone);
+    await this.devices.delete(tx, browserHash, phone);
     if (userId !== null)
       await this.audit.record(tx, 'otp.device_distrusted', userId, { actor: 'service' });
   }

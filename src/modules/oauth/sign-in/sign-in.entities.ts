@@ -20,28 +20,6 @@ export class SignInSession {
   expiresAt: Date;
 }
 
-/** A browser that signed in with this phone before. The limits and the lock of the phone for strangers do not apply to it (`OtpLimits`, `PhoneLock`). */
-@Entity('known_browsers')
-@Index('ix_known_browsers_signed_in_at', ['signedInAt'])
-@Index('ix_known_browsers_phone', ['phone'])
-export class TrustedDevice {
-  /** SHA-256 of the browser's cookie. */
-  @PrimaryColumn(HASH)
-  browserHash: string;
-
-  /** E.164. */
-  @PrimaryColumn(text(16))
-  phone: string;
-
-  /** The last sign-in. */
-  @Column(TIME)
-  signedInAt: Date;
-
-  /** Consecutive wrong one-time passwords from this browser since the last sign-in. */
-  @Column(COUNTER)
-  failures: number;
-}
-
 /**
  * The newest one-time password that a browser requested for a phone. It works in each sign-in of that browser, so that a user who
  * starts again can enter it.

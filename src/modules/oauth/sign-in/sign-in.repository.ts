@@ -1,16 +1,13 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, type FindOptionsWhere, IsNull, LessThan, MoreThan, Not } from 'typeorm';
+import { DataSource, type FindOptionsWhere, IsNull, LessThan, MoreThan } from 'typeorm';
 import { insertRow, unchanged, upsert } from '../../../platform/database/sql.js';
 import { entities, type Transaction } from '../../../platform/database/transaction.js';
-import { OtpChallenge, OtpFailures, SignInSession, TrustedDevice } from './sign-in.entities.js';
+import { OtpChallenge, OtpFailures, SignInSession } from './sign-in.entities.js';
 
 /** Guesses per one-time password. */
 const MAX_ATTEMPTS = 5;
 
-/**
- * Sessions, one-time passwords, the failures of a phone, and trusted devices: browsers that signed in with a phone before. The
- * table of trusted devices is `known_browsers`.
- */
+/** Sessions, one-time passwords, and the failures of a phone. */
 @Injectable()
 export class SignInRepository {
   constructor(private readonly dataSource: DataSource) {}
@@ -36,36 +33,6 @@ export class SignInRepository {
   async deleteSessionsOf(tx: Transaction, userId: string): Promise<number> {
     const { affected } = await entities(tx).delete(SignInSession, { userId });
     return affected ?? 0;
-  }
-
-  isTrustedDevice(browserHash: string, phone: string): Promise<boolean> {
-    return this.dataSource.manager.existsBy(TrustedDevice, { browserHash, phone });
-  }
-
-  /** Whether someone signed in with this browser before, whatever the phone number. */
-  isTrustedBrowser(browserHash: string): Promise<boolean> {
-    return this.dataSource.manager.existsBy(TrustedDevice, { browserHash });
-  }
-
-  /** Counts a wrong one-time password of the device. Returns the number of consecutive ones; 0 if the device is not trusted. */
-  async countDeviceFailure(tx: Transaction, browserHash: string, phone: string): Promise<number> {
-    const device = { browserHash, phone };
-    await entities(tx).increment(TrustedDevice, device, 'failures', 1);
-    return (await entities(tx).findOneBy(TrustedDevice, device))?.failures ?? 0;
-  }
-
-  async deleteTrustedDevice(tx: Transaction, browserHash: string, phone: string): Promise<void> {
-    await entities(tx).delete(TrustedDevice, { browserHash, phone });
-  }
-
-  /** @param exceptHash a browser that remains trusted */
-  async deleteTrustedDevicesOf(tx: Transaction, phone: string, exceptHash?: string): Promise<void> {
-    const browserHash = exceptHash === undefined ? undefined : Not(exceptHash);
-    await entities(tx).delete(TrustedDevice, { phone, ...(browserHash && { browserHash }) });
-  }
-
-  saveTrustedDevice(tx: Transaction, device: TrustedDevice): Promise<void> {
-    return upsert(tx, TrustedDevice, device);
   }
 
   /** Replaces the earlier challenge of the same browser and phone. */

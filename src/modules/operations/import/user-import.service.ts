@@ -7,9 +7,8 @@ import {
 import { Clock } from '../../../platform/clock.js';
 import { isDuplicateKey } from '../../../platform/database/errors.js';
 import { type Transaction, TransactionRunner } from '../../../platform/database/transaction.js';
-import { UserAccess } from '../../oauth/user-access.service.js';
+import { UserAccess } from '../../oauth/account/user-access.service.js';
 import type { User } from '../../users/user.entity.js';
-import { UsersRepository } from '../../users/users.repository.js';
 import { newUser } from '../../users/users.service.js';
 import type { FileRecord } from './import-file.js';
 import {
@@ -20,6 +19,7 @@ import {
   type ImportLine,
   type Problem,
 } from './imported-user.js';
+import { ImportedUsersRepository } from './imported-users.repository.js';
 
 /** An attempt to write a batch fails if another process adds one of its users at the same time. */
 const MAX_WRITE_ATTEMPTS = 5;
@@ -53,7 +53,7 @@ type DecidedLine = ImportLine & { decision: Decision };
 @Injectable()
 export class UserImport {
   constructor(
-    private readonly users: UsersRepository,
+    private readonly users: ImportedUsersRepository,
     private readonly access: UserAccess,
     private readonly audit: AuditLog,
     private readonly transactions: TransactionRunner,
@@ -112,7 +112,7 @@ export class UserImport {
   ): Promise<DecidedLine[]> {
     const phones = lines.map(({ user }) => user.phone);
     const externalIds = lines.flatMap(({ user }) => user.externalId ?? []);
-    const stored = await this.users.findByPhonesOrExternalIds(phones, externalIds, tx);
+    const stored = await this.users.find(phones, externalIds, tx);
     const byPhone = new Map(stored.map((user) => [user.phone, user]));
     const byExternalId = new Map(stored.map((user) => [user.externalId, user]));
     return lines.map((line) => {

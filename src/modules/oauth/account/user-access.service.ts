@@ -1,12 +1,13 @@
 import { Injectable } from '@nestjs/common';
-import { AuditLog, type Change } from '../../platform/audit/audit-log.repository.js';
-import { TransactionRunner, type Transaction } from '../../platform/database/transaction.js';
-import type { User } from '../users/user.entity.js';
-import type { SignInUser } from '../users/users.repository.js';
-import { PhoneTaken, UsersService, type UserWithPhone } from '../users/users.service.js';
-import { AuthorizationsRepository } from './authorize/authorizations.repository.js';
-import { SignInRepository } from './sign-in/sign-in.repository.js';
-import { GrantsService, type AppSummary } from './tokens/grants.service.js';
+import { AuditLog, type Change } from '../../../platform/audit/audit-log.repository.js';
+import { TransactionRunner, type Transaction } from '../../../platform/database/transaction.js';
+import type { User } from '../../users/user.entity.js';
+import type { SignInUser } from '../../users/users.repository.js';
+import { PhoneTaken, UsersService, type UserWithPhone } from '../../users/users.service.js';
+import { AuthorizationsRepository } from '../authorize/authorizations.repository.js';
+import { TrustedDevicesRepository } from '../rate-limit/trusted-devices.repository.js';
+import { SignInRepository } from '../sign-in/sign-in.repository.js';
+import { GrantsService, type AppSummary } from '../tokens/grants.service.js';
 
 export interface EndedAccess {
   /** The apps that lost access. */
@@ -21,6 +22,7 @@ export class UserAccess {
   constructor(
     private readonly grants: GrantsService,
     private readonly signIn: SignInRepository,
+    private readonly devices: TrustedDevicesRepository,
     private readonly authorizations: AuthorizationsRepository,
     private readonly users: UsersService,
     private readonly audit: AuditLog,
@@ -68,7 +70,7 @@ export class UserAccess {
   ): Promise<number> {
     if (phone !== null) {
       await this.signIn.deleteChallengesOf(tx, phone);
-      await this.signIn.deleteTrustedDevicesOf(tx, phone, trustedBrowserHash);
+      await this.devices.deleteAllOf(tx, phone, trustedBrowserHash);
     }
     const sessions = await this.signIn.deleteSessionsOf(tx, id);
     const requests = await this.authorizations.deleteForUser(tx, id);
