@@ -26,14 +26,16 @@ export const TOKEN_TABLES: Readonly<Record<string, TokenTables>> = {
   'oauth2-server': oauth2Server,
 };
 
-/** Starts the service or a peer. */
+/** Starts the service or a peer. `nodeOptions` and `settings` are for the service. */
 export function startByName(
   name: string,
   databaseUrl: string,
   nodeOptions?: readonly string[],
+  settings: Readonly<Record<string, string>> = {},
 ): Promise<Program> {
   const shared = { DATABASE_URL: databaseUrl, DB_POOL_SIZE: POOL_SIZE };
+  const service = { ...shared, ...SERVICE_ENV, ...settings };
   return name === SERVICE
-    ? startProgram(name, 'dist/src/bundle/main.js', { ...shared, ...SERVICE_ENV }, nodeOptions)
+    ? startProgram(name, 'dist/src/bundle/main.js', service, nodeOptions)
     : startProgram(name, `dist/bench/peers/${name}/main.js`, shared);
 }

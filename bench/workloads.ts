@@ -13,6 +13,10 @@ import type { TokenTables } from './peers/token-tables.js';
 /** Number of codes that are inserted for each second of load: more than any program can exchange in a second. */
 const CODES_PER_SECOND = 4000;
 const REFRESHING_CONNECTIONS = 32;
+/** Below the default limit of refreshes of a grant in an hour. */
+const REFRESHES_PER_GRANT = 100;
+/** Grants that are inserted for each second of load. With their refreshes, they are more than any program can serve in a second. */
+const GRANTS_PER_SECOND = 60;
 
 /** One kind of request. */
 export interface Workload {
@@ -123,17 +127,30 @@ async function exchanging({ pool, data, tokens, seconds }: Run): Promise<Request
   return { kind: 'once', next };
 }
 
-async function refreshing({ pool, data, tokens }: Run): Promise<Requests> {
+/** Each connection refreshes a grant again and again, and continues with another grant before the limit of the first. */
+async function refreshing({ pool, data, tokens, seconds }: Run): Promise<Requests> {
+  const count = REFRESHING_CONNECTIONS + GRANTS_PER_SECOND * seconds;
   const from = nextNumber;
-  nextNumber += REFRESHING_CONNECTIONS;
-  await tokens.seedRefreshTokens(pool, data.userIds, from, REFRESHING_CONNECTIONS);
+  nextNumber += count;
+  await tokens.seedRefreshTokens(pool, data.userIds, from, count);
   let number = from;
   const first = (): LoadRequest => {
+    if (number === from + count)
+      throw new Error('All inserted grants were refreshed. Increase GRANTS_PER_SECOND.');
     const request = refreshRequest(refreshToken(number), tokens.clientOf(number));
     number += 1;
     return request;
   };
-  return { kind: 'chain', connections: REFRESHING_CONNECTIONS, first, following: refreshAgain };
+  /** How often the grant of a request was refreshed before. */
+  const earlierRefreshes = new WeakMap<LoadRequest, number>();
+  const following = (response: { body: string }, previous: LoadRequest): LoadRequest => {
+    const refreshes = (earlierRefreshes.get(previous) ?? 0) + 1;
+    if (refreshes === REFRESHES_PER_GRANT) return first();
+    const request = refreshAgain(response, previous);
+    earlierRefreshes.set(request, refreshes);
+    return request;
+  };
+  return { kind: 'chain', connections: REFRESHING_CONNECTIONS, first, following };
 }
 
 function refreshRequest(refresh_token: string, client_id: string): LoadRequest {
