@@ -62,7 +62,7 @@ onEachEngine('A phone number that belongs to another person now', (database) => 
     ['without an external id', null, 'Eve,'],
     ['with a new external id', null, 'Eve,eve-1'],
     ['with the external id of nobody, and the same name', 'ana-1', 'Ana Lee,eve-2'],
-  ])('is refused %s, and changes nothing', async (_title, externalId, rest) => {
+  ])('O163 is refused %s, and changes nothing', async (_title, externalId, rest) => {
     const ana = await signedIn('Ana Lee', externalId);
     const before = await stored(ana.user.id);
     const result = await importLines([`${ana.user.phone},${rest}`]);
@@ -80,7 +80,7 @@ onEachEngine('A phone number that belongs to another person now', (database) => 
     await app().dataSource.manager.delete(User, { id: ana.user.id });
   });
 
-  it('moves to a new account with --reassign-phones, and ends all access to the old one', async () => {
+  it('O163 moves to a new account with --reassign-phones, and ends all access to the old one', async () => {
     const ana = await signedIn('Ana Lee');
     const { phone } = ana.user;
     const result = await importLines([`${phone},Eve,eve-3`], '--reassign-phones', '--reason', 'x');
@@ -105,7 +105,7 @@ onEachEngine('A phone number that belongs to another person now', (database) => 
     expect(page.html).not.toContain('Ana Lee');
   });
 
-  it('moves to a known member, who loses the sessions of the old number', async () => {
+  it('O163 moves to a known member, who loses the sessions of the old number', async () => {
     const ana = await signedIn('Ana Lee', 'ana-4');
     const ben = await signedIn('Ben', 'ben-4');
     const result = await importLines([`${ana.user.phone},Benjamin,ben-4`], '--reassign-phones');
@@ -121,7 +121,7 @@ onEachEngine('A phone number that belongs to another person now', (database) => 
     );
   });
 
-  it('is exchanged between two members in one file', async () => {
+  it('O163 is exchanged between two members in one file', async () => {
     const ana = await app().addUser({ name: 'Ana Lee', externalId: 'ana-5' });
     const ben = await app().addUser({ name: 'Ben', externalId: 'ben-5' });
     const lines = [`${ben.phone},Ana Lee,ana-5`, `${ana.phone},Ben,ben-5`];
@@ -132,7 +132,7 @@ onEachEngine('A phone number that belongs to another person now', (database) => 
     expect(await stored(ben.id)).toMatchObject({ phone: ana.phone });
   });
 
-  it('is free for a later line once an earlier line gives it up', async () => {
+  it('O163 is free for a later line once an earlier line gives it up', async () => {
     const ana = await app().addUser({ name: 'Ana Lee', externalId: 'ana-6' });
     const ben = await app().addUser({ name: 'Ben', externalId: 'ben-6' });
     const lines = ['+14155559006,Ana Lee,ana-6', `${ana.phone},Ben,ben-6`];
@@ -140,7 +140,7 @@ onEachEngine('A phone number that belongs to another person now', (database) => 
     expect(await stored(ben.id)).toMatchObject({ phone: ana.phone });
   });
 
-  it('matches a member by the external id, whatever the name', async () => {
+  it('O163 matches a member by the external id, whatever the name', async () => {
     const ana = await signedIn('Ana Lee', 'ana-7');
     const result = await importLines([`${ana.user.phone},Ana Ortiz,ana-7`]);
     expect(result).toMatchObject({ code: 0, updated: 1 });
@@ -154,7 +154,7 @@ onEachEngine('A phone number that belongs to another person now', (database) => 
   });
 
   describe('"user change-phone"', () => {
-    it('changes the number, and ends all access to the account', async () => {
+    it('O163 changes the number, and ends all access to the account', async () => {
       const ana = await signedIn('Ana Lee');
       const phone = '+14155559011';
       const args = ['user', 'change-phone', ana.user.id, '--phone', phone, '--yes'];
@@ -169,7 +169,7 @@ onEachEngine('A phone number that belongs to another person now', (database) => 
       expect(await cli.json(...args)).toEqual({ id: ana.user.id, changed: false });
     });
 
-    it('refuses the number of another user without --reassign', async () => {
+    it('O163 refuses the number of another user without --reassign', async () => {
       const ana = await signedIn('Ana Lee');
       const ben = await app().addUser({ name: 'Ben' });
       const args = ['user', 'change-phone', ben.id, '--phone', ana.user.phone, '--yes'];
@@ -183,7 +183,7 @@ onEachEngine('A phone number that belongs to another person now', (database) => 
       expect(await stored(ben.id)).toMatchObject({ phone: ana.user.phone });
     });
 
-    it('removes the number; the user can no longer sign in, but stays manageable', async () => {
+    it('O163 removes the number; the user can no longer sign in, but stays manageable', async () => {
       const ana = await signedIn('Ana Lee');
       const { id } = ana.user;
       await cli.json('user', 'change-phone', id, '--none', '--yes');
@@ -209,7 +209,7 @@ onEachEngine('A phone number that belongs to another person now', (database) => 
     );
   });
 
-  it('does not sign in the old owner with a password that was sent before', async () => {
+  it('O163 does not sign in the old owner with a password that was sent before', async () => {
     const ana = await app().addUser({ name: 'Ana Lee' });
     const client = await app().addClient();
     const visitor = new Browser(app());

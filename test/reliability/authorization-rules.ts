@@ -206,7 +206,7 @@ export const ONE_TIME_PASSWORDS: Topic = {
       source: 'NIST SP 800-63B §5.2.2',
     },
     O48: {
-      rule: 'Ten wrong passwords for one phone within 15 minutes, over all authorization requests and browsers, block the phone until the window has passed (exception: O57). New messages do not reset the count, and none is sent while the phone is blocked. Correct passwords are not counted.',
+      rule: 'Ten wrong passwords for one phone within 15 minutes, over all authorization requests and browsers that are not trusted devices (O57), block the phone for them until the window has passed. New messages do not reset the count, and none is sent while the phone is blocked. Correct passwords are not counted.',
       source: 'NIST SP 800-63B §5.2.2',
     },
     O49: {
@@ -222,7 +222,7 @@ export const ONE_TIME_PASSWORDS: Topic = {
       source: 'own',
     },
     O52: {
-      rule: 'Limits for messages: 5 an hour and 10 a day to one phone, 20 an hour requested from one address (IPv6: from one /64), and 10,000 a day in total. Reaching the total logs an error and records an audit event. If `OTP_COUNTRIES` is set, numbers of other countries cause an error message at the field. Each limit is configurable.',
+      rule: 'Limits for messages: 5 an hour and 10 a day to one phone, 20 an hour requested from one address (IPv6: 20 from a /64, 40 from a /56, 100 from a /48), and 10,000 a day in total, of which the last fifth is left to trusted devices (O57). The log and the audit log report when 50, 80 and 100 percent of the total are used up, and `otp_daily_total_remaining` is the rest. If `OTP_COUNTRIES` is set, numbers of other countries cause an error message at the field. Each limit is configurable.',
       source: 'own',
     },
     O53: {
@@ -230,7 +230,7 @@ export const ONE_TIME_PASSWORDS: Topic = {
       source: 'own',
     },
     O54: {
-      rule: 'A phone without a user, or of a blocked user, gets the same status and page in the same time as any other, since messages are sent in the background. No message is sent to it, and no password signs it in.',
+      rule: 'A phone without a user, or of a blocked user, gets the same status and page in the same time as any other, and so do the requests after it: messages are sent in the background, and for such a phone the same statements run. No message is sent to it, and no password signs it in.',
       source: 'NIST SP 800-63B §5.2.2; CWE-204',
     },
     O55: {
@@ -238,11 +238,11 @@ export const ONE_TIME_PASSWORDS: Topic = {
       source: 'NIST SP 800-63B §5.1.3',
     },
     O56: {
-      rule: 'A hundred consecutive wrong passwords for one phone, over any time and any browsers, lock the phone for 24 hours or until `user unlock`. The lock applies to correct passwords and new messages, too. A correct password before the lock resets the count.',
+      rule: 'A hundred consecutive wrong passwords for one phone, over any time and any browsers, lock the phone until a sign-in on a trusted device (O57) or `user unlock`. The lock applies to correct passwords and new messages, too. A correct password before the lock resets the count. Without attempts, a count is kept for 400 days, and a lock for ever.',
       source: 'NIST SP 800-63B §5.2.2',
     },
     O57: {
-      rule: 'If others have used up the limits of a phone, a browser that signed in with this phone before still has one message and five attempts in 15 minutes. The lock of O56 applies to it, too.',
+      rule: 'A trusted device is a browser that signed in with this phone before. The limits of O48 and O52 for phones and addresses, O130 for addresses on pages, and the lock of O56 do not apply to it. All trusted devices of a phone together have limits of the same size for messages and wrong passwords. After 100 consecutive wrong passwords, and after `user revoke-all`, `user change-phone`, `user erase` or, for other browsers, "Sign out everywhere", a device is no longer trusted.',
       source: 'own',
     },
     O58: {

@@ -54,7 +54,7 @@ export const THROTTLING: Topic = {
       source: 'own',
     },
     O131: {
-      rule: "No client can use up another's limit. Failures under an app's `client_id` from another address or browser do not affect the app. Failures from its own address never block an app with a valid secret, and its requests are counted after authentication. Requests that another site causes in a user's browser (`Sec-Fetch-Site`, `Sec-Fetch-Dest`) are rejected without being counted, unless the site has the origin of a public app (O123).",
+      rule: "No client can use up another's limit. Failures under an app's `client_id` from another address or browser do not affect the app. Failures from its own address never block an app with a valid secret, and its requests are counted after authentication. When the address of a trusted device (O57) is over the limits of the pages, the device is counted on its own. Requests that another site causes in a user's browser (`Sec-Fetch-Site`, `Sec-Fetch-Dest`) are rejected without being counted, unless the site has the origin of a public app (O123).",
       source: 'own',
     },
     O132: {
@@ -120,7 +120,7 @@ export const STORAGE_AND_OPERATION: Topic = {
       source: 'OAuth 2.1 draft §2.3.1',
     },
     O146: {
-      rule: 'At `/account/apps` a signed-in user sees each app with valid access once, with its scopes, the time of the first valid consent and the last use. Removing an app ends all of its grants at once, and nothing else.',
+      rule: 'At `/account/apps` a signed-in user sees each app with valid access once, with its scopes, the time of the first valid consent and the last use. Removing an app ends all of its grants at once, and nothing else. "Sign out everywhere" ends the sessions of all browsers, and no grant.',
       source: 'OAuth 2.1 draft §7.9',
     },
   },
@@ -152,6 +152,10 @@ export const BROWSERS_AND_TYPING: Topic = {
     O152: {
       rule: 'With a plain-http `PUBLIC_URL` on loopback all pages work: none sends `Strict-Transport-Security` or `upgrade-insecure-requests`, and browsers store the cookies.',
       source: 'own',
+    },
+    O163: {
+      rule: 'A phone number is not proof of a person, because carriers reassign numbers. `user import` and `user change-phone` move a number to another person only if the operator asks for it (`--reassign-phones`, `--reassign`), and end all access to both accounts first. `user import` finds a user by `external_id`, else by phone and name; a known phone with another name is refused. Each changed user has one audit event.',
+      source: 'NIST SP 800-63B, "Use of the PSTN"; OWASP ASVS 5, 6.6.1',
     },
     O164: {
       rule: 'The name of an app contains only visible characters: control, format, private-use and unassigned characters and letters without a glyph are rejected, also within emoji. A name that looks like that of another app, enabled or disabled, is rejected unless `--allow-similar-name` is given; the audit event then has the `client_id` of that app. Names look alike if their skeletons (UTS #39) differ only in letter case, white space, and `i` and `l`.',
