@@ -31,11 +31,20 @@ export const RATE_LIMITS = {
     60,
     'wrong one-time passwords, and wrong tokens of forms, submitted from an IP address',
   ],
-  'phone-failures': [10, 'wrong one-time passwords for a phone number'],
-  'phone-messages-per-minute': [1, 'text messages to a phone number'],
-  'phone-messages-per-hour': [5, 'text messages to a phone number'],
-  'phone-messages-per-day': [10, 'text messages to a phone number'],
-  'address-messages-per-hour': [20, 'text messages requested from an IP address'],
+  'phone-failures': [
+    10,
+    'wrong one-time passwords for a phone number, and the same number again from its trusted devices together',
+  ],
+  'phone-messages-per-minute': [
+    1,
+    'text messages to a phone number, and the same number again to its trusted devices together',
+  ],
+  'phone-messages-per-hour': [5, 'text messages, counted the same way'],
+  'phone-messages-per-day': [10, 'text messages, counted the same way'],
+  'address-messages-per-hour': [
+    20,
+    'text messages requested from an IPv4 address or an IPv6 /64; a /56 may request twice as many, a /48 five times',
+  ],
   'grant-writes-per-minute': [
     60,
     'new comments, and deletions of posts and comments, by an app for a user',
