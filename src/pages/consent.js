@@ -13,7 +13,11 @@ function delayAllow() {
 
 delayAllow();
 addEventListener('focus', delayAllow);
-addEventListener('pageshow', delayAllow);
+addEventListener('pageshow', () => {
+  // A text fragment in the link may have scrolled to Allow.
+  scrollTo(0, 0);
+  delayAllow();
+});
 document.addEventListener('visibilitychange', delayAllow);
 allow.form.addEventListener('submit', (event) => {
   if (event.submitter === allow && performance.now() < acceptsAt) event.preventDefault();

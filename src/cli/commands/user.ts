@@ -167,7 +167,7 @@ function addChangePhone(user: CliCommand): void {
     .command('change-phone')
     .summary('Change or remove the phone number of a user.')
     .description(
-      'Change or remove the phone number of a user. Revokes all grants and ends all sessions of the user first, because whoever had the old number could sign in with it. With --reassign, another user who has the number loses it, and all access, too.',
+      'Change or remove the phone number of a user. Revokes all grants and ends all sessions of the user first, because another person may have the old number and sign in with it. With --reassign, another user who has the number loses it, and all access, too.',
     )
     .argument('<user_id>')
     .option('--phone <number>', 'new number with country code, such as +14155550101')

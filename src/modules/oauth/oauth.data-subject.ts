@@ -39,7 +39,6 @@ export class SignInPersonalData implements PersonalData {
     ];
   }
 
-  /** Lists the counted attempts before the trusted devices, because the devices are needed to find the attempts. */
   rowsToErase({ userId, phone }: Person): DeletableRows[] {
     const { dataSource } = this;
     const byPhone = <T extends { phone: string }>(entity: EntityTarget<T>): DeletableRows =>

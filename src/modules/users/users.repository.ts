@@ -55,6 +55,12 @@ export class UsersRepository {
     return !(await this.dataSource.manager.existsBy(User, {}));
   }
 
+  /** Returns false if the user has another number. */
+  async removePhone(tx: Transaction, id: string, phone: string): Promise<boolean> {
+    const { affected } = await entities(tx).update(User, { id, phone }, { phone: null });
+    return affected === 1;
+  }
+
   async update(tx: Transaction, id: string, values: Partial<User>): Promise<void> {
     await entities(tx).update(User, { id }, values);
   }

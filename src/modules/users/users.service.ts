@@ -223,6 +223,19 @@ export class UsersService {
     await this.audit.record(tx, 'user.updated', id, change, details);
   }
 
+  /** @throws InvalidRequest if the number of the user changed in the meantime */
+  async removePhone(
+    tx: Transaction,
+    id: string,
+    phone: string,
+    change: Change,
+    details: Record<string, unknown>,
+  ): Promise<void> {
+    if (!(await this.repository.removePhone(tx, id, phone)))
+      throw new InvalidRequest(`The phone number of ${id} was changed just now. Try again.`);
+    await this.audit.record(tx, 'user.updated', id, change, { fields: ['phone'], ...details });
+  }
+
   /** Names the user who has the phone number or the external id, if `write` fails because of it. @throws PhoneTaken; ExternalIdTaken */
   async withUniqueValues<T>(
     { phone, externalId }: Partial<Pick<User, 'phone' | 'externalId'>>,

@@ -79,6 +79,8 @@ inChromium('Error pages', settings, (chrome) => {
       await page.getByRole('button', { name: words.consent.deny }).click();
       await inspect('answered', errors.alreadyDecided);
 
+      // A browser in which a user signed in has a limit of its own.
+      await context.clearCookies();
       for (let call = 0; call < MAX_CALLS; call += 1) await app().fetch(authorizeLink(client));
       await open(page);
       await inspect('too-many-attempts', errors.tooManyAttempts(0));

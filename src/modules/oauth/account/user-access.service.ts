@@ -3,7 +3,12 @@ import { AuditLog, type Change } from '../../../platform/audit/audit-log.reposit
 import { TransactionRunner, type Transaction } from '../../../platform/database/transaction.js';
 import type { User } from '../../users/user.entity.js';
 import type { SignInUser } from '../../users/users.repository.js';
-import { PhoneTaken, UsersService, type UserWithPhone } from '../../users/users.service.js';
+import {
+  changedFields,
+  PhoneTaken,
+  UsersService,
+  type UserWithPhone,
+} from '../../users/users.service.js';
 import { AuthorizationsRepository } from '../authorize/authorizations.repository.js';
 import { TrustedDevicesRepository } from '../rate-limit/trusted-devices.repository.js';
 import { SignInRepository } from '../sign-in/sign-in.repository.js';
@@ -81,7 +86,7 @@ export class UserAccess {
   }
 
   /**
-   * Changes the phone number of a user, and ends all access to the account: whoever had the old number may have signed in with it.
+   * Changes the phone number of a user, and ends all access to the account: another person may have had the old number and signed in with it.
    * @param phone E.164; null removes the number
    * @param options.reassign takes the number away from the user who has it, and ends all access to that account first
    * @param options.values further fields to change
@@ -94,13 +99,13 @@ export class UserAccess {
     { reassign = false, values = {} }: { reassign?: boolean; values?: Partial<User> } = {},
   ): Promise<EndedAccess> {
     // Fails for an unknown user before the owner loses the number.
-    await this.users.get(userId);
+    const fields = changedFields({ phone, ...values }, await this.users.get(userId));
     const takenFrom =
       phone === null ? null : await this.removePhone(phone, userId, change, reassign);
     return this.users.withUniqueValues({ phone, ...values }, () =>
       this.end(userId, change, async (tx) => {
         await this.users.updateInTransaction(tx, userId, { ...values, phone }, change, {
-          fields: ['phone', ...Object.keys(values)],
+          fields,
           ...(takenFrom && { takenFrom }),
         });
       }),
@@ -127,10 +132,7 @@ export class UserAccess {
     if (!reassign) throw new PhoneTaken(owner.id);
     await this.end(owner.id, change, async (tx) => {
       await this.signIn.deleteFailures(tx, phone);
-      await this.users.updateInTransaction(tx, owner.id, { phone: null }, change, {
-        fields: ['phone'],
-        givenTo: newOwnerId,
-      });
+      await this.users.removePhone(tx, owner.id, phone, change, { givenTo: newOwnerId });
     });
     return owner.id;
   }

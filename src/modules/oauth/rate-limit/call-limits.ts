@@ -21,7 +21,8 @@ import { TrustedDevicesRepository } from './trusted-devices.repository.js';
 /*
  * Limits of calls: Nest's ThrottlerGuard with a sliding window in memory.
  *
- * They protect the service from floods, so they must be cheap and must not need the database. Each process counts separately and
+ * They protect the service from floods, so they must be cheap. They need the database only to recognize a trusted device on the pages
+ * beyond the limit of its address. Each process counts separately and
  * starts with empty windows. For limits against guessing, which processes share in the database, see `failed-attempts.ts`.
  */
 

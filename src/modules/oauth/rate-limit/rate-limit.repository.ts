@@ -57,21 +57,9 @@ export class RateLimitRepository {
     await entities(tx).decrement(RateLimitHit, { hash, slot, hits: MoreThan(0) }, 'hits', 1);
   }
 
-  /**
-   * The rows with these hashes. Calls `hashes` again for each count and each batch of primary keys. `delete` needs no hashes, because it
-   * deletes by primary key.
-   */
-  rowsOf(hashes: () => Promise<string[]>): DeletableRows {
-    const hashRows = async (): Promise<DeletableRows> =>
-      deletableRows(this.dataSource, RateLimitHit, {
-        where: { hash: In(await hashes()) },
-        indexColumn: 'hash',
-      });
-    return {
-      ...deletableRows(this.dataSource, RateLimitHit, { where: {}, indexColumn: 'hash' }),
-      count: async () => (await hashRows()).count(),
-      keys: async (limit) => (await hashRows()).keys(limit),
-    };
+  rowsOf(hashes: readonly string[]): DeletableRows {
+    const where = { hash: In(hashes) };
+    return deletableRows(this.dataSource, RateLimitHit, { where, indexColumn: 'hash' });
   }
 
   /** Locks the attempts with this hash until the end of the transaction, by a write to their lock row. */

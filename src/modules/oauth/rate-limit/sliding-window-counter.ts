@@ -97,11 +97,9 @@ export class SlidingWindowCounter {
         await this.repository.remove(tx, keyHash(limit, key), slotOf(limit, at));
   }
 
-  /** The rows that count these attempts. Calls `attempts` again for each count and each batch of keys. */
-  rowsOf(attempts: () => Promise<Attempt[]>): DeletableRows {
-    return this.repository.rowsOf(async () =>
-      (await attempts()).map(({ limit, key }) => keyHash(limit, key)),
-    );
+  /** The rows that count these attempts. */
+  rowsOf(attempts: readonly Attempt[]): DeletableRows {
+    return this.repository.rowsOf(attempts.map(({ limit, key }) => keyHash(limit, key)));
   }
 
   /** Locks the limit for this key until the end of the transaction, and returns its state. */

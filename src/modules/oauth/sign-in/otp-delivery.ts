@@ -75,7 +75,8 @@ export class OtpDelivery {
   private async reportDailyTotal(percentage: ReportedPercentage): Promise<void> {
     const limit = this.config.otp.dailyTotal;
     const used = `${percentage} % of the daily limit of ${limit} one-time passwords are used up`;
-    const advice = 'If real users requested them, raise OTP_DAILY_TOTAL.';
+    const advice =
+      'If real users requested them, raise OTP_DAILY_TOTAL. Otherwise limit OTP_COUNTRIES, and lower address-messages-per-hour in RATE_LIMITS.';
     if (percentage === 50) this.logger.warn(`${used}. ${advice}`);
     else
       this.logger.error(

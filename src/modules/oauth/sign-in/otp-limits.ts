@@ -151,7 +151,7 @@ export class OtpLimits {
     const attempts = [...this.messages, this.guesses].flatMap((limit) =>
       keys.map((key) => ({ limit, key })),
     );
-    return this.counter.rowsOf(() => Promise.resolve(attempts));
+    return this.counter.rowsOf(attempts);
   }
 
   private fromNetworks({ address, network56, network48 }: Visitor): Attempt[] {
@@ -167,8 +167,8 @@ export class OtpLimits {
   private dailyTotalFor(isTrusted: boolean): RateLimit {
     const { maxAttempts } = this.dailyTotal;
     if (isTrusted || maxAttempts === 0) return this.dailyTotal;
-    const forStrangers = Math.floor(maxAttempts * (1 - RESERVED_FOR_TRUSTED_DEVICES));
-    return { ...this.dailyTotal, maxAttempts: Math.max(1, forStrangers) };
+    const forStrangers = Math.ceil(maxAttempts * (1 - RESERVED_FOR_TRUSTED_DEVICES));
+    return { ...this.dailyTotal, maxAttempts: forStrangers };
   }
 
   private registerGauges(registry: Metrics['registry']): void {

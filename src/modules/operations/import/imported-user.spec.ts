@@ -98,6 +98,11 @@ describe('decide', () => {
       outcome: 'refuse',
       problem: `phone belongs to ${ANA.id}, who has another name. If it is the same person, change the name with "user update ${ANA.id}". If the number belongs to another person now, use --reassign-phones.`,
     });
+    const byBoth = decide(line('Ana Lee', 'm-2'), [ANA, BEN], false);
+    expect(byBoth).toEqual({
+      outcome: 'refuse',
+      problem: `external_id belongs to ${BEN.id}, but phone to ${ANA.id}. If the number belongs to another person now, use --reassign-phones.`,
+    });
     const byId = decide(line('Ana Lee', 'm-9'), [ANA_WITH_ID], false);
     expect(byId).toEqual({
       outcome: 'refuse',

@@ -129,7 +129,7 @@ export function decide(
       ? { outcome: 'update', user, fields: changedFields(line, user) }
       : { outcome: 'add' };
   if (owner === undefined || mayReassign) return { outcome: 'change_phone', user };
-  return { outcome: 'refuse', problem: refusal(line, owner) };
+  return { outcome: 'refuse', problem: refusal(line, owner, member) };
 }
 
 /** Whether a line without a known external id means the user who has its phone number. */
@@ -142,12 +142,11 @@ function comparableName(name: string): string {
   return name.normalize('NFKC').replaceAll(/\s+/g, ' ').trim().toLowerCase();
 }
 
-function refusal({ externalId }: ImportedUser, owner: User): string {
-  const difference = externalId !== undefined && owner.externalId !== null ? 'external_id' : 'name';
+function refusal({ externalId }: ImportedUser, owner: User, member: User | undefined): string {
+  const advice = 'If the number belongs to another person now, use --reassign-phones.';
+  if (member) return `external_id belongs to ${member.id}, but phone to ${owner.id}. ${advice}`;
+  if (externalId !== undefined && owner.externalId !== null)
+    return `phone belongs to ${owner.id}, who has another external_id. ${advice}`;
   const rename = `If it is the same person, change the name with "user update ${owner.id}".`;
-  return [
-    `phone belongs to ${owner.id}, who has another ${difference}.`,
-    ...(difference === 'name' ? [rename] : []),
-    'If the number belongs to another person now, use --reassign-phones.',
-  ].join(' ');
+  return `phone belongs to ${owner.id}, who has another name. ${rename} ${advice}`;
 }

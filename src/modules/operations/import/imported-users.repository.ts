@@ -23,9 +23,16 @@ export class ImportedUsersRepository {
     return [...byPhone, ...others.filter(({ id }) => !found.has(id))];
   }
 
-  /** Locks the rows of these users until the transaction ends. */
-  async lock(tx: Transaction, ids: readonly string[]): Promise<void> {
-    await entities(tx).update(User, { id: In(ids) }, { status: unchanged('status') });
+  /** Locks the users with one of these phone numbers or external ids until the transaction ends. */
+  async lock(
+    tx: Transaction,
+    phones: readonly string[],
+    externalIds: readonly string[],
+  ): Promise<void> {
+    const nothing = { status: unchanged('status') };
+    await entities(tx).update(User, { phone: In(phones) }, nothing);
+    if (externalIds.length > 0)
+      await entities(tx).update(User, { externalId: In(externalIds) }, nothing);
   }
 
   insertAll(tx: Transaction, users: readonly User[]): Promise<void> {

@@ -44,7 +44,11 @@ interface ImportSettings {
   onProblem: (problem: Problem) => void;
 }
 
-type DecidedLine = ImportLine & { decision: Decision };
+type DecidedLine = ImportLine & {
+  decision: Decision;
+  /** Whether the phone number was changed. */
+  isDone?: boolean;
+};
 
 /**
  * Adds and updates users from a file. Each batch is a transaction of its own, so that an interrupted import can be repeated. A line
@@ -95,12 +99,16 @@ export class UserImport {
       decided.filter(({ decision }) => isWritten(decision)),
       change,
     );
-    const unwritten = decided.filter(({ decision }) => !isWritten(decision));
-    const results: DecidedLine[] = [];
-    for (const line of [...written, ...unwritten])
-      results.push(
-        isSeparate(line.decision) ? await this.writeSeparately(line, change, reassignPhones) : line,
-      );
+    let results = [...written, ...decided.filter(({ decision }) => !isWritten(decision))];
+    // Twice, because a line may need the phone number that another line gives up.
+    for (let pass = 1; pass <= 2; pass += 1) {
+      const next: DecidedLine[] = [];
+      for (const line of results) {
+        const isDone = line.isDone || !isSeparate(line.decision);
+        next.push(isDone ? line : await this.writeSeparately(line, change, reassignPhones));
+      }
+      results = next;
+    }
     return results;
   }
 
@@ -110,9 +118,7 @@ export class UserImport {
     mayReassign: boolean,
     tx?: Transaction,
   ): Promise<DecidedLine[]> {
-    const phones = lines.map(({ user }) => user.phone);
-    const externalIds = lines.flatMap(({ user }) => user.externalId ?? []);
-    const stored = await this.users.find(phones, externalIds, tx);
+    const stored = await this.users.find(phonesOf(lines), externalIdsOf(lines), tx);
     const byPhone = new Map(stored.map((user) => [user.phone, user]));
     const byExternalId = new Map(stored.map((user) => [user.externalId, user]));
     return lines.map((line) => {
@@ -143,10 +149,7 @@ export class UserImport {
     change: Change,
   ): Promise<DecidedLine[]> {
     const now = this.clock.now();
-    const known = lines.flatMap(({ decision }) =>
-      decision.outcome === 'update' ? [decision.user.id] : [],
-    );
-    if (known.length > 0) await this.users.lock(tx, known);
+    await this.users.lock(tx, phonesOf(lines), externalIdsOf(lines));
     // Decides again, because other processes may have changed the users in the meantime.
     const decided = await this.decideAll(lines, false, tx);
     const added: User[] = [];
@@ -192,8 +195,16 @@ export class UserImport {
         values,
       });
     else await this.access.addWithReassignedPhone(newUser(line.user, this.clock.now()), change);
-    return decided;
+    return { ...decided, isDone: true };
   }
+}
+
+function phonesOf(lines: readonly ImportLine[]): string[] {
+  return lines.map(({ user }) => user.phone);
+}
+
+function externalIdsOf(lines: readonly ImportLine[]): string[] {
+  return lines.flatMap(({ user }) => user.externalId ?? []);
 }
 
 /** Whether the batch writes the line. */
@@ -203,10 +214,7 @@ function isWritten(decision: Decision): boolean {
   );
 }
 
-/**
- * Whether the line waits for the others. A refused line waits too, because an earlier line may give up the phone number that it
- * needs.
- */
+/** Whether the line waits for the others. A refused line does, too: another line may give up the phone number that it needs. */
 function isSeparate({ outcome }: Decision): boolean {
   return outcome === 'change_phone' || outcome === 'refuse';
 }

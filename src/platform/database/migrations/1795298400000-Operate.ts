@@ -35,6 +35,7 @@ export class Operate1795298400000 implements MigrationInterface {
   async down(queryRunner: QueryRunner): Promise<void> {
     await refuseUsersWithoutPhone(queryRunner);
     await setPhoneOptional(queryRunner, false);
+    await endReducedGrants(queryRunner);
     for (const { table, indices, columns } of changesOf(await queryRunner.getTables(TABLE_NAMES))) {
       const known = table.indices.map(({ name }) => name);
       const existing = indices.filter(({ name }) => known.includes(name));
@@ -108,8 +109,27 @@ async function setPhoneOptional(queryRunner: QueryRunner, isNullable: boolean): 
   if (!table || !phone || phone.isNullable === isNullable) return;
   const changed = phone.clone();
   changed.isNullable = isNullable;
+  if (queryRunner.dataSource.options.type !== 'better-sqlite3') {
+    // TypeORM leaves out the defaults of the table. MySQL would then show the column differently.
+    const [{ collation }] = await queryRunner.query(COLLATION_OF_PHONE);
+    Object.assign(changed, { charset: 'utf8mb4', collation });
+  }
   await queryRunner.changeColumn(table, phone, changed);
 }
+
+/** Deletes the tokens of grants with withdrawn scopes: version 1.0 would accept them with all scopes. */
+async function endReducedGrants(queryRunner: QueryRunner): Promise<void> {
+  const grants = await queryRunner.getTable('grants');
+  if (!grants?.findColumnByName('withdrawn_scope')) return;
+  for (const table of ['access_tokens', 'refresh_tokens', 'authorization_codes'])
+    await queryRunner.query(
+      `DELETE FROM ${table} WHERE grant_id IN (SELECT id FROM grants WHERE withdrawn_scope IS NOT NULL)`,
+    );
+}
+
+const COLLATION_OF_PHONE = `
+  SELECT COLLATION_NAME AS collation FROM information_schema.COLUMNS
+  WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = 'users' AND COLUMN_NAME = 'phone'`;
 
 async function refuseUsersWithoutPhone(queryRunner: QueryRunner): Promise<void> {
   const rows: unknown[] = await queryRunner.query(
