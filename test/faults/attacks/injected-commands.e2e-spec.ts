@@ -37,6 +37,7 @@ const STORED: Readonly<Record<string, string>> = {
   'app create --name': 'name',
   'app update --name': 'name',
   'user add --name': 'name',
+  'user update --name': 'name',
   'user add --neighborhood': 'neighborhood',
 };
 /** All values that accept any text: the stored ones and a file name. */
@@ -124,14 +125,15 @@ onSqlite('Injection through the command line', (database) => {
           text === PLAIN && !rejected.has(index) ? [column] : [],
         ),
       );
-      expect([...freeColumns].toSorted()).toEqual(['name', 'neighborhood']);
+      expect([...freeColumns].toSorted()).toEqual(['external_id', 'name', 'neighborhood']);
       for (const [index, { column, text }] of rows.entries()) {
         const isRejected = rejected.has(index);
         if (freeColumns.has(column) && (text === PLAIN || HOSTILE_LINES.includes(text)))
           expect([column, text, isRejected]).toEqual([column, text, false]);
         const user = await manager.findOneBy(User, { phone: phoneOf(firstPhone + index) });
         expect([column, text, user === null]).toEqual([column, text, isRejected]);
-        if (user) expect(user[column as 'name']).toBe(text.trim());
+        const property = column === 'external_id' ? 'externalId' : (column as 'name');
+        if (user) expect(user[property]).toBe(text.trim());
       }
       reportFigure(
         task,

@@ -188,10 +188,10 @@ onSqlite('OWASP API Security Top 10 (2023)', (database) => {
         for (const method of ['GET', 'POST']) {
           const address = `${prefix}/${path.replaceAll(' ', '/')}`;
           const { status } = await app().fetch(address, { method, headers });
-          // The path of "post restore" is that of the page of an unknown post.
+          // The paths of "post remove" and "post restore" are those of pages of unknown posts.
           expect([address, status]).toEqual([
             address,
-            method === 'POST' && address === '/post/restore' ? 405 : 404,
+            method === 'POST' && /^\/post\/(remove|restore)$/.test(address) ? 405 : 404,
           ]);
         }
     for (const address of ['/metrics', '/admin', '/debug', '/actuator', '/dev/v1/admin'])

@@ -28,7 +28,11 @@ export async function signInPublisher(
   dataSource: DataSource,
   site: () => Site,
 ): Promise<Publisher> {
-  const stored = await dataSource.manager.findOneByOrFail(User, { id: USER_ID });
+  // Only columns of version 1.0, because the schema may not be migrated yet.
+  const stored = await dataSource.manager.findOneOrFail(User, {
+    select: { id: true, name: true, phone: true },
+    where: { id: USER_ID },
+  });
   const user = { ...stored, phone: stored.phone ?? '' };
   const code = (await approve(site(), user, CLIENT)).get('code') ?? '';
   const { access_token: token } = await json<TokenBody>(await exchange(site(), CLIENT, code));
