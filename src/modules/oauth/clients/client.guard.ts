@@ -32,6 +32,9 @@ const SINGLE_PARAMETERS: ReadonlySet<string> = new Set([
   'token_type_hint',
 ]);
 
+/** The bulkhead counts the requests of all public apps under this name, which is no client id. */
+const PUBLIC_APPS = 'public apps';
+
 /** Validates the form and authenticates the client (RFC 6749 §3.2 and §3.2.1). */
 @Injectable()
 export class ClientGuard implements CanActivate {
@@ -50,8 +53,8 @@ export class ClientGuard implements CanActivate {
       authenticatedClient: app,
       isConfidential,
     });
-    // Anyone can send the id of a public app, so these requests must not take the permits of its calls.
-    await request.context.permit?.assign(isConfidential ? app.clientId : `public ${app.clientId}`);
+    // Anyone can send the ids of public apps, so these requests together count as one app, and not towards the calls of any.
+    await request.context.permit?.assign(isConfidential ? app.clientId : PUBLIC_APPS);
     return true;
   }
 
