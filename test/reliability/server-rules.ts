@@ -158,7 +158,7 @@ export const BROWSERS_AND_TYPING: Topic = {
       source: 'NIST SP 800-63B, "Use of the PSTN"; OWASP ASVS 5, 6.6.1',
     },
     O164: {
-      rule: 'The name of an app contains only visible characters: control, format, private-use and unassigned characters and letters without a glyph are rejected, also within emoji. A name that looks like that of another app, enabled or disabled, is rejected unless `--allow-similar-name` is given; the audit event then has the `client_id` of that app. Names look alike if their skeletons (UTS #39) differ only in letter case, white space, and `i` and `l`.',
+      rule: 'The name of an app contains only visible characters: control, format, private-use and unassigned characters and letters without a glyph are rejected, also within emoji. A name that looks like that of another app, enabled or disabled, is rejected unless `--allow-similar-name` is given; the audit event then has the `client_id` of that app. Names look alike if their skeletons (UTS #39) differ only in letter case, white space, punctuation, symbols, combining marks such as accents, small capitals, `i` and `l`, and `w` and `vv`. A name without letters and digits is compared with its symbols.',
       source: 'UTS #39 §4',
     },
     O165: {
