@@ -1,11 +1,13 @@
 import { userInfo } from 'node:os';
 import type { DataSource } from 'typeorm';
 import { sha256 } from '../../src/platform/secrets.js';
+import { AppsService } from '../../src/modules/oauth/clients/apps.service.js';
 import { App } from '../../src/modules/oauth/clients/client.entities.js';
 import { AppSecretsRepository } from '../../src/modules/oauth/clients/app-secrets.repository.js';
 import { CommandLine, type CommandResult } from '../support/command-line.js';
-import { connectMigrated, onOneEngine } from '../support/database.js';
+import { connectMigrated, onOneEngine, onSqlite } from '../support/database.js';
 import { auditTrail } from '../support/logs.js';
+import { useTestApp } from '../support/test-app.js';
 
 const UNKNOWN_APP_ID = 'svc_app_01h455vb4pex5vsknk084sn02q';
 const SECRET = /svc_sec_[A-Za-z0-9_-]{43}/;
@@ -257,6 +259,7 @@ onOneEngine('Commands "app"', (database) => {
         'TOOL  LIBRARY',
         'T\u043e\u043el Library',
         'Too1 Library',
+        'ToolLibrary.',
       ])
         expectFailure(
           await cli.run(...named(name)),
@@ -306,5 +309,31 @@ onOneEngine('Commands "app"', (database) => {
       }
       expect(await cli.json('app', 'show', id)).toMatchObject({ name });
     });
+  });
+});
+
+onSqlite('Names of apps: order of statements', (database) => {
+  const app = useTestApp(database);
+
+  it('O164 compares the name after the write, because a transaction that reads first fails if another process writes in between', async () => {
+    const apps = app().service(AppsService);
+    const change = { actor: 'tester' };
+    const redirectUris = ['https://shed.example/callback'];
+    const registration = { kind: 'public', redirectUris, scope: 'posts.read' } as const;
+    let clientId = '';
+    const statements = await app().statementsOf(async () => {
+      const registered = await apps.register({ ...registration, name: 'Tool Shed' }, change);
+      ({ clientId } = registered.app);
+      await apps.update(clientId, { name: 'Tool Store' }, change);
+      const copy = apps.register({ ...registration, name: 'ToolStore' }, change);
+      await expect(copy).rejects.toThrow(`the app "Tool Store" (${clientId})`);
+    });
+    const afterBegin = statements.filter((_, index) => statements[index - 1]?.startsWith('BEGIN'));
+    expect(afterBegin.map((statement) => statement.split(' ')[0])).toEqual([
+      'INSERT',
+      'UPDATE',
+      'INSERT',
+    ]);
+    expect((await apps.list()).map(({ name }) => name)).not.toContain('ToolStore');
   });
 });

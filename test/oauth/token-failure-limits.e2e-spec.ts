@@ -191,32 +191,66 @@ onOneEngine('Token endpoint: limits of failures', (database) => {
     expect((await sendWrongSecret(await app().addClient())).status).toBe(401);
   });
 
-  it('O132 consumes neither code nor refresh token when it returns 429, and does not count the rejected request', async () => {
-    const publicClient = await app().addClient({ kind: 'public' });
-    const code = (await approve(app(), await app().addUser(), publicClient)).get('code') ?? '';
-    const guess = async (): Promise<number> => (await refresh(publicClient, 'x')).status;
-    const guesses = async (times: number): Promise<number[]> => {
+  describe('a public app at an address over its limits', () => {
+    let publicClient: TestClient;
+    let code: string;
+    let refresh_token: string;
+
+    beforeEach(async () => {
+      publicClient = await app().addClient({ kind: 'public' });
+      ({ refresh_token } = await obtainTokens(app(), publicClient));
+      code = (await approve(app(), await app().addUser(), publicClient)).get('code') ?? '';
+    });
+
+    async function guess(times: number): Promise<number[]> {
       const statuses: number[] = [];
-      for (let each = 0; each < times; each += 1) statuses.push(await guess());
+      for (let each = 0; each < times; each += 1)
+        statuses.push((await refresh(publicClient, 'x')).status);
       return statuses;
+    }
+
+    const exchangeAt = (fields: Record<string, string> = {}): Promise<Response> => {
+      const [redirect_uri = ''] = publicClient.redirectUris;
+      const grant = { grant_type: 'authorization_code', redirect_uri, code };
+      const form = { ...grant, code_verifier: VERIFIER, ...fields };
+      return requestToken(app(), publicClient, form, { 'x-forwarded-for': '203.0.113.7' });
     };
-    expect(await guesses(LIMIT)).toEqual(Array<number>(LIMIT).fill(400));
-    const headers = { 'x-forwarded-for': '203.0.113.7' };
-    const grant = {
-      grant_type: 'authorization_code',
-      redirect_uri: publicClient.redirectUris[0],
-      code,
-      code_verifier: VERIFIER,
-    };
-    const rejected = await requestToken(app(), publicClient, grant, headers);
-    expect(rejected.status).toBe(429);
-    expect(await guesses(30)).toEqual(Array<number>(30).fill(429));
-    const fromOtherAddress = await exchange(app(), publicClient, code);
-    expect(fromOtherAddress.status).toBe(200);
-    const { refresh_token } = await json<TokenBody>(fromOtherAddress);
-    expect((await refresh(publicClient, refresh_token)).status).toBe(429);
-    app().clock.advance(Number(rejected.headers.get('retry-after')) * SECOND);
-    expect((await refresh(publicClient, refresh_token)).status).toBe(200);
+
+    it('O131 gets tokens for a valid code and a valid refresh token after 100 failures with invented client ids', async () => {
+      for (let number = 0; number < ADDRESS_LIMIT; number += 1) {
+        const clientId = `svc_app_${String(number).padStart(26, '0')}`;
+        await sendWrongSecret({ clientId } as TestClient);
+      }
+      expect((await sendWrongSecret()).status).toBe(429);
+      expect(await guess(1)).toEqual([429]);
+      expect((await exchangeAt()).status).toBe(200);
+      expect((await refresh(publicClient, refresh_token)).status).toBe(200);
+    });
+
+    it('O131 gets tokens after 20 failures with its own client_id, and learns that its own refresh token is used', async () => {
+      await guess(LIMIT);
+      expect((await exchangeAt()).status).toBe(200);
+      expect((await refresh(publicClient, refresh_token)).status).toBe(200);
+      app().clock.advance(MINUTE);
+      await expectTokenError(await refresh(publicClient, refresh_token), 'invalid_grant');
+      expect(await guess(1)).toEqual([429]);
+    });
+
+    it('O126 O132 returns 429 without consuming the code to a request that fails before the verifier is compared, and does not count it', async () => {
+      expect(await guess(LIMIT)).toEqual(Array<number>(LIMIT).fill(400));
+      const rejected = await exchangeAt({ redirect_uri: 'https://other.example/callback' });
+      expect(rejected.status).toBe(429);
+      expect(await guess(30)).toEqual(Array<number>(30).fill(429));
+      expect((await exchangeAt()).status).toBe(200);
+      app().clock.advance(Number(rejected.headers.get('retry-after')) * SECOND);
+      expect(await guess(1)).toEqual([400]);
+    });
+
+    it('O126 O132 returns 429 to a wrong verifier and consumes the code, so that it can be guessed only once', async () => {
+      await guess(LIMIT);
+      expect((await exchangeAt({ code_verifier: 'x'.repeat(43) })).status).toBe(429);
+      expect((await exchangeAt()).status).toBe(400);
+    });
   });
 
   it('O128 does not count failures that are 15 minutes old', async () => {
@@ -305,7 +339,7 @@ onOneEngine('Token endpoint: limits of failures', (database) => {
     }
   });
 
-  it('serves only apps with a valid secret while an internal error prevents reading the attempts', async () => {
+  it('serves requests that do not fail while an internal error prevents reading the attempts', async () => {
     const code = (await approve(app(), await app().addUser(), client)).get('code') ?? '';
     const visitor = new Browser(app());
     const page = await visitor.open(authorizeLink(client));

@@ -34,7 +34,7 @@ export const THROTTLING: Topic = {
   title: 'Rate limits',
   rules: {
     O126: {
-      rule: 'After 20 failed requests of one app from one address within 15 minutes, every further request without a valid secret returns 429 with `error` `too_many_attempts`, the time to wait in `error_description`, `message` `Too many attempts`, `Retry-After` in whole seconds, and `no-store`. Requests of a confidential app with a valid secret never count as failed. Neither do requests of a public app with an expired or used code or refresh token that was issued to it, until the row of this credential is pruned (O142).',
+      rule: 'After 20 failed requests of one app from one address within 15 minutes, every further request that fails returns 429 with `error` `too_many_attempts`, the time to wait in `error_description`, `message` `Too many attempts`, `Retry-After` in whole seconds, and `no-store`. Requests of a confidential app with a valid secret never count as failed. Neither do requests of a public app with an expired or used code or refresh token that was issued to it, until the row of this credential is pruned (O142). Requests that do not count as failed get their own response, also beyond the limit.',
       source: 'RFC 6585 §4; OAuth 2.1 draft §2.4.1',
     },
     O127: {
@@ -50,15 +50,15 @@ export const THROTTLING: Topic = {
       source: 'own',
     },
     O130: {
-      rule: 'A client that changes the `client_id` or the browser with every request is limited by its address: 100 failures at the token endpoint, 60 on the pages. `TRUST_PROXY` lists the addresses of trusted proxies, or is their number: the address is the last one in `X-Forwarded-For` that is not of a trusted proxy. Ports in it are ignored, and IPv6 addresses count by their /64.',
+      rule: 'A client that changes the `client_id` or the browser with every request is limited by its address: after 100 failures at the token endpoint, every further failure returns 429; after 60 on the pages, every further form. `TRUST_PROXY` lists the addresses of trusted proxies, or is their number: the address is the last one in `X-Forwarded-For` that is not of a trusted proxy. Ports in it are ignored, and IPv6 addresses count by their /64.',
       source: 'own',
     },
     O131: {
-      rule: "No client can use up another's limit. Failures under an app's `client_id` from another address or browser do not affect the app. Failures from its own address never block an app with a valid secret, and its requests are counted after authentication. When the address of a trusted device (O57) is over the limits of the pages, the device is counted on its own. Requests that another site causes in a user's browser (`Sec-Fetch-Site`, `Sec-Fetch-Dest`) are rejected without being counted, unless the site has the origin of a public app (O123).",
+      rule: "No client can use up another's limit. Failures under an app's `client_id` from another address or browser do not affect the app. Failures from its own address never block an app with a valid secret, nor a public app with a valid code and verifier or a valid refresh token: the limits of failures apply to the requests of apps only once they have failed. Requests of apps are counted after authentication. When the address of a trusted device (O57) is over the limits of the pages, the device is counted on its own. Requests that another site causes in a user's browser (`Sec-Fetch-Site`, `Sec-Fetch-Dest`) are rejected without being counted, unless the site has the origin of a public app (O123).",
       source: 'own',
     },
     O132: {
-      rule: 'All processes share the failed attempts, which survive a restart. Requests are counted in the memory of each process: a new process starts at zero, and it keeps counters of at most 10,000 apps, addresses and browsers at a time. A 429 consumes no code and no refresh token and is not counted. Failed attempts take a bounded number of rows: at most two for each `client_id` that an address sends, and the address is rejected after 100 failures (O130).',
+      rule: 'All processes share the failed attempts, which survive a restart. Requests are counted in the memory of each process: a new process starts at zero, and it keeps counters of at most 10,000 apps, addresses and browsers at a time. A 429 consumes no code and no refresh token, except that a wrong verifier always consumes its code (O75), and is not counted. Failed attempts take a bounded number of rows: at most two for each `client_id` that an address sends, and the address is rejected after 100 failures (O130).',
       source: 'own',
     },
   },
@@ -158,7 +158,7 @@ export const BROWSERS_AND_TYPING: Topic = {
       source: 'NIST SP 800-63B, "Use of the PSTN"; OWASP ASVS 5, 6.6.1',
     },
     O164: {
-      rule: 'The name of an app contains only visible characters: control, format, private-use and unassigned characters and letters without a glyph are rejected, also within emoji. A name that looks like that of another app, enabled or disabled, is rejected unless `--allow-similar-name` is given; the audit event then has the `client_id` of that app. Names look alike if their skeletons (UTS #39) differ only in letter case, white space, and `i` and `l`.',
+      rule: 'The name of an app contains only visible characters: control, format, private-use and unassigned characters and letters without a glyph are rejected, also within emoji. A name that looks like that of another app, enabled or disabled, is rejected unless `--allow-similar-name` is given; the audit event then has the `client_id` of that app. Names look alike if their skeletons (UTS #39) differ only in letter case, white space, punctuation, symbols, combining marks such as accents, small capitals, `i` and `l`, and `w` and `vv`. A name without letters and digits is compared with its symbols.',
       source: 'UTS #39 §4',
     },
     O165: {

@@ -35,6 +35,17 @@ export function exchangeBegun(baseUrl: string): string {
   return requestOf('POST', '/oauth/token', [`Host: ${host}`, ...formHeaders]) + form;
 }
 
+/** A revocation of an unknown token by a public app, which returns 200. */
+export function revoke(baseUrl: string, clientId: string): string {
+  const form = `client_id=${clientId}&token=svcrt_${'A'.repeat(43)}`;
+  const formHeaders = [
+    'Content-Type: application/x-www-form-urlencoded',
+    `Content-Length: ${form.length}`,
+  ];
+  const { host } = new URL(baseUrl);
+  return requestOf('POST', '/oauth/revoke', [`Host: ${host}`, ...formHeaders]) + form;
+}
+
 function headers(baseUrl: string, token: string): string[] {
   return [`Host: ${new URL(baseUrl).host}`, `Authorization: Bearer ${token}`];
 }

@@ -22,15 +22,30 @@ export function validAppName(name: string): string {
   return trimmed;
 }
 
+/** Latin small capitals, and letters like them to which UTS #39 maps Cyrillic ones, with their letters. UTS #39 maps only some. */
+const SMALL_CAPITALS: ReadonlyMap<string, string> = new Map(
+  Array.from('ᴀʙᴅᴇꜰɢʜᴊĸʟʍɴᴘꞯʀᴛʏ', (capital, index) => [capital, 'abdefghjklmnpqrty'.charAt(index)]),
+);
+
 /**
- * Names that look alike have the same key: the skeleton of UTS #39 §4, without differences in letter case and white space. `i` equals
- * `l`, because an uppercase `I` looks like a lowercase `l`.
+ * Names that look alike have the same key: the skeleton of UTS #39 §4, without differences in letter case, and without white space,
+ * punctuation, symbols and combining marks, unless the name has nothing else. `i` equals `l`, because an uppercase `I` looks like a
+ * lowercase `l`, and `vv` equals `w`.
  */
 export function appNameKey(name: string): string {
-  return unhomoglyph(name.normalize('NFKD'))
-    .toLowerCase()
-    .normalize('NFKD')
-    .replaceAll('i', 'l')
-    .replaceAll(/\s+/gu, ' ')
-    .trim();
+  const lowerCase = Array.from(skeleton(name).toLowerCase(), lowerCaseOf).join('');
+  // Some letters have another skeleton in lower case: `m` is `rn`.
+  const key = skeleton(lowerCase).toLowerCase().replaceAll('i', 'l');
+  // After the skeleton, which makes letters of symbols such as `|`.
+  const text = key.replaceAll(/[^\p{L}\p{N}]/gu, '').replaceAll('vv', 'w');
+  return text === '' ? key : text;
+}
+
+/** The table of UTS #39 has no letters with marks, so `NFKD` splits them first and last. */
+function skeleton(text: string): string {
+  return unhomoglyph(text.normalize('NFKD')).normalize('NFKD');
+}
+
+function lowerCaseOf(character: string): string {
+  return SMALL_CAPITALS.get(character) ?? character;
 }

@@ -111,8 +111,8 @@ export class AppsService {
       createdAt,
     };
     return this.transactions.run(async (tx) => {
-      const similar = await this.checkSimilarNames(tx, app, registration);
       await this.repository.insert(tx, app, redirectUris);
+      const similar = await this.checkSimilarNames(tx, app, registration);
       const details = { name, kind, scope, redirectUris, requiresPkce, ...similar };
       await this.audit.record(tx, 'app.created', clientId, change, details);
       await also(tx, clientId);
@@ -209,9 +209,9 @@ export class AppsService {
       const { redirectUris: newUris, ...fields } = after;
       if (changed) {
         const renamed = { clientId, name: after.name };
+        await this.repository.update(tx, clientId, fields);
         const similar =
           'name' in details ? await this.checkSimilarNames(tx, renamed, registration) : {};
-        await this.repository.update(tx, clientId, fields);
         if ('redirectUris' in details)
           await this.repository.replaceRedirectUris(tx, clientId, newUris);
         await this.audit.record(tx, 'app.updated', clientId, change, {
@@ -224,7 +224,8 @@ export class AppsService {
   }
 
   /**
-   * Returns the client id of an app whose name looks like that of `app`, if there is one, for the audit log.
+   * Returns the client id of an app whose name looks like that of `app`, if there is one, for the audit log. Call it after `app` is
+   * written: on SQLite, a transaction that reads first fails if another process writes before it does.
    * @throws InvalidRequest when there is one, unless `allowSimilarName`
    */
   private async checkSimilarNames(

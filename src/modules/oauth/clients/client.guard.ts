@@ -5,15 +5,9 @@ import {
   type ExecutionContext,
 } from '@nestjs/common';
 import type { Request } from 'express';
-import {
-  InvalidRequest,
-  OAuthError,
-  SECRET_LEAKED,
-  TooManyAttempts,
-} from '../protocol/oauth.errors.js';
+import { InvalidRequest, SECRET_LEAKED } from '../protocol/oauth.errors.js';
 import { Parameters } from '../protocol/parameters.js';
 import { rateLimitGroup } from '../rate-limit/call-limits.js';
-import { FailedAttempts } from '../rate-limit/failed-attempts.js';
 import { AppSecretsService } from './app-secrets.service.js';
 import { ClientAuthenticator } from './client-authenticator.js';
 import type { App } from './client.entities.js';
@@ -38,40 +32,30 @@ const SINGLE_PARAMETERS: ReadonlySet<string> = new Set([
   'token_type_hint',
 ]);
 
+/** The bulkhead counts the requests of all public apps under this name, which is no client id. */
+const PUBLIC_APPS = 'public apps';
+
 /** Validates the form and authenticates the client (RFC 6749 §3.2 and §3.2.1). */
 @Injectable()
 export class ClientGuard implements CanActivate {
   constructor(
     private readonly clients: ClientAuthenticator,
     private readonly secrets: AppSecretsService,
-    private readonly attempts: FailedAttempts,
   ) {}
 
-  /** Limits of failed attempts never apply to an authenticated confidential app, so that attackers cannot lock it out. */
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const request = context.switchToHttp().getRequest<Request>();
-    const group = rateLimitGroup(context);
-    request.context.rateLimitGroup = group;
-    try {
-      const app = await this.authenticate(request);
-      const isConfidential = app.kind === 'confidential';
-      Object.assign(request.context, {
-        clientId: app.clientId,
-        authenticatedClient: app,
-        isConfidential,
-      });
-      if (!isConfidential) await this.attempts.check(request, group);
-      // Anyone can send the id of a public app, so these requests must not take the permits of its calls.
-      await request.context.permit?.assign(
-        isConfidential ? app.clientId : `public ${app.clientId}`,
-      );
-      return true;
-    } catch (error) {
-      // Beyond a limit, responds with `too_many_attempts` only, which does not reveal whether a guess was right.
-      if (error instanceof OAuthError && !(error instanceof TooManyAttempts))
-        await this.attempts.check(request, group);
-      throw error;
-    }
+    request.context.rateLimitGroup = rateLimitGroup(context);
+    const app = await this.authenticate(request);
+    const isConfidential = app.kind === 'confidential';
+    Object.assign(request.context, {
+      clientId: app.clientId,
+      authenticatedClient: app,
+      isConfidential,
+    });
+    // Anyone can send the ids of public apps, so these requests together count as one app, and not towards the calls of any.
+    await request.context.permit?.assign(isConfidential ? app.clientId : PUBLIC_APPS);
+    return true;
   }
 
   /** Checks first for a secret in the URL, which has leaked even if the request is invalid. */

@@ -86,11 +86,16 @@ export class OAuthErrorFilter implements ExceptionFilter {
       .json(OAuthErrorResponse.from(error));
   }
 
-  /** Returns the error of the response: if the attempt cannot be counted, that one. */
+  /**
+   * Applies the limits of failed attempts to a request that failed, so that strangers at an address cannot lock out an app that
+   * proves itself with a secret, a code or a refresh token. Returns the error of the response: beyond a limit TooManyAttempts, which
+   * is not counted, and if the attempt cannot be counted, that error.
+   */
   private async recordFailedAttempt(request: Request, error: OAuthError): Promise<OAuthError> {
     const group = request.context.rateLimitGroup;
     if (group === undefined || !isFailedAttempt(error, request)) return error;
     try {
+      await this.attempts.check(request, group);
       await this.attempts.record(request, group);
       return error;
     } catch (thrown) {

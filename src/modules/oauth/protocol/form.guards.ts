@@ -18,10 +18,7 @@ export class PageFormGuard implements CanActivate {
 
 declare module '../../../platform/request-context.js' {
   interface RequestContext {
-    /**
-     * Why the form could not be read. `ClientGuard` throws it, unless the URL contains a client secret or a limit of failed attempts
-     * is exceeded.
-     */
+    /** Why the form could not be read. `ClientGuard` throws it, unless the URL contains a client secret. */
     formError?: unknown;
   }
 }

@@ -12,8 +12,8 @@ import { TrustedDevicesRepository } from './trusted-devices.repository.js';
 import { SlidingWindowCounter } from './sliding-window-counter.js';
 
 /**
- * Limits of failed attempts, which slow down guessing. All processes share the counts in the database. A request reads them
- * first and writes them only if it fails.
+ * Limits of failed attempts, which slow down guessing. All processes share the counts in the database. A form of the pages reads
+ * them first; a request of an app reads them only if it fails, because it may prove itself. Both write them only if they fail.
  *
  * If the database is unavailable, the endpoints for apps continue without these limits: they cannot issue tokens then, and some apps
  * delete their tokens when a request is rejected. The pages respond with 503. Any other error is a bug and is thrown.

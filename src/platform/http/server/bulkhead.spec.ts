@@ -69,6 +69,49 @@ describe('Bulkhead', () => {
     expect(bulkhead.waiting).toBe(1);
   });
 
+  it('C27 serves new requests before the waiting requests of apps that hold half of the permits', async () => {
+    const [busy] = await running('busy', PER_APP);
+    const started: string[] = [];
+    await waitingRequests('busy', ['first'], started);
+    await running('other', PER_APP);
+    const next = admitted();
+    void next.then(() => started.push('new'));
+    expect(bulkhead.waiting).toBe(2);
+    busy?.end();
+    (await next).end();
+    await expect.poll(() => started).toEqual(['new', 'first']);
+  });
+
+  it('C27 passes the permit of a new request to the oldest waiting request of its app', async () => {
+    const [busy] = await running('busy', PER_APP);
+    const started: string[] = [];
+    await waitingRequests('busy', ['first'], started);
+    const [other] = await running('other', PER_APP);
+    const next = admitted();
+    const afterNext = admitted();
+    void afterNext.then(() => started.push('after next'));
+    busy?.end();
+    Promise.resolve((await next).assign('busy')).then(
+      () => started.push('next'),
+      () => started.push('next failed'),
+    );
+    await expect.poll(() => started).toEqual(['first']);
+    other?.end();
+    await expect.poll(() => started).toEqual(['first', 'after next', 'next failed']);
+  });
+
+  it('serves requests whose body has arrived before new requests', async () => {
+    const [receiving] = await running('one', 1);
+    receiving?.suspend(0);
+    const others = [...(await running('two', PER_APP)), ...(await running('three', PER_APP))];
+    const started: string[] = [];
+    void admitted().then(() => started.push('new'));
+    void receiving?.resume().then(() => started.push('resumed'));
+    others[0]?.end();
+    others[1]?.end();
+    await expect.poll(() => started).toEqual(['resumed', 'new']);
+  });
+
   it('keeps the permits of other apps free', async () => {
     await running('busy', PER_APP);
     const [other] = await running('other', 1);

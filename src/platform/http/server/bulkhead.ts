@@ -14,7 +14,8 @@ import { isAlwaysServed } from './always-served.decorator.js';
  *
  * One app holds at most half of the permits once it is authenticated, so that it does not delay other apps. Its other requests wait in
  * a queue of the app. They would not need to wait while no other app calls, but then slow requests of one app could hold all permits when
- * another one calls.
+ * another one calls. These requests come last: two busy apps, or the API calls and the token requests of one, hold all permits together,
+ * and would pass them to each other.
  */
 
 declare module '../../request-context.js' {
@@ -82,10 +83,12 @@ export class Bulkhead {
   /** Permits of authenticated requests. */
   private readonly runningByApp = new Map<string, number>();
   private receivingBytes = 0;
-  /** Requests that were admitted before: their body has arrived, or their app held half of the permits. They come before new requests. */
+  /** Requests whose body has arrived. They were admitted before, so they come before new requests. */
   private readonly resuming = new WaitingRequests();
   /** New requests. */
   private readonly queue = new WaitingRequests();
+  /** Authenticated requests of apps that hold half of the permits. */
+  private readonly surplus = new WaitingRequests();
 
   constructor({ database }: AppConfig) {
     this.permits = database.poolSize * PERMITS_PER_CONNECTION;
@@ -94,9 +97,9 @@ export class Bulkhead {
     this.timeoutMs = database.queueTimeoutMs;
   }
 
-  /** Requests in both queues. */
+  /** Requests in all queues. */
   get waiting(): number {
-    return this.resuming.size + this.queue.size;
+    return this.resuming.size + this.queue.size + this.surplus.size;
   }
 
   /** Acquires the permit of a new request. @throws ServiceUnavailable at once if the queue is full, or after the timeout */
@@ -112,6 +115,11 @@ export class Bulkhead {
     return permit.acquire(this.resuming);
   }
 
+  /** Acquires a permit for a request that `tryAssign` rejected, after new requests. @throws ServiceUnavailable */
+  waitForTurn(permit: Permit): true | Promise<true> {
+    return permit.acquire(this.surplus);
+  }
+
   /** Does not overtake the queues: `release` passes permits to queued requests first, so none is free for a request that waits. */
   tryAcquire(app: App): boolean {
     if (!this.mayRun(app)) return false;
@@ -119,10 +127,13 @@ export class Bulkhead {
     return true;
   }
 
-  /** Counts a held permit towards the permits of the app. Returns false if the app holds half of all permits. */
+  /**
+   * Counts a held permit towards the permits of the app. Returns false if the app holds half of all permits, or earlier requests of the
+   * app wait.
+   */
   tryAssign(app: string): boolean {
     const held = this.runningByApp.get(app) ?? 0;
-    if (held >= this.permitsPerApp) return false;
+    if (held >= this.permitsPerApp || this.surplus.countOf(app) > 0) return false;
     this.runningByApp.set(app, held + 1);
     return true;
   }
@@ -158,7 +169,8 @@ export class Bulkhead {
     });
   }
 
-  release(app: App): void {
+  /** @param successor the app whose oldest waiting request gets the permit first, if the app may have another permit */
+  release(app: App, successor?: string): void {
     this.running -= 1;
     if (app !== undefined) {
       const held = (this.runningByApp.get(app) ?? 0) - 1;
@@ -166,7 +178,9 @@ export class Bulkhead {
       else this.runningByApp.delete(app);
     }
     const mayRun = (waiting: App): boolean => this.mayRun(waiting);
-    for (const queue of [this.resuming, this.queue])
+    if (successor !== undefined)
+      this.surplus.next((waiting) => waiting === successor && mayRun(waiting))?.();
+    for (const queue of [this.resuming, this.queue, this.surplus])
       for (let waiter = queue.next(mayRun); waiter; waiter = queue.next(mayRun)) waiter();
   }
 
@@ -223,7 +237,8 @@ export class Permit {
   }
 
   /**
-   * Call when the app is authenticated. If the app holds half of all permits, the request waits in the queue of the app.
+   * Call when the app is authenticated. If the app holds half of all permits, the request waits in the queue of the app. If earlier
+   * requests wait there, the oldest of them gets the permit, since new requests would otherwise overtake them.
    * @throws ServiceUnavailable
    */
   assign(app: string): true | Promise<true> {
@@ -232,9 +247,9 @@ export class Permit {
       this.app = app;
       return true;
     }
-    this.releaseHeld();
+    this.releaseHeld(app);
     this.app = app;
-    return this.bulkhead.resume(this);
+    return this.bulkhead.waitForTurn(this);
   }
 
   /**
@@ -277,10 +292,10 @@ export class Permit {
     this.reservedBytes = 0;
   }
 
-  private releaseHeld(): void {
+  private releaseHeld(successor?: string): void {
     if (!this.isHeld) return;
     this.isHeld = false;
-    this.bulkhead.release(this.app);
+    this.bulkhead.release(this.app, successor);
   }
 }
 
