@@ -73,6 +73,18 @@ onOneEngine('Authorization endpoint: rate limit', (database) => {
     expectPage(await trusted.open(link), 429);
   });
 
+  it.each([
+    ['/56', 20, 1],
+    ['/48', 50, 256],
+  ])('O129 limits all networks of an IPv6 %s to %i requests', async (_, limit, step) => {
+    const prefix = `2001:db8:${limit}:`;
+    const statusFrom = (each: number): Promise<number> =>
+      statusOf(`${prefix}${(each * step).toString(16)}::1`);
+    for (let each = 1; each <= limit; each += 1) expect(await statusFrom(each)).toBe(200);
+    expect(await statusFrom(limit + 1)).toBe(429);
+    expect(await statusOf('2001:db8:ff:ff00::1')).toBe(200);
+  });
+
   it('counts HEAD like GET', async () => {
     for (let call = 0; call < 10; call += 1)
       expect(await statusOf('203.0.113.9', 'HEAD')).toBe(200);

@@ -46,7 +46,7 @@ export const THROTTLING: Topic = {
       source: 'product requirements, section 8',
     },
     O129: {
-      rule: 'Successful requests never count as failed attempts: a thousand refreshes from one address all succeed. Requests have limits of their own, over 15 minutes. Each of the token, revocation and introspection endpoints accepts 7,500 from a confidential app, over all of its addresses, and 7,500 from a public app at one address. One address may send 600 authorization requests and 1,800 sign-in and consent forms, and one browser 60 of these forms. Counting is exact within a process, also under concurrency.',
+      rule: 'Successful requests never count as failed attempts: a thousand refreshes from one address all succeed. Requests have limits of their own, over 15 minutes. Each of the token, revocation and introspection endpoints accepts 7,500 from a confidential app, over all of its addresses, and 7,500 from a public app at one address. One address may send 600 authorization requests (an IPv6 /64 600, a /56 1,200, a /48 3,000) and 1,800 sign-in and consent forms, and one browser 60 of these forms. Counting is exact within a process, also under concurrency.',
       source: 'own',
     },
     O130: {

@@ -17,7 +17,10 @@ export const RATE_LIMITS = {
     120,
     'refreshes of a grant, that is the access of an app to a user, including repeats of lost responses',
   ],
-  'authorize-calls': [600, 'authorization requests from an IP address'],
+  'authorize-calls': [
+    600,
+    'authorization requests from an IPv4 address or an IPv6 /64; a /56 may send twice as many, a /48 five times',
+  ],
   'sign-in-calls': [60, 'sign-in, consent and account forms submitted by a browser'],
   'sign-in-address-calls': [
     1800,

@@ -57,7 +57,7 @@ export class RefreshLimit {
   }
 }
 
-const PAGE_LIMITS_BY_ADDRESS = ['authorize-calls-by-address', 'decision-calls-by-address'];
+const PAGE_LIMITS_BY_ADDRESS = /^(authorize|decision)-calls-by-(address|network\d\d)$/;
 const GROUP = 'oauth:rate-limit-group';
 
 /** The group that `@LimitCalls` declares on the handler or its controller. */
@@ -114,7 +114,7 @@ class CallLimitGuard extends ThrottlerGuard {
    * limit applies to the browser alone, so that strangers on the same network cannot lock it out.
    */
   private async trustedDevice(request: Request, limitName: string): Promise<string | undefined> {
-    if (!PAGE_LIMITS_BY_ADDRESS.includes(limitName)) return undefined;
+    if (!PAGE_LIMITS_BY_ADDRESS.test(limitName)) return undefined;
     const { browserHash } = this.keys.visitor(request);
     const isTrusted = await this.devices.isTrustedBrowser(browserHash);
     return isTrusted ? browserHash : undefined;

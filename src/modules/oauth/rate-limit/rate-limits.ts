@@ -13,9 +13,14 @@ export type RateLimitGroup = (typeof CLIENT_ENDPOINTS)[number] | 'authorize' | '
 /**
  * The property of a request by which a limit counts. `client` is the authenticated app, plus the address if the app is public.
  * `app-and-address` is the client_id that the request claims, without authentication, plus the address. `browser` is the browser
- * cookie or, if there is none, the address.
+ * cookie or, if there is none, the address. `network56` and `network48` are the /56 and the /48 of an IPv6 address, or the IPv4
+ * address.
  */
-export type RequestKey = 'client' | 'app-and-address' | 'address' | 'browser';
+export type RequestKey =
+  'client' | 'app-and-address' | 'address' | 'network56' | 'network48' | 'browser';
+
+/** How many times the limit of an address applies to a network. A visitor with a /56 or a /48 must not have a limit for each /64. */
+export const NETWORK_FACTORS = { network56: 2, network48: 5 } as const;
 
 /** A maximum number of attempts within a sliding window. */
 export interface RateLimit {
@@ -48,6 +53,8 @@ export function callLimits({ rateLimits }: AppConfig): RequestLimit[] {
   return limits('calls', [
     ...CLIENT_ENDPOINTS.map((group): LimitParts => [group, 'client', rateLimits['token-calls']]),
     ['authorize', 'address', rateLimits['authorize-calls']],
+    ['authorize', 'network56', rateLimits['authorize-calls'] * NETWORK_FACTORS.network56],
+    ['authorize', 'network48', rateLimits['authorize-calls'] * NETWORK_FACTORS.network48],
     ['decision', 'browser', rateLimits['sign-in-calls']],
     ['decision', 'address', rateLimits['sign-in-address-calls']],
   ]);

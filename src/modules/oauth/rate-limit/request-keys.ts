@@ -23,9 +23,9 @@ const IPV6_PREFIX_BITS = 64;
 export interface Visitor {
   /** Normalized: the /64 prefix of an IPv6 address. */
   address: string;
-  /** The /56 and the /48 prefix of an IPv6 address. */
-  network56?: string;
-  network48?: string;
+  /** The /56 and the /48 prefix of an IPv6 address, or the IPv4 address. */
+  network56: string;
+  network48: string;
   /** SHA-256 of the browser cookie. Empty without a cookie. */
   browserHash: string;
 }
@@ -39,13 +39,10 @@ export class RequestKeys {
   constructor(private readonly cookies: BrowserCookies) {}
 
   visitor(request: Request): Visitor {
-    const { address } = request.context;
     return {
       address: addressOf(request),
-      ...(address?.includes(':') && {
-        network56: normalizeIp(address, 56),
-        network48: normalizeIp(address, 48),
-      }),
+      network56: addressOf(request, 56),
+      network48: addressOf(request, 48),
       browserHash: this.cookies.browserHash(request) ?? '',
     };
   }
@@ -63,6 +60,9 @@ export class RequestKeys {
         return `${this.claimedClient(request) ?? ''}|${address}`;
       case 'address':
         return address;
+      case 'network56':
+      case 'network48':
+        return this.visitor(request)[countedBy];
       case 'browser':
         return this.cookies.browserHash(request) ?? address;
     }
@@ -81,7 +81,7 @@ export class RequestKeys {
   }
 }
 
-function addressOf(request: Request): string {
+function addressOf(request: Request, prefixBits = IPV6_PREFIX_BITS): string {
   const address = request.context.address;
-  return address === null ? 'unknown' : normalizeIp(address, IPV6_PREFIX_BITS);
+  return address === null ? 'unknown' : normalizeIp(address, prefixBits);
 }

@@ -5,7 +5,7 @@ import { type Transaction, TransactionRunner } from '../../../platform/database/
 import type { DeletableRows } from '../../../platform/database/retention/deletion-queries.js';
 import { Metrics, registerStoredGauge } from '../../../platform/observability/metrics.js';
 import { RateLimitReporter } from '../rate-limit/rate-limit-reporter.js';
-import { type RateLimit, WINDOW_MS } from '../rate-limit/rate-limits.js';
+import { NETWORK_FACTORS, type RateLimit, WINDOW_MS } from '../rate-limit/rate-limits.js';
 import type { Visitor } from '../rate-limit/request-keys.js';
 import {
   SlidingWindowCounter,
@@ -30,8 +30,6 @@ export interface PhoneAccess {
   isTrusted: boolean;
 }
 
-/** How many times the limit of an address applies to a network. A visitor with a /56 or a /48 must not have a limit for each /64. */
-const NETWORK_FACTORS = { address: 1, network56: 2, network48: 5 } as const;
 /** The part of the daily total that is left to trusted devices, so that strangers cannot stop every sign-in. */
 const RESERVED_FOR_TRUSTED_DEVICES = 0.2;
 /** The parts of the daily total, in percent, that are reported. */
@@ -40,6 +38,9 @@ const REPORTED_PERCENTAGES = [100, 80, 50] as const;
 const GLOBAL_KEY = '';
 /** The key under which messages to numbers without an account are counted. No limit depends on it. */
 const DECOY_KEY = 'decoy';
+
+/** The address of a visitor, or a network that contains it. */
+type NetworkKey = 'address' | keyof typeof NETWORK_FACTORS;
 
 /** A part of the daily total, in percent, that is used up. */
 export type ReportedPercentage = (typeof REPORTED_PERCENTAGES)[number];
@@ -51,7 +52,7 @@ export type ReportedPercentage = (typeof REPORTED_PERCENTAGES)[number];
 @Injectable()
 export class OtpLimits {
   private readonly messages: readonly RateLimit[];
-  private readonly messagesFromNetwork: Readonly<Record<keyof typeof NETWORK_FACTORS, RateLimit>>;
+  private readonly messagesFromNetworks: Readonly<Record<NetworkKey, RateLimit>>;
   private readonly guesses: RateLimit;
   private readonly dailyTotal: RateLimit;
 
@@ -70,15 +71,15 @@ export class OtpLimits {
       { name: 'otp-hourly', maxAttempts: messagesPer('hour'), windowMs: HOUR },
       { name: 'otp-daily', maxAttempts: messagesPer('day'), windowMs: DAY },
     ];
-    const fromNetwork = (name: keyof typeof NETWORK_FACTORS): RateLimit => ({
+    const fromNetwork = (name: NetworkKey, factor: number): RateLimit => ({
       name: `otp-${name}`,
-      maxAttempts: rateLimits['address-messages-per-hour'] * NETWORK_FACTORS[name],
+      maxAttempts: rateLimits['address-messages-per-hour'] * factor,
       windowMs: HOUR,
     });
-    this.messagesFromNetwork = {
-      address: fromNetwork('address'),
-      network56: fromNetwork('network56'),
-      network48: fromNetwork('network48'),
+    this.messagesFromNetworks = {
+      address: fromNetwork('address', 1),
+      network56: fromNetwork('network56', NETWORK_FACTORS.network56),
+      network48: fromNetwork('network48', NETWORK_FACTORS.network48),
     };
     this.guesses = {
       name: 'otp-guesses',
@@ -92,7 +93,11 @@ export class OtpLimits {
   /** Counts a message to this phone, unless a limit is exceeded. The network of a trusted device does not count. */
   countMessage(tx: Transaction, access: PhoneAccess, visitor: Visitor): Promise<CountResult> {
     const toPhone = this.messages.map((limit) => ({ limit, key: keyOf(access) }));
-    return this.count(tx, access.isTrusted ? toPhone : [...toPhone, ...this.fromNetworks(visitor)]);
+    const fromNetworks = (['address', 'network56', 'network48'] as const).map((name) => ({
+      limit: this.messagesFromNetworks[name],
+      key: visitor[name],
+    }));
+    return this.count(tx, access.isTrusted ? toPhone : [...toPhone, ...fromNetworks]);
   }
 
   /** Counts a guess at a password of this phone, unless a limit is exceeded. */
@@ -152,15 +157,6 @@ export class OtpLimits {
       keys.map((key) => ({ limit, key })),
     );
     return this.counter.rowsOf(attempts);
-  }
-
-  private fromNetworks({ address, network56, network48 }: Visitor): Attempt[] {
-    const limits = this.messagesFromNetwork;
-    return [
-      { limit: limits.address, key: address },
-      ...(network56 === undefined ? [] : [{ limit: limits.network56, key: network56 }]),
-      ...(network48 === undefined ? [] : [{ limit: limits.network48, key: network48 }]),
-    ];
   }
 
   /** Strangers may use up a part of the total. Both parts have the same name, so they share one count. */
