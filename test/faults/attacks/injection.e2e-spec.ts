@@ -181,7 +181,8 @@ onSqlite('Injection through names', (database) => {
   beforeAll(async () => {
     for (const name of names) {
       const words = ['app', 'create', `--name=${name}`, '--redirect-uri', CALLBACK];
-      const created = await cli.json<{ client_id: string }>(...words, '--scope', 'profile.read');
+      words.push('--scope', 'profile.read', '--allow-similar-name');
+      const created = await cli.json<{ client_id: string }>(...words);
       clients.push(await app().service(AppsService).get(created.client_id));
     }
     const quoted = names.map(
