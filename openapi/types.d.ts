@@ -787,6 +787,16 @@ export interface components {
              * @example https://dev.example.com/docs
              */
             service_documentation: string;
+            /**
+             * Format: uri
+             * @description Privacy policy of the network.
+             */
+            op_policy_uri?: string;
+            /**
+             * Format: uri
+             * @description Terms of the network.
+             */
+            op_tos_uri?: string;
         };
         /** @description The token response (RFC 6749 §5.1). */
         Token: {

@@ -1,6 +1,8 @@
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { SwaggerModule } from '@nestjs/swagger';
 import type { NextFunction, Request, Response } from 'express';
+import { toHtml } from '../pages/translations/markup.js';
+import { CATALOGUES } from '../pages/translations/translations.js';
 import { SCOPES } from '../platform/access/scopes.js';
 import type { AppConfig } from '../platform/config/app-config.js';
 import { UnknownPath } from '../platform/http/errors/http-error.js';
@@ -47,7 +49,9 @@ export function serveDocumentation(app: NestExpressApplication, config: AppConfi
     jsonDocumentUrl: 'openapi.json',
     // YAML is disabled, because it would be rendered for every request.
     raw: ['json'],
-    customSiteTitle: 'Developer API',
+    customSiteTitle: `Developer API – ${toHtml(networkName(config))}`,
+    customfavIcon: config.brand.logo ? '/assets/logo' : '/assets/icon.svg',
+    customCss: topBarCss(config),
     swaggerOptions: {
       oauth2RedirectUrl: `${config.publicUrl}/docs/oauth2-redirect.html`,
       initOAuth: {
@@ -60,4 +64,25 @@ export function serveDocumentation(app: NestExpressApplication, config: AppConfi
       displayRequestDuration: true,
     },
   });
+}
+
+function networkName({ brand }: AppConfig): string {
+  return brand.name ?? CATALOGUES.en.layout.network;
+}
+
+/** Replaces Swagger's logo and colour by those of the network. */
+function topBarCss(config: AppConfig): string {
+  const { colors, logo } = config.brand;
+  const background = colors?.light.accent ?? '#0d5c4d';
+  // JSON escapes like CSS, except for the end of the style element.
+  const name = JSON.stringify(networkName(config)).replaceAll('<', '\\3c ');
+  const image =
+    logo && 'padding-left: 42px; background: url(/assets/logo) left center / 32px 32px no-repeat;';
+  return `
+    .swagger-ui .topbar { background: ${background}; }
+    .swagger-ui .topbar .link { display: none; }
+    .swagger-ui .topbar .topbar-wrapper::before {
+      content: ${name}; color: #ffffff; font: 600 1.125rem/32px sans-serif;
+      ${image ?? ''}
+    }`;
 }

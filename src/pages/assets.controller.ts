@@ -1,8 +1,12 @@
 import { readFileSync } from 'node:fs';
-import { Controller, Get, Header, Redirect } from '@nestjs/common';
+import { Controller, Get, Header, Redirect, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
+import type { Response } from 'express';
 import { Public } from '../platform/access/scopes.decorator.js';
 import { assetUrl } from '../platform/asset-url.js';
+import { AppConfig } from '../platform/config/app-config.js';
+import type { BrandColors } from '../platform/config/brand.js';
+import { UnknownPath } from '../platform/http/errors/http-error.js';
 
 const CACHE_FOR_ONE_HOUR = 'public, max-age=3600';
 
@@ -11,9 +15,15 @@ const CACHE_FOR_ONE_HOUR = 'public, max-age=3600';
 @Public()
 @Controller()
 export class AssetsController {
-  private readonly css = readFileSync(assetUrl('src/pages/style.css'), 'utf8');
+  private readonly css: string;
   private readonly js = readFileSync(assetUrl('src/pages/consent.js'), 'utf8');
   private readonly svg = readFileSync(assetUrl('src/pages/icon.svg'), 'utf8');
+
+  constructor(private readonly config: AppConfig) {
+    const css = readFileSync(assetUrl('src/pages/style.css'), 'utf8');
+    const { colors } = config.brand;
+    this.css = colors ? css + customColors(colors) : css;
+  }
 
   @Get('assets/style.css')
   @Header('Content-Type', 'text/css; charset=utf-8')
@@ -36,10 +46,28 @@ export class AssetsController {
     return this.svg;
   }
 
-  @Get('favicon.ico')
-  @Redirect('/assets/icon.svg', 301)
+  /** The logo of the network. A browser that opens it as a page runs no script in it. */
+  @Get('assets/logo')
   @Header('Cache-Control', CACHE_FOR_ONE_HOUR)
-  favicon(): void {
-    // The decorators send the response.
+  @Header('X-Content-Type-Options', 'nosniff')
+  @Header('Content-Security-Policy', "default-src 'none'; style-src 'unsafe-inline'; sandbox")
+  logo(@Res() response: Response): void {
+    const { logo } = this.config.brand;
+    if (!logo) throw new UnknownPath();
+    response.type(logo.type).send(Buffer.from(logo.content, 'base64'));
   }
+
+  @Get('favicon.ico')
+  @Redirect()
+  @Header('Cache-Control', CACHE_FOR_ONE_HOUR)
+  favicon(): { url: string; statusCode: number } {
+    return { url: this.config.brand.logo ? '/assets/logo' : '/assets/icon.svg', statusCode: 302 };
+  }
+}
+
+/** CSS that replaces the custom properties of style.css. */
+function customColors({ light, dark }: BrandColors): string {
+  const properties = ({ accent, strong, on }: BrandColors['light']): string =>
+    `:root { --accent: ${accent}; --accent-strong: ${strong}; --on-accent: ${on}; }`;
+  return `\n${properties(light)}\n@media (prefers-color-scheme: dark) { ${properties(dark)} }\n`;
 }

@@ -1,3 +1,4 @@
+import { loadConfig } from '../platform/config/load-config.js';
 import { LANGUAGES, type Language } from './language.js';
 import { PageRenderer } from './page-renderer.js';
 import type {
@@ -10,7 +11,7 @@ import type {
   PostView,
 } from './views.js';
 
-const renderer = new PageRenderer();
+const renderer = new PageRenderer(loadConfig({}));
 const binding = { transaction: 'txn_1', token: 'to"ken' };
 const phone: PhoneView = { ...binding, path: '/oauth/authorize', appName: 'Corner Store' };
 const accountPhone: PhoneView = { ...binding, path: '/account', next: 'svc_app_1' };
@@ -245,7 +246,7 @@ describe('Consent page', () => {
     for (const text of ['Corner Store', 'app.example', 'Ana Lee', '+1 ••• ••01']) {
       expect(pages.consent).toContain(text);
     }
-    expect(formsOf(pages.consent).get('/oauth/authorize/sign-out')).toContain('Not you?');
+    expect(formsOf(pages.consent).get('/oauth/authorize/sign-out')).toContain('Switch account');
   });
 
   it('has a checkbox with a description for each scope, checked if the view says so', () => {
@@ -404,7 +405,7 @@ describe('Message page', () => {
   it('shows the footer, if there is one', () => {
     expect(renderer.message(message, 'en')).not.toContain('<footer');
     expect(renderer.message({ ...message, footer: 'Nothing is shared.' }, 'en')).toContain(
-      '<footer class="foot"><p>Nothing is shared.</p></footer>',
+      '<footer class="foot">\n<p>Nothing is shared.</p>\n</footer>',
     );
   });
 

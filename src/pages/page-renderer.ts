@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { Injectable } from '@nestjs/common';
 import { Eta } from 'eta';
+import { AppConfig } from '../platform/config/app-config.js';
 import { assetUrl } from '../platform/asset-url.js';
 import { CATALOGUES } from './translations/translations.js';
 import { toHtml } from './translations/markup.js';
@@ -27,6 +28,8 @@ export class PageRenderer {
     escapeFunction: toHtml,
     cache: true,
   });
+
+  constructor(private readonly config: AppConfig) {}
 
   phone(view: PhoneView, language: Language): string {
     return this.render('./phone', view, language);
@@ -72,7 +75,10 @@ export class PageRenderer {
   }
 
   private render(template: string, view: object, language: Language): string {
-    return this.eta.render(template, { ...view, language, texts: CATALOGUES[language] });
+    const texts = CATALOGUES[language];
+    const { name, logo, ...brand } = this.config.brand;
+    const network = { ...brand, name: name ?? texts.layout.network, logo: logo?.type };
+    return this.eta.render(template, { ...view, language, texts, network });
   }
 }
 

@@ -51,7 +51,7 @@ export interface ScopeChoice {
 /** Posts `decision` and every selected `scope` to `/oauth/authorize/decision`. */
 export interface ConsentView extends FormBinding {
   appName: string;
-  /** Host of the redirect URI, or its private-use scheme. */
+  /** Host of the redirect URI; the name of the app for a private-use scheme. */
   redirectHost: string;
   /** The form sends the id as `user`, because another user may sign in before the user submits it. */
   user: { id: string; name: string; maskedPhone: string };

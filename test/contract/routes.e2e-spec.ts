@@ -82,6 +82,7 @@ const PUBLIC_ROUTES = [
   'GET /account/{*path}',
   'GET /assets/consent.js',
   'GET /assets/icon.svg',
+  'GET /assets/logo',
   'GET /assets/style.css',
   'GET /docs/errors',
   'GET /docs/integrate.md',

@@ -44,7 +44,7 @@ onOneEngine('Unknown addresses', (database) => {
 
   it('do not include the icon and the old address of Swagger UI', async () => {
     const icon = await open('/favicon.ico');
-    expect([icon.status, icon.location]).toEqual([301, '/assets/icon.svg']);
+    expect([icon.status, icon.location]).toEqual([302, '/assets/icon.svg']);
     const docs = await open('/docs/index.html');
     expect([docs.status, docs.location]).toEqual([301, '/docs']);
     expect((await open('/docs')).status).toBe(200);

@@ -219,7 +219,7 @@ onOneEngine('Connected apps: sign-in', (database) => {
     expect((await app().call(token, 'GET', '/me')).status).toBe(200);
   });
 
-  it('O146 ends the session with "Not you?" and asks to sign in for the same page', async () => {
+  it('O146 ends the session with "Switch account" and asks to sign in for the same page', async () => {
     const path = `${APPS}/${client.clientId}`;
     const page = await visitor.signInToAccount(user, path);
     const out = await visitor.submit(page, '/account/sign-out', {}, { follow: false });

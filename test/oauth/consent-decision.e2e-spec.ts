@@ -286,7 +286,7 @@ onOneEngine('Consent decision', (database) => {
     expect(expired.html).toContain('start again');
   });
 
-  it('O36 redirects with access_denied after Deny and grants nothing', async () => {
+  it('O36 redirects with access_denied after Cancel and grants nothing', async () => {
     const done = await visitor.submit(await consentPage(), DECISION, { decision: 'deny' });
     expectErrorRedirect(done, client, 'access_denied');
     expect(await countGrantsAndCodes(app(), client)).toEqual({ grants: 0, codes: 0 });

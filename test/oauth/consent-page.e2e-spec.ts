@@ -43,13 +43,14 @@ onOneEngine('Consent page', (database) => {
     expect(consent.html).toContain('&lt;script&gt;');
   });
 
-  it('O25 shows the scheme of a private-use redirect URI', async () => {
+  it('O25 shows the name of the app for a private-use redirect URI', async () => {
     const client = await app().addClient({ kind: 'public', redirectUris: ['com.example.app:/cb'] });
     const page = await new Browser(app()).signIn(authorizeLink(client), await app().addUser());
-    expect(page.html).toContain('com.example.app:');
+    expect(page.html).toContain(`return to <strong class="host">${client.name}</strong>`);
+    expect(page.html).not.toContain('com.example.app:');
   });
 
-  it('O26 has the buttons Allow and Deny in one form with the hidden fields transaction and token', async () => {
+  it('O26 has the buttons Allow and Cancel in one form with the hidden fields transaction and token', async () => {
     const client = await app().addClient();
     const page = await new Browser(app()).signIn(authorizeLink(client), await app().addUser());
     const form = /<form[^>]*action="\/oauth\/authorize\/decision".*?<\/form>/s.exec(page.html)?.[0];

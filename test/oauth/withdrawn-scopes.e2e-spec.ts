@@ -80,12 +80,12 @@ onOneEngine('Scopes that a later decision or the operator took away', (database)
     await expectTokenError(await refresh(narrow), 'invalid_grant');
   });
 
-  it('O40 stay with Deny and with Allow without a scope, and the page says so', async () => {
+  it('O40 stay with Cancel and with Allow without a scope, and the page says so', async () => {
     for (const decision of ['deny', 'approve']) {
       app().clock.advance(61_000);
       const visitor = new Browser(app());
       const page = await visitor.signIn(authorizeLink(client, { scope: ALL.join(' ') }), user);
-      expect(page.html).toContain('If you choose Deny or clear everything, nothing changes.');
+      expect(page.html).toContain('If you choose Cancel or clear everything, nothing changes.');
       await visitor.submit(page, '/oauth/authorize/decision', { decision, scope: [] });
     }
     expect(await publish(tokens)).toBe(201);

@@ -108,11 +108,11 @@ export const CONSENT: Topic = {
   title: 'Consent, session and forms',
   rules: {
     O25: {
-      rule: 'The consent page shows the app, the host (or private-use scheme) of its redirect URI, the signed-in user with a masked phone, each requested scope as a sentence with a checkbox, and where access can be removed later. Markup in names is escaped.',
+      rule: 'The consent page shows the app, the host of its redirect URI (for a private-use scheme, the name of the app), the signed-in user with a masked phone, each requested scope as a sentence with a checkbox, and where access can be removed later. Markup in names is escaped.',
       source: 'OAuth 2.1 draft §7.9',
     },
     O26: {
-      rule: 'Allow and Deny are submit buttons of one form. The Enter key presses Allow, never Deny (O166 delays it). No page requires JavaScript; only the consent page has a script.',
+      rule: 'Allow and Cancel are submit buttons of one form, visible without scrolling at 375 × 667 pixels with four scopes. The Enter key presses Allow, never Cancel (O166 delays it). No page requires JavaScript; only the consent page has a script.',
       source: 'own',
     },
     O27: {
@@ -152,7 +152,7 @@ export const CONSENT: Topic = {
       source: 'own',
     },
     O36: {
-      rule: 'Deny redirects with `access_denied`.',
+      rule: 'Cancel redirects with `access_denied`.',
       source: 'RFC 6749 §4.1.2.1',
     },
     O37: {
@@ -168,7 +168,7 @@ export const CONSENT: Topic = {
       source: 'RFC 9700 §4.1.3',
     },
     O40: {
-      rule: "The server asks for consent every time, whatever the user granted before. The checkboxes show the user's previous choice; scopes that are new to the user are selected. With Allow, the user's earlier grants to the app lose the scopes that were requested now and not allowed, at once; a grant without any other scope ends. Deny, and Allow without a scope, change nothing.",
+      rule: "The server asks for consent every time, whatever the user granted before. The checkboxes show the user's previous choice; scopes that are new to the user are selected. With Allow, the user's earlier grants to the app lose the scopes that were requested now and not allowed, at once; a grant without any other scope ends. Cancel, and Allow without a scope, change nothing.",
       source: 'RFC 8252 §8.6',
     },
     O41: {

@@ -19,7 +19,7 @@ export class SwaggerUi {
   }
 
   /** Clicks both Authorize buttons of Swagger UI, signs in and decides in the pop-up window. */
-  async authorize(user: Pick<UserWithPhone, 'phone'>, decision: 'Allow' | 'Deny'): Promise<void> {
+  async authorize(user: Pick<UserWithPhone, 'phone'>, decision: 'Allow' | 'Cancel'): Promise<void> {
     await this.page.getByRole('button', { name: 'Authorize', exact: true }).click();
     const opening = this.page.waitForEvent('popup');
     // The accessible name of the Authorize button in the dialog.

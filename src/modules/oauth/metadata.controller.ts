@@ -3,6 +3,7 @@ import {
   ApiOkResponse,
   ApiOperation,
   ApiProperty,
+  ApiPropertyOptional,
   type ApiPropertyOptions,
   ApiSchema,
   ApiTags,
@@ -91,6 +92,12 @@ class MetadataResponse {
 
   @ApiProperty(url('/docs', 'Documentation for developers.'))
   service_documentation: string;
+
+  @ApiPropertyOptional({ format: 'uri', description: 'Privacy policy of the network.' })
+  op_policy_uri?: string;
+
+  @ApiPropertyOptional({ format: 'uri', description: 'Terms of the network.' })
+  op_tos_uri?: string;
 }
 
 @Public()
@@ -111,6 +118,7 @@ export class MetadataController {
   @ApiOkResponse({ type: MetadataResponse })
   metadata(): MetadataResponse {
     const issuer = this.config.publicUrl;
+    const { privacyUrl, termsUrl } = this.config.brand;
     return {
       issuer,
       authorization_endpoint: `${issuer}/oauth/authorize`,
@@ -129,6 +137,8 @@ export class MetadataController {
       ui_locales_supported: LANGUAGES,
       authorization_response_iss_parameter_supported: true,
       service_documentation: `${issuer}/docs`,
+      ...(privacyUrl !== undefined && { op_policy_uri: privacyUrl }),
+      ...(termsUrl !== undefined && { op_tos_uri: termsUrl }),
     };
   }
 }

@@ -20,6 +20,9 @@ export const en = {
     network: 'Neighbourhood network',
     error: 'Error:',
     problem: 'There is a problem',
+    privacy: 'Privacy',
+    terms: 'Terms',
+    support: 'Help',
   },
   signIn: {
     toApp: (app: string) => markup`to continue to <strong><bdi>${app}</bdi></strong>`,
@@ -60,12 +63,12 @@ export const en = {
     lastCodeWorks: 'The last code we sent still works.',
   },
   sms: {
-    oneTimePassword: (password: string, seconds: number) =>
-      `${password} is your sign-in code. It expires in ${formatDuration(seconds, LOCALE)}. Never share it with anyone.`,
+    oneTimePassword: (password: string, network: string, seconds: number) =>
+      `${password} is your ${network} code. It expires in ${formatDuration(seconds, LOCALE)}. Never share it with anyone.`,
   },
   currentUser: {
     signedInAs: 'Signed in as',
-    notYou: 'Not you?',
+    notYou: 'Switch account',
   },
   consent: {
     title: 'Allow access?',
@@ -75,7 +78,8 @@ export const en = {
     permissions: (app: string) => markup`<bdi>${app}</bdi> will be able to:`,
     permissionsHint: "Clear anything you don't want to share.",
     earlierGrantHint:
-      'You allowed this app before. If you choose Allow, it loses what you clear here at once. If you choose Deny or clear everything, nothing changes.',
+      'You allowed this app before. If you choose Allow, it loses what you clear here at once. If you choose Cancel or clear everything, nothing changes.',
+    details: 'What it cannot do, and for how long',
     neverTitle: 'It will never be able to:',
     never: [
       'See your phone number',
@@ -89,9 +93,9 @@ export const en = {
     removeTitle: 'Changed your mind?',
     removeHint: (path: string, url: string) =>
       markup`You can remove access at any time at <a href="${path}">${url}</a>.`,
-    deny: 'Deny',
+    deny: 'Cancel',
     allow: 'Allow',
-    footer: 'If you did not open this page from an app, choose Deny.',
+    footer: 'If you did not open this page from an app, choose Cancel.',
   },
   apps: {
     title: 'Connected apps',

@@ -18,6 +18,9 @@ export const es: Catalogue = {
     network: 'Red vecinal',
     error: 'Error:',
     problem: 'Hay un problema',
+    privacy: 'Privacidad',
+    terms: 'Condiciones',
+    support: 'Ayuda',
   },
   signIn: {
     toApp: (app) => markup`para continuar en <strong><bdi>${app}</bdi></strong>`,
@@ -60,12 +63,12 @@ export const es: Catalogue = {
   },
   sms: {
     /** Avoids "código" and "sesión": GSM 03.38 has no "ó", and one such letter doubles the price of a message. */
-    oneTimePassword: (password, seconds) =>
-      `Use ${password} para entrar en su cuenta. Sirve durante ${formatDuration(seconds, LOCALE)}. No se lo diga a nadie.`,
+    oneTimePassword: (password, network, seconds) =>
+      `Use ${password} para entrar en ${network}. Sirve durante ${formatDuration(seconds, LOCALE)}. No se lo diga a nadie.`,
   },
   currentUser: {
     signedInAs: 'Sesión iniciada como',
-    notYou: '¿No es usted?',
+    notYou: 'Cambiar de cuenta',
   },
   consent: {
     title: '¿Permitir el acceso?',
@@ -75,7 +78,8 @@ export const es: Catalogue = {
     permissions: (app) => markup`<bdi>${app}</bdi> podrá:`,
     permissionsHint: 'Desmarque lo que no quiera compartir.',
     earlierGrantHint:
-      'Ya permitió el acceso a esta aplicación. Si elige Permitir, pierde de inmediato lo que desmarque aquí. Si elige Denegar o desmarca todo, no cambia nada.',
+      'Ya permitió el acceso a esta aplicación. Si elige Permitir, pierde de inmediato lo que desmarque aquí. Si elige Cancelar o desmarca todo, no cambia nada.',
+    details: 'Qué no podrá hacer y durante cuánto tiempo',
     neverTitle: 'Nunca podrá:',
     never: [
       'Ver su número de teléfono',
@@ -89,9 +93,9 @@ export const es: Catalogue = {
     removeTitle: '¿Ha cambiado de opinión?',
     removeHint: (path, url) =>
       markup`Puede retirar el acceso en cualquier momento en <a href="${path}">${url}</a>.`,
-    deny: 'Denegar',
+    deny: 'Cancelar',
     allow: 'Permitir',
-    footer: 'Si no abrió esta página desde una aplicación, elija Denegar.',
+    footer: 'Si no abrió esta página desde una aplicación, elija Cancelar.',
   },
   apps: {
     title: 'Aplicaciones conectadas',

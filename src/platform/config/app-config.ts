@@ -1,4 +1,5 @@
 import { type DynamicModule, Global, Module } from '@nestjs/common';
+import { brandOf } from './brand.js';
 import { databaseTls } from './database-tls.js';
 import { parseDatabaseUrl } from './database-url.js';
 import type { Env } from './env.js';
@@ -63,6 +64,7 @@ export class AppConfig {
   readonly publicUrl;
   /** Base URL of permalinks, without a trailing slash. */
   readonly siteUrl;
+  readonly brand;
   readonly database;
   readonly demo;
   /** The public app of the documentation's "Authorize" button. */
@@ -91,6 +93,7 @@ export class AppConfig {
     };
     this.publicUrl = env.PUBLIC_URL ?? `http://localhost:${env.PORT}`;
     this.siteUrl = env.SITE_URL ?? this.publicUrl;
+    this.brand = brandOf(env);
     const address = parseDatabaseUrl(env.DATABASE_URL);
     this.database = {
       address,

@@ -168,6 +168,49 @@ const service = {
   ),
 };
 
+const brand = {
+  NETWORK_NAME: documented(
+    z
+      .string()
+      .max(40, 'must have at most 40 characters')
+      .refine(
+        (name) => !/[\p{C}\p{Zl}\p{Zp}]/u.test(name),
+        'must be one line of visible characters',
+      )
+      .optional(),
+    'Name of the network, on pages, in text messages and in the documentation. Default: "Neighbourhood network", in the language of the page.',
+    'Every production installation.',
+  ),
+  NETWORK_LOGO: documented(
+    z.string().optional(),
+    'Path of the logo: PNG or SVG, square, at most 256 kB. The service reads it at start and serves it from its own origin. Default: a house.',
+    'Every production installation.',
+  ),
+  NETWORK_COLOR: documented(
+    z
+      .string()
+      .regex(/^#[0-9a-f]{6}$/i, 'must be a colour such as #0d5c4d')
+      .optional(),
+    'Colour of buttons and links, such as `#0d5c4d`, with a contrast of at least 4.5 to the light background (WCAG AA). Dark pages use a lighter colour of the same hue.',
+    'Every production installation.',
+  ),
+  PRIVACY_URL: documented(
+    address.optional(),
+    'Privacy policy of the network: linked on each page, and `op_policy_uri` of the metadata.',
+    'Every production installation.',
+  ),
+  TERMS_URL: documented(
+    address.optional(),
+    'Terms of the network: linked on each page, and `op_tos_uri` of the metadata.',
+    'Every production installation.',
+  ),
+  SUPPORT_URL: documented(
+    address.optional(),
+    'Where users get help: linked on each page.',
+    'Every production installation.',
+  ),
+};
+
 const database = {
   DATABASE_URL: documented(
     z.string().superRefine(parsedBy(parseDatabaseUrl)).default('sqlite:./data/service.sqlite'),
@@ -371,6 +414,7 @@ const retention = {
 /** The variables in the groups and the order of `.env.example` and docs/configuration.md, which are generated from them. */
 export const ENV_GROUPS = {
   Service: service,
+  'Identity of the network': brand,
   Database: database,
   'Text messages': messages,
   'One-time passwords': signIn,
@@ -382,6 +426,7 @@ export const ENV_GROUPS = {
 /** All environment variables. This schema requires none; `loadConfig` requires some in production and for some SMS senders. */
 export const envSchema = z.object({
   ...service,
+  ...brand,
   ...database,
   ...messages,
   ...signIn,

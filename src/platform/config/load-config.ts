@@ -1,4 +1,5 @@
 import { AppConfig } from './app-config.js';
+import { brandOf } from './brand.js';
 import { databaseTls, readFile } from './database-tls.js';
 import { parseDatabaseUrl } from './database-url.js';
 import { envSchema, type Env } from './env.js';
@@ -60,6 +61,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): AppCon
   const further = [
     ...missingVariableProblems(env),
     ...productionProblems(env),
+    ...brandProblems(env),
     // They depend on both variables.
     ...(invalid.has('DATABASE_URL') || invalid.has('DATABASE_SSL') ? [] : databaseTlsProblems(env)),
   ];
@@ -94,6 +96,22 @@ function readSecretFiles(given: NodeJS.ProcessEnv): string[] {
     }
   }
   return problems;
+}
+
+function brandProblems(env: Env): string[] {
+  // One at a time, so that each invalid variable is reported.
+  const { NETWORK_LOGO, NETWORK_COLOR } = env;
+  return [
+    { ...env, NETWORK_LOGO: undefined, NETWORK_COLOR },
+    { ...env, NETWORK_LOGO, NETWORK_COLOR: undefined },
+  ].flatMap((variables) => {
+    try {
+      brandOf(variables);
+      return [];
+    } catch (error) {
+      return [(error as Error).message];
+    }
+  });
 }
 
 function databaseTlsProblems(env: Env): string[] {

@@ -89,6 +89,22 @@ inChromium('Consent page', {}, (chrome) => {
     },
   );
 
+  it.each([
+    [375, 667],
+    [1280, 800],
+  ])(
+    'O26 shows both buttons without scrolling at %i × %i, with four scopes',
+    async (width, height) => {
+      const page = await newPage({ viewport: { width, height } });
+      await open(page, await addClient('confidential'));
+      await chrome.signIn(page, user);
+      for (const name of ['Allow', 'Cancel']) {
+        const box = await page.getByRole('button', { name }).boundingBox();
+        expect(box && box.y + box.height).toBeLessThanOrEqual(height);
+      }
+    },
+  );
+
   it('excludes a cleared scope from the token', async () => {
     const client = await addClient('public');
     const page = await newPage();
@@ -101,7 +117,7 @@ inChromium('Consent page', {}, (chrome) => {
     expect(scope).toBe('profile.read posts.read analytics.read');
   });
 
-  it('C143 redirects with access_denied after Deny, with the keyboard only', async () => {
+  it('C143 redirects with access_denied after Cancel, with the keyboard only', async () => {
     const page = await newPage({ javaScriptEnabled: true });
     await open(page, await addClient('confidential'));
     await tabTo(page, '[name=phone]');
@@ -197,7 +213,7 @@ inChromium('Consent page', {}, (chrome) => {
       expect((await redirectOf(page)).has('code')).toBe(true);
     });
 
-    it('O166 accepts Deny at once', async () => {
+    it('O166 accepts Cancel at once', async () => {
       const page = await openConsent();
       await page.click('[value=deny]', { timeout: 500 });
       expect((await redirectOf(page)).get('error')).toBe('access_denied');
@@ -250,6 +266,7 @@ inChromium('Consent page', {}, (chrome) => {
       await inspect('code-error');
       await page.fill('[name=code]', await app().sms.password(user.phone));
       await page.click(VERIFY_BUTTON);
+      await page.getByText(words.consent.details).click();
       await page.getByText(words.consent.neverTitle).waitFor();
       await inspect('consent');
       await page.goto(new URL('/oauth/authorize', app().baseUrl).href);

@@ -75,8 +75,8 @@ inChromium('Swagger UI', { env: { DEMO: '1' } }, (chrome) => {
     });
   });
 
-  it('O147 shows an error after Deny and has no token', async () => {
-    await docs.authorize(ben, 'Deny');
+  it('O147 shows an error after Cancel and has no token', async () => {
+    await docs.authorize(ben, 'Cancel');
     const errors = docs.dialog.locator('.errors');
     await expect.poll(() => errors.count()).toBe(1);
     expect(await errors.innerText()).toContain('The user denied access.');

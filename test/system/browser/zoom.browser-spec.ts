@@ -63,7 +63,7 @@ inChromium('Pages at 400 % zoom', {}, (chrome) => {
       await page.keyboard.type(await app().sms.password(user.phone));
       await tabToVisible(page, 'form[action$="/verify"] button');
       await page.keyboard.press('Enter');
-      await page.getByText(words.consent.neverTitle).waitFor();
+      await page.getByText(words.consent.details).waitFor();
       await expectUsable(page);
       await tabToVisible(page, '[value="posts.write"]');
       await page.keyboard.press('Space');

@@ -84,8 +84,8 @@ inChromium('Swagger UI on a partner site', {}, (chrome) => {
     expect(await statusOfMe(app(), access_token)).toBe(401);
   });
 
-  it('O36 shows an error after Deny', async () => {
-    await partner.authorize(user, 'Deny');
+  it('O36 shows an error after Cancel', async () => {
+    await partner.authorize(user, 'Cancel');
     const errors = partner.dialog.locator('.errors');
     await expect.poll(() => errors.count()).toBe(1);
     expect(await errors.innerText()).toContain('The user denied access.');

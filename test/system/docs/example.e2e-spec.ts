@@ -144,7 +144,7 @@ onOneEngine('Example app with the demo', (database) => {
     expect(result).not.toContain('Published');
   });
 
-  it('shows access_denied after Deny', async () => {
+  it('shows access_denied after Cancel', async () => {
     example = await Example.start({ ISSUER: service.baseUrl });
     const result = await runFlow(example, service, [['decision', 'deny']]);
     expect(result).toContain('access_denied');

@@ -57,7 +57,7 @@ export class AccountSignInController {
     await this.flows.verify(this.flowOfForm(request), request, response);
   }
 
-  /** Handles "Not you?": ends the session and redirects to the same page, which then starts a sign-in. */
+  /** Handles "Switch account": ends the session and redirects to the same page, which then starts a sign-in. */
   @BrowserForm()
   @Post('sign-out')
   async signOut(@Req() request: Request, @Res() response: Response): Promise<void> {

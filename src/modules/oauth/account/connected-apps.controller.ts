@@ -85,7 +85,7 @@ export class ConnectedAppsController {
     const app = await this.connected.find(session.user.id, clientId);
     if (!app) throw notConnected();
     const { user, binding } = session;
-    // With `next`, "Not you?" returns to this page.
+    // With `next`, "Switch account" returns to this page.
     const withNext = { user, binding: { ...binding, next: clientId } };
     this.pages.sendConnectedAppPage(response, withNext, app);
   }

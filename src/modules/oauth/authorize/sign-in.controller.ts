@@ -57,7 +57,7 @@ export class SignInController {
     await this.flows.verify(this.flow(pending, request), request, response);
   }
 
-  /** Handles "Not you?": ends the session and shows the sign-in page of the same authorization request. */
+  /** Handles "Switch account": ends the session and shows the sign-in page of the same authorization request. */
   @BrowserForm()
   @Post('sign-out')
   async signOut(@Req() request: Request, @Res() response: Response): Promise<void> {

@@ -109,7 +109,7 @@ export class OAuthPages {
       ...binding,
       uiLocale: requestedLanguage(response.req),
       appName: app.name,
-      redirectHost: displayedRedirect(redirectUri),
+      redirectHost: returnsTo(redirectUri, app.name),
       user: { id: user.id, ...maskedUser(user) },
       ...choice,
       lifetimes: this.config.lifetimes,
@@ -194,9 +194,10 @@ function signInView(response: Response, { binding, app, path = AUTHORIZE_PATH }:
 }
 
 /** The host of a redirect URI, or its scheme if it is a private-use URI. */
-function displayedRedirect(redirectUri: string): string {
+/** The host to which the browser returns. A private-use scheme opens the app itself. */
+function returnsTo(redirectUri: string, appName: string): string {
   const { protocol, host } = new URL(redirectUri);
-  return protocol === 'https:' || protocol === 'http:' ? host : protocol;
+  return protocol === 'https:' || protocol === 'http:' ? host : appName;
 }
 
 /** Masks the phone, because other people may see the screen. */

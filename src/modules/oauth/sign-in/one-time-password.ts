@@ -21,8 +21,9 @@ export function parseOneTimePassword(typed: string): string | undefined {
 export function oneTimePasswordMessage(
   password: string,
   language: Language,
-  { otp, publicUrl }: Pick<AppConfig, 'otp' | 'publicUrl'>,
+  { brand, otp, publicUrl }: Pick<AppConfig, 'brand' | 'otp' | 'publicUrl'>,
 ): string {
-  const text = CATALOGUES[language].sms.oneTimePassword(password, otp.seconds);
+  const { layout, sms } = CATALOGUES[language];
+  const text = sms.oneTimePassword(password, brand.name ?? layout.network, otp.seconds);
   return `${text}\n\n@${new URL(publicUrl).hostname} #${password}`;
 }

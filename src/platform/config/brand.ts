@@ -1,0 +1,122 @@
+import { readFileSync } from 'node:fs';
+import type { Env } from './env.js';
+
+/** The identity of the network, on pages, in text messages and in the documentation. */
+export interface Brand {
+  /** Undefined for a name of its own in each language of the pages. */
+  name: string | undefined;
+  /** Undefined for the default picture. The content is base64. */
+  logo: { type: 'image/png' | 'image/svg+xml'; content: string } | undefined;
+  colors: BrandColors | undefined;
+  privacyUrl: string | undefined;
+  termsUrl: string | undefined;
+  supportUrl: string | undefined;
+}
+
+/** Hexadecimal colours of buttons and links, on light and on dark pages. `strong` is for hover, `on` for text on the colour. */
+export interface BrandColors {
+  light: { accent: string; strong: string; on: string };
+  dark: { accent: string; strong: string; on: string };
+}
+
+/** @throws Error with the name of the variable and the problem */
+export function brandOf(env: Env): Brand {
+  return {
+    name: env.NETWORK_NAME,
+    logo: env.NETWORK_LOGO === undefined ? undefined : readLogo(env.NETWORK_LOGO),
+    colors: env.NETWORK_COLOR === undefined ? undefined : colorsOf(env.NETWORK_COLOR),
+    privacyUrl: env.PRIVACY_URL,
+    termsUrl: env.TERMS_URL,
+    supportUrl: env.SUPPORT_URL,
+  };
+}
+
+const MAX_LOGO_BYTES = 262_144;
+const PNG_SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
+
+function readLogo(path: string): NonNullable<Brand['logo']> {
+  let bytes: Buffer;
+  try {
+    bytes = readFileSync(path);
+  } catch (error) {
+    throw new Error(`NETWORK_LOGO: the file ${path} cannot be read: ${(error as Error).message}`, {
+      cause: error,
+    });
+  }
+  if (bytes.length > MAX_LOGO_BYTES)
+    throw new Error(
+      `NETWORK_LOGO: the file ${path} has ${bytes.length} bytes; use at most ${MAX_LOGO_BYTES}`,
+    );
+  const content = bytes.toString('base64');
+  if (bytes.subarray(0, PNG_SIGNATURE.length).equals(PNG_SIGNATURE))
+    return { type: 'image/png', content };
+  if (
+    /^\uFEFF?\s*(<\?xml[^>]*>\s*|<!--.*?-->\s*|<!DOCTYPE[^>]*>\s*)*<svg[\s>]/s.test(
+      bytes.toString(),
+    )
+  )
+    return { type: 'image/svg+xml', content };
+  throw new Error(`NETWORK_LOGO: the file ${path} is neither PNG nor SVG`);
+}
+
+type Rgb = [red: number, green: number, blue: number];
+
+const WHITE: Rgb = [255, 255, 255];
+const BLACK: Rgb = [0, 0, 0];
+/** The darkest background of light pages, and the lightest of dark ones (`style.css`). */
+const LIGHT_GROUND: Rgb = [0xf3, 0xf5, 0xf1];
+const DARK_GROUND: Rgb = [0x1f, 0x2a, 0x28];
+const DARK_TEXT: Rgb = [0x0f, 0x15, 0x13];
+/** WCAG 2.2, success criterion 1.4.3 (AA). */
+const MIN_CONTRAST = 4.5;
+
+function colorsOf(color: string): BrandColors {
+  const accent = rgbOf(color);
+  const contrast = contrastOf(accent, LIGHT_GROUND);
+  if (contrast < MIN_CONTRAST)
+    throw new Error(
+      `NETWORK_COLOR: ${color} has a contrast of ${contrast.toFixed(1)} to the background of the pages, but WCAG AA needs ${MIN_CONTRAST}; choose a darker colour`,
+    );
+  // The same hue, as light as dark pages need.
+  let light = accent;
+  for (let part = 0.1; contrastOf(light, DARK_GROUND) < MIN_CONTRAST + 1; part += 0.1)
+    light = mixed(accent, WHITE, Math.min(part, 1));
+  return {
+    light: { accent: hexOf(accent), strong: hexOf(mixed(accent, BLACK, 0.3)), on: '#ffffff' },
+    dark: {
+      accent: hexOf(light),
+      strong: hexOf(mixed(light, WHITE, 0.4)),
+      on: hexOf(DARK_TEXT),
+    },
+  };
+}
+
+function rgbOf(hex: string): Rgb {
+  const value = Number.parseInt(hex.slice(1), 16);
+  return [value >> 16, (value >> 8) & 255, value & 255];
+}
+
+function hexOf(color: Rgb): string {
+  return `#${color.map((part) => Math.round(part).toString(16).padStart(2, '0')).join('')}`;
+}
+
+function mixed(color: Rgb, other: Rgb, part: number): Rgb {
+  return color.map((value, index) => value + ((other[index] ?? 0) - value) * part) as Rgb;
+}
+
+/** The contrast ratio of WCAG 2.2, from 1 to 21. */
+function contrastOf(one: Rgb, other: Rgb): number {
+  const [darker, lighter] = [luminanceOf(one), luminanceOf(other)].toSorted((a, b) => a - b) as [
+    number,
+    number,
+  ];
+  return (lighter + 0.05) / (darker + 0.05);
+}
+
+function luminanceOf([red, green, blue]: Rgb): number {
+  const linear = (part: number): number => {
+    const share = part / 255;
+    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+  };
+  return 0.2126 * linear(red) + 0.7152 * linear(green) + 0.0722 * linear(blue);
+}
