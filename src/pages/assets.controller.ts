@@ -67,7 +67,9 @@ export class AssetsController {
 
 /** CSS that replaces the custom properties of style.css. */
 function customColors({ light, dark }: BrandColors): string {
-  const properties = ({ accent, strong, on }: BrandColors['light']): string =>
-    `:root { --accent: ${accent}; --accent-strong: ${strong}; --on-accent: ${on}; }`;
   return `\n${properties(light)}\n@media (prefers-color-scheme: dark) { ${properties(dark)} }\n`;
+}
+
+function properties({ accent, strong, on }: BrandColors['light']): string {
+  return `:root { --accent: ${accent}; --accent-strong: ${strong}; --on-accent: ${on}; }`;
 }

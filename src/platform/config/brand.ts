@@ -114,9 +114,10 @@ function contrastOf(one: Rgb, other: Rgb): number {
 }
 
 function luminanceOf([red, green, blue]: Rgb): number {
-  const linear = (part: number): number => {
-    const share = part / 255;
-    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
-  };
   return 0.2126 * linear(red) + 0.7152 * linear(green) + 0.0722 * linear(blue);
+}
+
+function linear(part: number): number {
+  const share = part / 255;
+  return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
 }
