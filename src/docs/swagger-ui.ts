@@ -15,8 +15,6 @@ const SERVED_PATHS: ReadonlySet<string> = new Set([
   '/docs/errors',
   GUIDE_PATH,
   ...[
-    'favicon-16x16.png',
-    'favicon-32x32.png',
     'oauth2-redirect.html',
     'oauth2-redirect.js',
     'swagger-ui.css',

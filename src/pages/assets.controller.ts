@@ -57,6 +57,14 @@ export class AssetsController {
     response.type(logo.type).send(Buffer.from(logo.content, 'base64'));
   }
 
+  /** Keeps search engines away from pages that are useless to them (RFC 9309). */
+  @Get('robots.txt')
+  @Header('Content-Type', 'text/plain; charset=utf-8')
+  @Header('Cache-Control', CACHE_FOR_ONE_HOUR)
+  robots(): string {
+    return 'User-agent: *\nDisallow: /account\nDisallow: /dev/\nDisallow: /oauth/\n';
+  }
+
   @Get('favicon.ico')
   @Redirect()
   @Header('Cache-Control', CACHE_FOR_ONE_HOUR)

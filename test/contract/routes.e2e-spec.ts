@@ -95,6 +95,7 @@ const PUBLIC_ROUTES = [
   'GET /oauth/authorize/{*path}',
   'GET /post/:id',
   'GET /readyz',
+  'GET /robots.txt',
   'OPTIONS /oauth/revoke',
   'OPTIONS /oauth/token',
   'POST /account/apps/revoke',

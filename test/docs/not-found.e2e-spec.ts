@@ -49,4 +49,9 @@ onOneEngine('Unknown addresses', (database) => {
     expect([docs.status, docs.location]).toEqual([301, '/docs']);
     expect((await open('/docs')).status).toBe(200);
   });
+
+  it('do not include robots.txt, which keeps search engines away from forms and the API', async () => {
+    const robots = await (await app().fetch('/robots.txt')).text();
+    expect(robots).toBe('User-agent: *\nDisallow: /account\nDisallow: /dev/\nDisallow: /oauth/\n');
+  });
 });

@@ -50,11 +50,9 @@ function readLogo(path: string): NonNullable<Brand['logo']> {
   const content = bytes.toString('base64');
   if (bytes.subarray(0, PNG_SIGNATURE.length).equals(PNG_SIGNATURE))
     return { type: 'image/png', content };
-  if (
-    /^\uFEFF?\s*(<\?xml[^>]*>\s*|<!--.*?-->\s*|<!DOCTYPE[^>]*>\s*)*<svg[\s>]/s.test(
-      bytes.toString(),
-    )
-  )
+  const text = bytes.toString().trimStart();
+  // A declaration or a comment may come first.
+  if (/^<(svg|\?xml|!)/.test(text) && text.includes('<svg'))
     return { type: 'image/svg+xml', content };
   throw new Error(`NETWORK_LOGO: the file ${path} is neither PNG nor SVG`);
 }

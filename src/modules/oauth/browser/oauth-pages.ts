@@ -193,7 +193,6 @@ function signInView(response: Response, { binding, app, path = AUTHORIZE_PATH }:
   return { ...binding, uiLocale: requestedLanguage(response.req), path, appName: app?.name };
 }
 
-/** The host of a redirect URI, or its scheme if it is a private-use URI. */
 /** The host to which the browser returns. A private-use scheme opens the app itself. */
 function returnsTo(redirectUri: string, appName: string): string {
   const { protocol, host } = new URL(redirectUri);
