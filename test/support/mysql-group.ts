@@ -1,5 +1,9 @@
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { mkdir, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { serverPid } from './server-by-command.js';
 import { runSql } from './sql.js';
@@ -9,6 +13,26 @@ const MEMBERS = 3;
 /** The states of members that are in the group or joining it. */
 const PRESENT_STATES = new Set(['ONLINE', 'RECOVERING']);
 const MEMBERSHIP_CHANGES = `SELECT data FROM performance_schema.error_log WHERE data LIKE '%Group membership changed to%'`;
+
+/** A folder that exists while a test file uses the group: test files run in parallel, and one of them kills members. */
+const LOCK = join(tmpdir(), 'platform-mysql-group.lock');
+/** The longest time that a test file needs the group, and the timeout of hooks that wait for it. */
+export const GROUP_TIMEOUT_MS = 900_000;
+
+/** Takes the lock over from a run that ended without releasing it. */
+async function lockGroup(): Promise<void> {
+  for (;;) {
+    try {
+      await mkdir(LOCK);
+      return;
+    } catch {
+      const locked = await stat(LOCK).catch(() => undefined);
+      if (locked && Date.now() - locked.mtimeMs > GROUP_TIMEOUT_MS)
+        await rm(LOCK, { recursive: true, force: true });
+      else await sleep(1000);
+    }
+  }
+}
 
 /** A member as the group reports it. */
 interface GroupMember {
@@ -29,6 +53,7 @@ export class MysqlGroup {
    * @param command supports `start`, `status` and `rejoin PORT`; the first two print port, state and role of each member
    */
   static async start(command: string): Promise<MysqlGroup> {
+    await lockGroup();
     const running = await listMembers(command, 'status').catch(() => []);
     const members = running.length > 0 ? running : await startGroup(command);
     const group = new MysqlGroup(command, await portsOf(members));
@@ -39,6 +64,11 @@ export class MysqlGroup {
       if (!presentPorts.includes(port)) await run(command, ['rejoin', String(port)]);
     await group.waitUntilOnline();
     return group;
+  }
+
+  /** Lets the next test file use the group. */
+  async release(): Promise<void> {
+    await rm(LOCK, { recursive: true, force: true });
   }
 
   /** A `DATABASE_URL` with all members, the primary last. */

@@ -4,7 +4,7 @@ import { cleanUp } from '../../support/background.js';
 import { IsNull } from 'typeorm';
 import { AuthorizationCode } from '../../../src/modules/oauth/tokens/token.entities.js';
 import { Member } from '../../support/member.js';
-import { MysqlGroup } from '../../support/mysql-group.js';
+import { GROUP_TIMEOUT_MS, MysqlGroup } from '../../support/mysql-group.js';
 import { startService, type StartedService } from '../../support/service-process.js';
 import { rateLimits, type TestApp, UNLIMITED } from '../../support/test-app.js';
 import { IdempotentPublishLoad } from '../idempotency/idempotent-publish-load.js';
@@ -50,11 +50,12 @@ describe.skipIf(COMMAND === '')('Database group with a killed primary', () => {
     };
     served = await startService({ url: await group.url(DATABASE), env });
     ({ app } = served);
-  }, 180_000);
+  }, GROUP_TIMEOUT_MS);
   afterAll(() =>
     cleanUp(
       () => served?.stop(),
       () => group?.dropDatabase(DATABASE),
+      () => group?.release(),
     ),
   );
 

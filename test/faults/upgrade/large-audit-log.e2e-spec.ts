@@ -8,7 +8,7 @@ import { Cluster } from '../../support/cluster.js';
 import { CommandLine } from '../../support/command-line.js';
 import { connect } from '../../support/database.js';
 import { newSmsFile } from '../../support/doubles.js';
-import { MysqlGroup } from '../../support/mysql-group.js';
+import { GROUP_TIMEOUT_MS, MysqlGroup } from '../../support/mysql-group.js';
 import { buildOfRelease, releasedDatabase, restore } from '../../support/released.js';
 import { startProcess } from '../../support/service-process.js';
 import { IdempotentPublishLoad } from '../idempotency/idempotent-publish-load.js';
@@ -40,12 +40,13 @@ describe.skipIf(COMMAND === '')('Upgrade of a large audit log on a database grou
     // Release 1.0.0 takes one host.
     const [, primary = ''] = /,([^,]*)$/.exec(await group.url(DATABASE)) ?? [];
     url = `mysql://root@${primary}`;
-  }, 180_000);
+  }, GROUP_TIMEOUT_MS);
   afterAll(() =>
     cleanUp(
       () => site?.stop(),
       () => dataSource?.destroy(),
       () => group?.dropDatabase(DATABASE),
+      () => group?.release(),
       () => rm(smsFile, { force: true }),
     ),
   );

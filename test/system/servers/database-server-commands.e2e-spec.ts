@@ -63,6 +63,7 @@ describe('Server group of TEST_GROUP_COMMAND', () => {
     const path = await command(GROUP_COMMAND);
     if (members !== undefined) await writeFile(join(folder, 'members'), `${members.join('\n')}\n`);
     const group = await MysqlGroup.start(path);
+    await group.release();
     expect((await calls()).filter((call) => call !== 'status')).toEqual(expected);
     // The primary is last.
     expect(await group.url('service')).toMatch(/^mysql:.*:3312,.*:3313,.*:3311\/service$/);
