@@ -86,7 +86,8 @@ export class UserAccess {
   }
 
   /**
-   * Changes the phone number of a user, and ends all access to the account: another person may have had the old number and signed in with it.
+   * Changes the phone number of a user, and ends all access to the account: another person may have had the old number and signed in
+   * with it.
    * @param phone E.164; null removes the number
    * @param options.reassign takes the number away from the user who has it, and ends all access to that account first
    * @param options.values further fields to change

@@ -117,7 +117,7 @@ export class OtpLimits {
 
   /**
    * Counts a message against the daily limit of messages to all phones, unless it is exceeded.
-   * @param isDecoy does the same work, but counts nothing
+   * @param isDecoy runs the same statements, but counts under a key on which no limit depends
    */
   countTowardsDailyTotal(isTrusted: boolean, isDecoy: boolean): Promise<CountResult> {
     const limit = this.dailyTotalFor(isTrusted);

@@ -167,12 +167,7 @@ export class OtpService {
     // The number may have been reassigned since the password was sent.
     if (user?.phone !== phone || !(await this.repository.consumeChallenge(tx, id, now)))
       return { outcome: 'no_valid_password' };
-    await this.devices.save(tx, {
-      browserHash,
-      phone,
-      signedInAt: now,
-      failures: 0,
-    });
+    await this.devices.save(tx, { browserHash, phone, signedInAt: now, failures: 0 });
     await this.repository.deleteFailures(tx, phone);
     await onSignIn(tx, user);
     return { outcome: 'verified', user };
