@@ -92,7 +92,7 @@ module.exports = {
         pathNot: [
           '\\.(spec|e2e-spec|db-spec|browser-spec)\\.ts$',
           '^src/(main|cli)\\.ts$',
-          '^src/pages/consent\\.js$',
+          '^src/pages/(code|consent|guide)\\.js$',
           '^tools/',
           '^examples/',
           '^(ormconfig|rolldown\\.config)\\.ts$',
@@ -190,6 +190,13 @@ module.exports = {
       to: { path: '^src/[^/]+\\.ts$', pathNot: '^src/app\\.module\\.ts$' },
     },
     {
+      name: 'client-alone',
+      comment: 'The client for partners has no dependencies, and runs in browsers.',
+      severity: 'error',
+      from: { path: '^clients/' },
+      to: { pathNot: '^clients/' },
+    },
+    {
       name: 'no-barrels',
       severity: 'error',
       from: {},
@@ -198,7 +205,10 @@ module.exports = {
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
-    exclude: { path: '^(dist|coverage)/' },
+    // The recipes and the generators have packages of their own, which only the system tests install.
+    exclude: {
+      path: '^(dist|coverage|clients/typescript/dist|examples/libraries|tools/generators)/',
+    },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
     enhancedResolveOptions: {

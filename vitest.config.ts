@@ -22,7 +22,7 @@ const COMMON = {
   testTimeout: 30_000,
   hookTimeout: 60_000,
   // The database engine of a test file that needs no particular one is selected by the hash of the file name plus this number.
-  provide: { engineShift: 0 },
+  provide: { engineShift: 0, usesEveryServer: true },
 };
 
 /** Tests import `dist`, the code that ships: it also loads faster, since no worker compiles it. */
@@ -52,6 +52,12 @@ const rules = ({ isWatching }: { isWatching: boolean }) => [
   },
 ];
 
+/** Tests on every server, in CI as well: statements whose types of columns depend on the server. */
+const ON_EVERY_SERVER = [
+  'test/database/*-spec.ts',
+  'test/cli/{app-revoke-all,grants,token-revoke}.e2e-spec.ts',
+];
+
 /** `npm run test:system`. Without `--quick`, it repeats the rules on the engines that `npm test` left out. */
 const system = [
   {
@@ -60,19 +66,27 @@ const system = [
       ...BUILT,
       name: 'system',
       include: ['test/system/**/*-spec.ts'],
-      // Races are only worth their time with many repetitions.
-      exclude: IS_QUICK ? ['test/system/{races,load}/**'] : [],
+      provide: { ...COMMON.provide, usesEveryServer: !IS_QUICK },
+      // Races are only worth their time with many repetitions. Code generators and JavaScript libraries are large downloads. The
+      // package of the client and changes of the document are checked by other tools, which start slowly.
+      exclude: IS_QUICK
+        ? [
+            'test/system/{races,load,generators,openapi}/**',
+            'test/system/libraries/javascript.e2e-spec.ts',
+            'test/system/clients/{typescript-package,typescript-restarts,swagger-ui}.e2e-spec.ts',
+          ]
+        : [],
     },
   },
-  { test: { ...COMMON, ...BUILT, name: 'databases', include: ['test/database/*-spec.ts'] } },
+  { test: { ...COMMON, ...BUILT, name: 'databases', include: ON_EVERY_SERVER } },
   ...(IS_QUICK ? [] : [1, 2]).map((engineShift) => ({
     test: {
       ...COMMON,
       ...BUILT,
       name: `rules on another engine (${engineShift})`,
       include: RULES,
-      exclude: [...NOT_RULES, 'test/{contract,database,docs,reliability}/**'],
-      provide: { engineShift },
+      exclude: [...NOT_RULES, ...ON_EVERY_SERVER, 'test/{contract,docs,reliability}/**'],
+      provide: { ...COMMON.provide, engineShift },
     },
   })),
 ];

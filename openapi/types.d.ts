@@ -13,9 +13,29 @@ export interface paths {
         };
         /**
          * Authorization server metadata
-         * @description RFC 8414.
+         * @description The endpoints and capabilities of the authorization server (RFC 8414), for OAuth clients that configure themselves.
          */
         get: operations["metadata"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/.well-known/oauth-protected-resource/dev/v1": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Protected resource metadata
+         * @description The authorization server and the scopes of the API (RFC 9728), for OAuth clients that configure themselves. The `resource_metadata` parameter of 401 and 403 responses has its URL.
+         */
+        get: operations["resourceMetadata"];
         put?: never;
         post?: never;
         delete?: never;
@@ -34,7 +54,10 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Delete a comment that the user wrote */
+        /**
+         * Delete a comment that the user wrote
+         * @description The comment can be on a post of another user, or on a deleted post. Replies to it remain.
+         */
         delete: operations["deleteComment"];
         options?: never;
         head?: never;
@@ -48,7 +71,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Retrieve the profile of the user who authorized the app */
+        /**
+         * Retrieve the profile of the user who authorized the app
+         * @description Store `id` to recognize the user; the other fields can change.
+         */
         get: operations["getMe"];
         put?: never;
         post?: never;
@@ -65,10 +91,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the user's posts, newest first */
+        /**
+         * List the user's posts, newest first
+         * @description The list includes posts of all apps. To read the whole list, follow `next` of the `Link` header until it is missing.
+         */
         get: operations["listPosts"];
         put?: never;
-        /** Publish a post on behalf of the user */
+        /**
+         * Publish a post on behalf of the user
+         * @description Each post counts against the monthly quota of the app, even if it is deleted later. With an `Idempotency-Key`, a retry after a lost response does not publish the post again.
+         */
         post: operations["createPost"];
         delete?: never;
         options?: never;
@@ -83,11 +115,17 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Retrieve one of the user's posts */
+        /**
+         * Retrieve one of the user's posts
+         * @description Posts of other users and deleted posts return 404.
+         */
         get: operations["getPost"];
         put?: never;
         post?: never;
-        /** Delete one of the user's posts */
+        /**
+         * Delete one of the user's posts
+         * @description A deleted post still counts against the quota. Deleting it again returns 404.
+         */
         delete: operations["deletePost"];
         options?: never;
         head?: never;
@@ -101,7 +139,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Retrieve the like and comment counts of one of the user's posts */
+        /**
+         * Retrieve the like and comment counts of one of the user's posts
+         * @description The comments include replies, but no deleted comments.
+         */
         get: operations["getPostAnalytics"];
         put?: never;
         post?: never;
@@ -118,10 +159,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the comments on one of the user's posts, newest first */
+        /**
+         * List the comments on one of the user's posts, newest first
+         * @description The list includes comments of all users, and replies. To read the whole list, follow `next` of the `Link` header until it is missing.
+         */
         get: operations["listComments"];
         put?: never;
-        /** Create a comment on one of the user's posts */
+        /**
+         * Create a comment on one of the user's posts
+         * @description With `parentId`, the comment is a reply to another comment on the post. With an `Idempotency-Key`, a retry after a lost response does not create the comment again.
+         */
         post: operations["createComment"];
         delete?: never;
         options?: never;
@@ -332,7 +379,7 @@ export interface components {
              */
             parentId?: string | null;
         };
-        /** @description The post to publish. At least one of title, content, images must be supplied. */
+        /** @description The post to publish. At least one of title, content, images must be supplied; null and empty lists do not count. */
         CreatePost: {
             /**
              * @description Headline. One line, not blank, without control characters.
@@ -365,12 +412,12 @@ export interface components {
              */
             tags?: string[] | null;
             /**
-             * @description Latitude of the post in degrees; requires longitude. If both are absent, the user's saved location is used.
+             * @description Latitude of the post in degrees, sent together with longitude. If both are absent, the user's saved location is used.
              * @example 37.7749
              */
             latitude?: number | null;
             /**
-             * @description Longitude of the post in degrees; requires latitude.
+             * @description Longitude of the post in degrees, sent together with latitude.
              * @example -122.4194
              */
             longitude?: number | null;
@@ -385,19 +432,7 @@ export interface components {
              * @enum {string|null}
              */
             visibility?: "public" | "neighborhood" | "private" | null;
-        } & (({
-            title: string | unknown[];
-        } | {
-            content: string | unknown[];
-        } | {
-            images: string | unknown[];
-        }) & ({
-            latitude: number;
-            longitude: number;
-        } | {
-            latitude?: null;
-            longitude?: null;
-        }));
+        };
         /** @description The published post: the fields of the request, and those that the server added. */
         CreatedPost: {
             /**
@@ -724,6 +759,47 @@ export interface components {
              */
             resetsAt: string;
         };
+        /** @description Metadata of the API as a protected resource (RFC 9728 §2). */
+        ResourceMetadata: {
+            /**
+             * Format: uri
+             * @description Resource identifier: the URL of the API.
+             * @example https://dev.example.com/dev/v1
+             */
+            resource: string;
+            /**
+             * @description The issuers of access tokens for the API.
+             * @example [
+             *       "https://dev.example.com"
+             *     ]
+             */
+            authorization_servers: string[];
+            /** @description All scopes. */
+            scopes_supported: ("profile.read" | "posts.read" | "posts.write" | "analytics.read")[];
+            /** @description How to send an access token (RFC 6750 §2). */
+            bearer_methods_supported: "header"[];
+            /**
+             * @description Name of the API, for users.
+             * @example Developer API
+             */
+            resource_name: string;
+            /**
+             * Format: uri
+             * @description Documentation for developers.
+             * @example https://dev.example.com/docs
+             */
+            resource_documentation: string;
+            /**
+             * Format: uri
+             * @description Privacy policy of the network.
+             */
+            resource_policy_uri?: string;
+            /**
+             * Format: uri
+             * @description Terms of the network.
+             */
+            resource_tos_uri?: string;
+        };
         /** @description Authorization server metadata (RFC 8414 §2). */
         ServerMetadata: {
             /**
@@ -928,6 +1004,44 @@ export interface operations {
             };
         };
     };
+    resourceMetadata: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Your own id for the request, for the log of the service: 1 to 64 letters, digits, dots, hyphens and underscores. Others are ignored. The response has another id. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+                /** @description ETag of a cached response. Returns 304 if the response has not changed. */
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Metadata of the API as a protected resource (RFC 9728 §2). */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["Public"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ResourceMetadata"];
+                };
+            };
+            /** @description The response has not changed since the one with this ETag. */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["Public"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
     deleteComment: {
         parameters: {
             query?: never;
@@ -983,8 +1097,8 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Private"];
                     /**
-                     * @description The challenge (RFC 6750 §3).
-                     * @example Bearer realm="dev", error="invalid_token", error_description="The access token is unknown or was revoked"
+                     * @description The challenge (RFC 6750 §3), with the URL of the metadata of the API (RFC 9728 §5.1).
+                     * @example Bearer realm="dev", error="invalid_token", error_description="The access token is unknown or was revoked", resource_metadata="https://api.example.com/.well-known/oauth-protected-resource/dev/v1"
                      */
                     "WWW-Authenticate": string;
                     [name: string]: unknown;
@@ -1001,8 +1115,8 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Private"];
                     /**
-                     * @description The challenge (RFC 6750 §3).
-                     * @example Bearer error="insufficient_scope", scope="posts.write"
+                     * @description The challenge (RFC 6750 §3), with the URL of the metadata of the API (RFC 9728 §5.1).
+                     * @example Bearer realm="dev", error="insufficient_scope", error_description="The access token lacks the scope posts.write", scope="posts.write", resource_metadata="https://api.example.com/.well-known/oauth-protected-resource/dev/v1"
                      */
                     "WWW-Authenticate": string;
                     [name: string]: unknown;
@@ -1142,8 +1256,8 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Private"];
                     /**
-                     * @description The challenge (RFC 6750 §3).
-                     * @example Bearer realm="dev", error="invalid_token", error_description="The access token is unknown or was revoked"
+                     * @description The challenge (RFC 6750 §3), with the URL of the metadata of the API (RFC 9728 §5.1).
+                     * @example Bearer realm="dev", error="invalid_token", error_description="The access token is unknown or was revoked", resource_metadata="https://api.example.com/.well-known/oauth-protected-resource/dev/v1"
                      */
                     "WWW-Authenticate": string;
                     [name: string]: unknown;
@@ -1160,8 +1274,8 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Private"];
                     /**
-                     * @description The challenge (RFC 6750 §3).
-                     * @example Bearer error="insufficient_scope", scope="profile.read"
+                     * @description The challenge (RFC 6750 §3), with the URL of the metadata of the API (RFC 9728 §5.1).
+                     * @example Bearer realm="dev", error="insufficient_scope", error_description="The access token lacks the scope profile.read", scope="profile.read", resource_metadata="https://api.example.com/.well-known/oauth-protected-resource/dev/v1"
                      */
                     "WWW-Authenticate": string;
                     [name: string]: unknown;
@@ -1277,8 +1391,8 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Private"];
                     /**
-                     * @description The challenge (RFC 6750 §3).
-                     * @example Bearer realm="dev", error="invalid_token", error_description="The access token is unknown or was revoked"
+                     * @description The challenge (RFC 6750 §3), with the URL of the metadata of the API (RFC 9728 §5.1).
+                     * @example Bearer realm="dev", error="invalid_token", error_description="The access token is unknown or was revoked", resource_metadata="https://api.example.com/.well-known/oauth-protected-resource/dev/v1"
                      */
                     "WWW-Authenticate": string;
                     [name: string]: unknown;
@@ -1295,8 +1409,8 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Private"];
                     /**
-                     * @description The challenge (RFC 6750 §3).
-                     * @example Bearer error="insufficient_scope", scope="posts.read"
+                     * @description The challenge (RFC 6750 §3), with the URL of the metadata of the API (RFC 9728 §5.1).
+                     * @example Bearer realm="dev", error="insufficient_scope", error_description="The access token lacks the scope posts.read", scope="posts.read", resource_metadata="https://api.example.com/.well-known/oauth-protected-resource/dev/v1"
                      */
                     "WWW-Authenticate": string;
                     [name: string]: unknown;
@@ -1405,8 +1519,8 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Private"];
                     /**
-                     * @description The challenge (RFC 6750 §3).
-                     * @example Bearer realm="dev", error="invalid_token", error_description="The access token is unknown or was revoked"
+                     * @description The challenge (RFC 6750 §3), with the URL of the metadata of the API (RFC 9728 §5.1).
+                     * @example Bearer realm="dev", error="invalid_token", error_description="The access token is unknown or was revoked", resource_metadata="https://api.example.com/.well-known/oauth-protected-resource/dev/v1"
                      */
                     "WWW-Authenticate": string;
                     [name: string]: unknown;
@@ -1423,8 +1537,8 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Private"];
                     /**
-                     * @description The challenge (RFC 6750 §3).
-                     * @example Bearer error="insufficient_scope", scope="posts.write"
+                     * @description The challenge (RFC 6750 §3), with the URL of the metadata of the API (RFC 9728 §5.1).
+                     * @example Bearer realm="dev", error="insufficient_scope", error_description="The access token lacks the scope posts.write", scope="posts.write", resource_metadata="https://api.example.com/.well-known/oauth-protected-resource/dev/v1"
                      */
                     "WWW-Authenticate": string;
                     [name: string]: unknown;
@@ -1624,8 +1738,8 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Private"];
                     /**
-                     * @description The challenge (RFC 6750 §3).
-                     * @example Bearer realm="dev", error="invalid_token", error_description="The access token is unknown or was revoked"
+                     * @description The challenge (RFC 6750 §3), with the URL of the metadata of the API (RFC 9728 §5.1).
+                     * @example Bearer realm="dev", error="invalid_token", error_description="The access token is unknown or was revoked", resource_metadata="https://api.example.com/.well-known/oauth-protected-resource/dev/v1"
                      */
                     "WWW-Authenticate": string;
                     [name: string]: unknown;
@@ -1642,8 +1756,8 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Private"];
                     /**
-                     * @description The challenge (RFC 6750 §3).
-                     * @example Bearer error="insufficient_scope", scope="posts.read"
+                     * @description The challenge (RFC 6750 §3), with the URL of the metadata of the API (RFC 9728 §5.1).
+                     * @example Bearer realm="dev", error="insufficient_scope", error_description="The access token lacks the scope posts.read", scope="posts.read", resource_metadata="https://api.example.com/.well-known/oauth-protected-resource/dev/v1"
                      */
                     "WWW-Authenticate": string;
                     [name: string]: unknown;
@@ -1755,8 +1869,8 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Private"];
                     /**
-                     * @description The challenge (RFC 6750 §3).
-                     * @example Bearer realm="dev", error="invalid_token", error_description="The access token is unknown or was revoked"
+                     * @description The challenge (RFC 6750 §3), with the URL of the metadata of the API (RFC 9728 §5.1).
+                     * @example Bearer realm="dev", error="invalid_token", error_description="The access token is unknown or was revoked", resource_metadata="https://api.example.com/.well-known/oauth-protected-resource/dev/v1"
                      */
                     "WWW-Authenticate": string;
                     [name: string]: unknown;
@@ -1773,8 +1887,8 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Private"];
                     /**
-                     * @description The challenge (RFC 6750 §3).
-                     * @example Bearer error="insufficient_scope", scope="posts.write"
+                     * @description The challenge (RFC 6750 §3), with the URL of the metadata of the API (RFC 9728 §5.1).
+                     * @example Bearer realm="dev", error="insufficient_scope", error_description="The access token lacks the scope posts.write", scope="posts.write", resource_metadata="https://api.example.com/.well-known/oauth-protected-resource/dev/v1"
                      */
                     "WWW-Authenticate": string;
                     [name: string]: unknown;
@@ -1917,8 +2031,8 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Private"];
                     /**
-                     * @description The challenge (RFC 6750 §3).
-                     * @example Bearer realm="dev", error="invalid_token", error_description="The access token is unknown or was revoked"
+                     * @description The challenge (RFC 6750 §3), with the URL of the metadata of the API (RFC 9728 §5.1).
+                     * @example Bearer realm="dev", error="invalid_token", error_description="The access token is unknown or was revoked", resource_metadata="https://api.example.com/.well-known/oauth-protected-resource/dev/v1"
                      */
                     "WWW-Authenticate": string;
                     [name: string]: unknown;
@@ -1935,8 +2049,8 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Private"];
                     /**
-                     * @description The challenge (RFC 6750 §3).
-                     * @example Bearer error="insufficient_scope", scope="analytics.read"
+                     * @description The challenge (RFC 6750 §3), with the URL of the metadata of the API (RFC 9728 §5.1).
+                     * @example Bearer realm="dev", error="insufficient_scope", error_description="The access token lacks the scope analytics.read", scope="analytics.read", resource_metadata="https://api.example.com/.well-known/oauth-protected-resource/dev/v1"
                      */
                     "WWW-Authenticate": string;
                     [name: string]: unknown;
@@ -2068,8 +2182,8 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Private"];
                     /**
-                     * @description The challenge (RFC 6750 §3).
-                     * @example Bearer realm="dev", error="invalid_token", error_description="The access token is unknown or was revoked"
+                     * @description The challenge (RFC 6750 §3), with the URL of the metadata of the API (RFC 9728 §5.1).
+                     * @example Bearer realm="dev", error="invalid_token", error_description="The access token is unknown or was revoked", resource_metadata="https://api.example.com/.well-known/oauth-protected-resource/dev/v1"
                      */
                     "WWW-Authenticate": string;
                     [name: string]: unknown;
@@ -2086,8 +2200,8 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Private"];
                     /**
-                     * @description The challenge (RFC 6750 §3).
-                     * @example Bearer error="insufficient_scope", scope="posts.read"
+                     * @description The challenge (RFC 6750 §3), with the URL of the metadata of the API (RFC 9728 §5.1).
+                     * @example Bearer realm="dev", error="insufficient_scope", error_description="The access token lacks the scope posts.read", scope="posts.read", resource_metadata="https://api.example.com/.well-known/oauth-protected-resource/dev/v1"
                      */
                     "WWW-Authenticate": string;
                     [name: string]: unknown;
@@ -2207,8 +2321,8 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Private"];
                     /**
-                     * @description The challenge (RFC 6750 §3).
-                     * @example Bearer realm="dev", error="invalid_token", error_description="The access token is unknown or was revoked"
+                     * @description The challenge (RFC 6750 §3), with the URL of the metadata of the API (RFC 9728 §5.1).
+                     * @example Bearer realm="dev", error="invalid_token", error_description="The access token is unknown or was revoked", resource_metadata="https://api.example.com/.well-known/oauth-protected-resource/dev/v1"
                      */
                     "WWW-Authenticate": string;
                     [name: string]: unknown;
@@ -2225,8 +2339,8 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Private"];
                     /**
-                     * @description The challenge (RFC 6750 §3).
-                     * @example Bearer error="insufficient_scope", scope="posts.write"
+                     * @description The challenge (RFC 6750 §3), with the URL of the metadata of the API (RFC 9728 §5.1).
+                     * @example Bearer realm="dev", error="insufficient_scope", error_description="The access token lacks the scope posts.write", scope="posts.write", resource_metadata="https://api.example.com/.well-known/oauth-protected-resource/dev/v1"
                      */
                     "WWW-Authenticate": string;
                     [name: string]: unknown;
@@ -2436,8 +2550,8 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Private"];
                     /**
-                     * @description The challenge (RFC 6750 §3).
-                     * @example Bearer realm="dev", error="invalid_token", error_description="The access token is unknown or was revoked"
+                     * @description The challenge (RFC 6750 §3), with the URL of the metadata of the API (RFC 9728 §5.1).
+                     * @example Bearer realm="dev", error="invalid_token", error_description="The access token is unknown or was revoked", resource_metadata="https://api.example.com/.well-known/oauth-protected-resource/dev/v1"
                      */
                     "WWW-Authenticate": string;
                     [name: string]: unknown;
@@ -2498,7 +2612,7 @@ export interface operations {
                 code_challenge?: string;
                 /** @description Required with code_challenge. */
                 code_challenge_method?: "S256";
-                /** @description Required steps, space-separated (OpenID Connect Core §3.1.2.1, by analogy): `login` (sign in again), `select_account` (sign in with another account) or `consent` (always required). `none` (no page) is not supported: an otherwise valid request returns `interaction_required`. */
+                /** @description Required steps, space-separated (OpenID Connect Core §3.1.2.1, by analogy): `login` (sign in again), `select_account` (sign in with another account) or `consent`. With each of them, the user decides about each scope, although the app already has all of them. `none` (no page) is not supported: an otherwise valid request returns `interaction_required`. */
                 prompt?: string;
                 /** @description Preferred languages of the user (BCP 47), space-separated. The pages use the first supported language, by default the language of the browser. */
                 ui_locales?: string;
@@ -2512,7 +2626,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The consent page if the user is signed in and `prompt` does not require a new sign-in; otherwise the sign-in page. */
+            /** @description A page on which the user decides, if the user is signed in and `prompt` does not require a new sign-in; otherwise the sign-in page. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2872,13 +2986,13 @@ export interface operations {
                      * @enum {string}
                      */
                     grant_type: "authorization_code" | "refresh_token";
-                    /** @description With authorization_code. */
+                    /** @description Required with authorization_code. */
                     code?: string;
-                    /** @description With authorization_code: the redirect_uri of the authorization request. */
+                    /** @description Required with authorization_code: the redirect_uri of the authorization request. */
                     redirect_uri?: string;
-                    /** @description With authorization_code, when the authorization request had a code_challenge. */
+                    /** @description Required with authorization_code, if the authorization request had a code_challenge. */
                     code_verifier?: string;
-                    /** @description With refresh_token. */
+                    /** @description Required with refresh_token. */
                     refresh_token?: string;
                     /** @description With refresh_token: a subset of the granted scopes, for this access token only. */
                     scope?: string;
@@ -2886,16 +3000,7 @@ export interface operations {
                     client_id?: string;
                     /** @description Required for confidential apps, unless the request uses HTTP Basic. */
                     client_secret?: string;
-                } | {
-                    /** @enum {string} */
-                    grant_type?: "authorization_code";
-                    code: string;
-                    redirect_uri: string;
-                } | {
-                    /** @enum {string} */
-                    grant_type?: "refresh_token";
-                    refresh_token: string;
-                };
+                } | unknown | unknown;
             };
         };
         responses: {

@@ -4,12 +4,18 @@ import type { NextFunction, Request, Response } from 'express';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { Clock } from './platform/clock.js';
 import type { AppConfig } from './platform/config/app-config.js';
+import { POSTMAN_COLLECTION, POSTMAN_ENVIRONMENT } from './docs/postman-files.js';
 import { serveDocumentation } from './docs/swagger-ui.js';
 import { pinoFor, ServiceLogger } from './platform/observability/logger.js';
 import { AccessLog } from './platform/observability/access-log.js';
 import { setServerLimits, setWriteTimeout } from './platform/http/server/request-body.js';
 import { CallLog } from './modules/quota/calls/call-log.service.js';
-import { DEV_V1, developerApiHeaders, compose } from './platform/http/developer-api.js';
+import {
+  compose,
+  DEV_V1,
+  developerApiHeaders,
+  publicDocumentHeaders,
+} from './platform/http/developer-api.js';
 import { replaceInvalidRequestTargets } from './platform/http/server/express-server.js';
 import { requestContext, trustFunction } from './platform/http/http-request-context.js';
 import { Shutdown } from './platform/lifecycle/shutdown.js';
@@ -32,20 +38,15 @@ function ignoreCacheControl(request: Request, _response: Response, next: NextFun
   next();
 }
 
-/** Scripts of any origin may read the OpenAPI document, the metadata, and the 404 of other well-known paths. */
-function allowAnyOriginToRead(
-  { method, path }: Request,
-  response: Response,
-  next: NextFunction,
+/**
+ * Middleware and settings outside of modules, shared by the server, the tests and the OpenAPI generator.
+ * @param currentTraceId returns the trace of a request; undefined if tracing is off
+ */
+export function configureApp(
+  app: NestExpressApplication,
+  config: AppConfig,
+  currentTraceId?: () => string | undefined,
 ): void {
-  const isPublic = path === '/openapi.json' || path.startsWith('/.well-known/');
-  if (isPublic && (method === 'GET' || method === 'HEAD'))
-    response.set('Access-Control-Allow-Origin', '*');
-  next();
-}
-
-/** Middleware and settings outside of modules, shared by the server, the tests and the OpenAPI generator. */
-export function configureApp(app: NestExpressApplication, config: AppConfig): void {
   app.set('trust proxy', trustFunction(config.server.trustProxy));
   // By default, Node ignores parameters after the thousandth. The header size limits their number anyway.
   app.set('query parser', (query: string) => parse(query, '&', '=', { maxKeys: 0 }));
@@ -55,8 +56,7 @@ export function configureApp(app: NestExpressApplication, config: AppConfig): vo
   app.use(
     compose(
       ignoreCacheControl,
-      allowAnyOriginToRead,
-      requestContext(app.get(Clock)),
+      requestContext(app.get(Clock), currentTraceId),
       app.get(AccessLog).record,
       app.get(Shutdown).track,
     ),
@@ -77,5 +77,9 @@ export function configureApp(app: NestExpressApplication, config: AppConfig): vo
     xFrameOptions: { action: 'deny' },
   });
   app.use(`/${DEV_V1}`, compose(developerApiHeaders, app.get(CallLog).middleware));
+  app.use(
+    [`/${POSTMAN_COLLECTION}`, `/${POSTMAN_ENVIRONMENT}`, '/openapi.json', '/.well-known'],
+    publicDocumentHeaders,
+  );
   serveDocumentation(app, config);
 }

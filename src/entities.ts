@@ -1,7 +1,12 @@
 import { AuditEvent } from './platform/audit/audit-event.entity.js';
 import { IdempotencyKey } from './platform/http/idempotency/idempotency-key.entity.js';
 import { Comment } from './modules/comments/comment.entity.js';
-import { App, AppRedirectUri, AppSecret } from './modules/oauth/clients/client.entities.js';
+import {
+  App,
+  AppLogoPart,
+  AppRedirectUri,
+  AppSecret,
+} from './modules/oauth/clients/client.entities.js';
 import { Authorization } from './modules/oauth/authorize/authorization.entity.js';
 import {
   AccessToken,
@@ -27,6 +32,7 @@ export const entities = [
   App,
   AppSecret,
   AppRedirectUri,
+  AppLogoPart,
   Authorization,
   SignInSession,
   OtpChallenge,

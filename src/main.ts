@@ -13,6 +13,7 @@ import { createDatabaseFile } from './platform/database/sqlite-file.js';
 import { DemoService } from './modules/demo/demo.service.js';
 import { AuditedMigrator } from './modules/operations/audited-migrator.service.js';
 import { MetricsServer } from './platform/observability/metrics-server.js';
+import { startTracing } from './platform/observability/tracing.js';
 import { shutDownOnSignals } from './platform/lifecycle/shutdown.js';
 import { wrapListenErrors, startupErrorMessage } from './platform/lifecycle/startup-error.js';
 import { welcome } from './modules/demo/welcome.js';
@@ -27,8 +28,10 @@ async function start(): Promise<void> {
   );
   // Without a demo, no request pays for the check.
   const acceptRequests = config.demo ? holdRequests(app) : undefined;
-  configureApp(app, config);
-  shutDownOnSignals(app);
+  const { traceCollector } = config;
+  const tracing = traceCollector === undefined ? undefined : await startTracing(traceCollector);
+  configureApp(app, config, tracing?.currentTraceId);
+  shutDownOnSignals(app, tracing?.stop);
   const isSchemaCurrent = await migrateOrCheck(app, config.database.migrateAtStart);
   const demo = app.get(DemoService);
   if (isSchemaCurrent) await demo.refuseInProduction();

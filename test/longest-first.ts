@@ -13,6 +13,7 @@ const LONGEST = [
   'attacks/injection',
   'fuzz',
   'docs/operate',
+  'system/generators/',
   'system/browser/',
   'system/processes/',
   'system/races/',

@@ -7,9 +7,9 @@ const HEAD = `\
 
 # Command line
 
-After \`npm run build\`, \`npm run -s cli -- COMMAND\` runs a command on the database in \`DATABASE_URL\`. In the container image, use \`node dist/src/bundle/cli.js COMMAND\`. Results go to standard output, messages to standard error.
+\`devplatform COMMAND\` runs a command on the database in \`DATABASE_URL\`. The program is on the \`PATH\` of the container image. In a checkout, after \`npm run build\`, \`npm run -s cli -- COMMAND\` is the same, and \`npm link\` installs the program. Results go to standard output, messages to standard error.
 
-Every command accepts \`--json\` (print one JSON value), \`--actor NAME\` (name to record in the audit log; your user name by default), \`--version\` and \`--help\`.
+Every command accepts \`--json\` (print one JSON value), \`--actor NAME\` (name to record in the audit log; your user name by default), \`--yes\`, \`--version\` and \`--help\`, before or after the name of the command. Commands that take access or data away ask for confirmation at a terminal, and their help says so. \`prune\` never asks, because it deletes only expired data. \`--yes\` confirms in advance, and is required without a terminal. Commands that never ask accept it as well, so that a script can always pass it. Commands that may delete or revoke many rows accept \`--dry-run\`, which shows what they would change.
 
 | Exit code | Meaning |
 | --- | --- |
@@ -17,26 +17,46 @@ Every command accepts \`--json\` (print one JSON value), \`--actor NAME\` (name 
 | 1 | failure; standard error has the reason |
 | 2 | usage error |
 | 130 | interrupted with Ctrl-C |
+| 143 | ended by SIGTERM |
+
+## JSON output
+
+With \`--json\`, a command prints one JSON value, and no notes. The help of each command names its members after \`JSON:\`. Brackets mark a list of objects, \`?\` marks a member that is not always present, and \`…\` stands for members that vary. If \`dry_run\` is true, the other members say what the command would change.
+
+Within a major version:
+
+- Names of members and the types of their values stay. New members and new values of enumerations may be added: ignore what you do not know.
+- Times are ISO 8601 in UTC, such as \`2026-12-01T00:00:00.000Z\`. Ids are strings.
+- A member without a value is \`null\` or absent.
+- The exit codes are those above. An error is text on standard error.
+
+\`devplatform quota show svc_app_01h455vb4pex5vsknk084sn02q --json\` prints one line:
+
+\`\`\`json
+{"client_id":"svc_app_01h455vb4pex5vsknk084sn02q","plan":"default","limit":100,"used":7,"remaining":93,"period":"2026-11","resets_at":"2026-12-01T00:00:00.000Z"}
+\`\`\`
+
+Text output is for people and may change. At a terminal, lists fit its width, and times also show how long ago they were. In a pipe or a file, no value is cut. All times are UTC.
 
 ## First commands
 
 Common commands:
 
 \`\`\`sh
-npm run -s cli -- app create --name "Garden Share" --redirect-uri https://garden.example/callback --scope "profile.read posts.read"
-npm run -s cli -- app create --name "Garden Share on iOS" --public --redirect-uri com.example.garden:/callback --scope "posts.read posts.write"
-npm run -s cli -- app list
-npm run -s cli -- app disable svc_app_… --yes
-npm run -s cli -- app secret rotate svc_app_… --grace 24h --yes
-npm run -s cli -- quota set svc_app_… --limit 500 --yes --reason "Launch month"
-npm run -s cli -- quota show svc_app_… --json
-npm run -s cli -- user add --phone +14155550103 --name "Cleo Park" --neighborhood Riverside
-npm run -s cli -- user show --phone +14155550103
-npm run -s cli -- db status
-npm run -s cli -- db check
-npm run -s cli -- prune --dry-run
-npm run -s cli -- audit list --since 24h
-npm run -s cli -- doctor
+devplatform app create --name "Garden Share" --redirect-uri https://garden.example/callback --scope "profile.read posts.read"
+devplatform app create --name "Garden Share on iOS" --public --redirect-uri com.example.garden:/callback --scope "posts.read posts.write"
+devplatform app list
+devplatform app disable svc_app_… --yes
+devplatform app secret rotate svc_app_… --grace 24h --yes
+devplatform quota set svc_app_… --limit 500 --yes --reason "Launch month"
+devplatform quota show svc_app_… --json
+devplatform user add --phone +14155550103 --name "Cleo Park" --neighborhood Riverside
+devplatform user show --phone +14155550103
+devplatform db status
+devplatform db check
+devplatform prune --dry-run
+devplatform audit list --since 24h
+devplatform doctor
 \`\`\`
 
 A client secret is printed only once, when you create the app or rotate its secret. Public apps have none.

@@ -16,7 +16,7 @@ export function commandRunner(context: CliContext): Runner {
       const services = await import('./lazy-services.js');
       if (!command.allowsAnySchema && !(await application.get(services.Migrator).isCurrent()))
         throw new CommandFailed(
-          'The database has pending migrations. Run "npm run -s cli -- db migrate" first.',
+          'The database has pending migrations. Run "devplatform db migrate" first.',
         );
       const session = new Session(context, command.optsWithGlobals(), application, services);
       const result = await work(session);

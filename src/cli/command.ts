@@ -2,6 +2,9 @@ import { Command } from 'commander';
 import { textUpTo } from './option-values.js';
 import type { Session } from './session.js';
 
+/** The name of the program: `bin` of package.json. */
+export const PROGRAM = 'devplatform';
+
 /** The result of a command. Standard output gets `json` with `--json`, else `text`. */
 export interface Result {
   json: object;
@@ -20,6 +23,10 @@ export type Runner = (
 
 /** A command or a group of commands. Help and usage errors do not start the application. */
 export class CliCommand extends Command {
+  /** The members of the JSON result; undefined for a group. */
+  jsonMembers?: string;
+  /** The sentence of the help about the confirmation; undefined for a command that never asks. */
+  confirmation?: string;
   /** Whether the command runs on a schema of any version. */
   allowsAnySchema = false;
   /** Whether the command creates the file of a SQLite database. Other commands need an existing file. */
@@ -43,17 +50,37 @@ export class CliCommand extends Command {
     return this.addHelpText('before', examples(...lines));
   }
 
+  /**
+   * Declares the JSON result, which the help shows. The tests compare it with every result.
+   * @param members such as `{id, apps: [{name}], reason?}`: `?` marks a member that is not always present, and `…` members that vary.
+   * Lists of texts or numbers have no brackets.
+   */
+  printsJson(members: string): this {
+    this.jsonMembers = members;
+    return this;
+  }
+
   /** Adds `--reason`, for a command that writes to the audit log. */
   acceptsReason(): this {
     return this.option('--reason <text>', 'reason to record in the audit log', textUpTo(500));
   }
 
-  /** Adds `--reason` and `--yes`, for a command that asks for confirmation. */
-  requiresConfirmation(): this {
-    return this.acceptsReason().option(
-      '--yes',
-      'skip the confirmation prompt; required without a terminal',
-    );
+  /**
+   * Adds `--dry-run`, for a command that may change many rows. The command decides by `Session.isDryRun`.
+   * @param effect such as `print the number of grants, but revoke nothing`
+   */
+  acceptsDryRun(effect: string): this {
+    return this.option('--dry-run', effect);
+  }
+
+  /**
+   * Adds `--reason`, and a sentence about the confirmation to the help.
+   * @param cases the subject of the sentence, if the command does not always ask: such as `Removing a scope`
+   */
+  requiresConfirmation(cases?: string): this {
+    const asks = cases === undefined ? 'Asks' : `${cases} asks`;
+    this.confirmation = `${asks} for confirmation at a terminal, and requires --yes elsewhere.`;
+    return this.acceptsReason();
   }
 
   allowAnySchema(): this {
@@ -80,5 +107,5 @@ export class CliCommand extends Command {
 }
 
 export function examples(...lines: string[]): string {
-  return `Examples:\n${lines.map((line) => `  npm run -s cli -- ${line}\n`).join('')}`;
+  return `Examples:\n${lines.map((line) => `  ${PROGRAM} ${line}\n`).join('')}`;
 }

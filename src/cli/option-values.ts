@@ -1,6 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 import { DAY, HOUR, addMilliseconds, MINUTE, SECOND } from '../platform/clock.js';
 import { isId } from '../platform/ids.js';
+import { imageTypeOf, readLogoFile } from '../platform/logo-file.js';
 import { InvalidValue, textUpTo as parseText } from '../platform/operator-input.js';
 
 /* Parsers of command-line options and arguments. Commander reports their errors as usage errors. */
@@ -71,10 +72,20 @@ export function parseTime(input: string): (now: Date) => Date {
   return () => at;
 }
 
+/** Returns a parser of a whole number from 1 to `max`. */
+export function countUpTo(max: number): (input: string) => number {
+  return (input) => {
+    const count = wholeNumberOf(input);
+    if (!(count >= 1 && count <= max))
+      throw new InvalidArgumentError(`It must be a whole number from 1 to ${max}.`);
+    return count;
+  };
+}
+
 /** Parses a whole number from 1, or `all`, for which it returns `Infinity`. */
 export function parseCountOrAll(input: string): number {
   if (input === 'all') return Infinity;
-  const count = /^\d{1,10}$/.test(input) ? Number(input) : NaN;
+  const count = wholeNumberOf(input);
   if (!(count >= 1 && count <= MAX_COUNT))
     throw new InvalidArgumentError('It must be a whole number from 1, or "all".');
   return count;
@@ -88,9 +99,30 @@ export function parseClientId(input: string): string {
   return input;
 }
 
+export function parseRequestId(input: string): string {
+  if (!isId('req', input))
+    throw new InvalidArgumentError(
+      'It must be a request id such as req_…, which the service sends as X-Request-Id. The access log has ids that clients choose, as client_request_id.',
+    );
+  return input;
+}
+
 export function parseUserId(input: string): string {
   if (!isId('usr', input)) throw new InvalidArgumentError('It must be a user id such as usr_….');
   return input;
+}
+
+export function parseGrantId(input: string): string {
+  if (!isId('grt', input))
+    throw new InvalidArgumentError(
+      'It must be a grant id such as grt_…. Run "grant list --user" or "grant list --app" to find it.',
+    );
+  return input;
+}
+
+/** A number of at most ten digits; NaN if the text is none. */
+function wholeNumberOf(input: string): number {
+  return /^\d{1,10}$/.test(input) ? Number(input) : NaN;
 }
 
 /** Milliseconds of a duration such as `90s`; NaN if the text is not a whole number with a unit. */
@@ -106,10 +138,23 @@ function durationOf(input: string): number {
 export function parseMonthlyLimit(input: string): { limit: number | null } | { plan: string } {
   if (input === 'default') return { plan: input };
   if (input === 'unlimited') return { limit: null };
-  const limit = /^\d{1,10}$/.test(input) ? Number(input) : NaN;
+  const limit = wholeNumberOf(input);
   if (!(limit <= MAX_COUNT))
     throw new InvalidArgumentError('It must be a whole number, "unlimited" or "default".');
   return { limit };
+}
+
+/** Reads a PNG, JPEG or WebP file of at most 262,144 bytes. Its bytes decide, not its name. */
+export function parseLogo(path: string): Buffer {
+  let logo: Buffer;
+  try {
+    logo = readLogoFile(path);
+  } catch (error) {
+    throw new InvalidArgumentError(`The file ${(error as Error).message}.`);
+  }
+  if (imageTypeOf(logo) === undefined)
+    throw new InvalidArgumentError('The file must be a PNG, JPEG or WebP picture.');
+  return logo;
 }
 
 /** Collects the values of a repeated option. */

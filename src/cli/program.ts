@@ -3,16 +3,20 @@ import { escapeInvisible } from '../platform/text.js';
 import { VERSION } from '../platform/version.js';
 import { addAppCommands } from './commands/app.js';
 import { addAuditCommands } from './commands/audit.js';
-import { CliCommand } from './command.js';
+import { CliCommand, PROGRAM } from './command.js';
 import { commandRunner, failureMessage } from './command-runner.js';
 import { addDatabaseCommands } from './commands/db.js';
 import { addDemoCommands } from './commands/demo.js';
 import { addDoctorCommand } from './commands/doctor.js';
 import { textUpTo } from './option-values.js';
+import { addGrantCommands } from './commands/grant.js';
 import { addPostCommands } from './commands/post.js';
+import { addCommentCommands } from './commands/comment.js';
 import { addPruneCommand } from './commands/prune.js';
 import { addQuotaCommands } from './commands/quota.js';
-import { type CliContext, ConfirmationRequired } from './session.js';
+import { addRequestCommands } from './commands/request.js';
+import { addSessionCommands } from './commands/session.js';
+import { type CliContext, ConfirmationRequired, Interrupted } from './session.js';
 import { addTokenCommands } from './commands/token.js';
 import { addUsageCommands } from './commands/usage.js';
 import { addUserCommands } from './commands/user.js';
@@ -20,10 +24,12 @@ import { addUserCommands } from './commands/user.js';
 /** Exit code of a failed command. */
 export const FAILED = 1;
 const USAGE_ERROR = 2;
+/** Exit code after Ctrl-C. */
+export const INTERRUPTED = 130;
 
 /** The root command. The help lists the commands in the order in which they are added. */
 export function commandLine(context: CliContext): CliCommand {
-  const program = new CliCommand(commandRunner(context), 'npm run -s cli --')
+  const program = new CliCommand(commandRunner(context), PROGRAM)
     .description(
       'Manage the database, users, apps and quotas. Results go to standard output, messages to standard error.\nExit codes: 0 success, 1 failure, 2 usage error.',
     )
@@ -33,8 +39,13 @@ export function commandLine(context: CliContext): CliCommand {
       'name to record in the audit log (default: your user name)',
       textUpTo(100),
     )
+    .option('--yes', 'confirm in advance; required where a command cannot ask')
     .version(VERSION, '--version', 'print the version')
-    .configureHelp({ showGlobalOptions: true, subcommandTerm: nameAndArguments })
+    .configureHelp({
+      showGlobalOptions: true,
+      subcommandTerm: nameAndArguments,
+      commandDescription: fullDescription,
+    })
     .showHelpAfterError('Add --help to see examples.')
     .exitOverride()
     .configureOutput({
@@ -50,12 +61,16 @@ export function commandLine(context: CliContext): CliCommand {
     );
   addDatabaseCommands(program);
   addUserCommands(program);
+  addSessionCommands(program);
+  addGrantCommands(program);
   addTokenCommands(program);
   addAppCommands(program);
   addQuotaCommands(program);
   addUsageCommands(program);
   addPostCommands(program);
+  addCommentCommands(program);
   addAuditCommands(program);
+  addRequestCommands(program);
   addDoctorCommand(program);
   addPruneCommand(program);
   addDemoCommands(program);
@@ -70,10 +85,21 @@ function nameAndArguments(command: Command): string {
   return [command.name(), ...names].join(' ');
 }
 
+/** The description, the sentence about the confirmation, and the members of the JSON result. */
+function fullDescription(command: Command): string {
+  if (!(command instanceof CliCommand)) return command.description();
+  const { confirmation, jsonMembers } = command;
+  return [
+    command.description(),
+    confirmation === undefined ? '' : ` ${confirmation}`,
+    jsonMembers === undefined ? '' : `\n\nJSON: ${jsonMembers}`,
+  ].join('');
+}
+
 /**
  * Runs one command.
  * @param args the arguments after the name of the program
- * @returns the exit code: 0 success, 1 failure, 2 usage error
+ * @returns the exit code: 0 success, 1 failure, 2 usage error, 130 Ctrl-C at a prompt
  */
 export async function runCommandLine(
   args: readonly string[],
@@ -85,6 +111,7 @@ export async function runCommandLine(
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : USAGE_ERROR;
     context.stderr.write(`${escapeInvisible(await failureMessage(error))}\n`);
+    if (error instanceof Interrupted) return INTERRUPTED;
     return error instanceof ConfirmationRequired ? USAGE_ERROR : FAILED;
   }
 }

@@ -6,6 +6,7 @@ import { WriteStream } from 'node:tty';
 import type { INestApplicationContext } from '@nestjs/common';
 import type { Change } from '../platform/audit/audit-log.repository.js';
 import { escapeInvisible } from '../platform/text.js';
+import { terminalTime } from './times.js';
 
 /** A stream of text; `write` returns false when the next write must wait for `drain`. */
 interface Output {
@@ -23,11 +24,12 @@ export interface CliContext {
   readonly stderr: Output;
 }
 
-/** The options that several commands share. `reason` and `yes` exist only for commands that define them. */
+/** The options that several commands share. Only commands that define them have `reason` and `dryRun`; the others are global. */
 export interface SharedOptions {
   json?: boolean;
   actor?: string;
   reason?: string;
+  dryRun?: boolean;
   yes?: boolean;
 }
 
@@ -40,6 +42,13 @@ export class ConfirmationRequired extends CommandFailed {
     super(
       'Standard input is not a terminal, so the command cannot ask for confirmation. Add --yes to confirm.',
     );
+  }
+}
+
+/** The operator pressed Ctrl-C at a prompt. */
+export class Interrupted extends CommandFailed {
+  constructor() {
+    super('Interrupted. Nothing was changed.');
   }
 }
 
@@ -70,16 +79,35 @@ export class Session {
     return { actor, reason };
   }
 
+  /** Whether the command only shows what it would change. */
+  get isDryRun(): boolean {
+    return this.options.dryRun === true;
+  }
+
   /** Whether the result is printed as JSON. */
   get printsJson(): boolean {
     return this.options.json === true;
   }
 
+  /** Whether the result goes to a terminal, not to a pipe or a file. */
+  get isTerminal(): boolean {
+    return this.context.stdout.isTTY === true;
+  }
+
   /** The maximum width of tables on standard output: that of the terminal. A pipe or a file gets every value on one line, in full. */
   get width(): number {
-    const { isTTY = false, columns = 0 } = this.context.stdout;
-    if (!isTTY) return Infinity;
+    const { columns = 0 } = this.context.stdout;
+    if (!this.isTerminal) return Infinity;
     return columns === 0 ? DEFAULT_WIDTH : Math.max(columns, MIN_WIDTH);
+  }
+
+  /**
+   * A time in the text of a result; `never` for null. A terminal also shows how long ago it is; a pipe or a file gets ISO 8601 only, as
+   * in JSON.
+   */
+  time(time: Date | null): string {
+    if (!time) return 'never';
+    return this.isTerminal ? terminalTime(time, new Date()) : time.toISOString();
   }
 
   /** A service of the application. @throws the start error if the application failed to start */
@@ -88,16 +116,24 @@ export class Session {
   }
 
   /**
-   * Asks for confirmation at a terminal, unless `--yes` is given.
-   * @throws CommandFailed if the operator does not confirm
+   * Asks for confirmation at a terminal, unless `--yes` or `--dry-run` is given.
+   * @throws CommandFailed if the operator does not confirm; Interrupted on Ctrl-C
    * @throws ConfirmationRequired without a terminal
    */
   async confirm(question: string): Promise<void> {
-    if (this.options.yes === true) return;
+    if (this.options.yes === true || this.isDryRun) return;
     if (!process.stdin.isTTY) throw new ConfirmationRequired();
-    const terminal = createInterface({ input: process.stdin, output: terminalOutput() });
-    const answer = await ask(terminal, `${escapeInvisible(question)} [y/N] `);
-    if (!/^y(es)?$/i.test(answer)) throw new CommandFailed('Cancelled. Nothing was changed.');
+    this.clearProgress();
+    const output = terminalOutput();
+    const terminal = createInterface({ input: process.stdin, output });
+    let answer: string | undefined;
+    try {
+      answer = await ask(terminal, `${escapeInvisible(question)} [y/N] `);
+    } finally {
+      // Ctrl-C and Ctrl-D leave the cursor behind the question.
+      if (answer === undefined) output.write('\n');
+    }
+    if (!/^y(es)?$/i.test(answer ?? '')) throw new CommandFailed('Cancelled. Nothing was changed.');
   }
 
   /**
@@ -110,9 +146,11 @@ export class Session {
     output.write(`${escapeInvisible(prompt)} `);
     const discard = new Writable({ write: (_chunk, _encoding, done) => done() });
     const terminal = createInterface({ input: process.stdin, output: discard, terminal: true });
-    const secret = await ask(terminal, '');
-    output.write('\n');
-    return secret;
+    try {
+      return (await ask(terminal, '')) ?? '';
+    } finally {
+      output.write('\n');
+    }
   }
 
   /** Writes a result, or a part of one, to standard output and waits for `drain` if necessary. */
@@ -159,14 +197,20 @@ function terminalOutput(): WriteStream {
   return process.stderr.isTTY ? process.stderr : new WriteStream(process.stdin.fd);
 }
 
-/** Reads one line; empty at the end of the input. */
-async function ask(terminal: Interface, prompt: string): Promise<string> {
-  const answer = await new Promise<string>((resolve) => {
-    terminal.once('close', () => resolve(''));
-    terminal.question(prompt).then(resolve, () => resolve(''));
-  });
-  terminal.close();
-  return answer.trim();
+/** Reads one line, trimmed; undefined at the end of the input. @throws Interrupted on Ctrl-C */
+async function ask(terminal: Interface, prompt: string): Promise<string | undefined> {
+  try {
+    return await new Promise((resolve, reject) => {
+      terminal.once('SIGINT', () => reject(new Interrupted()));
+      terminal.once('close', () => resolve(undefined));
+      terminal.question(prompt).then(
+        (line) => resolve(line.trim()),
+        () => resolve(undefined),
+      );
+    });
+  } finally {
+    terminal.close();
+  }
 }
 
 async function firstLine(input: CliContext['stdin']): Promise<string> {

@@ -38,6 +38,10 @@ describe('wrappedTable', () => {
 
 describe('list', () => {
   const id = 'i'.repeat(40);
+  const within = (width: number): { width: number; none: string } => ({
+    width,
+    none: 'There are none.',
+  });
 
   it('has a header and one line per record', () => {
     expect(
@@ -47,7 +51,7 @@ describe('list', () => {
           ['1', 'Ana'],
           ['22', ''],
         ],
-        80,
+        within(80),
       ),
     ).toBe('ID  NAME\n1   Ana\n22');
   });
@@ -59,7 +63,7 @@ describe('list', () => {
         [id, 'n'.repeat(39)],
         [id, 'm'.repeat(38)],
       ],
-      80,
+      within(80),
     ).split('\n');
     expect(lines[1]).toBe(`${id}  ${'n'.repeat(37)}…`);
     expect(lines[2]).toBe(`${id}  ${'m'.repeat(38)}`);
@@ -74,21 +78,21 @@ describe('list', () => {
           [id, wide, 'a long enough name'],
           [id, 'b', 'c'],
         ],
-        80,
+        within(80),
       ),
     ).toBe(`ID    ${id}\nA     ${wide}\nNAME  a long enough name\n\nID    ${id}\nA     b\nNAME  c`);
   });
 
   it('keeps every value on one line if the width is unlimited', () => {
     const long = `${'w'.repeat(60)} ${'x'.repeat(60)}`;
-    expect(list(['ID', 'A', 'NAME'], [[id, long, long]], Infinity).split('\n')[1]).toBe(
+    expect(list(['ID', 'A', 'NAME'], [[id, long, long]], within(Infinity)).split('\n')[1]).toBe(
       `${id}  ${long}  ${long}`,
     );
     expect(wrappedTable([['name', long]], Infinity)).toBe(`name  ${long}`);
   });
 
-  it('prints only the header if there are no records', () => {
-    expect(list(['ID', 'NAME'], [], 80)).toBe('ID  NAME');
+  it('prints the given text if there are no records', () => {
+    expect(list(['ID', 'NAME'], [], within(80))).toBe('There are none.');
   });
 });
 

@@ -54,12 +54,14 @@ export function wrappedTable(
 /**
  * Many records, one per line under `header`, at most `width` characters wide. Truncates the last column if necessary; if this
  * column would be too narrow, prints each record as a table instead.
+ * @param none the text for a list without records
  */
 export function list(
   header: readonly string[],
   records: readonly (readonly string[])[],
-  width: number,
+  { width, none }: { width: number; none: string },
 ): string {
+  if (records.length === 0) return none;
   const widths = widthsOf([header, ...records]);
   const leadingWidth = widths.slice(0, -1).reduce((sum, column) => sum + column + GAP.length, 0);
   const lastWidth = Math.min(widths.at(-1) ?? 0, width - leadingWidth);
@@ -88,9 +90,15 @@ function alignedLine(row: readonly string[], widths: readonly number[]): string 
     .trimEnd();
 }
 
-function truncate(cell: string, width: number): string {
+/** Cuts a text that is longer than `width` characters. */
+export function truncate(cell: string, width: number): string {
   if (codePoints(cell) <= width) return cell;
   return `${Array.from(cell)
     .slice(0, width - 1)
     .join('')}…`;
+}
+
+/** A number and its noun, such as `1 post` and `2 posts`. */
+export function formatNumber(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }

@@ -1,4 +1,4 @@
-import { Controller, Get, Header, Req, Res } from '@nestjs/common';
+import { Controller, Get, Req, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { Public } from '../platform/access/scopes.decorator.js';
@@ -11,10 +11,10 @@ import {
   errorCodes,
   fieldCodes,
   fieldErrorsExample,
-  guide,
-  GUIDE_PATH,
   oauthCodes,
+  pageCodes,
 } from './error-catalogue.js';
+import { GUIDE_PATH } from './guide-page.js';
 
 const LINKS = {
   docsUrl: '/docs',
@@ -23,7 +23,7 @@ const LINKS = {
   errorsUrl: '/docs/errors',
 };
 
-/** The developer pages, except Swagger UI. */
+/** The developer pages, except Swagger UI and the guide. */
 @Public()
 @ApiExcludeController()
 @Controller()
@@ -46,16 +46,9 @@ export class DocsController {
   @Get('docs/errors')
   errors(@Res() response: Response): void {
     const fieldsExample = fieldErrorsExample(this.config.publicUrl);
-    const codes = { api: errorCodes, fields: fieldCodes, fieldsExample, oauth: oauthCodes };
-    this.send(response, this.pages.errorCodes({ ...LINKS, ...codes }), 'en');
-  }
-
-  /** The integration guide in Markdown (RFC 7763). */
-  @Get(GUIDE_PATH)
-  @Header('Content-Type', 'text/markdown; charset=utf-8')
-  @Header('Cache-Control', 'public, max-age=3600')
-  guide(): string {
-    return guide;
+    const codes = { api: errorCodes, fields: fieldCodes, oauth: oauthCodes, pages: pageCodes };
+    const view = { ...LINKS, ...codes, fieldsExample };
+    this.send(response, this.pages.errorCodes(view), 'en');
   }
 
   private send(response: Response, html: string, language: Language): void {

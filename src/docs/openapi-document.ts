@@ -5,15 +5,17 @@ import { SCOPES } from '../platform/access/scopes.js';
 import { EXPOSED_HEADERS } from '../platform/http/developer-api.js';
 import { describeResponses } from './responses.js';
 import { VERSION } from '../platform/version.js';
-import { GUIDE_PATH } from './error-catalogue.js';
+import { GUIDE_PATH } from './guide-page.js';
 
-const DESCRIPTION = `The Developer API lets your app act for a user of the neighbourhood network after the user has authorized it. Your app can read the profile, publish, read and delete posts, read analytics, and list, add and delete comments. All times are in UTC. Text lengths are counted in Unicode code points. The server URL is the origin that serves this document.
+const description = (
+  publicUrl: string,
+): string => `The Developer API lets your app act for a user of the neighbourhood network after the user has authorized it. Your app can read the profile, publish, read and delete posts, read analytics, and list, add and delete comments. All times are in UTC. Text lengths are counted in Unicode code points. The server URL is the origin that serves this document.
 
 Version 1 only gets backward-compatible additions: operations, optional parameters and request headers, response fields and headers, enumeration values and error codes. Your app must accept them. Breaking changes are released as a new version. After that, version 1 remains available for 12 months, with the response headers Deprecation (RFC 9745), Sunset (RFC 8594) and Link with rel="deprecation"; then it returns 410. Security fixes can take effect immediately, even if they break compatibility, and are announced.
 
 All endpoints under /dev/v1 support CORS for any origin and expose the response headers ${EXPOSED_HEADERS.join(', ')}. Requests authenticate with an access token; cookies are ignored.
 
-There are no events or webhooks. Poll with If-None-Match, which is cheap. See the [integration guide](${GUIDE_PATH}) and the [error codes](/docs/errors), which include the OAuth errors.`;
+There are no events or webhooks. Poll with If-None-Match, which is cheap. See the [developer guide](${publicUrl}${GUIDE_PATH}) and the [error codes](${publicUrl}/docs/errors), which include the OAuth errors.`;
 
 const SCOPE_DESCRIPTIONS: Readonly<Record<(typeof SCOPES)[number], string>> = {
   'profile.read': 'Name, photo, karma and neighbourhood',
@@ -22,19 +24,18 @@ const SCOPE_DESCRIPTIONS: Readonly<Record<(typeof SCOPES)[number], string>> = {
   'analytics.read': 'Counts of likes and comments per post',
 };
 
-/** The published document, generated from the decorators and sorted for readable diffs. */
-export function openApiDocument(app: NestExpressApplication): OpenAPIObject {
+/**
+ * The published document, generated from the decorators and sorted for readable diffs.
+ * @param publicUrl the origin of its URLs. Without it, as in the committed file, they are relative, and `externalDocs` is missing.
+ */
+export function openApiDocument(app: NestExpressApplication, publicUrl = ''): OpenAPIObject {
   const settings = new DocumentBuilder()
     .setOpenAPIVersion('3.1.0')
     .setTitle('Developer API')
-    .setDescription(DESCRIPTION)
+    .setDescription(description(publicUrl))
     .setVersion(VERSION)
     .setLicense('MIT', 'https://opensource.org/license/mit')
-    .setExternalDoc(
-      'Integration guide: authorization flow, client libraries, versioning',
-      GUIDE_PATH,
-    )
-    .addServer('/')
+    .addServer(publicUrl || '/')
     .addTag('oauth', 'Authorization code flow and tokens (RFC 6749, RFC 7636)')
     .addTag('users', 'The user who authorized the app')
     .addTag('posts', "The user's own posts")
@@ -46,9 +47,9 @@ export function openApiDocument(app: NestExpressApplication): OpenAPIObject {
         type: 'oauth2',
         flows: {
           authorizationCode: {
-            authorizationUrl: '/oauth/authorize',
-            tokenUrl: '/oauth/token',
-            refreshUrl: '/oauth/token',
+            authorizationUrl: `${publicUrl}/oauth/authorize`,
+            tokenUrl: `${publicUrl}/oauth/token`,
+            refreshUrl: `${publicUrl}/oauth/token`,
             scopes: SCOPE_DESCRIPTIONS,
           },
         },
@@ -66,6 +67,12 @@ export function openApiDocument(app: NestExpressApplication): OpenAPIObject {
     )
     .build();
   settings.info.contact = { name: 'The operator of this instance' };
+  // The URL must be absolute (OpenAPI 3.1 §4.8.11), unlike the others.
+  if (publicUrl !== '')
+    settings.externalDocs = {
+      description: 'Developer guide: authorization flow, client libraries, versioning',
+      url: `${publicUrl}${GUIDE_PATH}`,
+    };
   const document = SwaggerModule.createDocument(app, settings, { autoTagControllers: false });
   return sorted(describeResponses(document));
 }

@@ -6,50 +6,90 @@ import { CATALOGUES } from '../pages/translations/translations.js';
 import { SCOPES } from '../platform/access/scopes.js';
 import type { AppConfig } from '../platform/config/app-config.js';
 import { UnknownPath } from '../platform/http/errors/http-error.js';
-import { GUIDE_PATH } from './error-catalogue.js';
+import { GUIDE_PATH } from './guide-page.js';
 import { openApiDocument } from './openapi-document.js';
+import { POSTMAN_COLLECTION, POSTMAN_ENVIRONMENT } from './postman-files.js';
+import { foldedPanels } from './swagger-ui-plugin.js';
+import { SWAGGER_UI_FILES } from './swagger-ui-files.js';
 
-/** The paths under `/docs` that exist. Other files of Swagger UI's package are not served. */
+/** Dark mode, contrast (WCAG AA) and small screens. */
+const PAGE_CSS = `
+    html.dark-mode body { background: #1c2022; }
+    html.dark-mode .swagger-ui table.headers td { color: #e4e6e6; }
+    html:not(.dark-mode) .swagger-ui .opblock-summary-method { color: #16191a; text-shadow: none; }
+    html:not(.dark-mode) .swagger-ui :is(.btn.authorize, .btn.authorize span) { border-color: #0b6b45; color: #0b6b45; }
+    html:not(.dark-mode) .swagger-ui .btn.authorize svg { fill: #0b6b45; }
+    html:not(.dark-mode) .swagger-ui .btn.cancel { border-color: #b3261e; color: #b3261e; }
+    html:not(.dark-mode) .swagger-ui .btn.execute { border-color: #1d4ed8; background: #1d4ed8; }
+    html:not(.dark-mode) .swagger-ui :is(.info, .markdown, .scopes h2) a { color: #1d4ed8; }
+    html:not(.dark-mode) .swagger-ui .parameter__name.required::after { color: #b3261e; }
+    html:not(.dark-mode) .swagger-ui .info .title small { background: #4d5560; }
+    html:not(.dark-mode) .swagger-ui .info .title small.version-stamp { background: #3f6212; }
+    html:not(.dark-mode) .swagger-ui .parameter__in { color: #55595c; }
+    html.dark-mode .swagger-ui .btn.cancel { border-color: #ff8f8f; color: #ff8f8f; }
+    .swagger-ui .highlight-code span[style*="211, 99, 99"] { color: #ff9c9c !important; }
+    .swagger-ui :is(a, button, input, select, summary, textarea):focus-visible { outline: 3px solid #4b8df8; outline-offset: 2px; }
+    .swagger-ui details.folded > summary { padding: 14px 20px; font: 600 14px/1.4 sans-serif; cursor: pointer; }
+    .swagger-ui .auth-container details.folded > summary { padding: 14px 0; }
+    .swagger-ui .responses-wrapper > .opblock-section-header, .swagger-ui .response-col_links { display: none; }
+    @media (max-width: 640px) {
+      .swagger-ui .responses-inner { padding: 8px; }
+      .swagger-ui .response-col_status { width: 3em; min-width: 0; }
+      .swagger-ui .responses-table td { overflow-wrap: anywhere; }
+      .swagger-ui :is(table.headers, .headers tbody, .headers tr, .headers td) { display: block; }
+      .swagger-ui .headers thead { display: none; }
+      .swagger-ui .headers td { padding: 2px 0; }
+      .swagger-ui .headers td + td { font-weight: 400; }
+      .swagger-ui .headers td:last-child { margin-bottom: 8px; }
+    }
+    @media (scripting: none) {
+      body::before { content: 'This page needs JavaScript. The developer guide at ${GUIDE_PATH} works without.'; display: block; padding: 20px; font: 16px/1.5 sans-serif; }
+    }`;
+
+/** The paths under `/docs` that exist. `swagger-ui-init.js` is generated. */
 const SERVED_PATHS: ReadonlySet<string> = new Set([
   '/docs/',
   '/docs/errors',
-  GUIDE_PATH,
-  ...[
-    'oauth2-redirect.html',
-    'oauth2-redirect.js',
-    'swagger-ui.css',
-    'swagger-ui-bundle.js',
-    'swagger-ui-bundle.js.LICENSE.txt',
-    'swagger-ui-init.js',
-    'swagger-ui-standalone-preset.js',
-    'swagger-ui-standalone-preset.js.LICENSE.txt',
-  ].map((file) => `/docs/${file}`),
+  '/docs/integrate.md',
+  `/${POSTMAN_COLLECTION}`,
+  `/${POSTMAN_ENVIRONMENT}`,
+  ...[...SWAGGER_UI_FILES, 'swagger-ui-init.js'].map((file) => `/docs/${file}`),
 ]);
+
+/** Without dots, except in the suffix: Swagger UI's static files would resolve `..`. */
+const GUIDE_PAGE = /^\/docs\/guide(\/[\w-]+(\.md)?)?$/;
+
+const MOVED_PATHS: Readonly<Record<string, string>> = {
+  '/docs/index.html': '/docs',
+  [`${GUIDE_PATH}/`]: GUIDE_PATH,
+};
 
 /** Serves the OpenAPI document at `/openapi.json` and Swagger UI at `/docs`. */
 export function serveDocumentation(app: NestExpressApplication, config: AppConfig): void {
   app.use('/docs', (request: Request, response: Response, next: NextFunction) => {
-    if (request.path === '/index.html') {
-      response.redirect(301, '/docs');
+    const path = `/docs${request.path}`;
+    const moved = MOVED_PATHS[path];
+    if (moved) {
+      response.redirect(301, moved);
       return;
     }
-    if (!SERVED_PATHS.has(`/docs${request.path}`)) {
+    if (!SERVED_PATHS.has(path) && !GUIDE_PAGE.test(path)) {
       next(new UnknownPath());
       return;
     }
     response.setHeader(
       'Content-Security-Policy',
-      "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'",
+      `default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self' ${config.publicUrl}; frame-ancestors 'none'; base-uri 'none'`,
     );
     next();
   });
-  SwaggerModule.setup('docs', app, () => openApiDocument(app), {
+  SwaggerModule.setup('docs', app, () => openApiDocument(app, config.publicUrl), {
     jsonDocumentUrl: 'openapi.json',
     // YAML is disabled, because it would be rendered for every request.
     raw: ['json'],
     customSiteTitle: `Developer API – ${toHtml(networkName(config))}`,
     customfavIcon: config.brand.logo ? '/assets/logo' : '/assets/icon.svg',
-    customCss: topBarCss(config),
+    customCss: topBarCss(config) + PAGE_CSS,
     swaggerOptions: {
       oauth2RedirectUrl: `${config.publicUrl}/docs/oauth2-redirect.html`,
       initOAuth: {
@@ -60,6 +100,9 @@ export function serveDocumentation(app: NestExpressApplication, config: AppConfi
       persistAuthorization: false,
       tryItOutEnabled: true,
       displayRequestDuration: true,
+      // Only the title of the schemas. Each operation shows its own.
+      defaultModelsExpandDepth: 0,
+      plugins: [foldedPanels],
     },
   });
 }

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { Controller, Get, Header, Redirect, Res } from '@nestjs/common';
+import { Controller, Get, Header, Param, Redirect, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { Public } from '../platform/access/scopes.decorator.js';
@@ -8,6 +8,8 @@ import { AppConfig } from '../platform/config/app-config.js';
 import type { BrandColors } from '../platform/config/brand.js';
 import { UnknownPath } from '../platform/http/errors/http-error.js';
 
+/** Of the pages of the one-time password and of consent, and of the guide. */
+const SCRIPTS = ['code', 'consent', 'guide', 'submit-once'];
 const CACHE_FOR_ONE_HOUR = 'public, max-age=3600';
 
 /** The files of the pages, and the icon at the address where browsers look for it by themselves. */
@@ -16,7 +18,9 @@ const CACHE_FOR_ONE_HOUR = 'public, max-age=3600';
 @Controller()
 export class AssetsController {
   private readonly css: string;
-  private readonly js = readFileSync(assetUrl('src/pages/consent.js'), 'utf8');
+  private readonly scripts = new Map(
+    SCRIPTS.map((name) => [name, readFileSync(assetUrl(`src/pages/${name}.js`), 'utf8')]),
+  );
   private readonly svg = readFileSync(assetUrl('src/pages/icon.svg'), 'utf8');
 
   constructor(private readonly config: AppConfig) {
@@ -32,11 +36,15 @@ export class AssetsController {
     return this.css;
   }
 
-  @Get('assets/consent.js')
-  @Header('Content-Type', 'text/javascript; charset=utf-8')
-  @Header('Cache-Control', CACHE_FOR_ONE_HOUR)
-  script(): string {
-    return this.js;
+  @Get('assets/:name.js')
+  script(@Param('name') name: string, @Res() response: Response): void {
+    const script = this.scripts.get(name);
+    if (script === undefined) throw new UnknownPath();
+    response.set({
+      'Content-Type': 'text/javascript; charset=utf-8',
+      'Cache-Control': CACHE_FOR_ONE_HOUR,
+    });
+    response.send(script);
   }
 
   @Get('assets/icon.svg')

@@ -1,3 +1,5 @@
+import './submit-once.js';
+
 /*
  * Delays Allow when the page appears again, as style.css does when it loads: a pop-up may have covered the page and closed between
  * the two clicks of a double click. The delay also ignores the Enter key.

@@ -1,4 +1,11 @@
-import { formatDuration, parseUiLocales } from './language.js';
+import type { Request } from 'express';
+import {
+  acceptedCountry,
+  formatDuration,
+  initialOf,
+  parseUiLocales,
+  sortedByName,
+} from './language.js';
 
 describe('parseUiLocales', () => {
   it.each([
@@ -30,6 +37,48 @@ describe('parseUiLocales', () => {
     'en;q=1',
   ])('returns undefined for "%s", which is unsupported or not a language tag', (uiLocales) => {
     expect(parseUiLocales(uiLocales)).toBeUndefined();
+  });
+});
+
+describe('acceptedCountry', () => {
+  it.each([
+    [['es-MX', 'es', 'en-US'], 'MX'],
+    [['en', 'es-ar'], 'AR'],
+    [['zh-Hant-TW'], 'TW'],
+    [['es', 'es-419', '*'], undefined],
+    [[], undefined],
+  ])('returns the first country of the languages %j: %s', (languages, country) => {
+    expect(acceptedCountry({ acceptsLanguages: () => languages } as unknown as Request)).toBe(
+      country,
+    );
+  });
+});
+
+describe('sortedByName', () => {
+  const countries = [
+    { code: 'US', callingCode: '1' },
+    { code: 'ES', callingCode: '34' },
+    { code: 'AX', callingCode: '358' },
+  ];
+
+  it('sorts by the names in the language of the page', () => {
+    const names = (language: 'en' | 'es') =>
+      sortedByName(countries, language).map(({ code, name }) => `${code} ${name}`);
+    expect(names('en')).toEqual(['AX Åland Islands', 'ES Spain', 'US United States']);
+    expect(names('es')).toEqual(['ES España', 'US Estados Unidos', 'AX Islas Aland']);
+  });
+});
+
+describe('initialOf', () => {
+  it.each([
+    ['garden Share', 'G'],
+    ['élan', 'É'],
+    ['e\u0301lan', 'E\u0301'],
+    ['משפחה', 'מ'],
+    ['🌱 Seeds', '🌱'],
+    ['', ''],
+  ])('of "%s" is "%s"', (name, initial) => {
+    expect(initialOf(name)).toBe(initial);
   });
 });
 

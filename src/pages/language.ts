@@ -11,6 +11,9 @@ export const LOCALES: Readonly<Record<Language, string>> = { en: 'en-GB', es: 'e
 /** A language tag (BCP 47) with its subtags. */
 const LANGUAGE_TAG = /^([a-z]{2,3})(?:-[a-z\d]{1,8})*$/i;
 
+/** A language tag with a region, such as `es-MX` or `zh-Hant-TW` (BCP 47). */
+const COUNTRY_TAG = /^[a-z]{2,3}(?:-[a-z]{4})?-([a-z]{2})$/i;
+
 /**
  * The first supported language of `ui_locales`: tags separated by spaces, the preferred first (OpenID Connect Core §3.1.2.1;
  * lookup of RFC 4647 §3.4). `es-MX` matches `es`; an invalid tag is ignored.
@@ -67,4 +70,31 @@ export function formatDuration(seconds: number, locale: string): string {
   const [unit, size] = UNITS.find(([, length]) => seconds >= 2 * length) ?? ['second', 1];
   const format = new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'long' });
   return format.format(Math.ceil(seconds / size));
+}
+
+/** The first country that the browser's languages name: `MX` for `es-MX`. Undefined if none does. */
+export function acceptedCountry(request: Request): string | undefined {
+  for (const tag of request.acceptsLanguages()) {
+    const country = COUNTRY_TAG.exec(tag)?.[1]?.toUpperCase();
+    if (country !== undefined) return country;
+  }
+  return undefined;
+}
+
+/** Adds the name of each country (ISO 3166-1 alpha-2) in a language, and sorts by it. */
+export function sortedByName<T extends { code: string }>(
+  countries: readonly T[],
+  language: Language,
+): (T & { name: string })[] {
+  const names = new Intl.DisplayNames(LOCALES[language], { type: 'region' });
+  const collator = new Intl.Collator(LOCALES[language]);
+  return countries
+    .map((country) => ({ ...country, name: names.of(country.code) ?? country.code }))
+    .toSorted((one, other) => collator.compare(one.name, other.name));
+}
+
+/** The first character of a name that a reader sees as one, in upper case. */
+export function initialOf(name: string): string {
+  const [first] = new Intl.Segmenter().segment(name);
+  return (first?.segment ?? '').toUpperCase();
 }

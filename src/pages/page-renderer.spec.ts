@@ -2,6 +2,7 @@ import { loadConfig } from '../platform/config/load-config.js';
 import { LANGUAGES, type Language } from './language.js';
 import { PageRenderer } from './page-renderer.js';
 import type {
+  AppView,
   CodeView,
   ConnectedAppsView,
   ConnectedAppView,
@@ -9,22 +10,49 @@ import type {
   LandingView,
   PhoneView,
   PostView,
+  RepeatedConsentView,
 } from './views.js';
 
 const renderer = new PageRenderer(loadConfig({}));
 const binding = { transaction: 'txn_1', token: 'to"ken' };
-const phone: PhoneView = { ...binding, path: '/oauth/authorize', appName: 'Corner Store' };
-const accountPhone: PhoneView = { ...binding, path: '/account', next: 'svc_app_1' };
+const cornerStore: AppView = {
+  name: 'Corner Store',
+  publisher: 'Corner Ltd',
+  isVerified: true,
+  logoPath: '/assets/app-logos/0a1b',
+};
+const countries = [
+  { code: 'ES', callingCode: '34', name: 'Spain' },
+  { code: 'US', callingCode: '1', name: 'United States' },
+];
+const phone: PhoneView = { ...binding, path: '/oauth/authorize', app: cornerStore, countries };
+const accountPhone: PhoneView = { ...binding, path: '/account', next: 'svc_app_1', countries };
 const code: CodeView = {
-  ...phone,
+  ...binding,
+  path: '/oauth/authorize',
+  app: cornerStore,
   phone: '+14155550101',
+  formattedPhone: '+1 415 555 0101',
   phonePageUrl: '/oauth/authorize/txn_1/phone',
+  isOpen: true,
+  resendAfterSeconds: 42,
+};
+const accountCode: CodeView = {
+  ...code,
+  path: '/account',
+  app: undefined,
+  next: 'svc_app_1',
+  phonePageUrl: '/account/sign-in/txn_1/phone',
+};
+const ana = { name: 'Ana Lee', maskedPhone: '+1 ••• ••01', photoUrl: null };
+const consentForm = {
+  ...binding,
+  app: { ...cornerStore, homepageUrl: null, privacyUrl: null, termsUrl: null },
+  redirectHost: 'app.example',
+  user: { id: 'usr_1', ...ana },
 };
 const consent: ConsentView = {
-  ...binding,
-  appName: 'Corner Store',
-  redirectHost: 'app.example',
-  user: { id: 'usr_1', name: 'Ana Lee', maskedPhone: '+1 ••• ••01' },
+  ...consentForm,
   scopes: [
     { name: 'profile.read', checked: true },
     { name: 'posts.write', checked: false },
@@ -33,17 +61,33 @@ const consent: ConsentView = {
   lifetimes: { refreshIdle: 2_592_000, grant: 15_552_000 },
   appsUrl: 'https://platform.example/account/apps',
 };
+const repeatedConsent: RepeatedConsentView = {
+  ...consentForm,
+  scopes: ['profile.read', 'posts.write'],
+  consentPageUrl: '/oauth/authorize/txn_1/consent?change=1',
+};
 const app: ConnectedAppView = {
+  ...cornerStore,
   clientId: 'svc_app_1',
-  name: 'Corner Store',
   scopes: ['profile.read', 'posts.write'],
   grantedAt: new Date('2026-03-01T00:30:00.000Z'),
   lastUsedAt: new Date('2026-11-21T23:59:59.999Z'),
 };
 const apps: ConnectedAppsView = {
   token: binding.token,
-  user: { name: 'Ana Lee', maskedPhone: '+1 ••• ••01' },
-  apps: [app, { ...app, clientId: 'svc_app_2', name: 'Garden Share', lastUsedAt: null }],
+  user: ana,
+  apps: [
+    app,
+    {
+      ...app,
+      clientId: 'svc_app_2',
+      name: 'garden Share',
+      publisher: null,
+      isVerified: false,
+      logoPath: null,
+      lastUsedAt: null,
+    },
+  ],
 };
 const post: PostView = {
   title: 'Block party',
@@ -57,11 +101,28 @@ const post: PostView = {
 const landing: LandingView = {
   docsUrl: '/docs',
   openApiUrl: '/openapi.json',
-  guideUrl: '/docs/integrate.md',
+  guideUrl: '/docs/guide',
   errorsUrl: '/docs/errors',
   demo: { phone: '+14155550101' },
 };
 const message = { title: 'Expired', paragraphs: ['Start again at the app.'] };
+
+const failed = {
+  appName: 'Corner Store',
+  details: { code: 'expired', requestId: 'req_1', documentationUrl: '/docs/errors#page-expired' },
+};
+
+/** The scripts of the pages that have one. */
+const SCRIPTS: Readonly<Record<string, string>> = {
+  consent: 'consent.js',
+  'repeated consent': 'consent.js',
+  code: 'code.js',
+  'code with an error': 'code.js',
+  'code with a notice': 'code.js',
+  'closed code': 'code.js',
+  'closed code with an error': 'code.js',
+  'code of the account': 'code.js',
+};
 
 /** Every translated page, in each of its states. */
 const renderPages = (language: Language) => ({
@@ -73,17 +134,16 @@ const renderPages = (language: Language) => ({
   code: renderer.code(code, language),
   'code with an error': renderer.code({ ...code, error: 'Wrong code' }, language),
   'code with a notice': renderer.code({ ...code, notice: 'We sent a new code.' }, language),
+  'closed code': renderer.code({ ...code, isOpen: false, resendAfterSeconds: 0 }, language),
+  'closed code with an error': renderer.code(
+    { ...code, isOpen: false, error: 'It was the last attempt.' },
+    language,
+  ),
   'phone of the account': renderer.phone(accountPhone, language),
-  'code of the account': renderer.code(
-    { ...code, ...accountPhone, phone: '+14155550101' },
-    language,
-  ),
+  'code of the account': renderer.code(accountCode, language),
   consent: renderer.consent(consent, language),
+  'repeated consent': renderer.repeatedConsent(repeatedConsent, language),
   'connected apps': renderer.connectedApps(apps, language),
-  'connected apps with an error': renderer.connectedApps(
-    { ...apps, error: 'Select some' },
-    language,
-  ),
   'connected apps with a notice': renderer.connectedApps(
     { ...apps, apps: [], notice: 'Removed.' },
     language,
@@ -95,7 +155,7 @@ const renderPages = (language: Language) => ({
     language,
   ),
   message: renderer.message(message, language),
-  'message with an error': renderer.message({ ...message, error: true }, language),
+  'message with an error': renderer.message({ ...message, error: true, ...failed }, language),
   landing: renderer.landing(landing, language),
 });
 const pages = renderPages('en');
@@ -128,15 +188,16 @@ describe.each(translatedPages)('Page in "$language": $name', ({ language, name, 
     expect(html).toContain('<meta name="viewport" content="width=device-width, initial-scale=1">');
   });
 
-  it('loads only files of this server: a stylesheet, an icon and, for consent, a script', () => {
+  it('loads only files of this server: a stylesheet, an icon, logos and at most one script', () => {
     expect(tagsOf(html, 'link')).toEqual([
       '<link rel="stylesheet" href="/assets/style.css">',
       '<link rel="icon" href="/assets/icon.svg" type="image/svg+xml">',
     ]);
+    const script = SCRIPTS[name];
     expect(tagsOf(html, 'script')).toEqual(
-      name === 'consent' ? ['<script type="module" src="/assets/consent.js">'] : [],
+      script === undefined ? [] : [`<script type="module" src="/assets/${script}">`],
     );
-    expect(html).not.toMatch(/<(style|iframe|img|object|embed)\b|\son\w+=|\sstyle=/);
+    expect(html).not.toMatch(/<(style|iframe|object|embed)\b|\son\w+=|\sstyle=/);
     for (const address of ['href', 'src', 'action'].flatMap((attribute) =>
       valuesOf(html, attribute),
     )) {
@@ -156,9 +217,7 @@ describe.each(translatedPages)('Page in "$language": $name', ({ language, name, 
   });
 
   it('binds every form to its authorization request, sign-in or session, with values escaped', () => {
-    // Without connected apps, the only form of their page is the one that signs the user out.
-    const hasSessionForms =
-      html.includes('/account/apps/revoke') || /No app has|Ninguna aplicación/.test(html);
+    const hasSessionForms = name.startsWith('connected app');
     for (const form of formsOf(html).values()) {
       expect(form.includes('name="transaction" value="txn_1"')).toBe(!hasSessionForms);
       expect(form).toContain('<input type="hidden" name="token" value="to&quot;ken">');
@@ -177,6 +236,24 @@ describe('Phone page', () => {
     );
     expect(form).toMatch(/<input id="phone" name="phone" type="tel" autocomplete="tel"/);
     expect(form).toContain('value="&quot;415&quot;"');
+  });
+
+  it('lists the countries, with the given one selected', () => {
+    const html = renderer.phone({ ...phone, country: 'US' }, 'en');
+    expect(html.match(/<option.*<\/option>/g)).toEqual([
+      '<option value="">Select a country</option>',
+      '<option value="ES">Spain (+34)</option>',
+      '<option value="US" selected>United States (+1)</option>',
+    ]);
+    expect(pages.phone).not.toContain(' selected');
+  });
+
+  it('shows who the app is: its logo, publisher and verification', () => {
+    expect(pages.phone).toContain(
+      '<img class="logo" src="/assets/app-logos/0a1b" alt="" width="56" height="56">',
+    );
+    expect(pages.phone).toContain('by <bdi>Corner Ltd</bdi>');
+    expect(pages.phone).toContain('Verified by Neighbourhood network');
   });
 });
 
@@ -211,6 +288,24 @@ describe('Code page', () => {
     );
   });
 
+  it('shows the number in groups, and how long to wait for a new code', () => {
+    expect(pages.code).toContain('<strong class="phone">+1 415 555 0101</strong>');
+    expect(pages.code).toContain(
+      'You can request a new code in <span data-seconds="42">42 seconds</span>.',
+    );
+    expect(renderer.code({ ...code, resendAfterSeconds: 0 }, 'en')).not.toContain('data-seconds');
+  });
+
+  it('has one filled button: to request a new code if none can be entered, else to continue', () => {
+    const filled = (html: string): string[] =>
+      (html.match(/<button class="button(?: full)?"[^>]*>[^<]*/g) ?? []).map((button) =>
+        button.replace(/.*>/, ''),
+      );
+    expect(filled(pages.code)).toEqual(['Continue']);
+    expect(filled(pages['closed code'])).toEqual(['Request new code']);
+    expect(pages['closed code']).not.toContain('name="code"');
+  });
+
   it('describes the field with its notice', () => {
     expect(pages['code with a notice']).toContain('aria-describedby="code-notice code-hint"');
   });
@@ -220,22 +315,32 @@ describe('Errors', () => {
   it.each([
     'phone with an error',
     'code with an error',
-    'connected apps with an error',
+    'closed code with an error',
     'message with an error',
   ] as const)('prefix the page title with "Error:": %s', (page) => {
     expect(pages[page]).toMatch(/<title>Error: /);
   });
 
-  it('appear at the field and in a focused summary that links to the field', () => {
-    const html = pages['code with an error'];
-    expect(html).toMatch(/<div class="summary"[^>]* tabindex="-1" autofocus/);
-    expect(html).toContain('<a href="#code">Wrong code</a>');
-    expect(html).toContain('aria-describedby="code-error code-hint" aria-invalid="true"');
+  it.each([
+    ['code with an error', 'Wrong code', 'code-error code-hint'],
+    ['phone with an error', 'Add the country code', 'phone-error'],
+  ] as const)('appear once, at the focused field: %s', (page, error, description) => {
+    const html = pages[page];
+    expect(html.split(error)).toHaveLength(2);
+    expect(html).toMatch(new RegExp(`<input [^>]*autofocus[^>]*aria-describedby="${description}"`));
     expect(html.match(/ autofocus/g)).toHaveLength(1);
   });
 
+  it('name the app and, for its developers, the code and the request', () => {
+    const html = pages['message with an error'];
+    expect(html).toContain('<p class="kicker"><bdi>Corner Store</bdi></p>');
+    expect(html).toContain(
+      'For developers: <code>expired</code>, request <code>req_1</code>. <a href="/docs/errors#page-expired"',
+    );
+  });
+
   it('do not appear on a page without an error', () => {
-    expect(pages.code).not.toMatch(/Error:|aria-invalid|class="summary"/);
+    expect(pages.code).not.toMatch(/Error:|aria-invalid/);
   });
 });
 
@@ -264,7 +369,8 @@ describe('Consent page', () => {
   });
 
   it('renders an app named <script> as text', () => {
-    const html = renderer.consent({ ...consent, appName: '<script>alert("1")</script>' }, 'en');
+    const name = '<script>alert("1")</script>';
+    const html = renderer.consent({ ...consent, app: { ...consent.app, name } }, 'en');
     expect(html).not.toContain('<script>');
     expect(html).toContain('&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt;');
   });
@@ -275,6 +381,22 @@ describe('Consent page', () => {
     expect(renderer.consent({ ...consent, lifetimes }, 'en')).toMatch(/24 hours .*60 minutes /);
   });
 
+  it('links to the pages of the app, if it has any', () => {
+    expect(pages.consent).not.toContain('Privacy policy');
+    const privacyUrl = 'https://corner.example/privacy';
+    const html = renderer.consent({ ...consent, app: { ...consent.app, privacyUrl } }, 'en');
+    expect(html).toContain(`<a href="${privacyUrl}" rel="noreferrer">Privacy policy</a>`);
+    expect(html).not.toContain('Website');
+  });
+
+  it('shows the photo of the user over the initial', () => {
+    const photoUrl = 'https://photos.example/ana.jpg';
+    const html = renderer.consent({ ...consent, user: { ...consent.user, photoUrl } }, 'en');
+    expect(html).toMatch(
+      /<span>A<\/span>\s*<img src="https:\/\/photos.example\/ana.jpg" alt="" width="40" height="40" referrerpolicy="no-referrer">/,
+    );
+  });
+
   it('links to the page where the user can remove access', () => {
     expect(pages.consent).toContain(
       '<a href="/account/apps">https://platform.example/account/apps</a>',
@@ -282,138 +404,78 @@ describe('Consent page', () => {
   });
 });
 
-describe('Connected apps page', () => {
-  const form = formsOf(pages['connected apps']).get('/account/apps/revoke') ?? '';
+describe('Repeated consent page', () => {
+  const decision = formsOf(pages['repeated consent']).get('/oauth/authorize/decision') ?? '';
 
-  it('has a cleared checkbox for each app, described by its permissions', () => {
-    expect(tagsOf(form, 'input').filter((tag) => tag.includes('checkbox'))).toEqual([
-      '<input id="app-0" type="checkbox" name="client_id" value="svc_app_1" aria-describedby="app-0-facts">',
-      '<input id="app-1" type="checkbox" name="client_id" value="svc_app_2" aria-describedby="app-1-facts">',
-    ]);
-    expect(form).toContain('<li>Publish and delete posts and comments in your name</li>');
+  it('lists the scopes, and allows them with one button', () => {
+    expect(pages['repeated consent']).toContain(
+      '<li>Publish and delete posts and comments in your name</li>',
+    );
+    expect(decision).toContain('<input type="hidden" name="scope" value="profile.read">');
+    expect(decision).toContain('<input type="hidden" name="scope" value="posts.write">');
+    const [allow, deny] = tagsOf(decision, 'button');
+    expect(allow).toContain('name="decision" value="approve"');
+    expect(deny).toContain('name="decision" value="deny"');
+    expect(decision).toContain('Continue as <bdi>Ana Lee</bdi>');
+  });
+
+  it('links to the consent page', () => {
+    expect(pages['repeated consent']).toContain(
+      '<a href="/oauth/authorize/txn_1/consent?change=1">Change what it can do</a>',
+    );
+  });
+});
+
+describe('Connected apps page', () => {
+  const html = pages['connected apps'];
+
+  it('has a row for each app with its identity, its permissions and a link to disconnect it', () => {
+    const [first = '', second = ''] =
+      /<ul class="rows">(.*?)<\/ul>\s*<form/s
+        .exec(html)?.[1]
+        ?.split('<div class="app small">')
+        .slice(1) ?? [];
+    expect(first).toContain('Verified by Neighbourhood network');
+    expect(first).toContain('<li>Publish and delete posts and comments in your name</li>');
+    expect(first).toContain('<a class="button quiet" href="/account/apps/svc_app_1">Disconnect');
+    expect(second).toContain('<span class="logo monogram" aria-hidden="true">G</span>');
+    expect(second).toContain('Not verified');
+    expect(second).toContain('<a class="button quiet" href="/account/apps/svc_app_2">Disconnect');
   });
 
   it('shows times with their time zone, and for machines', () => {
-    expect(form).toContain(
+    expect(html).toContain(
       '<time datetime="2026-03-01T00:30:00.000Z">1 March 2026 at 00:30 UTC</time>',
     );
-    expect(form).toContain(
+    expect(html).toContain(
       '<time datetime="2026-11-21T23:59:59.999Z">21 November 2026 at 23:59 UTC</time>',
     );
-    expect(form).toContain('Not used yet');
+    expect(html).toContain('Not used yet');
   });
 
-  it('removes the selected apps on Enter, and all apps by a button in a closed disclosure', () => {
-    const buttons = tagsOf(form, 'button');
-    expect(buttons).toHaveLength(2);
-    expect(buttons[0]).not.toContain('name=');
+  it('disconnects all apps by a button in a closed disclosure', () => {
+    const form = formsOf(html).get('/account/apps/revoke') ?? '';
+    expect(tagsOf(form, 'button')).toHaveLength(1);
     const details = /<details\b[^>]*>.*<\/details>/s.exec(form)?.[0] ?? '';
-    expect(details).toMatch(/<button[^>]* name="all" value="1">Remove all 2 apps<\/button>/);
+    expect(details).toMatch(/<button[^>]* name="all" value="1">Disconnect all 2 apps<\/button>/);
     expect(tagsOf(form, 'details')[0]).not.toContain('open');
   });
 
-  it('offers to remove all apps only if there are several', () => {
+  it('offers to disconnect all apps only if there are several', () => {
     expect(renderer.connectedApps({ ...apps, apps: [app] }, 'en')).not.toContain('name="all"');
   });
 
-  it('links an error to the first checkbox, if there is one', () => {
-    expect(pages['connected apps with an error']).toContain('<a href="#app-0">Select some</a>');
-    const empty = renderer.connectedApps({ ...apps, apps: [], error: 'Select some' }, 'en');
-    expect(empty).toContain('<p id="summary-text">Select some</p>');
-  });
-
-  it('has one button, without `all`, on the page of a single app', () => {
+  it('asks for confirmation on the page of a single app, with one button without `all`', () => {
     const single = formsOf(pages['connected app']).get('/account/apps/revoke') ?? '';
     expect(tagsOf(single, 'button')).toHaveLength(1);
     expect(single).toContain('<input type="hidden" name="client_id" value="svc_app_1">');
     expect(single).not.toContain('name="all"');
+    expect(single).toContain('<a class="button quiet" href="/account/apps">Keep it connected</a>');
   });
 
   it('shows a message when no app is connected', () => {
-    const html = pages['connected apps with a notice'];
-    expect(html).toContain('No app has access to your account.');
-    expect(html).toMatch(/role="status">Removed\./);
-  });
-});
-
-describe('Page of a post', () => {
-  it('shows the title as heading and page title, and the author, neighborhood and time', () => {
-    expect(pages.post).toContain('<h1 dir="auto">Block party</h1>');
-    expect(pages.post).toContain('<title>Block party – ');
-    for (const text of ['<bdi>Ana Lee</bdi>', '<bdi>Riverside</bdi>', '<bdi>party</bdi>'])
-      expect(pages.post).toContain(text);
-    expect(pages.post).toContain(
-      '<time datetime="2026-11-21T23:59:59.999Z">21 November 2026 at 23:59 UTC</time>',
-    );
-  });
-
-  it('preserves the whitespace of the content', () => {
-    expect(pages.post).toContain('dir="auto">Bring a chair.\r\n\nAnd a friend.</p>');
-  });
-
-  it('has a heading with the author if the post has no title, and omits empty fields', () => {
-    const html = pages['post with required fields only'];
-    expect(html).toContain('<h1 dir="auto">A post by Ana Lee</h1>');
-    expect(html).not.toMatch(/class="post-content"|Tags|Images|>In</);
-  });
-
-  it('links to images by host with nofollow, and loads none', () => {
-    const images = ['https://images.example/1.jpg?a="1"&b=2', 'http://bücher.example:8080/2.png'];
-    const html = renderer.post({ ...post, images }, 'en');
-    expect(tagsOf(html, 'a')).toEqual([
-      '<a href="https://images.example/1.jpg?a=&quot;1&quot;&amp;b=2" rel="nofollow noopener ugc">',
-      '<a href="http://bücher.example:8080/2.png" rel="nofollow noopener ugc">',
-    ]);
-    expect(html).toContain('>Image 1 on images.example</a>');
-    expect(html).toContain('>Image 2 on xn--bcher-kva.example:8080</a>');
-    expect(html).not.toContain('<img');
-  });
-
-  it('shows the host of an invalid URL unchanged', () => {
-    const html = renderer.post({ ...post, images: ['https://xn--a.example/1.png'] }, 'en');
-    expect(html).toContain('>Image 1 on xn--a.example</a>');
-  });
-
-  it('C69 escapes every text that the author wrote', () => {
-    const hostile = '<script>alert("1")</script>{{7*7}}${7*7}<%= 7*7 %>';
-    const escaped =
-      '&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt;{{7*7}}${7*7}&lt;%= 7*7 %&gt;';
-    const hostilePost = {
-      title: hostile,
-      content: hostile,
-      author: hostile,
-      neighborhood: hostile,
-      tags: [hostile],
-    };
-    const html = renderer.post({ ...post, ...hostilePost }, 'en');
-    expect(html).not.toContain('<script');
-    // Five texts, of which the title is shown twice: as heading and as page title.
-    expect(html.split(escaped)).toHaveLength(1 + 6);
-    const untitled = renderer.post({ ...post, title: null, author: hostile }, 'en');
-    expect(untitled).not.toContain('<script');
-  });
-});
-
-describe('Message page', () => {
-  it('shows the title as heading, and every paragraph', () => {
-    const html = renderer.message({ ...message, paragraphs: ['One.', 'Two & up.'] }, 'en');
-    expect(html).toContain('<h1>Expired</h1>');
-    expect(html).toContain('<p>One.</p>');
-    expect(html).toContain('<p>Two &amp; up.</p>');
-  });
-
-  it('shows the footer, if there is one', () => {
-    expect(renderer.message(message, 'en')).not.toContain('<footer');
-    expect(renderer.message({ ...message, footer: 'Nothing is shared.' }, 'en')).toContain(
-      '<footer class="foot">\n<p>Nothing is shared.</p>\n</footer>',
-    );
-  });
-
-  it('shows the link, if there is one', () => {
-    expect(renderer.message(message, 'en')).not.toContain('<a ');
-    const link = { href: '/account/apps', text: 'Connected apps' };
-    expect(renderer.message({ ...message, link }, 'en')).toMatch(
-      /href="\/account\/apps">Connected apps</,
-    );
+    const empty = pages['connected apps with a notice'];
+    expect(empty).toContain('No app has access to your account.');
+    expect(empty).toMatch(/role="status">Removed\./);
   });
 });

@@ -5,21 +5,23 @@ import { AppConfig } from '../platform/config/app-config.js';
 import { assetUrl } from '../platform/asset-url.js';
 import { CATALOGUES } from './translations/translations.js';
 import { toHtml } from './translations/markup.js';
-import { formatTime, LOCALES, type Language } from './language.js';
+import { formatTime, initialOf, LOCALES, type Language } from './language.js';
 import type {
   CodeView,
   ConnectedAppsView,
   ConnectedAppView,
   ConsentView,
   ErrorCodesView,
+  GuideView,
   LandingView,
   MessageView,
   OneConnectedAppView,
   PhoneView,
   PostView,
+  RepeatedConsentView,
 } from './views.js';
 
-/** Renders the HTML pages. Escapes the values of views, except `Markup`. Pages load one stylesheet and, except the consent page, no JavaScript. */
+/** Renders the HTML pages. Escapes the values of views, except `Markup`. Every page works without JavaScript. */
 @Injectable()
 export class PageRenderer {
   private readonly eta = new Eta({
@@ -41,6 +43,10 @@ export class PageRenderer {
 
   consent(view: ConsentView, language: Language): string {
     return this.render('./consent', view, language);
+  }
+
+  repeatedConsent(view: RepeatedConsentView, language: Language): string {
+    return this.render('./repeated-consent', view, language);
   }
 
   connectedApps({ apps, ...view }: ConnectedAppsView, language: Language): string {
@@ -70,6 +76,10 @@ export class PageRenderer {
     return this.render('./errors', view, 'en');
   }
 
+  guide(view: GuideView): string {
+    return this.render('./guide', view, 'en');
+  }
+
   landing(view: LandingView, language: Language): string {
     return this.render('./landing', view, language);
   }
@@ -78,7 +88,7 @@ export class PageRenderer {
     const texts = CATALOGUES[language];
     const { name, logo, ...brand } = this.config.brand;
     const network = { ...brand, name: name ?? texts.layout.network, logo: logo?.type };
-    return this.eta.render(template, { ...view, language, texts, network });
+    return this.eta.render(template, { ...view, language, texts, network, initialOf });
   }
 }
 

@@ -18,28 +18,64 @@ export interface FormBinding extends SessionBinding {
   transaction: string;
 }
 
+/** How an app presents itself to users (RFC 7591 §2). */
+export interface AppView {
+  name: string;
+  /** The organization behind the app. */
+  publisher: string | null;
+  isVerified: boolean;
+  /** Path of the logo on this server. Null for a monogram. */
+  logoPath: string | null;
+}
+
+/** The signed-in user. */
+export interface UserView {
+  name: string;
+  maskedPhone: string;
+  photoUrl: string | null;
+}
+
 interface SignInView extends FormBinding {
   /** Prefix of the forms' paths, such as `/oauth/authorize`. */
   path: string;
   /** Undefined for a sign-in to the account's own pages. */
-  appName?: string;
+  app?: AppView;
 }
 
-/** Posts `phone` to `<path>/sign-in`. */
+/** A country in the list of the phone page. */
+export interface CountryChoice {
+  /** ISO 3166-1 alpha-2. */
+  code: string;
+  /** Without the `+`. */
+  callingCode: string;
+  name: string;
+}
+
+/** Posts `phone` and `country` to `<path>/sign-in`. */
 export interface PhoneView extends SignInView {
   /** As the user typed it. */
   phone?: string;
-  error?: string;
+  /** Sorted by name. */
+  countries: readonly CountryChoice[];
+  /** The selected country, if one is known. */
+  country?: string;
+  error?: Text;
 }
 
 /** Posts the one-time password as `code`, and `phone`, to `<path>/verify`. */
 export interface CodeView extends SignInView {
-  /** E.164, shown in full, so that the user sees a wrong digit. */
+  /** E.164. */
   phone: string;
+  /** The phone in full, in groups of digits, so that the user sees a wrong digit. */
+  formattedPhone: string;
   /** Where the user can enter another number. */
   phonePageUrl: string;
-  error?: string;
-  notice?: string;
+  /** Whether the one-time password can still be entered. */
+  isOpen: boolean;
+  /** Until the user may request a new one-time password. */
+  resendAfterSeconds: number;
+  error?: Text;
+  notice?: Text;
 }
 
 /** A checkbox of the consent page. */
@@ -48,13 +84,16 @@ export interface ScopeChoice {
   checked: boolean;
 }
 
-/** Posts `decision` and every selected `scope` to `/oauth/authorize/decision`. */
-export interface ConsentView extends FormBinding {
-  appName: string;
+interface ConsentFormView extends FormBinding {
+  app: AppView & { homepageUrl: string | null; privacyUrl: string | null; termsUrl: string | null };
   /** Host of the redirect URI; the name of the app for a private-use scheme. */
   redirectHost: string;
   /** The form sends the id as `user`, because another user may sign in before the user submits it. */
-  user: { id: string; name: string; maskedPhone: string };
+  user: UserView & { id: string };
+}
+
+/** Posts `decision` and every selected `scope` to `/oauth/authorize/decision`. */
+export interface ConsentView extends ConsentFormView {
   scopes: readonly ScopeChoice[];
   /** Whether the user allowed this app before. */
   hasEarlierGrant: boolean;
@@ -64,9 +103,15 @@ export interface ConsentView extends FormBinding {
   appsUrl: string;
 }
 
-export interface ConnectedAppView {
+/** For an app that already has every requested scope. Posts like the consent page. */
+export interface RepeatedConsentView extends ConsentFormView {
+  scopes: readonly Scope[];
+  /** The consent page, where the user can allow less. */
+  consentPageUrl: string;
+}
+
+export interface ConnectedAppView extends AppView {
   clientId: string;
-  name: string;
   scopes: readonly Scope[];
   /** Time of the first grant. */
   grantedAt: Date;
@@ -74,17 +119,16 @@ export interface ConnectedAppView {
   lastUsedAt: Date | null;
 }
 
-/** Posts each selected `client_id`, or `all`, to `/account/apps/revoke`. */
+/** Links to the page of each app. Posts `all` to `/account/apps/revoke`. */
 export interface ConnectedAppsView extends SessionBinding {
-  user: { name: string; maskedPhone: string };
+  user: UserView;
   apps: readonly ConnectedAppView[];
-  error?: string;
-  notice?: string;
+  notice?: Text;
 }
 
-/** Posts the `client_id` of the app to `/account/apps/revoke`. */
+/** Asks for confirmation, and posts the `client_id` of the app to `/account/apps/revoke`. */
 export interface OneConnectedAppView extends SessionBinding {
-  user: { name: string; maskedPhone: string };
+  user: UserView;
   app: ConnectedAppView;
 }
 
@@ -108,6 +152,10 @@ export interface MessageView {
   error?: boolean;
   footer?: string;
   link?: { href: string; text: string };
+  /** The app whose request failed, if it is known. */
+  appName?: string;
+  /** For the developers of the app. */
+  details?: { code: string; description?: string; requestId: string; documentationUrl: string };
 }
 
 /** The landing page, at `/`. */
@@ -138,13 +186,37 @@ export interface OAuthCodeEntry {
   remedy: string;
 }
 
-/** The error codes, at `/docs/errors`. Anchors: `<code>` (the target of `doc_url`), `field-<code>` and `oauth-<code>`. */
+export interface PageCodeEntry {
+  code: string;
+  remedy: string;
+}
+
+/**
+ * The error codes, at `/docs/errors`. Anchors: `<code>` (the target of `doc_url`), `field-<code>`, `oauth-<code>` and
+ * `page-<code>`.
+ */
 export interface ErrorCodesView {
   api: readonly ErrorCodeEntry[];
   fields: readonly FieldCodeEntry[];
   /** A response body with `errors`, as JSON. */
   fieldsExample: string;
   oauth: readonly OAuthCodeEntry[];
+  pages: readonly PageCodeEntry[];
   docsUrl: string;
   guideUrl: string;
+}
+
+/** A page of the guide, below `/docs/guide`. */
+export interface GuideView {
+  title: string;
+  description: string;
+  /** Trusted HTML from our own Markdown. */
+  html: string;
+  /** The headings of the second level. */
+  contents: readonly { id: string; text: string }[];
+  /** All pages, in the order of the navigation. */
+  pages: readonly { title: string; path: string; isCurrent: boolean }[];
+  isOverview: boolean;
+  /** The same page as Markdown. */
+  markdownPath: string;
 }

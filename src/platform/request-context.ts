@@ -8,6 +8,8 @@ import type { FieldError } from './errors.js';
 export interface RequestContext {
   /** In responses, logs, the call log and the audit log. */
   readonly requestId: string;
+  /** Only in logs; undefined if tracing is off. */
+  readonly traceId?: string;
   /** The client's `X-Request-Id`, if it is valid. Only for the access log. */
   clientRequestId?: string;
   readonly receivedAt: Date;

@@ -47,7 +47,7 @@ export function hasSecretFormat(prefix: SecretPrefix, value: string): boolean {
 }
 
 /** SHA-256 in hex, to store and look up credentials of 256 random bits. */
-export function sha256(value: string): string {
+export function sha256(value: string | Buffer): string {
   return hash('sha256', value, 'hex');
 }
 

@@ -67,13 +67,16 @@ onOneEngine('CORS', (database) => {
     },
   );
 
-  it.each(['/openapi.json', '/.well-known/oauth-authorization-server', '/.well-known/nothing'])(
-    'lets any origin read %s',
-    async (path) => {
-      const { headers } = await app().fetch(path, { headers: { origin: ORIGIN } });
-      expect(headers.get('access-control-allow-origin')).toBe('*');
-    },
-  );
+  it.each([
+    '/openapi.json',
+    '/docs/postman.json',
+    '/docs/postman-environment.json',
+    '/.well-known/oauth-authorization-server',
+    '/.well-known/nothing',
+  ])('lets any origin read %s', async (path) => {
+    const { headers } = await app().fetch(path, { headers: { origin: ORIGIN } });
+    expect(headers.get('access-control-allow-origin')).toBe('*');
+  });
 
   it('C8 allows the preflight of an unknown path, so that scripts can read its 404', async () => {
     expect((await preflight('/dev/v1/pots', 'GET')).status).toBe(204);

@@ -32,9 +32,13 @@ onOneEngine('Scopes (product requirements, section 5.6)', (database) => {
 
   async function expectInsufficientScope(response: Response, scope: Scope): Promise<void> {
     const body = await expectApiError(response, 403, 'insufficient_scope');
-    expect(response.headers.get('www-authenticate')).toBe(
-      `Bearer error="insufficient_scope", scope="${scope}"`,
-    );
+    expect(response.headers.get('www-authenticate')?.split(', ')).toEqual([
+      'Bearer realm="dev"',
+      'error="insufficient_scope"',
+      `error_description="The access token lacks the scope ${scope}"`,
+      `scope="${scope}"`,
+      `resource_metadata="${app().baseUrl}/.well-known/oauth-protected-resource/dev/v1"`,
+    ]);
     expect(body.error_description).toContain(scope);
   }
 

@@ -128,6 +128,12 @@ onOneEngine('Commands "app secret"', (database) => {
       expect(stderr).not.toMatch(SECRET);
     });
 
+    it('O145 prints the end of the old secret with its relative time at a terminal', async () => {
+      const { id } = await register();
+      const { stderr } = await cli.runAtTerminal(80, 'app', 'secret', 'rotate', id, '--yes');
+      expect(stderr).toMatch(/ is valid until [-\dT:]{19}Z \(in 23 h\)\.$/m);
+    });
+
     it('O145 ends the old secrets at once with --grace 0', async () => {
       const { id } = await rotatedApp();
       const { stdout, code } = await cli.run(
@@ -204,7 +210,7 @@ onOneEngine('Commands "app secret"', (database) => {
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
       expect(stdout).toMatch(
         new RegExp(
-          `^SECRET_ID  sec_\\w+\nLAST_FOUR  ${secret.slice(-4)}\nSTATUS     live\nCREATED    20\\S+Z\nLAST_USED  never\nEXPIRES    never\n$`,
+          `^SECRET_ID  sec_\\w+\nLAST_FOUR  ${secret.slice(-4)}\nSTATUS     live\nCREATED    20\\S+Z \\((now|\\d+ s ago)\\)\nLAST_USED  never\nEXPIRES    never\n$`,
         ),
       );
       expect(stdout.split('\n').every((line) => line.length <= 80)).toBe(true);

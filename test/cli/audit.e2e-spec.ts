@@ -43,7 +43,7 @@ onOneEngine('Command "audit list"', (database) => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   }
 
-  it('prints every field of an event, as JSON and as text', async () => {
+  it('prints every field of an event, as JSON, as one line, and with --full on several lines', async () => {
     const event = {
       clientId: ANA_APP,
       userId: ANA,
@@ -69,7 +69,12 @@ onOneEngine('Command "audit list"', (database) => {
         details: { limit: null, plan: 'partner' },
       },
     ]);
-    const outcome = await cli.run('audit', 'list');
+    const line = await cli.run('audit', 'list');
+    expectSilent(line);
+    expect(line.stdout).toBe(
+      `${at}  quota.set                olga  ${ANA_APP}  user: ${ANA}, reason: Pilot, limit: null, plan: partner, request: req_1, address: 192.0.2.1\n`,
+    );
+    const outcome = await cli.run('audit', 'list', '--full');
     expectSilent(outcome);
     expect(outcome.stdout).toBe(
       [
@@ -85,20 +90,40 @@ onOneEngine('Command "audit list"', (database) => {
     );
   });
 
-  it('wraps long values at the width of the terminal, and not in a pipe', async () => {
+  it('prints one line for each event, cut at the width of the terminal, and whole in a pipe', async () => {
+    const reason = 'r'.repeat(200);
+    await write('2026-11-20T09:30:00.123Z', { reason, clientId: BOB_APP, details: { a: 'b\nc' } });
+    await write(new Date(Date.now() - 3 * DAY), { actor: ANA, subject: ANA, userId: ANA });
+    const lines = (text: string) => text.split('\n').slice(0, -1);
+    const whole = lines((await cli.run('audit', 'list')).stdout);
+    expect(whole).toHaveLength(2);
+    const long = `2026-11-20T09:30:00.123Z  quota.set                olga  ${ANA_APP}  ${BOB_APP}  reason: ${reason}, a: b c`;
+    expect(whole).toContain(long);
+    // Each id is printed once.
+    expect(whole.find((line) => line !== long)).toMatch(new RegExp(`Z  quota\\.set +${ANA}$`));
+    const cut = lines((await cli.runAtTerminal(120, 'audit', 'list')).stdout);
+    expect(cut).toHaveLength(2);
+    expect(cut.join('\n')).toMatch(
+      /^2026-11-20T09:30:00Z \((\d+ (h|days?|months?|years?) ago|in .*)\) +quota\.set {16}olga {2}svc_app_.*…$/m,
+    );
+    expect(cut.join('\n')).toContain('Z (3 days ago)  ');
+    expect(Math.max(...cut.map((line) => line.length))).toBe(120);
+  });
+
+  it('wraps long values with --full at the width of the terminal, and not in a pipe', async () => {
     const reason = Array.from({ length: 60 }, (_, index) => `word${index}`).join(' ');
     const details = { redirectUris: [`https://garden.example/${'x'.repeat(200)}`] };
     await write('2026-11-20', { reason, details, clientId: BOB_APP });
     const widest = (text: string) => Math.max(...text.split('\n').map((line) => line.length));
     for (const columns of [80, 132]) {
-      const { stdout } = await cli.runAtTerminal(columns, 'audit', 'list');
+      const { stdout } = await cli.runAtTerminal(columns, 'audit', 'list', '--full');
       expect(widest(stdout)).toBe(columns);
       expect(stdout.replaceAll(/\n +/g, ' ')).toContain(reason);
       expect(stdout).toContain(`  app      ${BOB_APP}`);
     }
     // Docker terminals may report a width of 0.
-    expect(widest((await cli.runAtTerminal(0, 'audit', 'list')).stdout)).toBe(80);
-    expect((await cli.run('audit', 'list')).stdout).toContain(`  reason   ${reason}\n`);
+    expect(widest((await cli.runAtTerminal(0, 'audit', 'list', '--full')).stdout)).toBe(80);
+    expect((await cli.run('audit', 'list', '--full')).stdout).toContain(`  reason   ${reason}\n`);
   });
 
   it('lists the newest 100 events by default', async () => {

@@ -1,6 +1,8 @@
 import { AuditEvent } from '../../src/platform/audit/audit-event.entity.js';
 import { Migrator } from '../../src/platform/database/migrations/migrator.js';
-import { OtpFailures } from '../../src/modules/oauth/sign-in/sign-in.entities.js';
+import { OtpFailures, SignInSession } from '../../src/modules/oauth/sign-in/sign-in.entities.js';
+import { Grant } from '../../src/modules/oauth/tokens/token.entities.js';
+import { addMilliseconds, HOUR } from '../../src/platform/clock.js';
 import { QuotaUsage } from '../../src/modules/quota/quota.entities.js';
 import { User } from '../../src/modules/users/user.entity.js';
 import { CommandLine, commandTree, optionsOf } from '../support/command-line.js';
@@ -100,6 +102,24 @@ const COMMANDS: Readonly<Record<string, CommandCase>> = {
     args: ({ member: { user } }) => [user.id],
     actions: ['grant.revoked', 'user.blocked', 'user.erased'],
   },
+  'app revoke-all': { args: ({ clientId }) => [clientId], actions: ['grant.revoked'] },
+  'grant revoke': {
+    args: async ({ app, clientId }) => {
+      const { id } = await app.dataSource.manager.findOneByOrFail(Grant, { clientId });
+      return [id];
+    },
+    actions: ['grant.revoked'],
+  },
+  'session end': {
+    args: async ({ app, member: { user } }) => {
+      const hash = 'ab'.repeat(32);
+      const [createdAt, expiresAt] = [new Date(), addMilliseconds(new Date(), HOUR)];
+      const session = { hash, userId: user.id, createdAt, expiresAt };
+      await app.dataSource.manager.insert(SignInSession, session);
+      return [hash.slice(0, 12), '--user', user.id];
+    },
+    actions: ['session.ended'],
+  },
   'token revoke': {
     args: () => [],
     input: ({ member }) => member.token,
@@ -125,6 +145,10 @@ const COMMANDS: Readonly<Record<string, CommandCase>> = {
       return [id];
     },
     actions: ['post.restored'],
+  },
+  'comment remove': {
+    args: async ({ member }) => [(await member.comment((await member.publish()).id)).id],
+    actions: ['comment.removed'],
   },
   'db migrate': {
     args: async ({ app }) => {
@@ -173,9 +197,7 @@ onOneEngine('Audit events of commands', (database) => {
       const member = await Member.join(app());
       const { clientId } = member.client;
       const context = { app: app(), member, clientId };
-      const words = [...path.split(' '), ...(await args(context))];
-      if (leaves.some((one) => one.path === path && optionsOf(one).includes('--yes')))
-        words.push('--yes');
+      const words = [...path.split(' '), ...(await args(context)), '--yes'];
       const reason = `Because of ${path}`;
       await cli.jsonWithInput(input(context), ...words, '--actor', 'olga', '--reason', reason);
       await after?.(context);

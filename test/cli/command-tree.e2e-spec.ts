@@ -1,18 +1,37 @@
 import { commandTree, optionsOf, runCommand } from '../support/command-line.js';
 
 const { groups, leaves } = commandTree();
-const PROGRAM = '  npm run -s cli -- ';
+const PROGRAM = '  devplatform ';
 /** A valid command fails with 1 because it cannot load this configuration; a usage error fails with 2. */
 const NO_CONFIGURATION = { DATABASE_URL: 'none' };
 
 /** Commands without --reason: they change nothing, except that `demo token` stores an access token. */
 const WITHOUT_REASON = [
   ...['app list', 'app show', 'app secret list', 'audit list', 'quota show'],
-  ...['quota report', 'user show', 'user export'],
+  ...['quota report', 'user show', 'user export', 'post show', 'request show'],
+  ...['user list', 'user search'],
+  ...['grant list', 'session list'],
   ...['db status', 'db check', 'demo token'],
 ];
 /** Commands that can show what they would do. */
-const WITH_DRY_RUN = ['prune', 'user erase', 'user import'];
+const WITH_DRY_RUN = [
+  ...['app revoke-all', 'db revert', 'prune', 'user erase', 'user import', 'user revoke-all'],
+];
+/** Commands that take access or data away, or change what an app may do. */
+const ASKING = [
+  ...['app disable', 'app revoke-all', 'app secret revoke', 'app secret rotate', 'app update'],
+  ...[
+    'comment remove',
+    'db revert',
+    'grant revoke',
+    'post remove',
+    'quota reconcile',
+    'quota set',
+    'session end',
+    'token revoke',
+  ],
+  ...['user block', 'user change-phone', 'user erase', 'user import', 'user revoke-all'],
+];
 
 const pathsOf = (entries: readonly { path: string }[]): string[] => entries.map(({ path }) => path);
 function leaf(path: string) {
@@ -73,13 +92,43 @@ describe('Commands and their help', () => {
     }
   });
 
+  it.each(pathsOf(leaves))('"%s" names the members of its JSON in its help', async (path) => {
+    const { jsonMembers = '' } = leaf(path).command;
+    expect(jsonMembers).toMatch(/^\[?\{.+\}/);
+    const text = (await help(path)).rest.join(' ');
+    expect(text).toContain(`JSON: ${jsonMembers} `);
+  });
+
   it('accept --reason if they change something', () => {
     const without = leaves.filter((one) => !optionsOf(one).includes('--reason'));
     expect(pathsOf(without).toSorted()).toEqual(WITHOUT_REASON.toSorted());
   });
 
-  it.each(WITH_DRY_RUN)('"%s" accepts --dry-run', (path) => {
-    expect(optionsOf(leaf(path))).toContain('--dry-run');
+  it('say in their help that they ask for confirmation', async () => {
+    const asking = leaves.filter(({ command }) => command.confirmation !== undefined);
+    expect(pathsOf(asking).toSorted()).toEqual(ASKING.toSorted());
+    for (const { path } of asking) {
+      const text = (await help(path)).rest.join(' ').replaceAll(/ +/g, ' ');
+      expect(text).toMatch(
+        / (Asks|asks) for confirmation at a terminal, and requires --yes elsewhere\. /,
+      );
+    }
+  });
+
+  it.each(pathsOf(leaves))('"%s" accepts --yes before and after its name', async (path) => {
+    const { examples } = await help(path);
+    const [example = ''] = examples.filter((line) => line.startsWith(PROGRAM));
+    const words = wordsOf(example).filter((word) => word !== '--yes');
+    for (const args of [
+      ['--yes', ...words],
+      [...words, '--yes'],
+    ])
+      expect(await runCommand(args, NO_CONFIGURATION), args.join(' ')).toMatchObject({ code: 1 });
+  });
+
+  it('accept --dry-run if they may delete or revoke many rows', () => {
+    const accepting = leaves.filter((one) => optionsOf(one).includes('--dry-run'));
+    expect(pathsOf(accepting).toSorted()).toEqual(WITH_DRY_RUN);
   });
 
   it('have a main help that fits on one screen', async () => {

@@ -27,7 +27,7 @@ describe('Commands without a database file', () => {
     expect(await cli.run(...line.split(' '))).toEqual({
       code: 1,
       stdout: '',
-      stderr: `There is no database at ${file}: run "npm run -s cli -- db migrate", or start the service.\n`,
+      stderr: `There is no database at ${file}: run "devplatform db migrate", or start the service.\n`,
     });
     expect(await readdir(folder)).toEqual([]);
   });
@@ -37,7 +37,7 @@ describe('Commands without a database file', () => {
       check: 'database',
       status: 'failed',
       summary: `There is no database at ${file}.`,
-      remedy: 'Run "npm run -s cli -- db migrate", or start the service.',
+      remedy: 'Run "devplatform db migrate", or start the service.',
     });
     expect(await readdir(folder)).toEqual([]);
   });

@@ -70,13 +70,27 @@ onOneEngine('Command "quota report"', (database) => {
     ]);
     const { stdout } = await cli.run('quota', 'report', '--period', period);
     expect(stdout.split('\n').slice(0, -1)).toEqual([
-      'CLIENT_ID                           PLAN         LIMIT  USED  LEFT  %   END',
-      `${almostUsedUp}  default      100    99    1     99  99`,
-      `${halfUsed}  partner      1000   500   500   50  500`,
-      `${unused}  default      100    0     100   0   0`,
-      `${unlimited}  first-party  none   7000  -     -   7000`,
+      'CLIENT_ID                           PLAN         LIMIT  USED  LEFT  %   END   NAME',
+      `${almostUsedUp}  default      100    99    1     99  99    Garden Share`,
+      `${halfUsed}  partner      1000   500   500   50  500   Garden Share`,
+      `${unused}  default      100    0     100   0   0     Garden Share`,
+      `${unlimited}  first-party  none   7000  -     -   7000  Garden Share`,
     ]);
-    for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
+  });
+
+  it('shows the names of apps, cut at the width of a terminal only', async () => {
+    const name = 'The Riverside Neighbourhood Garden Share and Tool Library';
+    const clientId = await appThatUsed(7, { name });
+    const words = ['quota', 'report', '--period', period];
+    expect((await cli.run(...words)).stdout).toContain(`  7    ${name}\n`);
+    expect((await cli.runAtTerminal(80, ...words)).stdout.split('\n')).toEqual([
+      'CLIENT_ID                           LIMIT  USED  %  END  NAME',
+      `${clientId}  100    7     7  7    The Riverside Neighbou…`,
+      '',
+    ]);
+    const wide = (await cli.runAtTerminal(120, ...words)).stdout.split('\n');
+    expect(wide[0]).toMatch(/ PLAN +LIMIT +USED +LEFT +% +END +NAME$/);
+    expect(wide[1]).toHaveLength(120);
   });
 
   it('projects the posts at the end of the month from the elapsed part', async () => {

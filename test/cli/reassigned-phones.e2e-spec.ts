@@ -30,7 +30,7 @@ onEachEngine('A phone number that belongs to another person now', (database) => 
   const importLines = async (lines: readonly string[], ...args: string[]) => {
     const path = join(folder, 'members.csv');
     await writeFile(path, ['phone,name,external_id', ...lines, ''].join('\n'));
-    const { code, stdout } = await cli.run('user', 'import', path, '--json', ...args);
+    const { code, stdout } = await cli.run('user', 'import', path, '--json', '--yes', ...args);
     const { added, updated, bad, errors } = JSON.parse(stdout) as Record<string, unknown>;
     return { code, added, updated, bad, errors };
   };
@@ -76,6 +76,21 @@ onEachEngine('A phone number that belongs to another person now', (database) => 
       ],
     });
     expect(await stored(ana.user.id)).toEqual(before);
+    expect(await access(ana)).toEqual(FULL_ACCESS);
+    await app().dataSource.manager.delete(User, { id: ana.user.id });
+  });
+
+  it('O163 stays with its owner if --reassign-phones is not confirmed', async () => {
+    const ana = await signedIn('Ana Lee');
+    const path = join(folder, 'unconfirmed.csv');
+    await writeFile(path, `phone,name\n${ana.user.phone},Eve\n`);
+    const words = ['user', 'import', path, '--reassign-phones'];
+    expect(await cli.run(...words)).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringContaining('Add --yes to confirm.'),
+    });
+    expect(await cli.json(...words, '--dry-run')).toMatchObject({ dry_run: true, bad: 0 });
     expect(await access(ana)).toEqual(FULL_ACCESS);
     await app().dataSource.manager.delete(User, { id: ana.user.id });
   });

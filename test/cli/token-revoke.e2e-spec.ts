@@ -1,7 +1,9 @@
+import { SignInSession } from '../../src/modules/oauth/sign-in/sign-in.entities.js';
 import { Grant } from '../../src/modules/oauth/tokens/token.entities.js';
+import { Browser } from '../support/browser.js';
 import { isTokenAccepted, obtainTokens, requestToken } from '../support/oauth-flow.js';
 import { CommandLine, type CommandResult } from '../support/command-line.js';
-import { onOneEngine } from '../support/database.js';
+import { onEachEngine, onOneEngine } from '../support/database.js';
 import { auditTrail } from '../support/logs.js';
 import { expectTokenError, json, type TokenBody } from '../support/responses.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
@@ -11,7 +13,7 @@ onOneEngine('Command "token revoke"', (database) => {
   const cli = new CommandLine(database);
 
   const revoke = (token: string, ...args: string[]): Promise<CommandResult> =>
-    cli.runWithInput(`${token}\n`, 'token', 'revoke', ...args);
+    cli.runWithInput(`${token}\n`, 'token', 'revoke', '--yes', ...args);
   const refresh = (client: TestClient, { refresh_token }: TokenBody): Promise<Response> =>
     requestToken(app(), client, { grant_type: 'refresh_token', refresh_token });
 
@@ -88,6 +90,17 @@ onOneEngine('Command "token revoke"', (database) => {
     },
   );
 
+  it('revokes nothing without --yes, because standard input is the token', async () => {
+    const { tokens } = await issueTokens();
+    const token = tokens.access_token;
+    expect(await cli.runWithInput(`${token}\n`, 'token', 'revoke')).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringContaining('Add --yes to confirm.'),
+    });
+    expect(await isTokenAccepted(app(), token)).toBe(true);
+  });
+
   it('rejects empty standard input', async () => {
     const { code, stdout, stderr } = await revoke('');
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
@@ -99,7 +112,7 @@ onOneEngine('Command "token revoke"', (database) => {
   });
 });
 
-onOneEngine('Command "user revoke-all"', (database) => {
+onEachEngine('Command "user revoke-all"', (database) => {
   const app = useTestApp(database);
   const cli = new CommandLine(database);
 
@@ -117,9 +130,16 @@ onOneEngine('Command "user revoke-all"', (database) => {
     app().clock.advance(61_000);
     anasTokens.push(await obtainTokens(app(), two, ana));
     const bensTokens = await obtainTokens(app(), one, ben);
-    const result = await cli.json('user', 'revoke-all', ana.id, '--yes', '--actor', 'olga');
+    const revoke = ['user', 'revoke-all', ana.id];
+    const preview = await cli.json(...revoke, '--dry-run');
+    expect((await cli.run(...revoke, '--dry-run')).stderr).toBe('Would end 2 sign-in sessions.\n');
+    for (const { access_token } of anasTokens)
+      expect(await isTokenAccepted(app(), access_token)).toBe(true);
+    const result = await cli.json(...revoke, '--yes', '--actor', 'olga');
+    expect(preview).toEqual({ ...result, dry_run: true });
     expect(result).toEqual({
       id: ana.id,
+      dry_run: false,
       apps: expect.arrayContaining([
         { client_id: one.clientId, name: 'Garden Share' },
         { client_id: two.clientId, name: 'Tool Library' },
@@ -137,9 +157,19 @@ onOneEngine('Command "user revoke-all"', (database) => {
     });
     expect(await cli.run('user', 'revoke-all', ana.id, '--yes')).toEqual({
       code: 0,
-      stdout: 'The user had no grants.\n',
+      stdout: 'The user had no active grants.\n',
       stderr: 'Ended 0 sign-in sessions.\n',
     });
+  });
+
+  it('counts the same sessions with and without --dry-run, if some have expired', async () => {
+    const user = await app().addUser();
+    await new Browser(app()).signInToAccount(user);
+    const { manager } = app().dataSource;
+    await manager.update(SignInSession, { userId: user.id }, { expiresAt: new Date(0) });
+    const revoke = ['user', 'revoke-all', user.id];
+    const preview = await cli.json(...revoke, '--dry-run');
+    expect(await cli.json(...revoke, '--yes')).toEqual({ ...preview, dry_run: false });
   });
 
   it('rejects an unknown user id', async () => {

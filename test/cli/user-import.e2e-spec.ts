@@ -260,6 +260,12 @@ onOneEngine('Command "user import"', (database) => {
         code: 1,
         stderr: `There is no file ${missing}.\n`,
       });
+      // The error comes before the question, which would exit with 2 without a terminal.
+      const unconfirmed = ['user', 'import', missing, '--reassign-phones'];
+      expect(await imports.cli.run(...unconfirmed)).toMatchObject({
+        code: 1,
+        stderr: `There is no file ${missing}.\n`,
+      });
       const directory = imports.folder();
       expect(await runRaw(directory, '--format', 'csv')).toMatchObject({
         code: 1,

@@ -90,7 +90,7 @@ onOneEngine('Command "user unlock"', (database) => {
 
   it('O56 prints examples in its help and requires an id', async () => {
     const { stdout } = await cli.run('user', 'unlock', '--help');
-    expect(stdout).toContain('npm run -s cli -- user unlock usr_');
+    expect(stdout).toContain('devplatform user unlock usr_');
     expect(stdout).toContain('--reason <text>');
     expect((await cli.run('user', 'unlock')).code).toBe(2);
   });

@@ -7,6 +7,7 @@ import {
   type OpenApiDocument,
   type Operation,
   operationEntries,
+  relativeDocument,
   type Schema,
   schemaChecks,
 } from '../support/published-document.js';
@@ -59,8 +60,26 @@ onOneEngine('OpenAPI document', (database) => {
   const operations = () => operationEntries(document);
   const schema = (name: string) => document.components.schemas[name] ?? {};
 
-  it('C139 equals the committed file', async () => {
-    expect(served).toEqual(JSON.parse(await readFile(COMMITTED, 'utf8')));
+  it('C139 equals the committed file, with the origin of the service in its URLs', async () => {
+    const committed = JSON.parse(await readFile(COMMITTED, 'utf8')) as OpenApiDocument;
+    const origin = app().baseUrl;
+    expect(committed.servers).toEqual([{ url: '/' }]);
+    expect(served.servers).toEqual([{ url: origin }]);
+    expect(served.externalDocs?.url).toBe(`${origin}/docs/guide`);
+    expect(relativeDocument(served)).toEqual(committed);
+  });
+
+  it('C139 has absolute URLs of the OAuth flow and of the pages in its description', () => {
+    const origin = app().baseUrl;
+    expect(served.components.securitySchemes['oauth2']?.flows?.['authorizationCode']).toMatchObject(
+      {
+        authorizationUrl: `${origin}/oauth/authorize`,
+        tokenUrl: `${origin}/oauth/token`,
+        refreshUrl: `${origin}/oauth/token`,
+      },
+    );
+    const links = [...JSON.stringify(served).matchAll(/\]\(([^)]+)\)/g)].map(([, url]) => url);
+    expect(links).toEqual([`${origin}/docs/guide`, `${origin}/docs/errors`]);
   });
 
   it('C139 is OpenAPI 3.1 and contains exactly the nine endpoints of the product requirements and the quota', () => {
@@ -71,12 +90,13 @@ onOneEngine('OpenAPI document', (database) => {
     );
   });
 
-  it('gives every operation a unique operationId, a summary, and a tag', () => {
+  it('gives every operation a unique operationId, a summary, a description, and a tag', () => {
     const all = operations().map(({ operation }) => operation);
     expect(new Set(all.map(({ operationId }) => operationId)).size).toBe(all.length);
-    for (const { operationId, summary, tags } of all) {
+    for (const { operationId, summary, description, tags } of all) {
       expect(operationId).toMatch(/^[a-z][A-Za-z]+$/);
       expect(summary, operationId).toMatch(/\S{2,}/);
+      expect(description, operationId).toMatch(/\.$/);
       expect(tags, operationId).toHaveLength(1);
     }
   });
@@ -175,6 +195,32 @@ onOneEngine('OpenAPI document', (database) => {
       expect(schema(name)['additionalProperties']).toBe(false);
     expect(schema('CreatePost').required).toBeUndefined();
     expect(schema('CreateComment').required).toEqual(['text']);
+  });
+
+  it('declares each field of a request body once, with one type and null', () => {
+    const { allOf, anyOf, oneOf, if: condition, properties = {} } = schema('CreatePost');
+    expect([allOf, anyOf, oneOf, condition]).toEqual([undefined, undefined, undefined, undefined]);
+    const types = Object.entries(properties).map(([name, { type }]) => [name, type]);
+    expect(Object.fromEntries(types)).toEqual({
+      ...Object.fromEntries(
+        ['title', 'content', 'type', 'visibility'].map((name) => [name, ['string', 'null']]),
+      ),
+      ...Object.fromEntries(['images', 'tags'].map((name) => [name, ['array', 'null']])),
+      ...Object.fromEntries(
+        ['latitude', 'longitude', 'reachKm'].map((name) => [name, ['number', 'null']]),
+      ),
+    });
+    expect(schema('CreatePost')['description']).toContain('At least one of title, content, images');
+  });
+
+  it('declares the parameters of the token form once, and lists only their names for each grant', () => {
+    const { content } = document.paths['/oauth/token']?.['post']?.requestBody ?? {};
+    const form = content?.['application/x-www-form-urlencoded']?.schema;
+    expect(form?.required).toEqual(['grant_type']);
+    expect(form?.['anyOf']).toEqual([
+      { required: ['code', 'redirect_uri'] },
+      { required: ['refresh_token'] },
+    ]);
   });
 
   it.each([

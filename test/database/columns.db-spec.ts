@@ -1,8 +1,9 @@
 import type { DataSource } from 'typeorm';
 import { isConflict, isDuplicateKey } from '../../src/platform/database/errors.js';
+import { readRows } from '../../src/platform/database/sql.js';
 import { newId } from '../../src/platform/ids.js';
 import { sha256 } from '../../src/platform/secrets.js';
-import { App } from '../../src/modules/oauth/clients/client.entities.js';
+import { App, AppLogoPart } from '../../src/modules/oauth/clients/client.entities.js';
 import { SignInSession } from '../../src/modules/oauth/sign-in/sign-in.entities.js';
 import { Post } from '../../src/modules/posts/post.entities.js';
 import { User } from '../../src/modules/users/user.entity.js';
@@ -93,6 +94,16 @@ onEachEngine('Columns', ({ url }) => {
     expect(await dataSource.manager.findOneBy(SignInSession, { hash })).toMatchObject({ hash });
   });
 
+  it('return computed integers as numbers, from prepared and from other statements', async () => {
+    const select = `
+      SELECT COUNT(*) AS counted, CASE WHEN COUNT(*) > ? THEN 1 ELSE 0 END AS flag,
+        EXISTS (SELECT 1 FROM migrations) AS found, 3000000000 AS large
+      FROM migrations`;
+    const expected = { counted: expect.any(Number) as number, flag: 1, found: 1, large: 3e9 };
+    expect(await readRows(dataSource, select, [0])).toEqual([expected]);
+    expect(await dataSource.query(select, [0])).toEqual([expected]);
+  });
+
   it.each([
     ['in upper case', (value: string) => value.toUpperCase()],
     ['with a space after it', (value: string) => `${value} `],
@@ -143,6 +154,15 @@ onEachEngine('Columns', ({ url }) => {
 
     const read = await dataSource.manager.findOneByOrFail(Post, { id: written.id });
     expect(read.content).toBe(content);
+  });
+
+  it('store 65,535 bytes unchanged', async () => {
+    const clientId = newId('svc_app', NOW);
+    const content = Buffer.from(Array.from({ length: 65_535 }, (_, index) => index % 256));
+    await dataSource.manager.insert(AppLogoPart, { clientId, position: 0, content });
+
+    const read = await dataSource.manager.findOneByOrFail(AppLogoPart, { clientId });
+    expect(read.content.equals(content)).toBe(true);
   });
 
   it.each([

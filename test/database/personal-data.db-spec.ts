@@ -7,6 +7,7 @@ const NOT_PERSONAL = [
   'apps',
   'app_secrets',
   'app_redirect_uris',
+  'app_logo_parts',
   'app_quotas',
   'quota_usage',
   'api_usage_daily',

@@ -150,14 +150,8 @@ onOneEngine('Audit log of OAuth', (database) => {
   it('O144 records the revocation of a grant by the user', async () => {
     const visitor = new Browser(app());
     app().clock.advance(MESSAGE_PAUSE);
-    const page = await visitor.signInToAccount(user);
-    const remove = () =>
-      visitor.submit(
-        page,
-        '/account/apps/revoke',
-        { client_id: client.clientId },
-        { follow: false },
-      );
+    const page = await visitor.signInToAccount(user, `/account/apps/${client.clientId}`);
+    const remove = () => visitor.submit(page, '/account/apps/revoke', {}, { follow: false });
     const appAndGrant = { app: client.clientId, grant };
     await expectEvents(remove, 303, { action: 'grant.revoked', ...appAndGrant });
   });

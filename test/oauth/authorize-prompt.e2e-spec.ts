@@ -1,3 +1,4 @@
+import { SECOND } from '../../src/platform/clock.js';
 import { Browser } from '../support/browser.js';
 import { authorizeLink } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
@@ -21,15 +22,22 @@ onOneEngine('Authorization endpoint: prompt', (database) => {
     expect(await countGrantsAndCodes(app(), client)).toEqual({ grants: 0, codes: 0 });
   });
 
-  it('O41 shows the consent page for prompt=consent to a user who approved the app before', async () => {
-    const visitor = new Browser(app());
-    const consent = await visitor.signIn(authorizeLink(client), await app().addUser());
-    const fields = { scope: [...client.scopes], decision: 'approve' };
-    const { location } = await visitor.submit(consent, '/oauth/authorize/decision', fields);
-    expect(location).toContain('code=svcac_');
-    const page = await visitor.open(authorizeLink(client, { prompt: 'consent' }));
-    expect(page.html).toContain('/oauth/authorize/decision');
-  });
+  it.each(['consent', 'login', 'select_account', 'login consent'])(
+    'O41 shows the consent page for prompt=%s to a user who approved the app before',
+    async (prompt) => {
+      const visitor = new Browser(app());
+      const user = await app().addUser();
+      const consent = await visitor.signIn(authorizeLink(client), user);
+      const fields = { scope: [...client.scopes], decision: 'approve' };
+      const { location } = await visitor.submit(consent, '/oauth/authorize/decision', fields);
+      expect(location).toContain('code=svcac_');
+      const link = authorizeLink(client, { prompt });
+      app().clock.advance(61 * SECOND);
+      const isSignedIn = prompt === 'consent';
+      const page = isSignedIn ? await visitor.open(link) : await visitor.signIn(link, user);
+      expect(page.html).toContain('type="checkbox" name="scope"');
+    },
+  );
 
   it.each(['login', 'select_account', 'login consent'])(
     'O41 asks a signed-in user to sign in again for prompt=%s, and then shows the consent page',

@@ -166,6 +166,13 @@ onOneEngine('Client authentication at the token endpoint', (database) => {
       }
   });
 
+  it('says that an Authorization header is malformed, with a challenge', async () => {
+    const response = await refreshWith(client, {}, 'Bearer x');
+    expect(response.headers.get('www-authenticate')).toBe(BASIC_CHALLENGE);
+    expect(await response.clone().text()).toContain('The Authorization header is malformed.');
+    await expectTokenError(response, 'invalid_client');
+  });
+
   it.each(['/oauth/token', '/oauth/revoke', '/oauth/introspect'])(
     'O83 rejects two Authorization headers at %s, even when both are right',
     async (path) => {

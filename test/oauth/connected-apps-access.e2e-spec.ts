@@ -8,7 +8,6 @@ import { onOneEngine } from '../support/database.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
 
 const APPS = '/account/apps';
-const REVOKE = '/account/apps/revoke';
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
@@ -28,7 +27,7 @@ onOneEngine('Connected apps: valid access', (database) => {
   const grants = (): Promise<Grant[]> =>
     app().dataSource.manager.find(Grant, { where: { userId: user.id }, order: { id: 'ASC' } });
 
-  const isListed = ({ html }: Page): boolean => html.includes(`value="${garden.clientId}"`);
+  const isListed = ({ html }: Page): boolean => html.includes(`/account/apps/${garden.clientId}"`);
 
   /** Asserts that the page lists the app for this time, to the millisecond, and not any more after it. */
   async function expectListedFor(milliseconds: number): Promise<void> {
@@ -81,7 +80,7 @@ onOneEngine('Connected apps: valid access', (database) => {
     app().clock.advance(30 * DAY);
     await app().accessToken(user, garden);
     const page = await visitor.signInToAccount(user);
-    const done = await visitor.submit(page, REVOKE, { all: '1' });
+    const done = await visitor.disconnectBy(page, { all: '1' });
     expect(done.html).toContain('\u2068Garden Share\u2069 no longer has access.');
     expect(done.html).not.toContain('Long Gone');
     const now = app().clock.now();
@@ -95,7 +94,7 @@ onOneEngine('Connected apps: valid access', (database) => {
       for (let number = 1; number <= grantCount; number += 1) await app().accessToken(user, garden);
       const page = await visitor.open(APPS);
       const statements = await app().statementsOf(() =>
-        visitor.submit(page, REVOKE, { client_id: garden.clientId }),
+        visitor.disconnectBy(page, { client_id: garden.clientId }),
       );
       statementCounts.push(statements.filter((each) => /grants|audit_events/.test(each)).length);
     }
@@ -124,7 +123,7 @@ onOneEngine('Connected apps: valid access', (database) => {
       await app().dataSource.manager.insert(Grant, rows.slice(from, from + 500));
     const token = await app().accessToken(user, garden);
     const page = await visitor.signInToAccount(user);
-    await visitor.submit(page, REVOKE, { all: '1' });
+    await visitor.disconnectBy(page, { all: '1' });
     expect((await grants()).filter(({ revokedAt }) => revokedAt === null)).toEqual([]);
     const written = await app().dataSource.manager.countBy(AuditEvent, {
       action: 'grant.revoked',
@@ -137,8 +136,7 @@ onOneEngine('Connected apps: valid access', (database) => {
   it('O146 reports the removal in one of two concurrent responses and records one event for each grant', async () => {
     for (let number = 1; number <= 3; number += 1) await app().accessToken(user, garden);
     const page = await visitor.signInToAccount(user);
-    const remove = (): Promise<Page> =>
-      visitor.submit(page, REVOKE, { client_id: garden.clientId });
+    const remove = (): Promise<Page> => visitor.disconnectBy(page, { client_id: garden.clientId });
     const pages = await Promise.all([remove(), remove()]);
     const confirmations = pages.filter(({ html }) =>
       html.includes('\u2068Garden Share\u2069 no longer has access.'),

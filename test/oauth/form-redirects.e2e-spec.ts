@@ -1,3 +1,4 @@
+import { formatPhone } from '../../src/modules/users/phone-number.js';
 import type { UserWithPhone } from '../../src/modules/users/users.service.js';
 import { Browser, cookieName, linkOf, type Page } from '../support/browser.js';
 import { onOneEngine } from '../support/database.js';
@@ -9,6 +10,7 @@ const SIGN_IN = '/oauth/authorize/sign-in';
 const VERIFY = '/oauth/authorize/verify';
 const DECISION = '/oauth/authorize/decision';
 const APPS = '/account/apps';
+const REVOKE = `${APPS}/revoke`;
 const DAY = 86_400_000;
 
 onOneEngine('Redirects of forms', (database) => {
@@ -57,7 +59,7 @@ onOneEngine('Redirects of forms', (database) => {
   it('O148 shows an invalid phone number again with its message, once', async () => {
     const path = await redirectOf(phonePage, SIGN_IN, { phone: '"415' });
     expect(path).toMatch(/^\/oauth\/authorize\/txn_\w+\/phone$/);
-    const page = await expectOnce(path, 400, 'with country code, like +1 415 555 0100.</a>');
+    const page = await expectOnce(path, 400, 'with its country code, like +1 415 555 0100.');
     expect(page.html).toContain('value="&quot;415"');
     expect((await visitor.open(path)).html).toContain('value="&quot;415"');
   });
@@ -138,20 +140,15 @@ onOneEngine('Redirects of forms', (database) => {
     expect((await visitor.open(path)).location).toBe(consentPath);
   });
 
-  it('O146 O148 shows the result of removing apps once', async () => {
+  it('O146 O148 shows the result of disconnecting an app once', async () => {
     await app().accessToken(user, client);
     app().clock.advance(61_000);
-    const list = await visitor.signInToAccount(user);
-    const none = await redirectOf(list, '/account/apps/revoke');
-    expect(none).toBe(APPS);
-    await expectOnce(none, 400, 'No app is selected');
-    const one = await redirectOf(list, '/account/apps/revoke', { client_id: client.clientId });
-    await expectOnce(one, 200, 'no longer has access');
-    await expectOnce(
-      await redirectOf(list, '/account/apps/revoke', { all: '1' }),
-      200,
-      'was already removed',
-    );
+    const page = await visitor.signInToAccount(user, `${APPS}/${client.clientId}`);
+    const incomplete = await redirectOf(page, REVOKE, { client_id: '' });
+    expect(incomplete).toBe(APPS);
+    await expectOnce(incomplete, 400, 'This form is incomplete');
+    await expectOnce(await redirectOf(page, REVOKE), 200, 'no longer has access');
+    await expectOnce(await redirectOf(page, REVOKE), 200, 'Already disconnected.');
   });
 
   it('O30 answers a forged form directly', async () => {
@@ -182,7 +179,7 @@ onOneEngine('Redirects of forms', (database) => {
     const { page } = await requestCode();
     const changed = await visitor.open(linkOf(page, 'Use another number'));
     expectPage(changed, 200);
-    expect(changed.html).toContain(`value="${user.phone}"`);
+    expect(changed.html).toContain(`value="${formatPhone(user.phone)}"`);
   });
 
   it('O42 ignores cookies of other programs on the host, and keeps them', async () => {

@@ -12,6 +12,7 @@ import {
   expectErrorRedirect,
   expectErrorPageWithReturnLink,
   expectTokenError,
+  type ErrorBody,
   json,
 } from '../support/responses.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
@@ -187,6 +188,94 @@ onOneEngine('Authorization server metadata (RFC 8414)', (database) => {
       );
     },
   );
+});
+
+const RESOURCE_PATH = '/.well-known/oauth-protected-resource/dev/v1';
+
+onOneEngine('Protected resource metadata (RFC 9728)', (database) => {
+  const app = useTestApp(database);
+
+  it('lists the API, its authorization server and its scopes', async () => {
+    const issuer = app().config.publicUrl;
+    const response = await app().fetch(RESOURCE_PATH);
+    expect(response.headers.get('content-type')).toMatch(/^application\/json\b/);
+    expect(response.headers.get('cache-control')).toBe('public, max-age=3600');
+    expect(await json(response)).toEqual({
+      resource: `${issuer}/dev/v1`,
+      authorization_servers: [issuer],
+      scopes_supported: ['profile.read', 'posts.read', 'posts.write', 'analytics.read'],
+      bearer_methods_supported: ['header'],
+      resource_name: 'Developer API',
+      resource_documentation: `${issuer}/docs`,
+    });
+  });
+
+  it('is at the URL in the challenge of the API, and leads to the token endpoint', async () => {
+    const denied = await app().fetch('/dev/v1/me');
+    const [, url = ''] =
+      /resource_metadata="([^"]+)"/.exec(denied.headers.get('www-authenticate') ?? '') ?? [];
+    const resource = await json<{ resource: string; authorization_servers: string[] }>(
+      await app().fetch(url),
+    );
+    expect(denied.url.startsWith(resource.resource)).toBe(true);
+    const [issuer = ''] = resource.authorization_servers;
+    const server = await json<{ issuer: string }>(await app().fetch(`${issuer}${PATH}`));
+    expect(server.issuer).toBe(issuer);
+  });
+
+  it('is readable by every origin, also for clients that send headers of their own', async () => {
+    const origin = 'https://any.example';
+    const { headers } = await app().fetch(RESOURCE_PATH, { headers: { origin } });
+    expect(headers.get('access-control-allow-origin')).toBe('*');
+    for (const path of [PATH, RESOURCE_PATH, '/.well-known/nothing']) {
+      const preflight = await app().fetch(path, {
+        method: 'OPTIONS',
+        headers: {
+          origin,
+          'access-control-request-method': 'GET',
+          'access-control-request-headers': 'mcp-protocol-version',
+        },
+      });
+      expect(preflight.status).toBe(204);
+      expect(preflight.headers.get('access-control-allow-origin')).toBe('*');
+      expect(preflight.headers.get('access-control-allow-headers')).toBe('mcp-protocol-version');
+    }
+  });
+
+  it.each([
+    '',
+    'openid-configuration',
+    'oauth-protected-resource',
+    'oauth-authorization-server/dev/v1',
+    'jwks.json',
+  ])('is named by the 404 of /.well-known/%s, which every origin can read', async (name) => {
+    const response = await app().fetch(`/.well-known/${name}`, {
+      headers: { origin: 'https://any.example' },
+    });
+    expect(response.status).toBe(404);
+    expect(response.headers.get('access-control-allow-origin')).toBe('*');
+    const { error, error_description } = await json<ErrorBody>(response);
+    expect(error).toBe('not_found');
+    for (const path of [PATH, RESOURCE_PATH]) expect(error_description).toContain(path);
+    for (const [path] of error_description.matchAll(/\/\.well-known\/[^ ]+\w/g))
+      expect((await app().fetch(path)).status).toBe(200);
+  });
+});
+
+onOneEngine('Protected resource metadata of a network', (database) => {
+  const app = useTestApp(database, {
+    NETWORK_NAME: 'Riverside',
+    PRIVACY_URL: 'https://riverside.example/privacy',
+    TERMS_URL: 'https://riverside.example/terms',
+  });
+
+  it('has its name, privacy policy and terms', async () => {
+    expect(await json(await app().fetch(RESOURCE_PATH))).toMatchObject({
+      resource_name: 'Developer API – Riverside',
+      resource_policy_uri: 'https://riverside.example/privacy',
+      resource_tos_uri: 'https://riverside.example/terms',
+    });
+  });
 });
 
 onOneEngine('Authorization server metadata behind a proxy', (database) => {

@@ -1,3 +1,4 @@
+import { formatPhone } from '../../src/modules/users/phone-number.js';
 import { type Page, Browser, linkOf } from '../support/browser.js';
 import { authorizeLink } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
@@ -104,7 +105,7 @@ onOneEngine('Language of the pages', (database) => {
     const codePage = await visitor.submit(wrongPhone, '/oauth/authorize/sign-in', {
       phone: user.phone,
     });
-    expect(codePage.html).toContain(`<strong class="phone">${user.phone}</strong>`);
+    expect(codePage.html).toContain(`<strong class="phone">${formatPhone(user.phone)}</strong>`);
     const phoneAgain = await visitor.open(linkOf(codePage, 'Usar otro número'));
     await app().sms.password(user.phone);
     app().clock.advance(61_000);

@@ -131,6 +131,18 @@ onOneEngine('Token endpoint: exchange of an authorization code', (database) => {
     await expectTokenError(await exchange(app(), publicClient, code), 'invalid_grant');
   });
 
+  it('O75 describes a wrong verifier, a used code and an unknown code in the same words, which name all causes', async () => {
+    const descriptionOf = async (value: string, code_verifier = VERIFIER): Promise<string> => {
+      const response = await exchange(app(), publicClient, value, { code_verifier });
+      return (await json<{ error_description: string }>(response)).error_description;
+    };
+    const code = await newCode(publicClient, PKCE);
+    const wrong = await descriptionOf(code, OTHER_VERIFIER);
+    expect(wrong).toMatch(/unknown, .* used, .* another client, .* code_verifier/);
+    expect(await descriptionOf(code)).toBe(wrong);
+    expect(await descriptionOf(`svcac_${'A'.repeat(43)}`)).toBe(wrong);
+  });
+
   it('O75 rejects the challenge as a verifier', async () => {
     const code = await newCode(publicClient);
     const guess = await exchange(app(), publicClient, code, { code_verifier: CHALLENGE });

@@ -84,7 +84,10 @@ onOneEngine('Scopes that a later decision or the operator took away', (database)
     for (const decision of ['deny', 'approve']) {
       app().clock.advance(61_000);
       const visitor = new Browser(app());
-      const page = await visitor.signIn(authorizeLink(client, { scope: ALL.join(' ') }), user);
+      const page = await visitor.signIn(
+        authorizeLink(client, { scope: ALL.join(' '), prompt: 'consent' }),
+        user,
+      );
       expect(page.html).toContain('If you choose Cancel or clear everything, nothing changes.');
       await visitor.submit(page, '/oauth/authorize/decision', { decision, scope: [] });
     }

@@ -112,7 +112,7 @@ export const CONSENT: Topic = {
       source: 'OAuth 2.1 draft §7.9',
     },
     O26: {
-      rule: 'Allow and Cancel are submit buttons of one form, visible without scrolling at 375 × 667 pixels with four scopes. The Enter key presses Allow, never Cancel (O166 delays it). No page requires JavaScript; only the consent page has a script.',
+      rule: 'Allow and Cancel are submit buttons of one form, visible without scrolling at 375 × 667 pixels with four scopes. The Enter key presses Allow, never Cancel (O166 delays it). No page requires JavaScript; only the pages of the code and of consent have scripts, which make a second click harmless.',
       source: 'own',
     },
     O27: {
@@ -120,7 +120,7 @@ export const CONSENT: Topic = {
       source: 'RFC 9700 §4.16, §4.2.4',
     },
     O28: {
-      rule: "The `Content-Security-Policy` of the consent page has no `form-action`: browsers apply it to every redirect after the form and would block the app's redirect URI. Other pages allow forms to this server only. Only the consent page allows scripts, those of this server. Allow works with redirect URIs on `https`, on loopback with a port, and with a private-use scheme.",
+      rule: "The `Content-Security-Policy` of the consent page has no `form-action`: browsers apply it to every redirect after the form and would block the app's redirect URI. Other pages allow forms to this server only. Only the pages of the code and of consent allow scripts, those of this server. Allow works with redirect URIs on `https`, on loopback with a port, and with a private-use scheme.",
       source: 'own',
     },
     O29: {
@@ -168,11 +168,11 @@ export const CONSENT: Topic = {
       source: 'RFC 9700 §4.1.3',
     },
     O40: {
-      rule: "The server asks for consent every time, whatever the user granted before. The checkboxes show the user's previous choice; scopes that are new to the user are selected. With Allow, the user's earlier grants to the app lose the scopes that were requested now and not allowed, at once; a grant without any other scope ends. Cancel, and Allow without a scope, change nothing.",
+      rule: "The server asks the user every time, whatever the user granted before. If the app already has every requested scope and no `prompt` demands more, a short page lists the scopes and needs one click; it links to the consent page. On the consent page, the checkboxes show the user's previous choice; scopes that are new to the user are selected. With Allow, the user's earlier grants to the app lose the scopes that were requested now and not allowed, at once; a grant without any other scope ends. Cancel, and Allow without a scope, change nothing.",
       source: 'RFC 8252 §8.6',
     },
     O41: {
-      rule: 'A request with `prompt=none` that is otherwise valid redirects with `interaction_required`, with or without a session. In a frame, or as any other subresource, the endpoint returns an error page with 400. `prompt=consent` has no effect, since consent is always required. `login` and `select_account` require a sign-in even with a session.',
+      rule: 'A request with `prompt=none` that is otherwise valid redirects with `interaction_required`, with or without a session. In a frame, or as any other subresource, the endpoint returns an error page with 400. `consent` shows the consent page with its checkboxes although the app already has every requested scope. `login` and `select_account` do the same, and require a sign-in even with a session.',
       source: 'OpenID Connect Core §3.1.2.6, by analogy',
     },
     O42: {
@@ -226,7 +226,7 @@ export const ONE_TIME_PASSWORDS: Topic = {
       source: 'own',
     },
     O53: {
-      rule: 'A phone number is one E.164 identity with one limit, however it is written (with spaces, brackets or `+`). A number without `+` is interpreted as dialled in `OTP_DEFAULT_COUNTRY`; without that setting it causes an error message at the field.',
+      rule: 'A phone number is one E.164 identity with one limit, however it is written (with spaces, brackets or `+`). A number without `+` is interpreted as dialled in the selected country, else in `OTP_DEFAULT_COUNTRY`; without both it causes an error message at the field. The page of the code shows it in full, in groups of digits.',
       source: 'own',
     },
     O54: {

@@ -9,7 +9,7 @@ const numbersWith = (letter: string) => NUMBERS.filter((number) => number.starts
 const O_RANGES = [
   [1, 23],
   [25, 152],
-  [163, 166],
+  [163, 169],
 ] as const;
 const C_RANGES = [
   [1, 114],

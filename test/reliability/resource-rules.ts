@@ -262,7 +262,7 @@ export const DOCUMENTS: Topic = {
       source: 'WCAG 2.2',
     },
     C144: {
-      rule: 'The types generated from the published document compile, and a client that uses them works against the service.',
+      rule: 'Types, validators and clients that generators produce from the published document compile, accept its examples, and work against the service; so do the TypeScript client and the Postman collection.',
       source: 'own',
     },
     C145: {
@@ -280,7 +280,7 @@ export const ABUSE: Topic = {
       source: 'own',
     },
     C147: {
-      rule: '`post remove` deletes any post at once, as if its author had, whatever its visibility and the status of the author. `post restore` restores it within `DELETED_POST_DAYS`.',
+      rule: '`post remove` deletes any post at once, as if its author had, whatever its visibility and the status of the author. `post restore` restores it within `DELETED_POST_DAYS`. `comment remove` deletes any comment in the same way, for good.',
       source: 'own',
     },
     C148: {

@@ -120,7 +120,7 @@ export const STORAGE_AND_OPERATION: Topic = {
       source: 'OAuth 2.1 draft §2.3.1',
     },
     O146: {
-      rule: 'At `/account/apps` a signed-in user sees each app with valid access once, with its scopes, the time of the first valid consent and the last use. Removing an app ends all of its grants at once, and nothing else. "Sign out everywhere" ends the sessions of all browsers, and no grant.',
+      rule: 'At `/account/apps` a signed-in user sees each app with valid access once, with its scopes, the time of the first valid consent and the last use. Disconnecting an app, after a page that asks for confirmation, ends all of its grants at once, and nothing else. "Sign out" ends the session of this browser. "Sign out everywhere" ends the sessions of all browsers, and no grant.',
       source: 'OAuth 2.1 draft §7.9',
     },
   },
@@ -134,15 +134,15 @@ export const BROWSERS_AND_TYPING: Topic = {
       source: 'RFC 9700 §4.2.4',
     },
     O148: {
-      rule: 'Every form of our own pages redirects with 303 to a page, which has the status and `Retry-After` of the result. Back, Forward and Reload repeat no form. A double click on Allow, or going back and allowing again, issues one code. Authorization requests of two apps in two tabs do not interfere.',
+      rule: 'Every form of our own pages redirects with 303 to a page, which has the status and `Retry-After` of the result. Back, Forward and Reload show a usable page at every step and repeat no form. A double click on Allow, or going back and allowing again, issues one code; with JavaScript, the app receives it also after a double click. Authorization requests of two apps in two tabs do not interfere.',
       source: 'own',
     },
     O149: {
-      rule: 'A one-time password may be typed with spaces, hyphens or full-width digits. A malformed one causes an error message, which takes focus and links to the field (with `aria-invalid`). It does not count as an attempt.',
+      rule: 'A one-time password may be typed with spaces, hyphens or full-width digits. A malformed one causes one error message, which describes the focused field (with `aria-invalid`). It does not count as an attempt.',
       source: 'own',
     },
     O150: {
-      rule: 'A phone number may be typed in full-width or Arabic digits, or with the international prefix of `OTP_DEFAULT_COUNTRY`, such as 00 or 011. The prefix differs by country, so without that setting it causes an error message at the field. So do letters, too many digits, quotes and markup.',
+      rule: 'A phone number may be typed in full-width or Arabic digits, or as it is dialled in the selected country, also with its international prefix such as 00 or 011. The default is `OTP_DEFAULT_COUNTRY`, else the country in the preferred languages of the browser. A number with `+` needs no country. A national number without a country causes an error message at the field. So do letters, too many digits, quotes and markup.',
       source: 'own',
     },
     O151: {
@@ -158,7 +158,7 @@ export const BROWSERS_AND_TYPING: Topic = {
       source: 'NIST SP 800-63B, "Use of the PSTN"; OWASP ASVS 5, 6.6.1',
     },
     O164: {
-      rule: 'The name of an app contains only visible characters: control, format, private-use and unassigned characters and letters without a glyph are rejected, also within emoji. A name that looks like that of another app, enabled or disabled, is rejected unless `--allow-similar-name` is given; the audit event then has the `client_id` of that app. Names look alike if their skeletons (UTS #39) differ only in letter case, white space, punctuation, symbols, combining marks such as accents, small capitals, `i` and `l`, and `w` and `vv`. A name without letters and digits is compared with its symbols.',
+      rule: 'The name of an app and its publisher contain only visible characters: control, format, private-use and unassigned characters and letters without a glyph are rejected, also within emoji. A name that looks like that of another app, enabled or disabled, is rejected unless `--allow-similar-name` is given; the audit event then has the `client_id` of that app. Names look alike if their skeletons (UTS #39) differ only in letter case, white space, punctuation, symbols, combining marks such as accents, small capitals, `i` and `l`, and `w` and `vv`. A name without letters and digits is compared with its symbols.',
       source: 'UTS #39 §4',
     },
     O165: {
@@ -168,6 +168,18 @@ export const BROWSERS_AND_TYPING: Topic = {
     O166: {
       rule: 'Allow ignores clicks in the first 0.8 seconds after the consent page appears, also with reduced motion and without JavaScript. With JavaScript, so it does after the page regains focus or visibility, and it ignores the Enter key as long. No fragment in the link of the app scrolls to an element of the page or moves the focus: no element has an `id`, and `Document-Policy: force-load-at-top` disables text fragments in Chromium.',
       source: 'RFC 9700 §4.16',
+    },
+    O167: {
+      rule: 'The page of the one-time password shows the guesses that are left after a wrong one, and when this browser can request a new one; it says nothing about requests of other browsers. Once the last one is expired, used or exhausted, the page offers a new one instead. A sign-in that is started again too early continues on this page, without an error. None of this differs for a number without an account.',
+      source: 'own',
+    },
+    O168: {
+      rule: 'Sign-in, consent and connected apps show the logo, the publisher and the verification of the app, as the operator registered them. Logos are PNG, JPEG or WebP by their content, at most 256 kB, and are served from this server only. Pages load one picture from another origin: the photo of the signed-in user, without a `Referer`.',
+      source: 'RFC 7591 §2',
+    },
+    O169: {
+      rule: 'An error page names the app of the authorization request, if the request is of this browser, and links to its website, else to the site of its https redirect URI, whose host it names. It shows the error code and the request id, and links to the explanation of the code.',
+      source: 'own',
     },
   },
 };

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { isBlank } from '../../src/platform/text.js';
+import { describedRulesHold, isReadable } from './described-rules.js';
 import {
   type Check,
   type OpenApiDocument,
@@ -103,7 +103,7 @@ export class Arbitraries {
   }
 
   private conforms(schema: Schema, value: unknown): boolean {
-    return this.checkOf(schema)(value).length === 0;
+    return this.checkOf(schema)(value).length === 0 && describedRulesHold(schema, value);
   }
 
   private resolved(schema: Schema): Schema {
@@ -228,11 +228,6 @@ function texts(schema: Schema): fc.Arbitrary<string> {
       : [fc.constantFrom('a', '😀', 'ä').map((one) => one.repeat(maxLength))]),
   );
   return schema['minLength'] === undefined ? generated : generated.filter(isReadable);
-}
-
-/** The rules that only the descriptions of text fields state: not blank, on one line, without control characters. */
-function isReadable(text: string): boolean {
-  return !isBlank(text) && text.isWellFormed() && !/[\p{Cc}\u2028\u2029]/u.test(text);
 }
 
 function boundsOf(schema: Schema): { min: number; max: number } {

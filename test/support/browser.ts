@@ -122,6 +122,18 @@ export class Browser {
     return this.submit(codePage, '/account/verify', { code });
   }
 
+  /** Ends the access of an app on its account page. Returns the page with the result. */
+  async disconnect(clientId: string): Promise<Page> {
+    const page = await this.open(`/account/apps/${clientId}`);
+    return this.submit(page, '/account/apps/revoke');
+  }
+
+  /** Sends the form of a page of the account that ends the access of apps, also if this page does not have it. */
+  async disconnectBy(page: Page, fields: Record<string, string>): Promise<Page> {
+    const token = new Map(hiddenFields(page.html)).get('token') ?? '';
+    return this.post('/account/apps/revoke', new URLSearchParams({ token, ...fields }));
+  }
+
   /** The header `Cookie` of requests to a path. */
   cookie(path = '/'): string {
     const pageStates = [...this.pageStates]

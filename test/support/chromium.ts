@@ -32,6 +32,8 @@ export class Chromium {
   /** Opens a browser context that trusts any certificate and is closed after the test. */
   async newContext(options: BrowserContextOptions = {}): Promise<BrowserContext> {
     const context = await this.browser().newContext({ ignoreHTTPSErrors: true, ...options });
+    // Less than the timeout of a test, so that the error names the step and a retry is possible.
+    context.setDefaultTimeout(10_000);
     context.on('console', (message) => {
       if (['error', 'warning'].includes(message.type())) this.consoleErrors.push(message.text());
     });

@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process';
 import { Readable } from 'node:stream';
-import type { Command } from 'commander';
 import { inject } from 'vitest';
+import type { CliCommand } from '../../src/cli/command.js';
 import { commandLine, runCommandLine } from '../../src/cli/program.js';
 import type { TestDatabase } from './database.js';
+import { memberDifferences } from './json-members.js';
 
 const COMMAND_TIMEOUT_MS = 20_000;
 
@@ -58,7 +59,10 @@ export async function runCommand(
   return { code, ...output };
 }
 
-/** Runs commands on one database. Concurrent commands need their own processes (`runCommandProcess`). */
+/**
+ * Runs commands on one database, and compares each JSON result with the members that the help of its command names. Concurrent
+ * commands need their own processes (`runCommandProcess`).
+ */
 export class CommandLine {
   constructor(
     private readonly database: Pick<TestDatabase, 'url'>,
@@ -66,7 +70,7 @@ export class CommandLine {
   ) {}
 
   run(...args: string[]): Promise<CommandResult> {
-    return this.start(args, { DATABASE_URL: this.database.url });
+    return this.runWithInput('', ...args);
   }
 
   /** Like `run`, with a terminal of this width as standard output. */
@@ -75,8 +79,10 @@ export class CommandLine {
   }
 
   /** Like `run`, with `input` on standard input. */
-  runWithInput(input: string, ...args: string[]): Promise<CommandResult> {
-    return this.start(args, { DATABASE_URL: this.database.url }, input);
+  async runWithInput(input: string, ...args: string[]): Promise<CommandResult> {
+    const result = await this.start(args, { DATABASE_URL: this.database.url }, input);
+    if (args.includes('--json') && result.stdout !== '') expectDeclaredMembers(args, result.stdout);
+    return result;
   }
 
   /** Runs a command with `--json` and parses its output. @throws when it fails or writes to standard error */
@@ -96,9 +102,18 @@ export class CommandLine {
 export interface CommandEntry {
   /** Such as `app secret list`. */
   readonly path: string;
-  readonly command: Command;
+  readonly command: CliCommand;
   /** Its line in the help of its group. */
   readonly summary: string;
+}
+
+function expectDeclaredMembers(args: readonly string[], stdout: string): void {
+  const words = `${args.join(' ')} `;
+  const found = commandTree().leaves.find(({ path }) => words.startsWith(`${path} `));
+  if (!found) throw new Error(`No command is called like "${words}".`);
+  const differences = memberDifferences(found.command.jsonMembers ?? '', JSON.parse(stdout));
+  if (differences.length > 0)
+    throw new Error(`The JSON of "${found.path}" is not as declared: ${differences.join(', ')}.`);
 }
 
 const SILENT = { write: () => undefined };
@@ -124,14 +139,14 @@ export function optionsOf({ command }: CommandEntry): string[] {
   return command.options.map(({ long }) => long ?? '');
 }
 
-function descendantsOf(group: Command, path: string): CommandEntry[] {
-  return group.commands.flatMap((command) => {
+function descendantsOf(group: CliCommand, path: string): CommandEntry[] {
+  return (group.commands as readonly CliCommand[]).flatMap((command) => {
     const own = `${path} ${command.name()}`.trim();
     return [entry(command, own), ...descendantsOf(command, own)];
   });
 }
 
-function entry(command: Command, path: string): CommandEntry {
+function entry(command: CliCommand, path: string): CommandEntry {
   return { path, command, summary: command.summary() || command.description() };
 }
 

@@ -36,6 +36,8 @@ declare module 'vitest' {
     engines: Engine[];
     /** Added to the engine number of files that run on one engine. `npm run test:system` covers the other engines with it. */
     engineShift: number;
+    /** False: only SQLite and the last server, which is MySQL where the run has one. */
+    usesEveryServer: boolean;
     browser: Program | null;
     prometheus: Program | null;
     /** Why the build failed, or null. */
@@ -66,7 +68,7 @@ export function onOneEngine(title: string, suite: (database: TestDatabase) => vo
 
 /** Runs the suite on every engine of this run, for rules that depend on the engine. */
 export function onEachEngine(title: string, suite: (database: TestDatabase) => void): void {
-  for (const engine of inject('engines')) onEngine(engine, title, suite);
+  for (const engine of engines()) onEngine(engine, title, suite);
 }
 
 /** Runs the suite on every MySQL and MariaDB server, for rules about overlapping transactions. Without a server it is skipped. */
@@ -87,19 +89,25 @@ export function onSqliteAndOneServer(title: string, suite: (database: TestDataba
 
 /** Runs the suite on SQLite only. */
 export function onSqlite(title: string, suite: (database: TestDatabase) => void): void {
-  for (const engine of inject('engines'))
-    if (engine.kind === 'sqlite') onEngine(engine, title, suite);
+  for (const engine of engines()) if (engine.kind === 'sqlite') onEngine(engine, title, suite);
 }
 
 function engineOfFile(): Engine {
-  const all = inject('engines');
+  const all = engines();
   const { testPath = '' } = expect.getState();
   const [first = 0] = createHash('sha256').update(basename(testPath)).digest();
   return all[(first + inject('engineShift')) % all.length] ?? NO_SERVER;
 }
 
+function engines(): readonly Engine[] {
+  const all = inject('engines');
+  if (inject('usesEveryServer')) return all;
+  const last = all.findLast(({ serverUrl }) => serverUrl !== undefined);
+  return all.filter((engine) => engine.serverUrl === undefined || engine === last);
+}
+
 function servers(): readonly Engine[] {
-  const running = inject('engines').filter(({ serverUrl }) => serverUrl !== undefined);
+  const running = engines().filter(({ serverUrl }) => serverUrl !== undefined);
   return running.length > 0 ? running : [NO_SERVER];
 }
 
@@ -126,7 +134,7 @@ export function sqliteFile(): TestDatabase {
       await rm(folder, { recursive: true, force: true });
     }
   });
-  const engine = inject('engines').find(({ kind }) => kind === 'sqlite');
+  const engine = engines().find(({ kind }) => kind === 'sqlite');
   if (!engine) throw new Error('The run has no SQLite engine.');
   return { engine, url: `sqlite:${file}` };
 }

@@ -88,6 +88,9 @@ async function engineAt(serverUrl: string): Promise<Engine> {
     : { kind: 'mysql', label: `MySQL ${number}`, serverUrl };
 }
 
+/** A package of its own, which the build does not contain. */
+const NOT_BUILT = 'tools/generators/';
+
 /**
  * A file that is written after a successful build, and deleted with `dist` when a build starts. It contains the list of compiled
  * sources, and its modification time is the start of the build.
@@ -96,7 +99,10 @@ const BUILD_MARKER = 'dist/.built';
 const SOURCES = [
   'src',
   'tools',
-  'docs/integrate.md',
+  'docs/guide',
+  'openapi/openapi.json',
+  'clients/typescript/README.md',
+  'CHANGELOG.md',
   'ormconfig.ts',
   'package.json',
   'package-lock.json',
@@ -149,5 +155,6 @@ async function filesIn(path: string): Promise<string[]> {
   const entries = await readdir(path, { recursive: true, withFileTypes: true });
   return entries
     .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name));
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((file) => !file.startsWith(NOT_BUILT));
 }

@@ -96,7 +96,7 @@ async function missingOf(...names: string[]): Promise<string[]> {
 }
 
 /** How the documentation calls the command line. */
-export const CLI = 'npm run -s cli -- ';
+export const CLI = 'devplatform ';
 
 /** Runs the commands of a page in a folder, with environment variables. */
 export class PastedCommands {

@@ -200,7 +200,7 @@ export interface Alert {
   alert: string;
   expr: string;
   labels: { severity: string };
-  annotations: { summary: string; description: string };
+  annotations: { summary: string; description: string; runbook_url: string };
 }
 
 export async function alerts(): Promise<Alert[]> {

@@ -49,6 +49,7 @@ export interface DeclaredResponse {
 export interface Operation {
   operationId: string;
   summary?: string;
+  description?: string;
   tags?: string[];
   security?: Record<string, string[]>[];
   parameters?: Parameter[];
@@ -59,11 +60,14 @@ export interface Operation {
 export interface OpenApiDocument {
   openapi: string;
   info: { version: string };
+  servers: { url: string }[];
+  externalDocs?: { url: string };
   paths: Record<string, Record<string, Operation>>;
   components: {
     schemas: Record<string, Schema>;
     headers: Record<string, Header>;
     parameters: Record<string, Parameter>;
+    securitySchemes: Record<string, { flows?: Record<string, Record<string, unknown>> }>;
   };
 }
 
@@ -119,6 +123,8 @@ export function schemaChecks(
   const ajv = new Ajv2020({
     allErrors: true,
     strict: true,
+    // The branches of the token form name properties that are defined beside them.
+    strictRequired: false,
     allowUnionTypes: true,
     strictTypes: false,
   });
@@ -176,4 +182,15 @@ function isOpenCode(value: unknown): value is { anyOf: [Schema, Schema] } {
 
 function isObjectSchema(value: unknown): value is Schema {
   return typeof value === 'object' && value !== null && 'properties' in value && 'type' in value;
+}
+
+/** A served document as it is committed: with relative URLs, and without `externalDocs`, whose URL must be absolute. */
+export function relativeDocument(served: OpenApiDocument): OpenApiDocument {
+  const origin = served.servers[0]?.url;
+  const relative = { ...served, servers: [{ url: '/' }] };
+  delete relative.externalDocs;
+  const text = JSON.stringify(relative);
+  return JSON.parse(
+    text.replaceAll(`"${origin}/`, '"/').replaceAll(`(${origin}/`, '(/'),
+  ) as OpenApiDocument;
 }

@@ -88,7 +88,7 @@ export function expectErrorPageWithReturnLink(
   expected?: { state?: string | null },
 ): URLSearchParams {
   expectPage(page, 400);
-  expect(page.html).toContain(`For the developers of the app: ${error}. `);
+  expect(page.html).toContain(`<code>${error}</code>`);
   expect(page.html).not.toContain('<form');
   return expectErrorResponse(returnUrl(page.html), page, client, error, expected);
 }

@@ -70,7 +70,8 @@ async function licenceOf(folder: string, { license, optional }: Locked): Promise
 const INTRODUCTION = `# Licences
 
 Every package that is shipped with the service, which is what \`npm ci --omit=dev\` installs, with its version and licence. Each
-licence lets anybody use, change and distribute the package. The service itself is under the [MIT License](../LICENSE).
+licence lets anybody use, change and distribute the package. The service itself is under the [MIT License](../LICENSE). The image
+contains a part of these packages, with their licence texts in \`THIRD-PARTY-LICENCES.txt\`.
 
 This page is generated from \`package-lock.json\` and the packages: \`WRITE_PAGES=1 npx vitest run test/docs/licences\` writes
 it. A page that is out of date fails \`npm test\`.`;

@@ -19,7 +19,7 @@ export class SwaggerUi {
   }
 
   /** Clicks both Authorize buttons of Swagger UI, signs in and decides in the pop-up window. */
-  async authorize(user: Pick<UserWithPhone, 'phone'>, decision: 'Allow' | 'Cancel'): Promise<void> {
+  async authorize(user: Pick<UserWithPhone, 'phone'>, decision: 'approve' | 'deny'): Promise<void> {
     await this.page.getByRole('button', { name: 'Authorize', exact: true }).click();
     const opening = this.page.waitForEvent('popup');
     // The accessible name of the Authorize button in the dialog.
@@ -27,7 +27,7 @@ export class SwaggerUi {
     const popup = await opening;
     await this.chrome.signIn(popup, user);
     const closing = popup.waitForEvent('close');
-    await popup.getByRole('button', { name: decision }).click();
+    await popup.locator(`[value=${decision}]`).click();
     await closing;
   }
 
@@ -36,7 +36,7 @@ export class SwaggerUi {
     const isToken = (response: Response): boolean =>
       response.url().endsWith('/oauth/token') && response.request().method() === 'POST';
     const tokenResponse = this.page.waitForResponse(isToken);
-    await this.authorize(user, 'Allow');
+    await this.authorize(user, 'approve');
     const response = await tokenResponse;
     await expect.poll(() => this.dialog.getByText('Authorized').count()).toBe(1);
     return { status: response.status(), body: (await response.json()) as TokenResponse['body'] };

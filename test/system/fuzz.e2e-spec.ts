@@ -19,8 +19,10 @@ const document = publishedDocument();
 const entries = operationEntries(document).map(
   (entry) => [entry.operation.operationId, entry] as const,
 );
-/** All operations but `metadata`, which needs no token and has no constrained parameter. */
-const canBeInvalid = entries.filter(([operationId]) => operationId !== 'metadata');
+/** All operations but the metadata, which need no token and have no constrained parameter. */
+const canBeInvalid = entries.filter(
+  ([operationId]) => !['metadata', 'resourceMetadata'].includes(operationId),
+);
 
 const numRuns = RUNS ?? byExtent({ whole: 500, quick: 60 });
 

@@ -8,6 +8,7 @@ import type {
 import type { App } from '../../modules/oauth/clients/client.entities.js';
 import { HOUR, SECOND } from '../../platform/clock.js';
 import type { CliCommand, Result } from '../command.js';
+import type { Session } from '../session.js';
 import { parseDuration } from '../option-values.js';
 import { keyValues, list } from '../tables.js';
 
@@ -19,17 +20,26 @@ const NO_LIVE_SECRET =
   'The app has no live secret and cannot authenticate. Run "app secret rotate" to create one.';
 const PUBLIC_APP = 'A public app has no client secret. It authenticates with PKCE only.';
 
-function rotationResult(clientId: string, graceMs: number, rotation: Rotation): Result {
+function rotationResult(
+  session: Session,
+  clientId: string,
+  graceMs: number,
+  rotation: Rotation,
+): Result {
   const { secret, secretId, former } = rotation;
   const created = { client_id: clientId, client_secret: secret, secret_id: secretId };
   return {
     json: { ...created, grace_seconds: graceMs / SECOND },
     text: keyValues(created),
-    note: [SECRET_SHOWN_ONCE, ...former.map(validitySentence)].join('\n'),
+    note: [SECRET_SHOWN_ONCE, ...former.map((one) => validitySentence(session, one))].join('\n'),
   };
 }
 
-function secretsResult(kind: App['kind'], secrets: readonly SecretStatus[], width: number): Result {
+function secretsResult(
+  session: Session,
+  kind: App['kind'],
+  secrets: readonly SecretStatus[],
+): Result {
   return {
     json: secrets.map(secretJson),
     text: list(
@@ -38,21 +48,21 @@ function secretsResult(kind: App['kind'], secrets: readonly SecretStatus[], widt
         secret.id,
         secret.lastFour,
         statusOf(secret),
-        isoTime(secret.createdAt),
-        isoTime(secret.lastUsedAt),
-        isoTime(secret.expiresAt),
+        session.time(secret.createdAt),
+        session.time(secret.lastUsedAt),
+        session.time(secret.expiresAt),
       ]),
-      width,
+      { width: session.width, none: 'There are no secrets.' },
     ),
     ...(!secrets.some(isLive) && { note: kind === 'public' ? PUBLIC_APP : NO_LIVE_SECRET }),
   };
 }
 
-function revocationResult(clientId: string, revocation: Revocation): Result {
+function revocationResult(session: Session, clientId: string, revocation: Revocation): Result {
   const { revoked, revokedNow, live } = revocation;
   const notes: string[] = [];
   if (!revokedNow)
-    notes.push(`No change. The secret already ended at ${isoTime(revoked.expiresAt)}.`);
+    notes.push(`No change. The secret already ended at ${session.time(revoked.expiresAt)}.`);
   if (live === 0) notes.push(NO_LIVE_SECRET);
   return {
     json: { client_id: clientId, ...secretJson(revoked), live_secrets: live },
@@ -61,7 +71,7 @@ function revocationResult(clientId: string, revocation: Revocation): Result {
       secret_id: revoked.id,
       last_four: revoked.lastFour,
       status: statusOf(revoked),
-      expires_at: isoTime(revoked.expiresAt),
+      expires_at: session.time(revoked.expiresAt),
       live_secrets: live,
     }),
     ...(notes.length > 0 && { note: notes.join('\n') }),
@@ -72,12 +82,14 @@ function describeSecret({ lastFour }: SecretStatus): string {
   return `secret ending in "${lastFour}"`;
 }
 
-function validitySentence(secret: SecretStatus): string {
+function validitySentence(session: Session, secret: SecretStatus): string {
   const validity = secret.isLive
-    ? `is valid until ${isoTime(secret.expiresAt)}`
+    ? `is valid until ${session.time(secret.expiresAt)}`
     : 'is no longer valid';
   return `The ${describeSecret(secret)} ${validity}.`;
 }
+
+const SECRET_MEMBERS = 'secret_id, last_four, status, created_at, last_used_at, expires_at';
 
 function secretJson(secret: SecretStatus): object {
   return {
@@ -96,10 +108,6 @@ function isLive(secret: SecretStatus): boolean {
 
 function statusOf(secret: SecretStatus): 'live' | 'ended' {
   return secret.isLive ? 'live' : 'ended';
-}
-
-function isoTime(time: Date | null): string {
-  return time?.toISOString() ?? 'never';
 }
 
 const CLIENT_ID = 'svc_app_01h455vb4pex5vsknk084sn02q';
@@ -137,7 +145,8 @@ function addRotate(secret: CliCommand): void {
         .argParser(parseDuration)
         .default(24 * HOUR, '24h'),
     )
-    .requiresConfirmation()
+    .requiresConfirmation('Revoking a secret immediately')
+    .printsJson('{client_id, client_secret, secret_id, grace_seconds}')
     .examples(ROTATE, `${ROTATE} --grace 0 --reason "Leaked"`)
     .execute(async (session, clientId: string, { grace }: { grace: number }) => {
       const secrets = session.get('AppSecretsService');
@@ -149,7 +158,8 @@ function addRotate(secret: CliCommand): void {
         await session.confirm(
           `Revoke the ${toRevoke.map(describeSecret).join(' and the ')} of "${name}" immediately?`,
         );
-      return rotationResult(clientId, grace, await secrets.rotate(clientId, grace, session.change));
+      const rotation = await secrets.rotate(clientId, grace, session.change);
+      return rotationResult(session, clientId, grace, rotation);
     });
 }
 
@@ -160,11 +170,12 @@ function addList(secret: CliCommand): void {
     .description('List the live client secrets of an app. LAST_USED is accurate to the minute.')
     .argument('<client_id>')
     .option('--all', 'include expired and revoked secrets')
+    .printsJson(`[{${SECRET_MEMBERS}}]`)
     .examples(LIST, `${LIST} --all --json`)
     .execute(async (session, clientId: string, { all = false }: { all?: boolean }) => {
       const { kind } = await session.get('AppsService').get(clientId);
       const secrets = await session.get('AppSecretsService').list(clientId);
-      return secretsResult(kind, all ? secrets : secrets.filter(isLive), session.width);
+      return secretsResult(session, kind, all ? secrets : secrets.filter(isLive));
     });
 }
 
@@ -176,6 +187,7 @@ function addRevoke(secret: CliCommand): void {
     .argument('<client_id>', 'id of the app')
     .argument('<secret_id>', 'id of the secret, not the secret itself')
     .requiresConfirmation()
+    .printsJson(`{client_id, ${SECRET_MEMBERS}, live_secrets}`)
     .examples(`${REVOKE} --reason "Found in a log"`)
     .execute(async (session, clientId: string, secretId: string) => {
       const secrets = session.get('AppSecretsService');
@@ -189,7 +201,8 @@ function addRevoke(secret: CliCommand): void {
           `Revoke the ${describeSecret(toRevoke)} of "${name}" immediately?${warning}`,
         );
       }
-      return revocationResult(clientId, await secrets.revoke(clientId, secretId, session.change));
+      const revocation = await secrets.revoke(clientId, secretId, session.change);
+      return revocationResult(session, clientId, revocation);
     });
 }
 

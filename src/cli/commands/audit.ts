@@ -4,52 +4,7 @@ import type { AuditEvent } from '../../platform/audit/audit-event.entity.js';
 import type { CliCommand } from '../command.js';
 import type { Session } from '../session.js';
 import { parseCountOrAll, parseTime, parseClientId, parseUserId } from '../option-values.js';
-import { wrappedTable } from '../tables.js';
-
-function eventJson(event: AuditEvent): object {
-  return {
-    id: event.id,
-    at: event.at.toISOString(),
-    action: event.action,
-    actor: event.actor,
-    subject: event.subject,
-    client_id: event.clientId,
-    user_id: event.userId,
-    reason: event.reason,
-    request_id: event.requestId,
-    address: event.address,
-    details: event.details,
-  };
-}
-
-/**
- * Time and action, followed by the other fields that have a value, in at most `width` columns. Omits `id`, and an app or user that is
- * the subject or actor.
- */
-function eventText(event: AuditEvent, width: number): string {
-  const { at, action, actor, subject, clientId, userId, reason, requestId, address } = event;
-  const shownIds = [subject, actor];
-  const rows: [name: string, value: string | null][] = [
-    ['  by', actor],
-    ['  about', subject],
-    ['  app', clientId !== null && shownIds.includes(clientId) ? null : clientId],
-    ['  user', userId !== null && shownIds.includes(userId) ? null : userId],
-    ['  reason', reason],
-    ['  details', detailsText(event)],
-    ['  request', requestId],
-    ['  address', address],
-  ];
-  const present = rows.filter((row): row is [string, string] => row[1] !== null && row[1] !== '');
-  return `${at.toISOString()}  ${action}\n${wrappedTable(present, width)}`;
-}
-
-/** Omits the ids of the app and the user, which have their own lines. */
-function detailsText({ details, clientId, userId }: AuditEvent): string {
-  return Object.entries(details)
-    .filter(([, value]) => value === null || (value !== clientId && value !== userId))
-    .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
-    .join(', ');
-}
+import { EVENT_MEMBERS, eventJson, eventLine, eventText } from './audit-event.js';
 
 const DEFAULT_LIMIT = 100;
 const APP = 'svc_app_01h455vb4pex5vsknk084sn02q';
@@ -61,6 +16,7 @@ interface ListOptions {
   user?: string;
   action?: AuditAction;
   limit: number;
+  full?: boolean;
 }
 
 export function addAuditCommands(program: CliCommand): void {
@@ -73,7 +29,7 @@ export function addAuditCommands(program: CliCommand): void {
     .command('list')
     .summary('List audit events, newest first.')
     .description(
-      'List audit events, newest first: changes by operators, issued and revoked tokens, consents, rejected requests and locked phone numbers. Times are UTC. Events are deleted after AUDIT_LOG_DAYS days.',
+      'List audit events, newest first: changes by operators, issued and revoked tokens, consents, rejected requests and locked phone numbers. Each event is one line: time (UTC), action, actor, subject, app and details. A terminal cuts the line at its width, and below 120 columns shows the age of the event instead of its time. Use --full or a pipe to see everything. Events are deleted after AUDIT_LOG_DAYS days.',
     )
     .option(
       '--since <time>',
@@ -89,28 +45,38 @@ export function addAuditCommands(program: CliCommand): void {
         .argParser(parseCountOrAll)
         .default(DEFAULT_LIMIT, String(DEFAULT_LIMIT)),
     )
+    .option('--full', 'print each event on several lines, with all its details')
+    .printsJson(`[{${EVENT_MEMBERS}}]`)
     .examples(
       'audit list --since 24h',
+      'audit list --action post.removed --full',
       `audit list --app ${APP} --since 2026-11-20 --until 2026-11-21`,
       'audit list --action refresh_token.reused --limit all --json',
     )
     .execute(async (session, options: ListOptions) => {
-      const { since, until, app: clientId, user: userId, action, limit } = options;
+      const { since, until, app: clientId, user: userId, action, limit, full = false } = options;
       const now = session.get('Clock').now();
       const events = session
         .get('AuditEventReader')
         .search({ since: since?.(now), until: until?.(now), clientId, userId, action }, limit);
-      await (session.printsJson ? printJson : printText)(session, events);
+      if (session.printsJson) await printJson(session, events);
+      else await printText(session, events, full);
     });
 }
 
-async function printText(session: Session, events: AsyncIterable<AuditEvent>): Promise<void> {
-  let separator = '';
+/** @param full separates the events, of several lines each, by an empty line */
+async function printText(
+  session: Session,
+  events: AsyncIterable<AuditEvent>,
+  full: boolean,
+): Promise<void> {
+  let count = 0;
   for await (const event of events) {
-    await session.print(`${separator}${eventText(event, session.width)}\n`);
-    separator = '\n';
+    if (full && count > 0) await session.print('\n');
+    await session.print(`${(full ? eventText : eventLine)(session, event)}\n`);
+    count += 1;
   }
-  if (separator === '') session.printNote('No matching events.');
+  if (count === 0) session.printNote('No matching events.');
 }
 
 /** One JSON array with one event per line. */

@@ -1,6 +1,6 @@
 import { Argument } from 'commander';
 import type { CliCommand, Result } from '../command.js';
-import { table } from '../tables.js';
+import { formatNumber, table } from '../tables.js';
 import type { SchemaDifference } from '../../platform/database/migrations/migrator.js';
 import { RELEASES, type Release } from '../../platform/database/migrations/releases.js';
 
@@ -23,10 +23,14 @@ function addMigrate(database: CliCommand): void {
       'Run pending migrations. Creates the file of a SQLite database if necessary. You can run this command again at any time.',
     )
     .acceptsReason()
+    .printsJson('{applied}')
     .examples('db migrate')
     .allowAnySchema()
     .createDatabase()
     .execute(async (session) => {
+      const migrations = await session.get('Migrator').status();
+      const pending = migrations.filter(({ applied }) => !applied).length;
+      if (pending > 0) session.progress(`Running ${formatNumber(pending, 'migration')} …`);
       const applied = await session.get('AuditedMigrator').run(session.change);
       const lines = applied.map((name) => `Applied ${name}`);
       return { json: { applied }, text: lines.join('\n') || 'The database is up to date.' };
@@ -41,8 +45,10 @@ function addRevert(database: CliCommand): void {
       'Revert the migrations that were added after a release, newest first. This drops the columns that they added, including their data. Stop the processes of newer versions first; processes of that release can keep running. If interrupted, run the command again.',
     )
     .addArgument(new Argument('<release>', 'version to revert to').choices(Object.keys(RELEASES)))
+    .acceptsDryRun('list the migrations, but revert nothing')
     .requiresConfirmation()
-    .examples('db revert 1.0.0 --reason "Back to 1.0.0"')
+    .printsJson('{dry_run, migrations}')
+    .examples('db revert 1.0.0 --dry-run', 'db revert 1.0.0 --reason "Back to 1.0.0"')
     .allowAnySchema()
     .execute(async (session, release: Release) => {
       const names = await session.get('Migrator').appliedSince(release);
@@ -50,10 +56,14 @@ function addRevert(database: CliCommand): void {
         await session.confirm(
           `Revert ${names.join(', ')} and delete the data in the columns that were added?`,
         );
-      const undone = await session.get('AuditedMigrator').revert(release, session.change);
-      const lines = undone.map((name) => `Reverted ${name}`);
+      const dryRun = session.isDryRun;
+      if (!dryRun) session.progress(`Reverting to ${release} …`);
+      const migrations = dryRun
+        ? names
+        : await session.get('AuditedMigrator').revert(release, session.change);
+      const lines = migrations.map((name) => `${dryRun ? 'Would revert' : 'Reverted'} ${name}`);
       const text = lines.join('\n') || `No migrations to revert: the schema is that of ${release}.`;
-      return { json: { undone }, text };
+      return { json: { dry_run: dryRun, migrations }, text };
     });
 }
 
@@ -61,6 +71,7 @@ function addStatus(database: CliCommand): void {
   database
     .command('status')
     .description('Show applied and pending migrations.')
+    .printsJson('{current, migrations: [{name, applied}]}')
     .examples('db status', 'db status --json')
     .allowAnySchema()
     .execute(async (session) => {
@@ -80,6 +91,7 @@ function addCheck(database: CliCommand): void {
     .description(
       'Compare the tables, columns and indexes with what this version expects, without changing anything. Run it before and after an upgrade. Exits with 1 if they differ.',
     )
+    .printsJson('{current, pending, unknown, statements}')
     .examples('db check', 'db check --json')
     .allowAnySchema()
     .execute(async (session) => checkResult(await session.get('Migrator').difference()));
@@ -102,7 +114,7 @@ function checkResult(difference: SchemaDifference): Result {
 
 function failureOf({ pending, unknown, statements }: SchemaDifference): string | undefined {
   if (pending.length > 0)
-    return 'The database has pending migrations. Run "npm run -s cli -- db migrate" before you start this version.';
+    return 'The database has pending migrations. Run "devplatform db migrate" before you start this version.';
   if (unknown.length > 0)
     return 'A newer version has migrated this database; this version can use it. To revert those migrations, run "db revert" of the newer version.';
   if (statements.length > 0)

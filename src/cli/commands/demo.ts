@@ -1,8 +1,8 @@
-import { type CliCommand, examples } from '../command.js';
+import { type CliCommand, examples, PROGRAM } from '../command.js';
 
 export function addDemoCommands(program: CliCommand): void {
   // A whole shell command. `examples` would add a prefix to it.
-  const example = 'TOKEN="$(npm run -s cli -- demo token)"';
+  const example = `TOKEN="$(${PROGRAM} demo token)"`;
   const demo = program
     .command('demo')
     .description('Try the API on a demo database.')
@@ -11,6 +11,7 @@ export function addDemoCommands(program: CliCommand): void {
   demo
     .command('token')
     .description('Print an access token for the demo user.')
+    .printsJson('{access_token, token_type}')
     .addHelpText('before', `${examples('demo token')}  ${example}\n`)
     .execute(async (session) => {
       const token = await session.get('DemoService').issueAccessToken();

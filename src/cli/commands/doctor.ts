@@ -14,6 +14,7 @@ export function addDoctorCommand(program: CliCommand): void {
     )
     .option('--fix', 'correct counters that differ from the rows they count')
     .acceptsReason()
+    .printsJson('{ok, findings: [{check, status, summary, remedy?}]}')
     .examples('doctor', 'doctor --json', 'doctor --fix --reason "Restored"')
     .allowAnySchema()
     .execute(async (session, { fix = false }: { fix?: boolean }) => {

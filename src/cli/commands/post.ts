@@ -1,34 +1,127 @@
-import type { CliCommand } from '../command.js';
+import type { Deletion } from '../../modules/posts/post-moderation.service.js';
+import type { Post } from '../../modules/posts/post.entities.js';
+import type { CliCommand, Result } from '../command.js';
+import type { Session } from '../session.js';
+import { keyValues, wrap } from '../tables.js';
+import { appLabel, userLabel } from './labels.js';
 
+const SHOW = 'post show post_01h455vb4pex5vsknk084sn02q';
 const REMOVE = 'post remove post_01h455vb4pex5vsknk084sn02q';
 const RESTORE = 'post restore post_01h455vb4pex5vsknk084sn02q';
 
 export function addPostCommands(program: CliCommand): void {
   const post = program
     .command('post')
-    .description('Remove posts, and restore deleted posts.')
-    .examples(REMOVE, RESTORE);
+    .description('Show and remove posts, and restore deleted posts.')
+    .examples(SHOW, REMOVE, RESTORE);
+  addShow(post);
+  addRemove(post);
+  addRestore(post);
+}
 
+interface ShowOptions {
+  full?: boolean;
+}
+
+function addShow(post: CliCommand): void {
+  post
+    .command('show')
+    .summary('Show a post, even a deleted one.')
+    .description(
+      'Show author, app, visibility, likes, comments and permalink of a post, and who deleted it. A deleted post can be shown for DELETED_POST_DAYS days. Prints the title and the text only with --full.',
+    )
+    .argument('<post_id>', 'last part of its permalink')
+    .option('--full', 'also print the title and the text')
+    .printsJson(
+      '{id, user_id, client_id, visibility, likes, comments, created_at, deleted_at, deleted_by, deletion_reason, permalink, title?, content?}',
+    )
+    .examples(SHOW, `${SHOW} --full`, `${SHOW} --json`)
+    .execute(async (session, postId: string, { full = false }: ShowOptions) => {
+      const moderation = session.get('PostModeration');
+      const shown = await moderation.get(postId);
+      return postResult(session, shown, await moderation.deletionOf(shown), full);
+    });
+}
+
+async function postResult(
+  session: Session,
+  post: Post,
+  deletion: Deletion | null,
+  full: boolean,
+): Promise<Result> {
+  const { id, userId, clientId, title, content, visibility, likeCount, commentCount } = post;
+  const permalink = session.get('PostsService').permalink(id);
+  const counts = { likes: likeCount, comments: commentCount };
+  return {
+    json: {
+      id,
+      user_id: userId,
+      client_id: clientId,
+      visibility,
+      ...counts,
+      created_at: post.createdAt.toISOString(),
+      deleted_at: deletion?.at.toISOString() ?? null,
+      deleted_by: deletion?.by ?? null,
+      deletion_reason: deletion?.reason ?? null,
+      permalink,
+      ...(full && { title, content }),
+    },
+    text: [
+      keyValues({
+        id,
+        author: await userLabel(session, userId),
+        app: clientId === null ? 'none' : await appLabel(session, clientId),
+        visibility,
+        ...counts,
+        created_at: session.time(post.createdAt),
+        ...(deletion && deletionFields(session, post, deletion)),
+        permalink,
+      }),
+      ...(full ? [title, content] : []).flatMap((text) =>
+        text === null ? [] : ['', ...linesOf(text, session.width)],
+      ),
+    ].join('\n'),
+  };
+}
+
+function deletionFields(session: Session, { userId }: Post, { at, by, reason }: Deletion): object {
+  return {
+    deleted_at: session.time(at),
+    deleted_by: by === userId ? 'its author, through an app' : (by ?? 'unknown'),
+    ...(reason !== null && { reason }),
+  };
+}
+
+function linesOf(text: string, width: number): string[] {
+  return text.split('\n').flatMap((line) => wrap(line, width));
+}
+
+function addRemove(post: CliCommand): void {
   post
     .command('remove')
     .summary('Remove a post of any user.')
     .description(
-      'Remove a post of any user. Apps and its public page return 404 at once. For DELETED_POST_DAYS days, "post restore" restores it.',
+      'Remove a post of any user. Apps and its public page return 404 at once. The quota of the app stays used. For DELETED_POST_DAYS days, "post restore" restores the post.',
     )
     .argument('<post_id>', 'last part of its permalink')
     .requiresConfirmation()
+    .printsJson('{id, user_id, removed}')
     .examples(`${REMOVE} --reason "Reported as spam"`, `${REMOVE} --yes --json`)
     .execute(async (session, postId: string) => {
-      const posts = session.get('PostsService');
-      await session.confirm(`Remove ${postId} of ${await posts.authorOf(postId)}?`);
-      const { id, userId, removed } = await posts.remove(postId, session.change);
+      const moderation = session.get('PostModeration');
+      const found = await moderation.get(postId);
+      if (!found.deletedAt)
+        await session.confirm(`Remove ${postId} of ${await userLabel(session, found.userId)}?`);
+      const { id, userId, removed } = await moderation.remove(postId, session.change);
       return {
         json: { id, user_id: userId, removed },
         text: removed ? `Removed ${id} of ${userId}.` : `${id} of ${userId} is already deleted.`,
         ...(!removed && { note: 'No change.' }),
       };
     });
+}
 
+function addRestore(post: CliCommand): void {
   post
     .command('restore')
     .summary('Restore a deleted post.')
@@ -37,10 +130,12 @@ export function addPostCommands(program: CliCommand): void {
     )
     .argument('<post_id>', 'last part of its permalink')
     .acceptsReason()
+    .printsJson('{id, user_id, restored}')
     .examples(`${RESTORE} --reason "Deleted by mistake"`, `${RESTORE} --json`)
     .execute(async (session, postId: string) => {
-      const posts = session.get('PostsService');
-      const { id, userId, restored } = await posts.restore(postId, session.change);
+      const { id, userId, restored } = await session
+        .get('PostModeration')
+        .restore(postId, session.change);
       return {
         json: { id, user_id: userId, restored },
         text: restored ? `Restored ${id} of ${userId}.` : `${id} of ${userId} is not deleted.`,

@@ -7,7 +7,8 @@ import type {
 import type { CliCommand, Result } from '../command.js';
 import { addQuotaReportCommand } from './quota-report.js';
 import { parseMonth, parseMonthlyLimit, textUpTo } from '../option-values.js';
-import { keyValues, list } from '../tables.js';
+import { formatNumber, keyValues, list } from '../tables.js';
+import type { Session } from '../session.js';
 
 interface SetOptions {
   /** The parsed `--limit`: a custom limit, or the default plan. */
@@ -36,11 +37,12 @@ function addShow(quota: CliCommand): void {
     .summary('Show the plan, limit and usage of an app.')
     .description('Show the plan and limit of an app and its usage this month (UTC).')
     .argument('<client_id>')
+    .printsJson(`{client_id, ${QUOTA_MEMBERS}}`)
     .examples('quota show svc_app_01h455vb4pex5vsknk084sn02q --json')
     .execute(async (session, clientId: string) => {
       // Throws if the app does not exist.
       await session.get('AppsService').get(clientId);
-      return quotaResult(clientId, await session.get('QuotaService').status(clientId));
+      return quotaResult(session, clientId, await session.get('QuotaService').status(clientId));
     });
 }
 
@@ -53,6 +55,7 @@ function addSet(quota: CliCommand): void {
     .option('--limit <posts>', 'posts per month, "unlimited" or "default"', parseMonthlyLimit)
     .option('--plan <name>', 'a plan in QUOTA_PLANS, or "default"', textUpTo(32))
     .requiresConfirmation()
+    .printsJson(`{client_id, ${QUOTA_MEMBERS}}`)
     .examples(
       'quota set svc_app_01h455vb4pex5vsknk084sn02q --limit 500 --reason "Pilot in Riverside"',
       'quota set svc_app_01h455vb4pex5vsknk084sn02q --limit unlimited --yes',
@@ -69,7 +72,7 @@ function addSet(quota: CliCommand): void {
           `Change the monthly quota of "${name}" from ${previous} to ${formatAssignment(assignment)}?`,
         );
         const status = await service.set(clientId, assignment, session.change);
-        return { ...quotaResult(clientId, status), note: `Previously: ${previous}.` };
+        return { ...quotaResult(session, clientId, status), note: `Previously: ${previous}.` };
       });
     });
 }
@@ -88,24 +91,27 @@ function formatQuota({ plan, limit }: EffectiveQuota): string {
 }
 
 function formatLimit(limit: number | null): string {
-  return limit === null ? 'no limit' : `${limit} ${limit === 1 ? 'post' : 'posts'}`;
+  return limit === null ? 'no limit' : formatNumber(limit, 'post');
 }
 
-function quotaResult(clientId: string, status: QuotaStatus): Result {
-  const { plan, limit, used, remaining, period } = status;
-  const resetsAt = status.resetsAt.toISOString();
+function quotaResult(session: Session, clientId: string, status: QuotaStatus): Result {
+  const json = { client_id: clientId, ...quotaJson(status) };
+  const { limit, remaining, resetsAt } = status;
   return {
-    json: { client_id: clientId, plan, limit, used, remaining, period, resets_at: resetsAt },
+    json,
     text: keyValues({
-      client_id: clientId,
-      plan,
+      ...json,
       limit: limit ?? 'unlimited',
-      used,
       remaining: remaining ?? 'unlimited',
-      period,
-      resets_at: resetsAt,
+      resets_at: session.time(resetsAt),
     }),
   };
+}
+
+export const QUOTA_MEMBERS = 'plan, limit, used, remaining, period, resets_at';
+
+export function quotaJson({ plan, limit, used, remaining, period, resetsAt }: QuotaStatus): object {
+  return { plan, limit, used, remaining, period, resets_at: resetsAt.toISOString() };
 }
 
 function addReconcile(quota: CliCommand): void {
@@ -113,18 +119,23 @@ function addReconcile(quota: CliCommand): void {
     .command('reconcile')
     .summary('Compare the quota counters with the call log.')
     .description(
-      'Compare the quota counter of each app with its recorded calls in a month, and list the apps whose counters differ. You can run this while apps publish. Exits with 1 if a counter differs and is not fixed. --fix asks for confirmation.',
+      'Compare the quota counter of each app with its recorded calls in a month, and list the apps whose counters differ. You can run this while apps publish. Exits with 1 if a counter differs and is not fixed.',
     )
     .option('--period <month>', 'such as 2026-10 (default: current month)', parseMonth)
     .option('--fix', 'set the counters to the recorded values')
-    .requiresConfirmation()
+    .requiresConfirmation('--fix')
+    .printsJson('[{client_id, period, used, recorded, fixed}]')
     .examples(
       'quota reconcile',
       'quota reconcile --period 2026-10 --fix --reason "Restored from a backup"',
     )
     .execute(async (session, { period, fix = false }: { period?: string; fix?: boolean }) => {
       const reconciliation = session.get('QuotaReconciliation');
-      const differences = await reconciliation.discrepancies(period);
+      const differences = await reconciliation.discrepancies(period, (hour) =>
+        session.progress(
+          `Counting the calls of ${hour.toISOString().slice(0, 'yyyy-mm-ddThh'.length)}h …`,
+        ),
+      );
       if (fix && differences.length > 0) {
         await session.confirm(
           `Set the counters of ${formatAppCount(differences)} to the recorded values?`,
@@ -146,9 +157,10 @@ function reconciliationResult(
     recorded,
     fixed,
   }));
-  if (json.length === 0) return { json, text: 'All counters match the recorded calls.' };
   const rows = json.map((row) => [row.client_id, row.period, `${row.used}`, `${row.recorded}`]);
-  const text = list(['CLIENT_ID', 'PERIOD', 'USED', 'RECORDED'], rows, width);
+  const none = 'All counters match the recorded calls.';
+  const text = list(['CLIENT_ID', 'PERIOD', 'USED', 'RECORDED'], rows, { width, none });
+  if (json.length === 0) return { json, text };
   if (fixed)
     return {
       json,
@@ -163,7 +175,7 @@ function reconciliationResult(
 }
 
 function formatAppCount({ length }: readonly unknown[]): string {
-  return length === 1 ? '1 app' : `${length} apps`;
+  return formatNumber(length, 'app');
 }
 
 function addReset(quota: CliCommand): void {
@@ -171,9 +183,10 @@ function addReset(quota: CliCommand): void {
     .command('reset')
     .summary('Record the plans and limits for past months.')
     .description(
-      'For each past month that has no record yet, record the current plan and limit of each app that published, so that later changes do not alter the report of that month. This resets no counters. The service does this once a month; you can run the command at any time.',
+      'For each past month that has no record yet, record the current plan and limit of each app that published, so that later changes do not alter the report of that month. This does not reset counters. The service does this once a month; you can run the command at any time.',
     )
     .acceptsReason()
+    .printsJson('{period, closed, previous: {period, apps, posts}}')
     .examples('quota reset')
     .execute(async (session) => {
       const { resetMessage } = await import('../../modules/operations/scheduled-jobs.service.js');

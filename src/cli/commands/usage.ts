@@ -15,16 +15,22 @@ export function addUsageCommands(program: CliCommand): void {
     )
     .option('--from <day>', 'recount every day since this day, such as 2026-11-01', parseDay)
     .acceptsReason()
+    .printsJson('[{day, calls}]')
     .examples('usage rollup', 'usage rollup --from 2026-11-01', 'usage rollup --json')
     .execute(async (session, { from }: { from?: Date }) => {
+      const onDay = (day: string): void => session.progress(`Aggregating the calls of ${day} …`);
       const { days } = await session
         .get('ScheduledJobs')
-        .runNow('usage-rollup', session.change, () => session.get('UsageRollup').run({ from }));
+        .runNow('usage-rollup', session.change, () =>
+          session.get('UsageRollup').run({ from, onDay }),
+        );
       const rows = days.map(({ day, calls }) => [day, String(calls)]);
       return {
         json: days,
-        text:
-          days.length > 0 ? list(['DAY', 'CALLS'], rows, session.width) : 'No calls to aggregate.',
+        text: list(['DAY', 'CALLS'], rows, {
+          width: session.width,
+          none: 'No calls to aggregate.',
+        }),
       };
     });
 }

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import type { CliCommand, Result } from '../command.js';
 import type { Session } from '../session.js';
-import { keyValues } from '../tables.js';
+import { formatNumber, keyValues } from '../tables.js';
 import { InvalidRequest } from '../../platform/errors.js';
 
 const USER_ID = 'usr_01h455vb4pex5vsknk084sn02q';
@@ -16,6 +16,7 @@ export function addUserExportCommand(user: CliCommand): void {
     )
     .argument('<user_id>')
     .option('--output <file>', 'write to a new file that only you can read')
+    .printsJson('{file, bytes} with --output, else {user_id, exported_at, …}')
     .examples(`user export ${USER_ID} --output ana.json`, `user export ${USER_ID} | gzip > ana.gz`)
     .execute(async (session, id: string, { output }: { output?: string }) => {
       const pieces = await session.get('UserExport').document(id);
@@ -63,20 +64,21 @@ export function addUserEraseCommand(user: CliCommand): void {
       "Erase a user permanently. Revokes all tokens, then deletes the user's posts (with all comments and likes on them), the user's comments and likes on other posts, sessions, rate-limit counts and the user. Removes the user from the call log, and their IP address from audit events. This cannot be undone. If interrupted, run the command again.",
     )
     .argument('<user_id>')
-    .option('--dry-run', 'show how many rows would be deleted, but delete nothing')
+    .acceptsDryRun('show how many rows would be deleted, but delete nothing')
     .requiresConfirmation()
+    .printsJson('{id, dry_run, tables: {…}}')
     .examples(
       `user erase ${USER_ID} --dry-run`,
       `user erase ${USER_ID} --reason "Requested by the member"`,
       `user erase ${USER_ID} --yes --json`,
     )
-    .execute(async (session, id: string, { dryRun = false }: { dryRun?: boolean }) => {
+    .execute(async (session, id: string) => {
       const erasure = session.get('UserErasure');
-      if (dryRun) return erasedResult(id, await erasure.preview(id), { dryRun: true });
+      if (session.isDryRun) return erasedResult(id, await erasure.preview(id), { dryRun: true });
       await session.confirm(`Erase "${await erasure.nameOf(id)}" permanently?`);
       const tables = await erasure.run(id, {
         change: session.change,
-        onBatch: (name, rows) => session.progress(`${name}: ${rows} rows`),
+        onBatch: (name, rows) => session.progress(`${name}: ${formatNumber(rows, 'row')}`),
       });
       return erasedResult(id, tables, { dryRun: false });
     });

@@ -18,7 +18,6 @@ const MAX_PROBLEMS_IN_NOTE = 20;
 
 interface ImportOptions {
   format?: Format;
-  dryRun?: boolean;
   reassignPhones?: boolean;
 }
 
@@ -27,39 +26,43 @@ export function addUserImportCommand(user: CliCommand): void {
     .command('import')
     .summary('Add and update users from a CSV or NDJSON file.')
     .description(
-      'Add and update users from a file of any size. CSV needs a header with the columns phone and name; external_id, neighborhood, photo_url, latitude and longitude are optional. NDJSON has one object with the same names per line. Users are matched by external_id, which is the id of the member in your network, else by phone and name. An empty value clears a field, but not the external_id; a missing column leaves it unchanged. Invalid lines are skipped and listed by number. If interrupted, run the command again. A changed phone number ends all access of the user. A phone number of another person is refused without --reassign-phones.',
+      'Add and update users from a file of any size. CSV needs a header with the columns phone and name; external_id, neighborhood, photo_url, latitude and longitude are optional. NDJSON has one object with the same names per line. Users are matched by external_id, which is the id of the member in your network, else by phone and name. An empty value clears a field, but not the external_id; a missing column leaves it unchanged. Invalid lines are skipped and listed by number. If interrupted, run the command again. A changed phone number ends all access of the user. Without --reassign-phones, a line with the phone number of another person is invalid.',
     )
     .argument('<file>', 'a .csv or .ndjson file, or - for standard input')
     .addOption(new Option('--format <format>', 'default: from the file name').choices(FORMATS))
-    .option('--dry-run', 'validate every line, but write nothing')
+    .acceptsDryRun('validate every line, but write nothing')
     .option(
       '--reassign-phones',
       'move a phone number to another person; ends all access of the old owner, who then has no phone number',
     )
-    .acceptsReason()
+    .requiresConfirmation('--reassign-phones')
+    .printsJson('{dry_run, lines, added, updated, unchanged, bad, errors: [{line, problem}]}')
     .examples(
       'user import members.csv --dry-run',
       'user import members.csv --reason "Members of Riverside"',
       'user import - --format ndjson --json < members.ndjson',
     )
     .action((path: string, options: ImportOptions, command: CliCommand) => {
-      const { format = formatOf(path), dryRun = false, reassignPhones = false } = options;
+      const { format = formatOf(path), reassignPhones = false } = options;
       if (format === undefined)
         return command.error(
           'error: the file name must end in .csv or .ndjson; otherwise use --format csv or --format ndjson',
         );
-      return command.start((session) =>
-        importFile(session, path, { format, dryRun, reassignPhones }),
-      );
+      return command.start((session) => importFile(session, path, { format, reassignPhones }));
     });
 }
 
 async function importFile(
   session: Session,
   path: string,
-  { format, dryRun, reassignPhones }: Required<ImportOptions>,
+  { format, reassignPhones }: Required<ImportOptions>,
 ): Promise<Result> {
+  const dryRun = session.isDryRun;
   const { records, progress } = await openImportFile(path, format, session.context.stdin);
+  if (reassignPhones)
+    await session.confirm(
+      'Move phone numbers to the people in the file, and end all access of their old owners?',
+    );
   const problems: Problem[] = [];
   const started = performance.now();
   const report = await session.get('UserImport').run(records, {

@@ -4,9 +4,12 @@ import type { NewUser } from '../../modules/users/users.service.js';
 import type { CliCommand, Result } from '../command.js';
 import type { Session } from '../session.js';
 import { optionParser } from '../option-values.js';
-import { keyValues, list } from '../tables.js';
+import { formatNumber, keyValues } from '../tables.js';
 import { addUserEraseCommand, addUserExportCommand } from './user-data.js';
 import { addUserImportCommand } from './user-import.js';
+import { USER_MEMBERS, userJson, userResult } from './user-result.js';
+import { addUserRevokeAllCommand } from './user-revoke-all.js';
+import { addUserListCommand, addUserSearchCommand } from './user-search.js';
 
 const ADD_EXAMPLE = 'user add --phone +14155550101 --name "Ana Lee"';
 const USER_ID = 'usr_01h455vb4pex5vsknk084sn02q';
@@ -16,16 +19,18 @@ export function addUserCommands(program: CliCommand): void {
   const user = program
     .command('user')
     .description('Manage the users who can sign in.')
-    .examples(ADD_EXAMPLE, 'user import members.csv', SHOW_EXAMPLE);
+    .examples(ADD_EXAMPLE, 'user import members.csv', SHOW_EXAMPLE, 'user search Ana');
   addAdd(user);
   addUserImportCommand(user);
   addShow(user);
+  addUserListCommand(user);
+  addUserSearchCommand(user);
   addUpdate(user);
   addChangePhone(user);
   addBlock(user);
   addUnblock(user);
   addUnlock(user);
-  addRevokeAll(user);
+  addUserRevokeAllCommand(user);
   addUserExportCommand(user);
   addUserEraseCommand(user);
 }
@@ -53,6 +58,7 @@ function addAdd(user: CliCommand): void {
     .option('--latitude <degrees>', 'requires --longitude', optionParser(fieldParsers.latitude))
     .option('--longitude <degrees>', 'requires --latitude', optionParser(fieldParsers.longitude))
     .acceptsReason()
+    .printsJson(`{${USER_MEMBERS}}`)
     .examples(
       ADD_EXAMPLE,
       `${ADD_EXAMPLE} --neighborhood Riverside --latitude 37.7749 --longitude -122.4194 --json`,
@@ -94,6 +100,7 @@ function addShow(user: CliCommand): void {
     .option('--phone <number>', 'phone number with country code, instead of the id')
     .option('--external-id <id>', 'id of the member in your network, instead of the id')
     .option('--full', 'do not mask the phone number')
+    .printsJson(`{${USER_MEMBERS}, posts}`)
     .examples(SHOW_EXAMPLE, 'user show --phone +14155550101 --json', `${SHOW_EXAMPLE} --full`)
     .action(async (id: string | undefined, options: ShowOptions, command: CliCommand) => {
       const { phone: input, externalId, full = false } = options;
@@ -102,10 +109,10 @@ function addShow(user: CliCommand): void {
       const phone = input === undefined ? undefined : await requiredPhone(input, command);
       return command.start(async (session) => {
         const users = session.get('UsersService');
-        if (phone !== undefined) return userResult(await users.getByPhone(phone), { full });
+        if (phone !== undefined) return userResult(session, await users.getByPhone(phone), full);
         if (externalId !== undefined)
-          return userResult(await users.getByExternalId(externalId), { full });
-        return userResult(await users.get(id ?? ''), { full });
+          return userResult(session, await users.getByExternalId(externalId), full);
+        return userResult(session, await users.get(id ?? ''), full);
       });
     });
 }
@@ -136,6 +143,7 @@ function addUpdate(user: CliCommand): void {
       optionParser(fieldParsers.external_id),
     )
     .acceptsReason()
+    .printsJson(`{${USER_MEMBERS}, posts}`)
     .examples(
       `user update ${USER_ID} --name "Ana Lee-Ortiz" --reason "Married"`,
       `user update ${USER_ID} --external-id m-1017`,
@@ -150,7 +158,7 @@ function addUpdate(user: CliCommand): void {
       return command.start(async (session) => {
         const users = session.get('UsersService');
         const { user: updated, changedNow } = await users.update(id, values, session.change);
-        const result = await userResult(updated, { full: false });
+        const result = await userResult(session, updated);
         return { ...result, ...(!changedNow && { note: 'No change.' }) };
       });
     });
@@ -167,13 +175,14 @@ function addChangePhone(user: CliCommand): void {
     .command('change-phone')
     .summary('Change or remove the phone number of a user.')
     .description(
-      'Change or remove the phone number of a user. Revokes all grants and ends all sessions of the user first, because another person may have the old number and sign in with it. With --reassign, another user who has the number loses it, and all access, too.',
+      'Change or remove the phone number of a user. Revokes all grants and ends all sessions of the user first, because another person may have the old number and sign in with it. With --reassign, a user who already has the number loses it and all access.',
     )
     .argument('<user_id>')
     .option('--phone <number>', 'new number with country code, such as +14155550101')
     .option('--none', 'remove the number; the user cannot sign in without one')
     .option('--reassign', 'take the number away from the user who has it')
     .requiresConfirmation()
+    .printsJson('{id, changed, apps?, sessions?}')
     .examples(
       `user change-phone ${USER_ID} --phone +14155550102 --reason "New number"`,
       `user change-phone ${USER_ID} --none --reason "Number was given up" --yes`,
@@ -196,7 +205,7 @@ function addChangePhone(user: CliCommand): void {
         return {
           json: { id, changed: true, apps: apps.map(({ clientId }) => clientId), sessions },
           text: `${phone === null ? 'Removed' : 'Changed'} the phone number of ${id}.`,
-          note: `Revoked the grants to ${apps.length} ${apps.length === 1 ? 'app' : 'apps'} and ended ${sessions} sign-in ${sessions === 1 ? 'session' : 'sessions'}.`,
+          note: `Revoked the grants to ${formatNumber(apps.length, 'app')} and ended ${formatNumber(sessions, 'sign-in session')}.`,
         };
       });
     });
@@ -211,6 +220,7 @@ function addBlock(user: CliCommand): void {
     )
     .argument('<user_id>')
     .requiresConfirmation()
+    .printsJson(`{${USER_MEMBERS}, posts}`)
     .examples(`user block ${USER_ID} --reason "Requested by the member"`)
     .execute(async (session, id: string) => {
       const { name } = await session.get('UsersService').get(id);
@@ -228,6 +238,7 @@ function addUnblock(user: CliCommand): void {
     )
     .argument('<user_id>')
     .acceptsReason()
+    .printsJson(`{${USER_MEMBERS}, posts}`)
     .examples(`user unblock ${USER_ID} --reason "Requested by the member"`)
     .execute((session, id: string) => changeStatus(session, id, 'active'));
 }
@@ -235,32 +246,8 @@ function addUnblock(user: CliCommand): void {
 async function changeStatus(session: Session, id: string, status: User['status']): Promise<Result> {
   const users = session.get('UsersService');
   const { user, changedNow } = await users.changeStatus(id, status, session.change);
-  const result = await userResult(user, { full: false });
+  const result = await userResult(session, user);
   return { ...result, ...(!changedNow && { note: 'No change.' }) };
-}
-
-function userJson(user: User, phone: string | null): Record<string, unknown> {
-  const { id, externalId, name, neighborhood, photoUrl, latitude, longitude, status, createdAt } =
-    user;
-  return {
-    id,
-    external_id: externalId,
-    phone,
-    name,
-    neighborhood,
-    photo_url: photoUrl,
-    latitude,
-    longitude,
-    status,
-    created_at: createdAt.toISOString(),
-  };
-}
-
-async function userResult(user: User, { full }: { full: boolean }): Promise<Result> {
-  const { maskPhone } = await import('../../modules/users/phone-number.js');
-  const phone = full || user.phone === null ? user.phone : maskPhone(user.phone);
-  const json = { ...userJson(user, phone), posts: user.postCount };
-  return { json, text: keyValues(json) };
 }
 
 function addUnlock(user: CliCommand): void {
@@ -272,6 +259,7 @@ function addUnlock(user: CliCommand): void {
     )
     .argument('<user_id>')
     .acceptsReason()
+    .printsJson('{id, was_locked, failures}')
     .examples(
       `user unlock ${USER_ID} --reason "Called from her own phone"`,
       `user unlock ${USER_ID} --json`,
@@ -283,39 +271,6 @@ function addUnlock(user: CliCommand): void {
         text: locked
           ? `Unlocked ${id}. The user can sign in again.`
           : `${id} was not locked. Its count of wrong codes was ${failures} and is now 0.`,
-      };
-    });
-}
-
-function addRevokeAll(user: CliCommand): void {
-  user
-    .command('revoke-all')
-    .summary('Revoke all grants and sessions of a user.')
-    .description(
-      'Revoke all grants of a user, with their tokens, and all sign-in sessions and trusted devices. The user can sign in and authorize apps again; use "user block" to prevent that.',
-    )
-    .argument('<user_id>')
-    .requiresConfirmation()
-    .examples(
-      `user revoke-all ${USER_ID} --reason "Lost her phone"`,
-      `user revoke-all ${USER_ID} --yes --json`,
-    )
-    .execute(async (session, id: string) => {
-      const { name } = await session.get('UsersService').get(id);
-      await session.confirm(`Revoke all grants and sessions of "${name}"?`);
-      const { apps, sessions } = await session.get('UserAccess').end(id, session.change);
-      const rows = apps.map((app) => [app.clientId, app.name]);
-      return {
-        json: {
-          id,
-          apps: apps.map((app) => ({ client_id: app.clientId, name: app.name })),
-          sessions,
-        },
-        text:
-          apps.length > 0
-            ? list(['CLIENT_ID', 'REVOKED'], rows, session.width)
-            : 'The user had no grants.',
-        note: `Ended ${sessions} sign-in ${sessions === 1 ? 'session' : 'sessions'}.`,
       };
     });
 }

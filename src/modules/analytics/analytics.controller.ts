@@ -50,6 +50,7 @@ export class AnalyticsController {
   @ApiOperation({
     operationId: 'getPostAnalytics',
     summary: "Retrieve the like and comment counts of one of the user's posts",
+    description: 'The comments include replies, but no deleted comments.',
   })
   @ApiOkResponse({ type: AnalyticsResponse })
   @ApiPostId()

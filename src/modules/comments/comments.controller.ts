@@ -14,7 +14,7 @@ import type { Page } from '../../platform/database/list-page.js';
 import { ApiErrors, ApiServerErrors } from '../../platform/http/errors/api-errors.js';
 import { DeletedResponse, DEV_V1, WRITE_LIMIT_HEADERS } from '../../platform/http/developer-api.js';
 import { AcceptsJson } from '../../platform/http/validation/json-body.js';
-import { ReturnsPage, pagingQuery } from '../../platform/http/pagination.js';
+import { FOLLOW_NEXT, ReturnsPage, pagingQuery } from '../../platform/http/pagination.js';
 import {
   AcceptsIdempotencyKey,
   IdempotencyKeyOf,
@@ -39,6 +39,7 @@ export class CommentsController {
   @ApiOperation({
     operationId: 'listComments',
     summary: "List the comments on one of the user's posts, newest first",
+    description: `The list includes comments of all users, and replies. ${FOLLOW_NEXT}`,
   })
   @ReturnsPage(CommentPageResponse)
   @ApiPostId()
@@ -69,6 +70,9 @@ export class CommentsController {
   @ApiOperation({
     operationId: 'createComment',
     summary: "Create a comment on one of the user's posts",
+    description:
+      'With `parentId`, the comment is a reply to another comment on the post. With an `Idempotency-Key`, a retry after a lost ' +
+      'response does not create the comment again.',
   })
   @ApiCreatedResponse({
     type: CommentResponse,
@@ -94,7 +98,12 @@ export class CommentsController {
   @Scopes('posts.write')
   @LimitWrites()
   @HttpCode(200)
-  @ApiOperation({ operationId: 'deleteComment', summary: 'Delete a comment that the user wrote' })
+  @ApiOperation({
+    operationId: 'deleteComment',
+    summary: 'Delete a comment that the user wrote',
+    description:
+      'The comment can be on a post of another user, or on a deleted post. Replies to it remain.',
+  })
   @ApiOkResponse({ type: DeletedResponse, headers: WRITE_LIMIT_HEADERS })
   @ApiParam({
     name: 'id',

@@ -74,11 +74,26 @@ export class CommentsRepository {
   }
 
   /** Returns false if the user has no such comment. */
-  async softDelete(tx: Transaction, userId: string, id: string, now: Date): Promise<boolean> {
+  async softDeleteOwn(tx: Transaction, userId: string, id: string, now: Date): Promise<boolean> {
     if (!isId('cmt', id)) return false;
     const own = { id, userId, deletedAt: IsNull() };
     const { affected } = await entities(tx).update(Comment, own, { deletedAt: now });
     return affected === 1;
+  }
+
+  /** Deletes a comment of any user. Returns false if there is no such comment. */
+  async softDelete(tx: Transaction, id: string, now: Date): Promise<boolean> {
+    const { affected } = await entities(tx).update(
+      Comment,
+      { id, deletedAt: IsNull() },
+      { deletedAt: now },
+    );
+    return affected === 1;
+  }
+
+  /** A comment of any user, deleted or not. */
+  findAny(id: string): Promise<Comment | null> {
+    return this.dataSource.manager.findOneBy(Comment, { id });
   }
 
   /** The comments soft-deleted at `moment` or before. */

@@ -1,12 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import type { Caller } from '../../platform/access/caller.js';
+import { AuditLog, type Change } from '../../platform/audit/audit-log.repository.js';
 import { Clock } from '../../platform/clock.js';
 import { InvalidRequest, NotFound } from '../../platform/errors.js';
-import { newId } from '../../platform/ids.js';
+import { isId, newId } from '../../platform/ids.js';
 import { pageOf, type Page, type Paging } from '../../platform/database/list-page.js';
 import type { CounterCache } from '../../platform/database/counter-cache.js';
 import type { DeletableRows } from '../../platform/database/retention/deletion-queries.js';
-import { TransactionRunner } from '../../platform/database/transaction.js';
+import { type Transaction, TransactionRunner } from '../../platform/database/transaction.js';
 import {
   Idempotency,
   type SaveResult,
@@ -14,6 +15,7 @@ import {
 } from '../../platform/http/idempotency/idempotency.service.js';
 import { PostsService } from '../posts/posts.service.js';
 import { UsersService } from '../users/users.service.js';
+import type { Comment } from './comment.entity.js';
 import { CommentsRepository, type ListedComment } from './comments.repository.js';
 
 /** The comment does not exist, was deleted, or was written by another user (product requirements, section 4.2, rule 4). */
@@ -38,6 +40,14 @@ export interface AddedComment extends Pick<ListedComment, 'id' | 'author'> {
   permalink: string;
 }
 
+/** `removed` is false if the comment was already deleted. */
+export interface RemovedComment {
+  id: string;
+  postId: string;
+  userId: string;
+  removed: boolean;
+}
+
 interface Draft {
   text: string;
   parentId: string | null;
@@ -50,6 +60,7 @@ export class CommentsService {
     private readonly posts: PostsService,
     private readonly users: UsersService,
     private readonly idempotency: Idempotency,
+    private readonly audit: AuditLog,
     private readonly transactions: TransactionRunner,
     private readonly clock: Clock,
   ) {}
@@ -119,10 +130,38 @@ export class CommentsService {
     const now = this.clock.now();
     await this.transactions.run(async (tx) => {
       // Write first: on SQLite, a transaction that reads first fails if another process writes in between.
-      if (!(await this.repository.softDelete(tx, userId, id, now))) throw new CommentNotFound();
+      if (!(await this.repository.softDeleteOwn(tx, userId, id, now))) throw new CommentNotFound();
       const postId = await this.repository.findPostId(tx, id);
-      await this.posts.decrementCommentCounts(tx, new Map([[postId, 1]]));
+      await this.decrementCount(tx, postId);
     });
+  }
+
+  /** A comment of any user, deleted or not, for operators. @throws NotFound */
+  async get(id: string): Promise<Comment> {
+    const comment = isId('cmt', id) ? await this.repository.findAny(id) : null;
+    if (!comment)
+      throw new NotFound(
+        `There is no comment ${id}: it never existed or was permanently deleted. Check the id, which the API returns in the list of comments of a post.`,
+      );
+    return comment;
+  }
+
+  /** Deletes a comment of any user, for operators. @throws NotFound */
+  async remove(id: string, change: Change): Promise<RemovedComment> {
+    const { userId, postId } = await this.get(id);
+    const now = this.clock.now();
+    return this.transactions.run(async (tx) => {
+      const removed = await this.repository.softDelete(tx, id, now);
+      if (removed) {
+        await this.decrementCount(tx, postId);
+        await this.audit.record(tx, 'comment.removed', id, change, { userId, postId });
+      }
+      return { id, postId, userId, removed };
+    });
+  }
+
+  private decrementCount(tx: Transaction, postId: string): Promise<void> {
+    return this.posts.decrementCommentCounts(tx, new Map([[postId, 1]]));
   }
 
   counters(): CounterCache[] {

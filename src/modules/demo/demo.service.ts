@@ -49,6 +49,9 @@ export function demoApps(publicUrl: string): DemoApp[] {
     {
       clientId: DEMO_PUBLIC_CLIENT_ID,
       name: 'Garden Share (demo)',
+      publisher: 'Garden Share Ltd',
+      homepageUrl: 'https://garden.example',
+      isVerified: true,
       kind: 'public',
       redirectUris: ['http://127.0.0.1/callback'],
       scope: ALL_SCOPES,

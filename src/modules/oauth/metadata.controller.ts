@@ -107,13 +107,13 @@ export class MetadataController {
   constructor(private readonly config: AppConfig) {}
 
   @Get('oauth-authorization-server')
-  @Header('Access-Control-Allow-Origin', '*')
   @Header('Cache-Control', 'public, max-age=3600')
   @ApiOperation({
     operationId: 'metadata',
     security: [],
     summary: 'Authorization server metadata',
-    description: 'RFC 8414.',
+    description:
+      'The endpoints and capabilities of the authorization server (RFC 8414), for OAuth clients that configure themselves.',
   })
   @ApiOkResponse({ type: MetadataResponse })
   metadata(): MetadataResponse {

@@ -10,6 +10,8 @@ import {
   redirectUndecodablePath,
 } from './account/connected-apps.controller.js';
 import { ConnectedAppsService } from './account/connected-apps.service.js';
+import { AppLogosController } from './clients/app-logos.controller.js';
+import { AppLogosRepository } from './clients/app-logos.repository.js';
 import { AppSecretsRepository } from './clients/app-secrets.repository.js';
 import { AppSecretsService } from './clients/app-secrets.service.js';
 import { AppsRepository } from './clients/apps.repository.js';
@@ -23,6 +25,7 @@ import { ConsentService } from './authorize/consent.service.js';
 import { GrantsService } from './tokens/grants.service.js';
 import { GrantUsageRecorder } from './tokens/grant-usage-recorder.js';
 import { GrantsPersonalData } from './tokens/grants.data-subject.js';
+import { GrantReader } from './tokens/grant-reader.repository.js';
 import { GrantsRepository } from './tokens/grants.repository.js';
 import { UserAccess } from './account/user-access.service.js';
 import { OAuthPages } from './browser/oauth-pages.js';
@@ -36,6 +39,7 @@ import { PhoneLock } from './sign-in/phone-lock.js';
 import { SignInFlowService } from './sign-in/sign-in-flow.js';
 import { SignInController } from './authorize/sign-in.controller.js';
 import { SignInService } from './sign-in/sign-in.service.js';
+import { UserSessions } from './sign-in/user-sessions.service.js';
 import { SmsQueue } from './sign-in/sms/sms-queue.js';
 import { RefreshLimit } from './rate-limit/call-limits.js';
 import { FailedAttempts } from './rate-limit/failed-attempts.js';
@@ -53,6 +57,7 @@ import { RevocationController } from './tokens/revocation.controller.js';
 import { TokensService } from './tokens/tokens.service.js';
 import { PreflightController } from './clients/browser-origins.js';
 import { MetadataController } from './metadata.controller.js';
+import { ResourceMetadataController } from './resource-metadata.controller.js';
 import { RefreshTokenGrant } from './tokens/refresh-token.grant.js';
 import { DatabaseAccessTokenVerifier } from './tokens/access-token-verifier.js';
 import { TokenIssuer } from './tokens/token-issuer.js';
@@ -62,8 +67,10 @@ import { UnknownEndpointController } from './unknown-endpoint.controller.js';
 
 const repositories: Type[] = [
   AppsRepository,
+  AppLogosRepository,
   AppSecretsRepository,
   AuthorizationsRepository,
+  GrantReader,
   GrantsRepository,
   SignInRepository,
   TokensRepository,
@@ -83,7 +90,9 @@ const repositories: Type[] = [
     RevocationController,
     IntrospectionController,
     MetadataController,
+    ResourceMetadataController,
     PreflightController,
+    AppLogosController,
     UnknownEndpointController,
   ],
   providers: [
@@ -110,6 +119,7 @@ const repositories: Type[] = [
     SmsQueue,
     SignInService,
     SignInFlowService,
+    UserSessions,
     AccountSessions,
     ConnectedAppsService,
     ConsentService,

@@ -15,6 +15,7 @@ import { ImportedUsersRepository } from './import/imported-users.repository.js';
 import { UserImport } from './import/user-import.service.js';
 import { JobRunsRepository } from '../../platform/lifecycle/job-runs.repository.js';
 import { Prune } from './prune.service.js';
+import { RequestTraces } from './request-traces.service.js';
 import { ScheduledJobs } from './scheduled-jobs.service.js';
 import { DatabaseMetrics } from '../../platform/observability/database-metrics.js';
 import { MetricsServer } from '../../platform/observability/metrics-server.js';
@@ -53,6 +54,7 @@ import { Shutdown } from '../../platform/lifecycle/shutdown.js';
     AllPersonalData,
     UserExport,
     UserErasure,
+    RequestTraces,
   ],
   exports: [Prune, ScheduledJobs, Shutdown, Doctor],
 })

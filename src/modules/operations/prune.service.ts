@@ -23,7 +23,10 @@ const JOB_RUNS_RETENTION_MS = 90 * DAY;
 const POSTS_TABLES: RowsByTable = { post_likes: 0, posts: 0 };
 
 interface PruneOptions extends Pick<BatchSettings, 'onBatch'> {
+  /** When to stop, even if rows are left; the next run continues. */
   stopAt?: Date;
+  /** Called before the expired calls of a day are aggregated. */
+  onDay?: (day: string) => void;
 }
 
 /** Deletes expired rows. Requests ignore such rows, so a late run changes no response. */
@@ -41,26 +44,28 @@ export class Prune {
     private readonly clock: Clock,
   ) {}
 
-  /** Counts the rows that a run would delete now. */
-  async preview(): Promise<RowsByTable> {
-    const counts = await sumByTable(this.expired(this.usage.expiredCalls()), (rows) =>
-      rows.count(),
-    );
+  /**
+   * Counts the rows that a run would delete now.
+   * @param onTable called before the rows of a table are counted
+   */
+  async preview(onTable?: (table: string) => void): Promise<RowsByTable> {
+    const counts = await sumByTable(this.expired(this.usage.expiredCalls()), (rows) => {
+      onTable?.(rows.table);
+      return rows.count();
+    });
     return { ...POSTS_TABLES, ...counts };
   }
 
   /**
    * Deletes in batches. Idempotent and safe to run concurrently.
-   * @param options.stopAt when to stop, even if rows are left; the next run continues
-   * @param options.onBatch see `BatchSettings`
    */
-  async run({ stopAt, onBatch }: PruneOptions = {}): Promise<RowsByTable> {
+  async run({ stopAt, onBatch, onDay }: PruneOptions = {}): Promise<RowsByTable> {
     const settings = { shouldStop: () => this.shouldStop(stopAt), onBatch };
     const remove = (rows: DeletableRows): Promise<number> =>
       deleteInBatches(this.transactions, rows, settings);
     // Clears columns of rows that remain, so the result does not list them.
     await remove(this.oauth.responsesToClear());
-    const calls = await this.usage.rollUpExpiredCalls(stopAt);
+    const calls = await this.usage.rollUpExpiredCalls({ stopAt, onDay });
     return { ...POSTS_TABLES, ...(await sumByTable(this.expired(calls, stopAt), remove)) };
   }
 

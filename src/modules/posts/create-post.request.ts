@@ -18,7 +18,6 @@ export type PostDraft = {
   name: 'CreatePost',
   description: 'The post to publish.',
   atLeastOneOf: ['title', 'content', 'images'],
-  together: ['latitude', 'longitude'],
 })
 export class CreatePostRequest {
   @TextField({
@@ -70,7 +69,7 @@ export class CreatePostRequest {
     max: 90,
     pairedWith: 'longitude',
     description:
-      "Latitude of the post in degrees; requires longitude. If both are absent, the user's saved location is used.",
+      "Latitude of the post in degrees, sent together with longitude. If both are absent, the user's saved location is used.",
     example: 37.7749,
   })
   latitude?: number | null;
@@ -79,7 +78,7 @@ export class CreatePostRequest {
     min: -180,
     max: 180,
     pairedWith: 'latitude',
-    description: 'Longitude of the post in degrees; requires latitude.',
+    description: 'Longitude of the post in degrees, sent together with latitude.',
     example: -122.4194,
   })
   longitude?: number | null;

@@ -13,7 +13,7 @@ import {
   WRITE_LIMIT_HEADERS,
 } from '../../platform/http/developer-api.js';
 import { AcceptsJson } from '../../platform/http/validation/json-body.js';
-import { ReturnsPage, pagingQuery } from '../../platform/http/pagination.js';
+import { FOLLOW_NEXT, ReturnsPage, pagingQuery } from '../../platform/http/pagination.js';
 import { TIME } from '../../platform/http/validation/schemas.openapi.js';
 import {
   AcceptsIdempotencyKey,
@@ -53,7 +53,13 @@ export class PostsController {
       message: 'latitude must be at most 90.',
     },
   })
-  @ApiOperation({ operationId: 'createPost', summary: 'Publish a post on behalf of the user' })
+  @ApiOperation({
+    operationId: 'createPost',
+    summary: 'Publish a post on behalf of the user',
+    description:
+      'Each post counts against the monthly quota of the app, even if it is deleted later. With an `Idempotency-Key`, a retry ' +
+      'after a lost response does not publish the post again.',
+  })
   @ApiCreatedResponse({
     type: CreatedPostResponse,
     headers: {
@@ -85,7 +91,11 @@ export class PostsController {
 
   @Get()
   @Scopes('posts.read')
-  @ApiOperation({ operationId: 'listPosts', summary: "List the user's posts, newest first" })
+  @ApiOperation({
+    operationId: 'listPosts',
+    summary: "List the user's posts, newest first",
+    description: `The list includes posts of all apps. ${FOLLOW_NEXT}`,
+  })
   @ReturnsPage(PostPageResponse)
   async listPosts(
     @CallerOf() { userId }: Caller,
@@ -103,7 +113,11 @@ export class PostsController {
 
   @Get(':id')
   @Scopes('posts.read')
-  @ApiOperation({ operationId: 'getPost', summary: "Retrieve one of the user's posts" })
+  @ApiOperation({
+    operationId: 'getPost',
+    summary: "Retrieve one of the user's posts",
+    description: 'Posts of other users and deleted posts return 404.',
+  })
   @ApiOkResponse({ type: PostResponse })
   @ApiPostId()
   async getPost(@CallerOf() { userId }: Caller, @Param('id') id: string): Promise<PostResponse> {
@@ -117,7 +131,11 @@ export class PostsController {
   @Scopes('posts.write')
   @LimitWrites()
   @HttpCode(200)
-  @ApiOperation({ operationId: 'deletePost', summary: "Delete one of the user's posts" })
+  @ApiOperation({
+    operationId: 'deletePost',
+    summary: "Delete one of the user's posts",
+    description: 'A deleted post still counts against the quota. Deleting it again returns 404.',
+  })
   @ApiOkResponse({ type: DeletedResponse, headers: WRITE_LIMIT_HEADERS })
   @ApiPostId()
   async deletePost(

@@ -3,6 +3,7 @@ import { IdempotencyModule } from '../../platform/http/idempotency/idempotency.m
 import { PagesModule } from '../../pages/pages.module.js';
 import { QuotaModule } from '../quota/quota.module.js';
 import { UsersModule } from '../users/users.module.js';
+import { PostModeration } from './post-moderation.service.js';
 import { PublicPostController } from './public-post.controller.js';
 import { PostsController } from './posts.controller.js';
 import { PostsPersonalData } from './posts.data-subject.js';
@@ -12,7 +13,7 @@ import { PostsService } from './posts.service.js';
 @Module({
   imports: [UsersModule, QuotaModule, IdempotencyModule, PagesModule],
   controllers: [PostsController, PublicPostController],
-  providers: [PostsRepository, PostsService, PostsPersonalData],
+  providers: [PostsRepository, PostsService, PostModeration, PostsPersonalData],
   exports: [PostsService, PostsPersonalData],
 })
 export class PostsModule {}

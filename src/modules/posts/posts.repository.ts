@@ -136,12 +136,9 @@ export class PostsRepository {
   }
 
   /** A post of any user, deleted or not. */
-  findAny(id: string, tx?: Transaction): Promise<Pick<Post, 'userId' | 'deletedAt'> | null> {
+  findAny(id: string, tx?: Transaction): Promise<Post | null> {
     const manager = tx ? entities(tx) : this.dataSource.manager;
-    return manager.findOne(Post, {
-      select: { id: true, userId: true, deletedAt: true },
-      where: { id },
-    });
+    return manager.findOneBy(Post, { id });
   }
 
   /** Returns false if the user has no such post. */

@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { InvalidToken } from '../../platform/access/access.errors.js';
 import type { Caller } from '../../platform/access/caller.js';
-import { AuditLog, type Change } from '../../platform/audit/audit-log.repository.js';
 import { Clock, DAY, addMilliseconds, MINUTE } from '../../platform/clock.js';
 import { AppConfig } from '../../platform/config/app-config.js';
 import type { CounterCache } from '../../platform/database/counter-cache.js';
@@ -9,9 +8,9 @@ import { GroupCommit } from '../../platform/database/group-commit.js';
 import { isDeep, pageOf, type Page, type Paging } from '../../platform/database/list-page.js';
 import type { DeletableRows } from '../../platform/database/retention/deletion-queries.js';
 import { TransactionRunner, type Transaction } from '../../platform/database/transaction.js';
-import { InvalidRequest, NotFound } from '../../platform/errors.js';
+import { NotFound } from '../../platform/errors.js';
 import { Idempotency, type Outcome } from '../../platform/http/idempotency/idempotency.service.js';
-import { isId, newId } from '../../platform/ids.js';
+import { newId } from '../../platform/ids.js';
 import { CallLog } from '../quota/calls/call-log.service.js';
 import { periodOf } from '../quota/quota-period.js';
 import { QuotaService } from '../quota/quota.service.js';
@@ -65,20 +64,6 @@ interface Publish {
   saveResult: ((tx: Transaction) => Promise<void>) | undefined;
 }
 
-/** `removed` is false if the post was already deleted. */
-export interface Removal {
-  id: string;
-  userId: string;
-  removed: boolean;
-}
-
-/** `restored` is false if the post was not deleted. */
-export interface Restoration {
-  id: string;
-  userId: string;
-  restored: boolean;
-}
-
 @Injectable()
 export class PostsService {
   private readonly commits: GroupCommit<Publish, void>;
@@ -89,7 +74,6 @@ export class PostsService {
     private readonly quota: QuotaService,
     private readonly calls: CallLog,
     private readonly idempotency: Idempotency,
-    private readonly audit: AuditLog,
     private readonly transactions: TransactionRunner,
     private readonly clock: Clock,
     private readonly config: AppConfig,
@@ -202,54 +186,6 @@ export class PostsService {
     });
   }
 
-  /** The author of a post, deleted or not, for operators. @throws NotFound */
-  async authorOf(id: string): Promise<string> {
-    const post = isId('post', id) ? await this.repository.findAny(id) : null;
-    if (!post) throw unknownPost(id);
-    return post.userId;
-  }
-
-  /** Deletes a post of any user, for operators. `restore` undoes it. @throws NotFound */
-  async remove(id: string, change: Change): Promise<Removal> {
-    const userId = await this.authorOf(id);
-    const now = this.clock.now();
-    return this.transactions.run(async (tx) => {
-      const removed = await this.repository.softDelete(tx, id, now);
-      if (removed) {
-        await this.users.decrementPostCount(tx, userId);
-        await this.audit.record(tx, 'post.removed', id, change, { userId });
-      }
-      return { id, userId, removed };
-    });
-  }
-
-  /**
-   * Restores a deleted post, for operators. Its comments become visible again, except those that were deleted themselves.
-   * @throws NotFound if the post or its author does not exist; InvalidRequest if the post was deleted too long ago
-   */
-  restore(id: string, change: Change): Promise<Restoration> {
-    if (!isId('post', id)) throw unknownPost(id);
-    const days = this.config.retention.deletedPosts;
-    const since = addMilliseconds(this.clock.now(), -days * DAY);
-    return this.transactions.run(async (tx) => {
-      // Write first: on SQLite, a transaction that reads first fails if another process writes in between.
-      const restored = await this.repository.undelete(tx, id, since);
-      const post = await this.repository.findAny(id, tx);
-      if (!post) throw unknownPost(id);
-      const { userId, deletedAt } = post;
-      if (deletedAt)
-        throw new InvalidRequest(
-          `${id} was deleted at ${deletedAt.toISOString()}, more than ${days} days ago (DELETED_POST_DAYS). It can no longer be restored.`,
-        );
-      if (restored) {
-        if (!(await this.users.incrementPostCount(tx, userId)))
-          throw new NotFound(`The author of ${id} was erased, so the post cannot be restored.`);
-        await this.audit.record(tx, 'post.restored', id, change, { userId });
-      }
-      return { id, userId, restored };
-    });
-  }
-
   /** Locks the user's post until the transaction ends, and counts a new comment. @throws PostNotFound */
   async incrementCommentCount(tx: Transaction, userId: string, id: string): Promise<void> {
     if (!(await this.repository.incrementOwnCommentCount(tx, userId, id))) throw new PostNotFound();
@@ -291,12 +227,6 @@ export class PostsService {
   permalink(id: string): string {
     return `${this.config.siteUrl}/post/${id}`;
   }
-}
-
-function unknownPost(id: string): NotFound {
-  return new NotFound(
-    `There is no post ${id}: it never existed or was permanently deleted. Check the id in the post's permalink.`,
-  );
 }
 
 /**

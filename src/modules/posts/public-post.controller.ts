@@ -40,8 +40,11 @@ export class PublicPostErrorFilter implements ExceptionFilter {
     const request = http.getRequest<Request>();
     const language = acceptedLanguage(request);
     const error = toAppError(thrown);
-    const text = textFor(error, request.context.requestId, CATALOGUES[language]);
-    const status = ERROR_STATUS[error.code];
+    const { code } = error;
+    const text = textFor(error, CATALOGUES[language]);
+    const status = ERROR_STATUS[code];
+    const { requestId } = request.context;
+    const details = { code, requestId, documentationUrl: `/docs/errors#${code}` };
     request.context.errorCode = error.code;
     if (status >= 500 && !(thrown instanceof ServiceUnavailable))
       this.logger.error(error.code, (thrown as Error)?.stack);
@@ -50,14 +53,14 @@ export class PublicPostErrorFilter implements ExceptionFilter {
       .status(status)
       .vary('Accept-Language')
       .set({ ...pageHeaders({ secure: this.config.secure, language }), ...error.extras.headers })
-      .send(this.pages.message({ ...text, error: true }, language));
+      .send(this.pages.message({ ...text, error: true, details }, language));
   }
 }
 
-function textFor({ code }: AppError, requestId: string, { post, errors }: Catalogue): ErrorText {
+function textFor({ code }: AppError, { post, errors }: Catalogue): ErrorText {
   if (code === 'not_found') return post.notFound;
   const texts = errors(post.openAgain);
-  return code === 'service_unavailable' ? texts.unavailable : texts.internalError(requestId);
+  return code === 'service_unavailable' ? texts.unavailable : texts.internalError;
 }
 
 /** Serves public posts at their permalinks, if SITE_URL is this service. */

@@ -1,4 +1,11 @@
-import { countryOf, maskPhone, parsePhone } from './phone-number.js';
+import {
+  callingCodes,
+  countryOf,
+  formatPhone,
+  maskPhone,
+  parseCountry,
+  parsePhone,
+} from './phone-number.js';
 
 describe('parsePhone', () => {
   it.each([
@@ -88,5 +95,42 @@ describe('maskPhone', () => {
     ['+442079460958', '+44 ••• ••58'],
   ])('shows the calling code and the last two digits of %s', (phone, masked) => {
     expect(maskPhone(phone)).toBe(masked);
+  });
+});
+
+describe('formatPhone', () => {
+  it.each([
+    ['+14155552671', '+1\u00a0415\u00a0555\u00a02671'],
+    ['+34612345678', '+34\u00a0612\u00a034\u00a056\u00a078'],
+    ['+99912345678', '+99912345678'],
+  ])('O53 groups the digits of %s', (phone, formatted) => {
+    expect(formatPhone(phone)).toBe(formatted);
+  });
+});
+
+describe('countries of phone numbers', () => {
+  it('O53 have a calling code each', () => {
+    const all = callingCodes();
+    expect(all.length).toBeGreaterThan(240);
+    expect(all).toContainEqual({ code: 'ES', callingCode: '34' });
+    for (const { callingCode } of all) expect(callingCode).toMatch(/^\d{1,3}$/);
+  });
+
+  it('O52 are those of the configuration, if it has any', () => {
+    expect(callingCodes(['ES', 'AQ', 'MX'])).toEqual([
+      { code: 'ES', callingCode: '34' },
+      { code: 'MX', callingCode: '52' },
+    ]);
+  });
+
+  it.each([
+    ['ES', 'ES'],
+    ['es', undefined],
+    ['AQ', undefined],
+    ['', undefined],
+    ['constructor', undefined],
+    [undefined, undefined],
+  ])('O53 parse %s as %s', (code, country) => {
+    expect(parseCountry(code)).toBe(country);
   });
 });

@@ -1,4 +1,10 @@
-import { type CountryCode, parsePhoneNumberFromString } from 'libphonenumber-js';
+import {
+  type CountryCode,
+  getCountries,
+  getCountryCallingCode,
+  isSupportedCountry,
+  parsePhoneNumberFromString,
+} from 'libphonenumber-js';
 import { plainNumber } from '../../platform/text.js';
 
 /** At most 15 digits (ITU-T E.164, section 6). The library accepts more digits for some countries. */
@@ -16,6 +22,12 @@ export function parsePhone(typed: string, defaultCountry?: string): string | und
   return number?.isPossible() && E164.test(number.number) ? number.number : undefined;
 }
 
+/** The number in groups of digits, such as `+1 415 555 0100`, with no-break spaces. */
+export function formatPhone(phone: string): string {
+  const formatted = parsePhoneNumberFromString(phone)?.formatInternational() ?? phone;
+  return formatted.replaceAll(' ', '\u00a0');
+}
+
 /** Masks all but the country code and the last two digits: `+1 ••• ••01`. */
 export function maskPhone(phone: string): string {
   const callingCode = parsePhoneNumberFromString(phone)?.countryCallingCode ?? '';
@@ -28,4 +40,18 @@ export function maskPhone(phone: string): string {
  */
 export function countryOf(phone: string): string | undefined {
   return parsePhoneNumberFromString(phone)?.country;
+}
+
+/** Returns an ISO 3166-1 alpha-2 country with a calling code; undefined for anything else. */
+export function parseCountry(code = ''): string | undefined {
+  return isSupportedCountry(code) ? code : undefined;
+}
+
+/** The countries with a calling code (ISO 3166-1 alpha-2; without the `+`), by default all. */
+export function callingCodes(
+  countries: readonly string[] = getCountries(),
+): { code: string; callingCode: string }[] {
+  return countries
+    .filter((code) => isSupportedCountry(code))
+    .map((code) => ({ code, callingCode: getCountryCallingCode(code) }));
 }

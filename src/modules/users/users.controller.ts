@@ -51,6 +51,7 @@ export class UsersController {
   @ApiOperation({
     operationId: 'getMe',
     summary: 'Retrieve the profile of the user who authorized the app',
+    description: 'Store `id` to recognize the user; the other fields can change.',
   })
   @ApiOkResponse({ type: ProfileResponse })
   async getMe(@CallerOf() { userId }: Caller): Promise<ProfileResponse> {

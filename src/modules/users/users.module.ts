@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { UserSearch } from './user-search.service.js';
 import { UsersController } from './users.controller.js';
 import { UsersPersonalData } from './users.data-subject.js';
 import { UsersRepository } from './users.repository.js';
@@ -6,7 +7,7 @@ import { UsersService } from './users.service.js';
 
 @Module({
   controllers: [UsersController],
-  providers: [UsersRepository, UsersService, UsersPersonalData],
+  providers: [UsersRepository, UsersService, UserSearch, UsersPersonalData],
   exports: [UsersService, UsersPersonalData],
 })
 export class UsersModule {}

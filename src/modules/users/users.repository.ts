@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, Not } from 'typeorm';
+import { Brackets, DataSource, Not } from 'typeorm';
+import type { Paging } from '../../platform/database/list-page.js';
 import { insertRow, placeholdersFor, writeRows } from '../../platform/database/sql.js';
 import { BatchLoader } from '../../platform/database/batch-loader.js';
 import { entities, type Transaction } from '../../platform/database/transaction.js';
@@ -7,8 +8,19 @@ import { User } from './user.entity.js';
 
 export type UserProfile = Omit<User, 'status' | 'phone' | 'externalId' | 'createdAt'>;
 /** `phone` is E.164. */
-export type SignInUser = Pick<User, 'id' | 'name'> & { phone: string };
+export type SignInUser = Pick<User, 'id' | 'name' | 'photoUrl'> & { phone: string };
 
+/** A user matches if one of the members does. */
+export interface UserMatch {
+  externalId: string;
+  /** A part of the name, in upper or lower case. */
+  namePart: string;
+  /** The last digits of the phone number. */
+  phoneEnd?: string;
+}
+
+/** An escape character that means the same on every engine. */
+const ESCAPE = '!';
 const FIND_PROFILE = `
   SELECT id, name, photo_url AS photoUrl, karma, neighborhood, latitude, longitude, post_count AS postCount
   FROM users WHERE`;
@@ -40,15 +52,31 @@ export class UsersRepository {
     return this.dataSource.manager.findOneBy(User, { externalId });
   }
 
+  /**
+   * Finds users of any status, newest first, and one more than `limit` if there are more. Reads from the newest user on by the
+   * primary key, with `match` until enough users match.
+   */
+  findNewest({ limit, before }: Omit<Paging, 'page'>, match?: UserMatch): Promise<User[]> {
+    const query = this.dataSource.manager
+      .createQueryBuilder(User, 'person')
+      .orderBy('person.id', 'DESC')
+      .limit(limit + 1);
+    if (before !== undefined) query.andWhere('person.id < :before', { before });
+    if (match) query.andWhere(matching(match));
+    return query.getMany();
+  }
+
   /** Finds an active user who has a phone number, and so can sign in. */
   async findActive(
     key: { id: string } | { phone: string },
     tx?: Transaction,
   ): Promise<SignInUser | null> {
     const manager = tx ? entities(tx) : this.dataSource.manager;
-    const select = { id: true, name: true, phone: true };
+    const select = { id: true, name: true, phone: true, photoUrl: true };
     const user = await manager.findOne(User, { select, where: { ...key, status: 'active' } });
-    return user?.phone ? { id: user.id, name: user.name, phone: user.phone } : null;
+    if (!user?.phone) return null;
+    const { id, name, phone, photoUrl } = user;
+    return { id, name, phone, photoUrl };
   }
 
   async isEmpty(): Promise<boolean> {
@@ -91,4 +119,19 @@ export class UsersRepository {
     const { affected } = await entities(tx).update(User, { id, status: Not(status) }, { status });
     return affected === 1;
   }
+}
+
+function matching({ externalId, namePart, phoneEnd }: UserMatch): Brackets {
+  return new Brackets((query) => {
+    const pattern = `%${escapeWildcards(namePart)}%`;
+    query
+      .where('person.externalId = :externalId', { externalId })
+      .orWhere(`LOWER(person.name) LIKE LOWER(:pattern) ESCAPE '${ESCAPE}'`, { pattern });
+    if (phoneEnd !== undefined)
+      query.orWhere('person.phone LIKE :phonePattern', { phonePattern: `%${phoneEnd}` });
+  });
+}
+
+function escapeWildcards(text: string): string {
+  return text.replaceAll(/[!%_]/g, `${ESCAPE}$&`);
 }

@@ -24,7 +24,7 @@ export class ExternalIdTaken extends InvalidRequest {
 
 export class UnknownUser extends NotFound {
   constructor(id: string) {
-    super(`No user has the id ${id}. Find the id by phone number with "user show --phone".`);
+    super(`No user has the id ${id}. Find the id with "user search".`);
   }
 }
 

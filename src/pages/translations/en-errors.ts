@@ -98,19 +98,16 @@ export const errors = (startAgain: string) => ({
     startAgain,
   ),
   unavailable: page('Temporarily unavailable', 'Try again in a few seconds.'),
-  internalError: (requestId: string): ErrorText =>
-    page(
-      'Something went wrong on our side',
-      startAgain,
-      `If it happens again, contact support and mention the request ID ${requestId}.`,
-    ),
-  /** `description` is in English. */
-  invalidRequest: (app: string, code: string, description: string): ErrorText =>
+  internalError: page(
+    'Something went wrong on our side',
+    startAgain,
+    'If it happens again, contact support and mention the request ID below.',
+  ),
+  invalidRequest: (app: string): ErrorText =>
     page(
       'This link does not work',
       markup`<bdi>${app}</bdi> sent an invalid request. Nothing was shared with it.`,
       'You can close this page, or return to the app and try again.',
-      `For the developers of the app: ${code}. ${description}`,
     ),
 });
 

@@ -6,7 +6,7 @@ export const landing = {
   heading: 'Build apps for your neighbourhood',
   lead: 'An OAuth 2.0 server and a JSON API. With the consent of a user, your app can read their profile, publish and list their posts, reply to comments, and see how many likes and comments each post has.',
   documentation: 'Read the documentation',
-  guide: 'Integration guide',
+  guide: 'Developer guide',
   errorCodes: 'Error codes',
   openApi: 'OpenAPI document',
   how: 'How it works',

@@ -19,10 +19,18 @@ export const en = {
   layout: {
     network: 'Neighbourhood network',
     error: 'Error:',
-    problem: 'There is a problem',
     privacy: 'Privacy',
     terms: 'Terms',
     support: 'Help',
+  },
+  app: {
+    publisher: (publisher: string) => markup`by <bdi>${publisher}</bdi>`,
+    verified: (network: string) => `Verified by ${network}`,
+    notVerified: 'Not verified',
+    links: (app: string) => markup`More about <bdi>${app}</bdi>`,
+    homepage: 'Website',
+    privacy: 'Privacy policy',
+    terms: 'Terms of use',
   },
   signIn: {
     toApp: (app: string) => markup`to continue to <strong><bdi>${app}</bdi></strong>`,
@@ -32,16 +40,21 @@ export const en = {
   phone: {
     title: 'Sign in',
     label: 'Your phone number',
-    hint: 'The number on your account, with country code, like +1\u00a0415\u00a0555\u00a00100.',
+    country: 'Country',
+    noCountry: 'Select a country',
     send: 'Send me a code',
     byMessage: 'We send you a one-time code by text message.',
     hiddenFromApp: (app: string) =>
-      markup`<bdi>${app}</bdi> does not see your number and gets no access until you allow it.`,
-    invalid: 'Enter your phone number with country code, like +1 415 555 0100.',
+      markup`<bdi>${app}</bdi> never sees your number. It gets no access until you allow it.`,
+    invalid:
+      'Check the number and its country, or enter the number with its country code, like +1 415 555 0100.',
     unsupportedCountry: 'We cannot send codes to phone numbers in this country.',
   },
   code: {
     title: 'Enter your code',
+    closedTitle: 'Request a new code',
+    closed:
+      'There is no valid code. A code works once, for a few minutes, and only in the browser that requested it.',
     sent: (phone: string) =>
       markup`If there is an account for <strong class="phone">${phone}</strong>, we sent a 6-digit code to this number.`,
     label: '6-digit code',
@@ -50,16 +63,21 @@ export const en = {
     notReceived: "Didn't get a code?",
     notReceivedHelp:
       'It can take a minute. Check that the number is correct and belongs to an account.',
-    sendNew: 'Send a new code',
+    newCodeFor: (phone: string) => markup`Send a code to <span class="phone">${phone}</span>`,
+    sendNew: 'Request new code',
     otherNumber: 'Use another number',
     sentAgain:
       'If there is an account for this number, a new code is on its way. Only the newest code works.',
     invalid: 'Enter the 6 digits of the code.',
-    wrong: 'That code is wrong. Check the newest message and try again.',
+    wrong: (attemptsLeft: number) =>
+      `That code is wrong. Check the newest message. Attempts left: ${attemptsLeft}.`,
+    lastWrong: 'That code is wrong, and it was the last attempt. Request a new one.',
     expired: 'This code has expired. Request a new one.',
-    wait: (seconds: number) => `You can request a new code in ${formatDuration(seconds, LOCALE)}.`,
-    pageExpiresFirst:
-      'This page expires before then. Go back to where you came from and start again later.',
+    wait: (seconds: number) =>
+      markup`You can request a new code in <span data-seconds="${String(seconds)}">${formatDuration(seconds, LOCALE)}</span>.`,
+    waitTooLong: (seconds: number) =>
+      `You can request a new code in ${formatDuration(seconds, LOCALE)}. This page expires before then. Go back to where you came from and start again later.`,
+    tooEarly: 'It is too early for a new code.',
     lastCodeWorks: 'The last code we sent still works.',
   },
   sms: {
@@ -68,18 +86,18 @@ export const en = {
   },
   currentUser: {
     signedInAs: 'Signed in as',
-    notYou: 'Switch account',
+    switchAccount: 'Switch account',
+    signOut: 'Sign out',
   },
   consent: {
     title: 'Allow access?',
     heading: (app: string) => markup`<bdi>${app}</bdi> wants to access your account`,
-    returnTo: (host: string) =>
-      markup`You'll return to <strong class="host">${host}</strong>. Allow access only if you know and trust this app.`,
+    returnTo: (host: string) => markup`You'll return to <strong class="host">${host}</strong>.`,
     permissions: (app: string) => markup`<bdi>${app}</bdi> will be able to:`,
     permissionsHint: "Clear anything you don't want to share.",
     earlierGrantHint:
-      'You allowed this app before. If you choose Allow, it loses what you clear here at once. If you choose Cancel or clear everything, nothing changes.',
-    details: 'What it cannot do, and for how long',
+      'If you choose Allow, the app loses what you clear. If you choose Cancel or clear everything, nothing changes.',
+    details: 'What it cannot do, and how long access lasts',
     neverTitle: 'It will never be able to:',
     never: [
       'See your phone number',
@@ -95,35 +113,41 @@ export const en = {
       markup`You can remove access at any time at <a href="${path}">${url}</a>.`,
     deny: 'Cancel',
     allow: 'Allow',
-    footer: 'If you did not open this page from an app, choose Cancel.',
+    footer:
+      'Allow access only if you know and trust this app. If you did not open this page from an app, choose Cancel.',
+  },
+  repeatedConsent: {
+    title: 'Continue?',
+    heading: (app: string) => markup`Continue to <bdi>${app}</bdi>`,
+    permissions: 'You already allowed this app to:',
+    continueAs: (name: string) => markup`Continue as <bdi>${name}</bdi>`,
+    change: 'Change what it can do',
   },
   apps: {
     title: 'Connected apps',
     none: 'No app has access to your account.',
     some: 'You allowed these apps to access your account.',
-    yours: 'Your apps',
-    selectHint: 'Select the apps to disconnect.',
     granted: 'Granted',
     lastUsed: 'Last used',
     notUsedYet: 'Not used yet',
-    remove: 'Remove access',
-    removeAll: 'Remove all apps',
-    removeAllHint:
+    disconnect: 'Disconnect',
+    disconnectHint: 'Disconnect this app? It loses access immediately.',
+    keep: 'Keep it connected',
+    disconnectAll: 'Disconnect all apps',
+    disconnectAllHint:
       'All apps lose access immediately, including any that you allowed after you opened this page.',
-    confirmRemoveAll: (count: number) => `Remove all ${count.toLocaleString(LOCALE)} apps`,
+    confirmDisconnectAll: (count: number) => `Disconnect all ${count.toLocaleString(LOCALE)} apps`,
     footer:
       'Apps lose access immediately, but keep the data they have already copied. To have it deleted, contact the developer of the app.',
     single: 'Connected app',
     singleTitle: (app: string) => `Connected app: ${isolated(app)}`,
     permissions: 'This app can:',
-    showAll: 'All connected apps',
     signOutEverywhere: 'Sign out everywhere',
     signOutEverywhereHint:
       'This signs you out in all browsers, including this one. Apps keep their access until you remove it.',
-    noneSelected: 'No app is selected. Select the apps to disconnect.',
-    alreadyRemoved: 'This access was already removed.',
-    removed: (app: string) => `${isolated(app)} no longer has access.`,
-    removedSeveral: (count: number) =>
+    alreadyDisconnected: 'Already disconnected.',
+    disconnected: (app: string) => `${isolated(app)} no longer has access.`,
+    disconnectedSeveral: (count: number) =>
       `${count.toLocaleString(LOCALE)} apps no longer have access.`,
   },
   recovery: {
@@ -154,6 +178,8 @@ export const en = {
     home: 'Home page',
   },
   errors,
+  errorDetails: (code: string, requestId: string) =>
+    markup`For developers: <code>${code}</code>, request <code>${requestId}</code>.`,
   landing,
 };
 

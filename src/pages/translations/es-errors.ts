@@ -94,17 +94,15 @@ export const errors = (startAgain: string): ErrorTexts => ({
     startAgain,
   ),
   unavailable: page('No disponible por el momento', 'Inténtelo de nuevo en unos segundos.'),
-  internalError: (requestId) =>
-    page(
-      'Algo ha fallado por nuestra parte',
-      startAgain,
-      `Si vuelve a ocurrir, indique el identificador de la solicitud al servicio de asistencia: ${requestId}.`,
-    ),
-  invalidRequest: (app, code, description) =>
+  internalError: page(
+    'Algo ha fallado por nuestra parte',
+    startAgain,
+    'Si vuelve a ocurrir, indique al servicio de asistencia el identificador de la solicitud que aparece abajo.',
+  ),
+  invalidRequest: (app) =>
     page(
       'Este enlace no funciona',
       markup`<bdi>${app}</bdi> ha enviado una solicitud no válida. No se ha compartido nada con esa aplicación.`,
       'Puede cerrar esta página, o volver a la aplicación e intentarlo de nuevo.',
-      markup`Para los desarrolladores de la aplicación: <span lang="en">${code}. ${description}</span>`,
     ),
 });

@@ -7,7 +7,7 @@ export const landing: Catalogue['landing'] = {
   heading: 'Desarrolle aplicaciones para su vecindario',
   lead: 'Un servidor OAuth 2.0 y una API JSON. Con el consentimiento de un usuario, su aplicación puede leer el perfil de esa persona, crear y consultar sus publicaciones, responder a comentarios y ver cuántos «me gusta» y comentarios tiene cada publicación.',
   documentation: 'Leer la documentación (en inglés)',
-  guide: 'Guía de integración (en inglés)',
+  guide: 'Guía para desarrolladores (en inglés)',
   errorCodes: 'Códigos de error (en inglés)',
   openApi: 'Documento OpenAPI (en inglés)',
   how: 'Cómo funciona',

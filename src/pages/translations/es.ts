@@ -17,10 +17,18 @@ export const es: Catalogue = {
   layout: {
     network: 'Red vecinal',
     error: 'Error:',
-    problem: 'Hay un problema',
     privacy: 'Privacidad',
     terms: 'Condiciones',
     support: 'Ayuda',
+  },
+  app: {
+    publisher: (publisher) => markup`de <bdi>${publisher}</bdi>`,
+    verified: (network) => `Verificada por ${network}`,
+    notVerified: 'Sin verificar',
+    links: (app) => markup`Más sobre <bdi>${app}</bdi>`,
+    homepage: 'Sitio web',
+    privacy: 'Política de privacidad',
+    terms: 'Condiciones de uso',
   },
   signIn: {
     toApp: (app) => markup`para continuar en <strong><bdi>${app}</bdi></strong>`,
@@ -31,16 +39,21 @@ export const es: Catalogue = {
   phone: {
     title: 'Iniciar sesión',
     label: 'Su número de teléfono',
-    hint: 'El número de su cuenta, con el prefijo del país, como +1\u00a0415\u00a0555\u00a00100.',
+    country: 'País',
+    noCountry: 'Seleccione un país',
     send: 'Enviarme un código',
     byMessage: 'Le enviaremos un código de un solo uso por mensaje de texto.',
     hiddenFromApp: (app) =>
-      markup`<bdi>${app}</bdi> no verá su número ni tendrá acceso hasta que usted lo permita.`,
-    invalid: 'Escriba su número de teléfono con el prefijo del país, como +1 415 555 0100.',
+      markup`<bdi>${app}</bdi> nunca verá su número. No tendrá acceso hasta que usted lo permita.`,
+    invalid:
+      'Compruebe el número y su país, o escriba el número con el prefijo del país, como +1 415 555 0100.',
     unsupportedCountry: 'No podemos enviar códigos a números de teléfono de ese país.',
   },
   code: {
     title: 'Escriba su código',
+    closedTitle: 'Pida un código nuevo',
+    closed:
+      'No hay ningún código válido. Un código sirve una vez, durante unos minutos y solo en el navegador que lo pidió.',
     sent: (phone) =>
       markup`Si hay una cuenta con el número <strong class="phone">${phone}</strong>, hemos enviado un código de 6 cifras a ese número.`,
     label: 'Código de 6 cifras',
@@ -49,16 +62,21 @@ export const es: Catalogue = {
     notReceived: '¿No ha recibido el código?',
     notReceivedHelp:
       'Puede tardar un minuto. Compruebe que el número es correcto y que pertenece a una cuenta.',
-    sendNew: 'Enviar un código nuevo',
+    newCodeFor: (phone) => markup`Enviar un código al <span class="phone">${phone}</span>`,
+    sendNew: 'Pedir un código nuevo',
     otherNumber: 'Usar otro número',
     sentAgain:
       'Si hay una cuenta con este número, recibirá un código nuevo. Solo sirve el más reciente.',
     invalid: 'Escriba las 6 cifras del código.',
-    wrong: 'Ese código no es correcto. Compruebe el mensaje más reciente e inténtelo de nuevo.',
+    wrong: (attemptsLeft) =>
+      `Ese código no es correcto. Compruebe el mensaje más reciente. Intentos restantes: ${attemptsLeft}.`,
+    lastWrong: 'Ese código no es correcto y era el último intento. Pida uno nuevo.',
     expired: 'Este código ha caducado. Pida uno nuevo.',
-    wait: (seconds) => `Podrá pedir un código nuevo dentro de ${formatDuration(seconds, LOCALE)}.`,
-    pageExpiresFirst:
-      'Esta página caducará antes. Vuelva más tarde al sitio del que venía y empiece de nuevo.',
+    wait: (seconds) =>
+      markup`Podrá pedir un código nuevo dentro de <span data-seconds="${String(seconds)}">${formatDuration(seconds, LOCALE)}</span>.`,
+    waitTooLong: (seconds) =>
+      `Podrá pedir un código nuevo dentro de ${formatDuration(seconds, LOCALE)}. Esta página caducará antes. Vuelva más tarde al sitio del que venía y empiece de nuevo.`,
+    tooEarly: 'Es demasiado pronto para un código nuevo.',
     lastCodeWorks: 'El último código que enviamos todavía sirve.',
   },
   sms: {
@@ -68,18 +86,18 @@ export const es: Catalogue = {
   },
   currentUser: {
     signedInAs: 'Sesión iniciada como',
-    notYou: 'Cambiar de cuenta',
+    switchAccount: 'Cambiar de cuenta',
+    signOut: 'Cerrar sesión',
   },
   consent: {
     title: '¿Permitir el acceso?',
     heading: (app) => markup`<bdi>${app}</bdi> quiere acceder a su cuenta`,
-    returnTo: (host) =>
-      markup`Volverá a <strong class="host">${host}</strong>. Permita el acceso solo si conoce esta aplicación y confía en ella.`,
+    returnTo: (host) => markup`Volverá a <strong class="host">${host}</strong>.`,
     permissions: (app) => markup`<bdi>${app}</bdi> podrá:`,
     permissionsHint: 'Desmarque lo que no quiera compartir.',
     earlierGrantHint:
-      'Ya permitió el acceso a esta aplicación. Si elige Permitir, pierde de inmediato lo que desmarque aquí. Si elige Cancelar o desmarca todo, no cambia nada.',
-    details: 'Qué no podrá hacer y durante cuánto tiempo',
+      'Si elige Permitir, la aplicación pierde lo que desmarque. Si elige Cancelar o desmarca todo, no cambia nada.',
+    details: 'Qué no podrá hacer y cuánto dura el acceso',
     neverTitle: 'Nunca podrá:',
     never: [
       'Ver su número de teléfono',
@@ -95,36 +113,42 @@ export const es: Catalogue = {
       markup`Puede retirar el acceso en cualquier momento en <a href="${path}">${url}</a>.`,
     deny: 'Cancelar',
     allow: 'Permitir',
-    footer: 'Si no abrió esta página desde una aplicación, elija Cancelar.',
+    footer:
+      'Permita el acceso solo si conoce esta aplicación y confía en ella. Si no abrió esta página desde una aplicación, elija Cancelar.',
+  },
+  repeatedConsent: {
+    title: '¿Continuar?',
+    heading: (app) => markup`Continuar en <bdi>${app}</bdi>`,
+    permissions: 'Ya ha permitido a esta aplicación:',
+    continueAs: (name) => markup`Continuar como <bdi>${name}</bdi>`,
+    change: 'Cambiar lo que puede hacer',
   },
   apps: {
     title: 'Aplicaciones conectadas',
     none: 'Ninguna aplicación tiene acceso a su cuenta.',
     some: 'Usted ha permitido que estas aplicaciones accedan a su cuenta.',
-    yours: 'Sus aplicaciones',
-    selectHint: 'Seleccione las aplicaciones que quiera desconectar.',
     granted: 'Permitido el',
     lastUsed: 'Último uso',
     notUsedYet: 'Aún sin usar',
-    remove: 'Retirar el acceso',
+    disconnect: 'Desconectar',
+    disconnectHint: '¿Desconectar esta aplicación? Perderá el acceso de inmediato.',
+    keep: 'Mantenerla conectada',
     signOutEverywhere: 'Cerrar sesión en todas partes',
     signOutEverywhereHint:
       'Se cerrará la sesión en todos los navegadores, también en este. Las aplicaciones conservarán el acceso hasta que lo retire.',
-    removeAll: 'Retirar el acceso a todas',
-    removeAllHint:
+    disconnectAll: 'Desconectar todas las aplicaciones',
+    disconnectAllHint:
       'Todas las aplicaciones perderán el acceso de inmediato, incluso las que haya permitido después de abrir esta página.',
-    confirmRemoveAll: (count) =>
-      `Retirar el acceso a las ${count.toLocaleString(LOCALE)} aplicaciones`,
+    confirmDisconnectAll: (count) => `Desconectar las ${count.toLocaleString(LOCALE)} aplicaciones`,
     footer:
       'Las aplicaciones pierden el acceso de inmediato, pero conservan los datos que ya hayan copiado. Para que se eliminen, diríjase al desarrollador de la aplicación.',
     single: 'Aplicación conectada',
     singleTitle: (app) => `Aplicación conectada: ${isolated(app)}`,
     permissions: 'Esta aplicación puede:',
-    showAll: 'Todas las aplicaciones conectadas',
-    noneSelected: 'No ha seleccionado ninguna aplicación. Seleccione las que quiera desconectar.',
-    alreadyRemoved: 'Este acceso ya se había retirado.',
-    removed: (app) => `${isolated(app)} ya no tiene acceso.`,
-    removedSeveral: (count) => `${count.toLocaleString(LOCALE)} aplicaciones ya no tienen acceso.`,
+    alreadyDisconnected: 'Ya se había desconectado.',
+    disconnected: (app) => `${isolated(app)} ya no tiene acceso.`,
+    disconnectedSeveral: (count) =>
+      `${count.toLocaleString(LOCALE)} aplicaciones ya no tienen acceso.`,
   },
   recovery: {
     backToApp: 'Vuelva a la aplicación y empiece de nuevo.',
@@ -156,5 +180,7 @@ export const es: Catalogue = {
     home: 'Página de inicio',
   },
   errors,
+  errorDetails: (code, requestId) =>
+    markup`Para desarrolladores: <code>${code}</code>, solicitud <code>${requestId}</code>.`,
   landing,
 };

@@ -62,7 +62,11 @@ export class InsufficientScope extends AppError {
     super(
       InsufficientScope.code,
       `This endpoint needs the scope ${scope}. Send the user through the authorization flow again and request it.`,
-      { headers: { 'WWW-Authenticate': `Bearer error="insufficient_scope", scope="${scope}"` } },
+      {
+        headers: {
+          'WWW-Authenticate': `${CHALLENGE}, error="insufficient_scope", error_description="The access token lacks the scope ${scope}", scope="${scope}"`,
+        },
+      },
     );
   }
 }

@@ -2,7 +2,12 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, type SelectQueryBuilder } from 'typeorm';
 import { DAY, addMilliseconds } from '../clock.js';
 import { AppConfig } from '../config/app-config.js';
-import { expiredLogRows, type DeletableRows } from '../database/retention/deletion-queries.js';
+import {
+  expiredLogRows,
+  inTimeRange,
+  type DeletableRows,
+  type TimeRange,
+} from '../database/retention/deletion-queries.js';
 import type { AuditAction } from './audit-actions.js';
 import { AuditEvent } from './audit-event.entity.js';
 
@@ -49,6 +54,16 @@ export class AuditEventReader {
       if (events.length < PAGE_SIZE) return;
       last = events.at(-1);
     }
+  }
+
+  /** The events of a request, oldest first. The request id has no index, so only the given time range is searched. */
+  findOfRequest(requestId: string, range: TimeRange): Promise<AuditEvent[]> {
+    const query = this.dataSource.manager.createQueryBuilder(AuditEvent, 'event');
+    return inTimeRange(query, range)
+      .andWhere({ requestId })
+      .orderBy('event.at')
+      .addOrderBy('event.id')
+      .getMany();
   }
 
   /**

@@ -65,6 +65,8 @@ export class AppConfig {
   /** Base URL of permalinks, without a trailing slash. */
   readonly siteUrl;
   readonly brand;
+  /** Base URL of the OpenTelemetry collector; undefined if tracing is off. */
+  readonly traceCollector;
   readonly database;
   readonly demo;
   /** The public app of the documentation's "Authorize" button. */
@@ -94,6 +96,7 @@ export class AppConfig {
     this.publicUrl = env.PUBLIC_URL ?? `http://localhost:${env.PORT}`;
     this.siteUrl = env.SITE_URL ?? this.publicUrl;
     this.brand = brandOf(env);
+    this.traceCollector = env.OTEL_EXPORTER_OTLP_ENDPOINT;
     const address = parseDatabaseUrl(env.DATABASE_URL);
     this.database = {
       address,

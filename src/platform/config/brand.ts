@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { imageTypeOf, readLogoFile } from '../logo-file.js';
 import type { Env } from './env.js';
 
 /** The identity of the network, on pages, in text messages and in the documentation. */
@@ -31,25 +31,15 @@ export function brandOf(env: Env): Brand {
   };
 }
 
-const MAX_LOGO_BYTES = 262_144;
-const PNG_SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
-
 function readLogo(path: string): NonNullable<Brand['logo']> {
   let bytes: Buffer;
   try {
-    bytes = readFileSync(path);
+    bytes = readLogoFile(path);
   } catch (error) {
-    throw new Error(`NETWORK_LOGO: the file ${path} cannot be read: ${(error as Error).message}`, {
-      cause: error,
-    });
+    throw new Error(`NETWORK_LOGO: the file ${path} ${(error as Error).message}`, { cause: error });
   }
-  if (bytes.length > MAX_LOGO_BYTES)
-    throw new Error(
-      `NETWORK_LOGO: the file ${path} has ${bytes.length} bytes; use at most ${MAX_LOGO_BYTES}`,
-    );
   const content = bytes.toString('base64');
-  if (bytes.subarray(0, PNG_SIGNATURE.length).equals(PNG_SIGNATURE))
-    return { type: 'image/png', content };
+  if (imageTypeOf(bytes) === 'image/png') return { type: 'image/png', content };
   const text = bytes.toString().trimStart();
   // A declaration or a comment may come first.
   if (/^<(svg|\?xml|!)/.test(text) && text.includes('<svg'))

@@ -156,6 +156,11 @@ const service = {
     'Least severe level that is logged.',
     'On call, to see health checks and details (`debug`).',
   ),
+  OTEL_EXPORTER_OTLP_ENDPOINT: documented(
+    baseUrl.optional(),
+    'Base URL of an OpenTelemetry collector that accepts OTLP over HTTP, such as `http://localhost:4318`. Default: no traces. docs/logs-and-metrics.md lists further variables of OpenTelemetry.',
+    'An operator who collects traces.',
+  ),
   DOCS_CLIENT_ID: documented(
     z.string().optional(),
     'Public app for the "Authorize" button of the documentation. Its redirect URI is `PUBLIC_URL/docs/oauth2-redirect.html`.',

@@ -166,6 +166,14 @@ describe('loadConfig', () => {
     [{ DB_TIMEOUT_MS: '3600001' }, 'DB_TIMEOUT_MS: must be at most 3600000'],
     [{ METRICS_PORT: 'x' }, 'METRICS_PORT: must be a port or off'],
     [
+      { OTEL_EXPORTER_OTLP_ENDPOINT: 'localhost:4318' },
+      'OTEL_EXPORTER_OTLP_ENDPOINT: must be an http or https URL',
+    ],
+    [
+      { OTEL_EXPORTER_OTLP_ENDPOINT: 'https://user:key@collector' },
+      'OTEL_EXPORTER_OTLP_ENDPOINT: must not contain a user name or password',
+    ],
+    [
       { DATABASE_SSL: 'true', DATABASE_SSL_CA: '/ca.pem' },
       'DATABASE_SSL: must be off, required, verify-ca or verify-full',
     ],
@@ -298,9 +306,11 @@ describe('loadConfig', () => {
   });
 
   it('rejects a variable that was removed, and says what to do instead', () => {
-    expect(problemsOf({ OTP_PHONE_HOURLY: '3', OAUTH_CODE_SECONDS: '60' })).toEqual([
+    const given = { OTP_PHONE_HOURLY: '3', OAUTH_CODE_SECONDS: '60' };
+    expect(problemsOf({ ...given, OAUTH_REFUSE_REUSED_CHALLENGE: '1' })).toEqual([
       'OTP_PHONE_HOURLY: is no longer a setting; set RATE_LIMITS=phone-messages-per-hour=…',
       'OAUTH_CODE_SECONDS: is no longer a setting; unset it; a code lives for 300 seconds',
+      'OAUTH_REFUSE_REUSED_CHALLENGE: is no longer a setting; unset it; a reused challenge is accepted',
     ]);
   });
 

@@ -21,7 +21,6 @@ const REMOVED_VARIABLES: Readonly<Record<string, string>> = {
   OAUTH_TOKEN_ADDRESS_FAILURES: 'set RATE_LIMITS=token-address-failures=…',
   OAUTH_AUTHORIZE_CALLS: 'set RATE_LIMITS=authorize-calls=…',
   OAUTH_DECISION_CALLS: 'set RATE_LIMITS=sign-in-calls=…',
-  OAUTH_DECISION_ADDRESS_CALLS: 'set RATE_LIMITS=sign-in-address-calls=…',
   OAUTH_DECISION_FAILURES: 'set RATE_LIMITS=sign-in-failures=…',
   OAUTH_DECISION_ADDRESS_FAILURES: 'set RATE_LIMITS=sign-in-address-failures=…',
   OTP_PHONE_FAILURES: 'set RATE_LIMITS=phone-failures=…',
@@ -34,10 +33,12 @@ const REMOVED_VARIABLES: Readonly<Record<string, string>> = {
   OAUTH_TRANSACTION_SECONDS: 'unset it; a sign-in may take 900 seconds',
   OAUTH_SESSION_SECONDS: 'unset it; a session lives for 1800 seconds',
   SMS_TIMEOUT_MS: 'unset it; a gateway has 5000 ms to respond',
+  OAUTH_ERRORS_BEFORE_SIGN_IN: 'unset it; errors before sign-in are always a page',
+  OAUTH_REFUSE_REUSED_CHALLENGE: 'unset it; a reused challenge is accepted',
 };
 
 /** Secrets, which `<NAME>_FILE` can name a file for. */
-const SECRETS = [
+export const SECRETS = [
   'DATABASE_URL',
   'OTP_PEPPER',
   'SMS_WEBHOOK_SECRET',

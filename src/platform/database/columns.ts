@@ -20,6 +20,9 @@ export const FLAG = { type: 'boolean', default: false } as const satisfies Colum
 /** Coordinates and distances. Doubles return exactly the number that the client sent. */
 export const DOUBLE = { type: 'double' } as const satisfies ColumnOptions;
 
+/** At most 65,535 bytes. */
+export const BYTES = { type: 'blob' } as const satisfies ColumnOptions;
+
 export const TEXT = { type: 'text' } as const satisfies ColumnOptions;
 
 /** JSON text, read and written as a whole. */

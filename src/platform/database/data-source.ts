@@ -45,7 +45,7 @@ export async function dataSourceOptions(
       driver: sqliteDriver(),
       database: address.file,
       enableWAL: true,
-      prepareDatabase: setPragmas,
+      prepareDatabase: prepareSqlite,
       timeout: config.timeoutMs,
     };
   }
@@ -65,6 +65,8 @@ export async function dataSourceOptions(
     ssl: config.tls && { ...config.tls },
     charset: 'utf8mb4',
     timezone: 'Z',
+    // Computed integers are BIGINT on some plans of MySQL. As text, 1 would differ from '1'.
+    bigNumberStrings: false,
     // Otherwise, mysql2 would create a stack trace for every statement. TypeORM's errors have one anyway.
     trace: false,
     connectTimeout: config.timeoutMs,
@@ -88,13 +90,17 @@ export function withoutStatementTimeout(options: DataSourceOptions): DataSourceO
   return { ...options, poolSize: 2, driver: driverWithTimeouts(options.type, timeouts) };
 }
 
-function setPragmas(database: Sqlite.Database): void {
+function prepareSqlite(database: Sqlite.Database): void {
   // Overwrites deleted data.
   database.pragma('secure_delete = ON');
   // Commits survive a power failure. Otherwise, a used authorization code could be used again.
   database.pragma('synchronous = FULL');
   // No temporary files, so that the file system may be read-only.
   database.pragma('temp_store = MEMORY');
+  // SQLite's own LOWER converts only ASCII letters.
+  database.function('lower', { deterministic: true }, (value: unknown) =>
+    typeof value === 'string' ? value.toLowerCase() : value,
+  );
 }
 
 /** Asks the servers in turn, until one responds. */

@@ -11,19 +11,27 @@ export interface Paging {
   before?: string;
 }
 
-export interface Page<T> {
+/** Consecutive items of a list. */
+export interface Part<T> {
   items: T[];
+  /** Whether the list has more items after these. */
+  hasMore: boolean;
+}
+
+export interface Page<T> extends Part<T> {
   paging: Paging;
   /** Items of the whole list. */
   total: number;
-  /** Whether the list has more items after this page. */
-  hasMore: boolean;
+}
+
+/** @param found the items of the part, and one more if the list has more */
+export function partOf<T>(found: readonly T[], { limit }: Pick<Paging, 'limit'>): Part<T> {
+  return { items: found.slice(0, limit), hasMore: found.length > limit };
 }
 
 /** @param found the items of the page, and one more if the list has more */
 export function pageOf<T>(found: readonly T[], paging: Paging, total: number): Page<T> {
-  const { limit } = paging;
-  return { items: found.slice(0, limit), paging, total, hasMore: found.length > limit };
+  return { ...partOf(found, paging), paging, total };
 }
 
 /** Up to this offset, the database skips items quickly. */

@@ -44,7 +44,7 @@ describe('File of a SQLite database', () => {
     async (name) => {
       await symlink(join(folder, 'missing'), join(folder, 'link.sqlite'));
       await expect(requireDatabaseFile(address(join(folder, name)))).rejects.toThrow(
-        `There is no database at ${join(folder, name)}: run "npm run -s cli -- db migrate", or start the service.`,
+        `There is no database at ${join(folder, name)}: run "devplatform db migrate", or start the service.`,
       );
       expect(await readdir(folder)).toEqual(['link.sqlite']);
     },

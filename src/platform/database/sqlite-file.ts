@@ -26,7 +26,7 @@ export async function requireDatabaseFile(address: DatabaseAddress): Promise<voi
   if (file === undefined || (await exists(file))) return;
   throw new DatabaseFileError(
     `There is no database at ${resolve(file)}`,
-    'run "npm run -s cli -- db migrate", or start the service',
+    'run "devplatform db migrate", or start the service',
   );
 }
 

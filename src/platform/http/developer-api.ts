@@ -5,6 +5,9 @@ import { idPattern } from '../ids.js';
 /** Path prefix of version 1 of the developer API (product requirements, section 9). */
 export const DEV_V1 = 'dev/v1';
 
+/** The metadata of the API as a protected resource (RFC 9728 §3.1). */
+export const RESOURCE_METADATA_PATH = `/.well-known/oauth-protected-resource/${DEV_V1}`;
+
 /** Synchronous middleware. */
 type Middleware = (request: Request, response: Response, next: NextFunction) => void;
 
@@ -54,12 +57,26 @@ export function developerApiHeaders(
     'Access-Control-Allow-Origin': '*',
     'Access-Control-Expose-Headers': EXPOSED_HEADERS.join(', '),
   });
-  if (!isPreflight(request)) {
-    next();
-    return;
-  }
+  if (isPreflight(request)) allowPreflight(request, response, METHODS);
+  else next();
+}
+
+/** Middleware for public documents: scripts of any origin may read them. */
+export function publicDocumentHeaders(
+  request: Request,
+  response: Response,
+  next: NextFunction,
+): void {
+  const reads = ['GET', 'HEAD'];
+  const preflight = isPreflight(request);
+  if (preflight || reads.includes(request.method)) response.set('Access-Control-Allow-Origin', '*');
+  if (preflight) allowPreflight(request, response, reads);
+  else next();
+}
+
+function allowPreflight(request: Request, response: Response, methods: readonly string[]): void {
   response.set({
-    'Access-Control-Allow-Methods': METHODS.join(', '),
+    'Access-Control-Allow-Methods': methods.join(', '),
     // Any header, such as those of tracing libraries: the API ignores the ones that it does not know, and no cookie counts.
     'Access-Control-Allow-Headers': request.get('access-control-request-headers') ?? '',
     'Access-Control-Max-Age': String(PREFLIGHT_MAX_AGE_SECONDS),

@@ -52,13 +52,17 @@ const VALID_REQUEST_ID = new RegExp(REQUEST_ID_PATTERN);
 /**
  * Middleware that creates the context of the request. The request id is always ours: with one of its choice, a client could give its
  * request the id of another request in the logs.
+ * @param currentTraceId returns the trace of the request; undefined if tracing is off
  */
-export function requestContext(clock: Clock): RequestHandler {
+export function requestContext(
+  clock: Clock,
+  currentTraceId?: () => string | undefined,
+): RequestHandler {
   return (request: Request, response: Response, next: NextFunction) => {
     const sent = request.get('x-request-id');
     const receivedAt = clock.now();
     const requestId = newId('req', receivedAt);
-    request.context = new HttpRequestContext(requestId, receivedAt, request);
+    request.context = new HttpRequestContext(requestId, receivedAt, request, currentTraceId?.());
     if (sent !== undefined && VALID_REQUEST_ID.test(sent)) request.context.clientRequestId = sent;
     response.setHeader('X-Request-Id', requestId);
     cacheRemoteAddress(request);
@@ -74,6 +78,7 @@ class HttpRequestContext implements RequestContext {
     readonly requestId: string,
     readonly receivedAt: Date,
     private readonly request: Request,
+    readonly traceId: string | undefined,
   ) {}
 
   /** The address of the socket, or the one that trusted proxies report. */

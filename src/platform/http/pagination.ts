@@ -23,6 +23,10 @@ import * as rules from './validation/rules.js';
 export const MAX_PAGE = 1_000_000;
 const DEFAULT_PAGE_SIZE = 20;
 
+/** A sentence for the descriptions of list operations. */
+export const FOLLOW_NEXT =
+  'To read the whole list, follow `next` of the `Link` header until it is missing.';
+
 /**
  * The query class of a list endpoint (product requirements, section 8).
  * @param options.idPrefix the prefix of item ids

@@ -100,14 +100,18 @@ function closeAfter(response: Response): void {
   if (!response.headersSent) response.setHeader('Connection', 'close');
 }
 
-/** The first SIGTERM, SIGINT or SIGHUP shuts down gracefully, with exit code 0; the second exits at once, with 1. */
-export function shutDownOnSignals(app: INestApplication): void {
+/**
+ * The first SIGTERM, SIGINT or SIGHUP shuts down gracefully, with exit code 0; the second exits at once, with 1.
+ * @param afterClose runs when the last request has ended
+ */
+export function shutDownOnSignals(app: INestApplication, afterClose?: () => Promise<void>): void {
   const logger = new Logger(Shutdown.name);
   let wasSignaled = false;
   const stop = async (): Promise<void> => {
     try {
       await app.get(Shutdown).drain();
       await app.close();
+      await afterClose?.();
       process.exit(0);
     } catch (error) {
       logger.error('The graceful shutdown failed.', (error as Error).stack);

@@ -60,7 +60,7 @@ export class AccessLog {
   };
 
   private end(request: Request, response: Response, durationMs: number): void {
-    const { requestId, clientRequestId, clientId, errorCode } = request.context;
+    const { requestId, clientRequestId, traceId, clientId, errorCode } = request.context;
     const { method } = request;
     const route = routeOf(request);
     const status = responseStatus(response);
@@ -73,6 +73,7 @@ export class AccessLog {
       msg: 'request',
       request_id: requestId,
       client_request_id: clientRequestId,
+      trace_id: traceId,
       method,
       route,
       status,

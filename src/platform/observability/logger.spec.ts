@@ -51,18 +51,24 @@ describe('ServiceLogger', () => {
     expect(written.join('').match(/\n/g)).toHaveLength(3);
   });
 
-  it('adds the id of the current request, unless the line has a request id', () => {
+  it('adds the ids of the current request and its trace, unless the line has a request id', () => {
     const logger = loggerAt('info');
-    const request = { requestId: 'req_1', receivedAt: new Date(), address: null, violations: [] };
+    const request = {
+      requestId: 'req_1',
+      traceId: '4bf92f3577b34da6a3ce929d0e0e4736',
+      receivedAt: new Date(),
+      address: null,
+      violations: [],
+    };
     duringRequest(request, () => {
       logger.log('Within', 'Here');
       logger.log({ msg: 'Of another', request_id: 'req_2' }, 'Here');
     });
     logger.log('Outside', 'Here');
-    expect(lines().map(({ msg, request_id }) => [msg, request_id])).toEqual([
-      ['Within', 'req_1'],
-      ['Of another', 'req_2'],
-      ['Outside', undefined],
+    expect(lines().map(({ msg, request_id, trace_id }) => [msg, request_id, trace_id])).toEqual([
+      ['Within', 'req_1', request.traceId],
+      ['Of another', 'req_2', undefined],
+      ['Outside', undefined, undefined],
     ]);
   });
 

@@ -24,7 +24,7 @@ const SECRET_KEYS = [
   'phone',
 ];
 
-/** The root logger. Adds the id of the current request to lines without a request id. Escapes what a terminal would interpret. */
+/** The root logger. Adds the ids of the current request to lines without a request id. Escapes what a terminal would interpret. */
 export function pinoFor(config: AppConfig, output = standardOutput(config)): Logger {
   return pino(
     {
@@ -34,10 +34,15 @@ export function pinoFor(config: AppConfig, output = standardOutput(config)): Log
       formatters: { level: (level) => ({ level }) },
       redact: SECRET_KEYS.flatMap((key) => [`["${key}"]`, `*["${key}"]`]),
       hooks: { streamWrite: escapeInvisible },
-      mixin: (line) => ('request_id' in line ? {} : { request_id: currentRequest()?.requestId }),
+      mixin: (line) => ('request_id' in line ? {} : idsOfRequest()),
     },
     output,
   );
+}
+
+function idsOfRequest(): { request_id?: string; trace_id?: string } {
+  const request = currentRequest();
+  return { request_id: request?.requestId, trace_id: request?.traceId };
 }
 
 /** If the buffer would exceed this size, log lines are dropped. */

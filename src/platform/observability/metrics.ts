@@ -1,16 +1,10 @@
 import { Global, Injectable, Module } from '@nestjs/common';
-import { Counter, Gauge, Registry } from 'prom-client';
+import { Gauge, Registry } from 'prom-client';
 
 /** The metrics registry of the application. Clients must not control the value of a label. */
 @Injectable()
 export class Metrics {
   readonly registry = new Registry();
-
-  readonly otpSendFailures = new Counter({
-    name: 'otp_send_failures_total',
-    help: 'One-time passwords that could not be sent, after all retries.',
-    registers: [this.registry],
-  });
 
   /** Registers a gauge without labels. Calls `read` at every scrape. */
   registerGauge(name: string, help: string, read: () => number): void {

@@ -42,9 +42,13 @@ const PAGE_PATHS = [
 ];
 /** Paths whose parameter is not an id, or whose id belongs to nobody. */
 const PATHS_WITHOUT_ID = [
+  '/.well-known/{*path}',
+  '/docs/guide/:name',
   '/account/sign-in/:transaction/code',
   '/account/sign-in/:transaction/phone',
   '/account/{*path}',
+  '/assets/:name.js',
+  '/assets/app-logos/:client_id/:hash',
   '/oauth/*path',
   '/oauth/authorize/{*path}',
 ];

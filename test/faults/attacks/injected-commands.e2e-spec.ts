@@ -35,13 +35,15 @@ const STATEMENT = `'; DROP TABLE posts; --`;
 /** Values that are stored without change, with the JSON member that returns them. */
 const STORED: Readonly<Record<string, string>> = {
   'app create --name': 'name',
+  'app create --publisher': 'publisher',
   'app update --name': 'name',
+  'app update --publisher': 'publisher',
   'user add --name': 'name',
   'user update --name': 'name',
   'user add --neighborhood': 'neighborhood',
 };
-/** All values that accept any text: the stored ones and a file name. */
-const FREE_TEXT = [...Object.keys(STORED), 'user export --output'];
+/** All values that accept any text: the stored ones, a file name and the text of a search. */
+const FREE_TEXT = [...Object.keys(STORED), 'user export --output', 'user search <text>'];
 /** The valid columns of an imported line, without its phone. */
 const DEFAULTS: Readonly<Record<Exclude<Column, 'phone'>, string>> = {
   name: 'Ana Lee',
@@ -164,7 +166,7 @@ onSqlite('Injection through the command line', (database) => {
   });
 
   /**
-   * Asserts that a single-line text is accepted, except hidden characters in the name of an app, and that the created or changed item shows an accepted text, trimmed.
+   * Asserts that a single-line text is accepted, except hidden characters in the name or publisher of an app, and that the created or changed item shows an accepted text, trimmed.
    * @param place command and option
    */
   async function expectStored(
@@ -192,6 +194,7 @@ onSqlite('Injection through the command line', (database) => {
       for (const leaf of leaves) {
         const member = await Member.join(app());
         const post = await member.publish();
+        const comment = await member.comment(post.id);
         // Without a value, the texts are sent as actor and reason.
         for (const value of [undefined, ...valuesOf(leaf)]) {
           const place = `${leaf.path} ${value?.option ?? `<${value?.name}>`}`;
@@ -202,6 +205,11 @@ onSqlite('Injection through the command line', (database) => {
               client_id: member.client.clientId,
               user_id: member.user.id,
               post_id: post.id,
+              comment_id: comment.id,
+              request_id: 'req_01kahq5f3veqdr8bn3tdmx3q0a',
+              grant_id: 'grt_01kahq5f3veqdr8bn3tdmx3q0a',
+              session: '0123456789ab',
+              text: PLAIN,
               secret_id: 'sec_01kahq5f3veqdr8bn3tdmx3q0a',
               // An unknown release: the other commands need the current schema.
               release: '0.0.0',
@@ -259,7 +267,8 @@ function argumentsOf(
   return [
     ...leaf.path.split(' '),
     '--json',
-    ...['--yes', '--allow-similar-name'].filter((option) => optionsOf(leaf).includes(option)),
+    '--yes',
+    ...['--allow-similar-name'].filter((option) => optionsOf(leaf).includes(option)),
     ...(chosen === undefined ? actorOptions.map((option) => `${option}=${text}`) : []),
     ...words.flatMap(({ option, word }) => (option === undefined ? [] : [`${option}=${word}`])),
     '--',

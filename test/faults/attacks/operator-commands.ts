@@ -51,6 +51,12 @@ export async function registerApp(service: Unprivileged): Promise<TestClient> {
     enabled: true,
     postsHidden: false,
     requiresPkce: false,
+    publisher: null,
+    homepageUrl: null,
+    privacyUrl: null,
+    termsUrl: null,
+    isVerified: false,
+    logoHash: null,
     createdAt: new Date(),
   };
 }

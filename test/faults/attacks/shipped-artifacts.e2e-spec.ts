@@ -140,8 +140,14 @@ describe('Container image', () => {
     expect(instructions.indexOf('USER')).toBeGreaterThan(instructions.lastIndexOf('RUN'));
     expect(instructions.indexOf('USER')).toBeLessThan(instructions.indexOf('CMD'));
     expect(stage.filter((line) => line.startsWith('VOLUME '))).toEqual(['VOLUME /app/data']);
-    const owned = stage.flatMap((line) => [...line.matchAll(/ch(?:own|mod) (?:\S+ )?(\S+)/g)]);
-    expect(owned.map(([, path]) => path)).toEqual(['data']);
+    const owners = stage.flatMap((line) => [...line.matchAll(/chown (?:-R )?(\S+) (\S+)/g)]);
+    // The last owner of each path counts.
+    expect(Object.fromEntries(owners.map(([, owner, path]) => [path, owner]))).toEqual({
+      data: 'node:node',
+      $CACHE: 'root:root',
+    });
+    const modes = stage.flatMap((line) => [...line.matchAll(/chmod (?:-R )?(\S+)/g)]);
+    expect(modes.map(([, mode]) => mode)).toEqual(['a+rX']);
     expect(stage.filter((line) => line.startsWith('COPY ') && line.includes('--chown'))).toEqual(
       [],
     );
@@ -154,7 +160,7 @@ describe('Container image', () => {
       expect(service).not.toHaveProperty(name);
   });
 
-  it('contains no secret, and only the packages, the program, package.json and the licence', async () => {
+  it('contains no secret, and only the folder that the build fills with files that run', async () => {
     const stage = await finalStage();
     const all = await readFile('Dockerfile', 'utf8');
     expect(all).not.toMatch(/^(ARG|ENV) .*(SECRET|TOKEN|PASSWORD|PEPPER|KEY|DATABASE_URL)/im);
@@ -162,12 +168,8 @@ describe('Container image', () => {
     const copied = stage
       .filter((line) => line.startsWith('COPY '))
       .flatMap((line) => line.split(' ').slice(1, -1));
-    expect(copied.filter((word) => !word.startsWith('--'))).toEqual([
-      '/app/node_modules',
-      '/app/dist',
-      'package.json',
-      'LICENSE',
-    ]);
+    expect(copied).toEqual(['--from=build', '/image']);
+    expect(all).toContain(' && node dist/tools/image-files.js /image\n');
     const [first, ...exceptions] = (await readFile('.dockerignore', 'utf8')).trim().split('\n');
     expect(first).toBe('*');
     expect(exceptions.filter((line) => /env|data|\.git|test/.test(line))).toEqual([]);

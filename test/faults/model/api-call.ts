@@ -54,7 +54,10 @@ const CHECKED_HEADERS = [
 export async function resultOf(response: Response): Promise<Result> {
   const headers = CHECKED_HEADERS.flatMap((name) => {
     const value = response.headers.get(name);
-    return value === null ? [] : [[name, value] as const];
+    // The URL of the metadata, which every challenge has, depends on the port.
+    return value === null
+      ? []
+      : [[name, value.replace(/, resource_metadata="[^"]*"/, '')] as const];
   });
   const links = linksOf(response);
   const result = {
@@ -82,7 +85,7 @@ export function invalid(problems: readonly string[]): Result {
 }
 
 export function missingScope(scope: Scope): Result {
-  const challenge = `Bearer error="insufficient_scope", scope="${scope}"`;
+  const challenge = `Bearer realm="dev", error="insufficient_scope", error_description="The access token lacks the scope ${scope}", scope="${scope}"`;
   return withHeaders(rejected(403, 'insufficient_scope'), { 'www-authenticate': challenge });
 }
 

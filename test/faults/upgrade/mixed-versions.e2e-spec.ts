@@ -128,14 +128,14 @@ const NO_HISTORY =
       const whileServing = <T>(work: () => Promise<T>): Promise<T> =>
         duringLoad(load, visits, work);
       const migrate = () => cli.json<{ applied: string[] }>('db', 'migrate');
-      const revert = () => cli.json<{ undone: string[] }>('db', 'revert', RELEASE, '--yes');
+      const revert = () => cli.json<{ migrations: string[] }>('db', 'revert', RELEASE, '--yes');
       await visits.awaitSuccess();
       const { applied } = await whileServing(migrate);
       expect(applied).not.toEqual([]);
       // SQLite serves one process only.
       if (engine.kind !== 'sqlite') await whileServing(() => serveBeside(visits));
-      const { undone } = await whileServing(revert);
-      expect(undone).toEqual(applied.toReversed());
+      const { migrations } = await whileServing(revert);
+      expect(migrations).toEqual(applied.toReversed());
       expect(await schemaOf(database)).toEqual(released);
       await whileServing(migrate);
       await visits.stop();

@@ -19,6 +19,12 @@ const CLIENT: TestClient = {
   enabled: true,
   postsHidden: false,
   requiresPkce: true,
+  publisher: null,
+  homepageUrl: null,
+  privacyUrl: null,
+  termsUrl: null,
+  isVerified: false,
+  logoHash: null,
   createdAt: new Date('2026-11-21T09:30:00Z'),
 };
 const USER_ID = 'usr_00000000000000000000000002';

@@ -50,17 +50,20 @@ inChromium('Connected apps page', {}, (chrome) => {
     await page.waitForURL(urlOf(path));
   }
 
-  it('O146 C143 removes the access of the selected app only, without JavaScript', async () => {
+  it('O146 C143 disconnects one app only, after a confirmation, without JavaScript', async () => {
     await connect(USED_APP, 'Corner Store');
     const page = await newPage();
     await signIn(page);
-    await page.getByLabel('Garden Share').check();
-    await page.getByRole('button', { name: 'Remove access' }).click();
+    await page.getByRole('link', { name: 'Disconnect Garden Share' }).click();
+    await page.getByRole('link', { name: 'Keep it connected' }).click();
+    await page.getByRole('link', { name: 'Disconnect Garden Share' }).click();
+    await page.getByRole('button', { name: 'Disconnect' }).click();
     expect(await page.getByRole('status').textContent()).toBe(
       '\u2068Garden Share\u2069 no longer has access.',
     );
-    expect(await page.getByRole('checkbox').count()).toBe(1);
-    await page.getByLabel('Corner Store').waitFor();
+    expect(await page.getByRole('heading', { level: 2 }).allTextContents()).toEqual([
+      'Corner Store',
+    ]);
   });
 
   it('O146 shows the page of one app after the sign-in, if the link names the app', async () => {
@@ -68,23 +71,24 @@ inChromium('Connected apps page', {}, (chrome) => {
     const page = await newPage();
     await signIn(page, `/account/apps/${clientId}`);
     expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Garden Share');
-    await page.getByRole('button', { name: 'Remove access' }).click();
+    await page.getByRole('button', { name: 'Disconnect' }).click();
     expect(await page.getByRole('status').textContent()).toBe(
       '\u2068Garden Share\u2069 no longer has access.',
     );
     await page.goto(urlOf(`/account/apps/${clientId}`));
     expect(await page.title()).toMatch(/^Error: This app is not connected/);
     await page.getByRole('link', { name: 'Connected apps' }).click();
-    await page.getByLabel('Corner Store').waitFor();
+    await page.getByRole('heading', { name: 'Corner Store' }).waitFor();
   });
 
-  it('O146 C143 removes an app with the keyboard only', async () => {
+  it('O146 C143 disconnects an app with the keyboard only', async () => {
     await connect(USED_APP, 'Corner Store');
     const page = await newPage({ javaScriptEnabled: true });
     await signIn(page);
-    // The list is sorted by name, so the first checkbox is that of Corner Store.
-    await tabTo(page, 'input[name=client_id]');
-    await page.keyboard.press('Space');
+    // The list is sorted by name, so the first link is that of Corner Store.
+    await tabTo(page, '.rows a');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/svc_app_/);
     await tabTo(page, '.danger');
     await page.screenshot({ path: join(SCREENSHOTS, 'apps-keyboard.png'), fullPage: true });
     await page.keyboard.press('Enter');
@@ -94,17 +98,14 @@ inChromium('Connected apps page', {}, (chrome) => {
     );
   });
 
-  it('O146 focuses the error message if no app is selected, and links to the list', async () => {
-    await connect(USED_APP);
-    const page = await newPage({ javaScriptEnabled: true });
+  it('O146 signs out, and starts a sign-in', async () => {
+    const page = await newPage();
     await signIn(page);
-    await page.getByRole('button', { name: 'Remove access' }).click();
-    await page.waitForSelector('.summary');
-    expect(await page.evaluate<string>('document.activeElement.className')).toBe('summary');
-    await page
-      .getByRole('link', { name: 'No app is selected. Select the apps to disconnect.' })
-      .click();
-    expect(await page.evaluate<string>('document.activeElement.id')).toBe('app-0');
+    await page.getByRole('button', { name: 'Sign out', exact: true }).click();
+    await page.getByLabel('Your phone number').waitFor();
+    await page.goBack();
+    await page.reload();
+    await page.getByLabel('Your phone number').waitFor();
   });
 
   it.each(PREFERENCES)(
@@ -113,8 +114,7 @@ inChromium('Connected apps page', {}, (chrome) => {
       const words = CATALOGUES[preferences.language];
       const page = await newPage({ javaScriptEnabled: true, ...contextOptions(preferences) });
       const inspect = (name: string): Promise<void> => expectAccessible(page, name, preferences);
-      const longName =
-        'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft';
+      const longName = 'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunte';
       const [clientId = ''] = await connect(USED_APP, 'Corner Store', longName);
       await page.goto(urlOf('/account/apps'));
       await inspect('apps-phone');
@@ -125,17 +125,14 @@ inChromium('Connected apps page', {}, (chrome) => {
       await page.getByRole('button', { name: words.code.submit }).click();
       await page.waitForURL(urlOf('/account/apps'));
       await inspect('apps');
-      await page.getByRole('button', { name: words.apps.remove }).click();
-      await page.waitForSelector('.summary');
-      await inspect('apps-error');
       await page.goto(urlOf(`/account/apps/${clientId}`));
       await inspect('apps-one');
-      await page.getByRole('button', { name: words.apps.remove }).click();
+      await page.getByRole('button', { name: words.apps.disconnect }).click();
       await page.getByRole('status').waitFor();
       await inspect('apps-notice');
-      await page.getByText(words.apps.removeAll, { exact: true }).click();
+      await page.getByText(words.apps.disconnectAll, { exact: true }).click();
       await inspect('apps-all');
-      await page.getByRole('button', { name: words.apps.confirmRemoveAll(2) }).click();
+      await page.getByRole('button', { name: words.apps.confirmDisconnectAll(2) }).click();
       await page.getByText(words.apps.none).waitFor();
       await inspect('apps-none');
       await page.goto(urlOf(`/account/apps/${clientId}`));

@@ -58,7 +58,7 @@ inChromium('Error pages', settings, (chrome) => {
 
       await open(page, authorizeLink(client, { scope: 'nothing' }));
       await page.getByRole('link', { name: words.recovery.returnTo('Garden Share') }).waitFor();
-      await inspect('refused-request', errors.invalidRequest('', '', ''));
+      await inspect('refused-request', errors.invalidRequest(''));
 
       const send = page.getByRole('button', { name: words.phone.send });
       await open(page);

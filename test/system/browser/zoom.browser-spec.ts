@@ -90,17 +90,19 @@ inChromium('Pages at 400 % zoom', {}, (chrome) => {
       await page.goto(new URL('/account/apps', app().baseUrl).href);
       await expectUsable(page);
       await chrome.signIn(page, user, words);
-      await page.getByText(words.apps.yours).waitFor();
+      await page.getByText(words.apps.some).waitFor();
       await expectUsable(page);
       await tabToVisible(page, 'summary');
       await page.keyboard.press('Enter');
       await expectUsable(page);
-      // The check boxes are before the focused element, and `tabTo` only moves forward.
-      await page.focus('input[name=client_id]');
-      await page.keyboard.press('Space');
+      // The links are before the focused element, and `tabTo` only moves forward.
+      await page.focus('.rows a');
+      await page.keyboard.press('Enter');
+      await page.getByText(words.apps.disconnectHint).waitFor();
+      await expectUsable(page);
       await tabToVisible(page, '.danger');
       await page.keyboard.press('Enter');
-      await page.getByText(words.apps.removed('Corner Store')).waitFor();
+      await page.getByText(words.apps.disconnected('Corner Store')).waitFor();
       await expectUsable(page);
     },
   );

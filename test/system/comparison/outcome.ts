@@ -18,7 +18,7 @@ export async function outcomeOf(testCase: Case, server: TestedServer): Promise<O
   if (status >= 500)
     throw new Error(`${server.baseUrl} failed at "${testCase.name}": ${status} ${body}`);
   // Without a session, our server shows a link to the app instead of redirecting with the error (RFC 9700 §4.11.2).
-  const link = body.includes('>Return to ') ? returnUrl(body).href : null;
+  const link = /href="[^"]*[?;]error=/.test(body) ? returnUrl(body).href : null;
   const location = headers.get('location') ?? link;
   const common = { noStore: (headers.get('cache-control') ?? '').includes('no-store') };
   if (asksUser(server, location, body)) return { asksUser: true, ...common };

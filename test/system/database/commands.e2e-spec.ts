@@ -31,7 +31,7 @@ onEachEngine('Commands on an empty database', (database) => {
       const rejected = await cli.run('app', 'list');
       expect(rejected).toMatchObject({ code: 1, stdout: '' });
       expect(rejected.stderr).toBe(
-        'The database has pending migrations. Run "npm run -s cli -- db migrate" first.\n',
+        'The database has pending migrations. Run "devplatform db migrate" first.\n',
       );
 
       const before = await cli.json<Status>('db', 'status');
@@ -81,7 +81,7 @@ onEachEngine('Command "db check"', (database) => {
     const empty = await difference();
     expect(empty.check.pending.length).toBeGreaterThan(1);
     expect(empty.text).toMatch(/^pending {2}CreatePlatform\d+\n/);
-    expect(empty.message).toContain('Run "npm run -s cli -- db migrate"');
+    expect(empty.message).toContain('Run "devplatform db migrate"');
 
     await new Migrator(dataSource).migrate();
     const none = { pending: [], unknown: [], statements: [] };
@@ -146,7 +146,10 @@ onEachEngine('Command "db revert"', (database) => {
   beforeAll(() => createEmpty(database));
 
   it('reverts once to the schema of a release, and rejects an unknown release', async () => {
-    expect(await cli.json('db', 'revert', '1.0.0', '--yes')).toEqual({ undone: [] });
+    expect(await cli.json('db', 'revert', '1.0.0', '--yes')).toEqual({
+      dry_run: false,
+      migrations: [],
+    });
     const { applied } = await cli.json<{ applied: string[] }>('db', 'migrate');
     const [, ...since] = applied;
     expect(await cli.run('db', 'revert', '1.0.0', '--yes')).toEqual({
@@ -158,8 +161,13 @@ onEachEngine('Command "db revert"', (database) => {
       stderr: '',
     });
     expect(await cli.json('db', 'migrate')).toEqual({ applied: since });
+    expect(await cli.json('db', 'revert', '1.0.0', '--dry-run')).toEqual({
+      dry_run: true,
+      migrations: since.toReversed(),
+    });
     expect(await cli.json('db', 'revert', '1.0.0', '--yes')).toEqual({
-      undone: since.toReversed(),
+      dry_run: false,
+      migrations: since.toReversed(),
     });
     expect(await cli.run('db', 'revert', '1.0.0', '--yes')).toEqual({
       code: 0,
@@ -168,7 +176,7 @@ onEachEngine('Command "db revert"', (database) => {
     });
     const rejected = await cli.run('db', 'revert', '0.9.0');
     expect(rejected).toMatchObject({ code: 2, stdout: '' });
-    expect(rejected.stderr).toContain('Allowed choices are 1.0.0.');
+    expect(rejected.stderr).toContain('Allowed choices are 1.0.0, 1.1.0.');
   });
 
   it('reverts nothing if a newer version migrated the database', async () => {

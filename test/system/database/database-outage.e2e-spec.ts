@@ -3,13 +3,7 @@ import mysql from 'mysql2/promise';
 import { type Page, Browser } from '../../support/browser.js';
 import { approve, authorizeLink, exchange, requestToken } from '../../support/oauth-flow.js';
 import { onEachEngine, onEachServer, onSqlite } from '../../support/database.js';
-import {
-  type ErrorBody,
-  expectPage,
-  expectTokenError,
-  json,
-  type TokenBody,
-} from '../../support/responses.js';
+import { type ErrorBody, expectPage, expectTokenError, json } from '../../support/responses.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
 import { TestApp, type TestClient, useTestApp } from '../../support/test-app.js';
 
@@ -19,24 +13,25 @@ const NETWORK_DELAY_MS = 20;
 interface ClientState {
   client: TestClient;
   code: string;
-  tokens: TokenBody;
+  tokens: { accessToken: string; refreshToken: string };
   visitor: Browser;
   consent: Page;
 }
 
 async function prepareState(app: TestApp): Promise<ClientState> {
   const client = await app.addClient();
-  const newCode = async (): Promise<string> =>
-    (await approve(app, await app.addUser(), client)).get('code') ?? '';
-  const tokens = await json<TokenBody>(await exchange(app, client, await newCode()));
+  const tokens = await app.issueTokens(await app.addUser(), client);
+  const code = (await approve(app, await app.addUser(), client)).get('code') ?? '';
   const visitor = new Browser(app);
   const consent = await visitor.signIn(authorizeLink(client), await app.addUser());
-  return { client, code: await newCode(), tokens, visitor, consent };
+  return { client, code, tokens, visitor, consent };
 }
 
 function refresh(app: TestApp, { client, tokens }: ClientState): Promise<Response> {
-  const { refresh_token } = tokens;
-  return requestToken(app, client, { grant_type: 'refresh_token', refresh_token });
+  return requestToken(app, client, {
+    grant_type: 'refresh_token',
+    refresh_token: tokens.refreshToken,
+  });
 }
 
 function decide({ visitor, consent }: ClientState): Promise<Page> {
@@ -64,7 +59,7 @@ function expectUnavailablePage(page: Page): void {
 
 /** Expects that every token, code and form still works. */
 async function expectAllUsable(app: TestApp, state: ClientState): Promise<void> {
-  expect((await app.call(state.tokens.access_token, 'GET', '/me')).status).toBe(200);
+  expect((await app.call(state.tokens.accessToken, 'GET', '/me')).status).toBe(200);
   expect((await exchange(app, state.client, state.code)).status).toBe(200);
   expect((await refresh(app, state)).status).toBe(200);
   const done = await decide(state);
@@ -108,7 +103,7 @@ onEachServer('Database outage', (database) => {
       const { client, tokens } = state;
       const body = (): URLSearchParams =>
         new URLSearchParams({
-          token: tokens.access_token,
+          token: tokens.accessToken,
           client_id: client.clientId,
           client_secret: client.secret ?? '',
         });
@@ -119,10 +114,10 @@ onEachServer('Database outage', (database) => {
     });
 
     it('O118 returns 503 from the API for any token, never 401', async () => {
-      const { access_token } = state.tokens;
-      for (const token of [access_token, `svcat_${'x'.repeat(43)}`])
+      const { accessToken } = state.tokens;
+      for (const token of [accessToken, `svcat_${'x'.repeat(43)}`])
         await expectApiUnavailable(await app.call(token, 'GET', '/me'));
-      await expectApiUnavailable(await app.call(access_token, 'POST', '/posts', { content: 'Hi' }));
+      await expectApiUnavailable(await app.call(accessToken, 'POST', '/posts', { content: 'Hi' }));
       await proxy.repair();
       await expectAllUsable(app, state);
     });
@@ -217,12 +212,12 @@ onEachServer('Locks of another transaction', (database) => {
   );
 
   it("O118 returns 503 for a post that waits for its author's locked row, and does not publish it", async () => {
-    const { access_token } = state.tokens;
+    const { accessToken } = state.tokens;
     await lock('users');
-    await expectApiUnavailable(await app().call(access_token, 'POST', '/posts', { content: 'Hi' }));
+    await expectApiUnavailable(await app().call(accessToken, 'POST', '/posts', { content: 'Hi' }));
     await other.rollback();
     const { meta } = await json<{ meta: { total: number } }>(
-      await app().call(access_token, 'GET', '/posts'),
+      await app().call(accessToken, 'GET', '/posts'),
     );
     expect(meta.total).toBe(0);
   });
@@ -283,7 +278,7 @@ onEachEngine('Internal errors', (database) => {
     'O118 returns 500 from the API without the table %s, never 401',
     async (table) => {
       const response = await withoutTable(table, () =>
-        app().call(state.tokens.access_token, 'GET', '/me'),
+        app().call(state.tokens.accessToken, 'GET', '/me'),
       );
       expect([response.status, (await json<ErrorBody>(response)).error]).toEqual([
         500,
@@ -320,9 +315,9 @@ onSqlite('SQLite file locked by another process', (database) => {
   });
 
   it('O118 returns 503 for writes to the API, and serves reads', async () => {
-    const { access_token } = state.tokens;
-    await expectApiUnavailable(await app().call(access_token, 'POST', '/posts', { content: 'Hi' }));
-    expect((await app().call(access_token, 'GET', '/me')).status).toBe(200);
+    const { accessToken } = state.tokens;
+    await expectApiUnavailable(await app().call(accessToken, 'POST', '/posts', { content: 'Hi' }));
+    expect((await app().call(accessToken, 'GET', '/me')).status).toBe(200);
     other.exec('ROLLBACK');
     await expectAllUsable(app(), state);
   });

@@ -154,6 +154,7 @@ onEachServer('Migrator: interrupted revert', (database) => {
   it.each([
     ['an index', 'DROP INDEX ix_audit_events_user_id ON audit_events'],
     ['a column', 'ALTER TABLE quota_usage DROP COLUMN closed_plan'],
+    ['a table', 'DROP TABLE app_logo_parts'],
     [
       'the indices of a table',
       `DROP INDEX ix_comments_user_id ON comments; DROP INDEX ix_comments_deleted_at ON comments`,

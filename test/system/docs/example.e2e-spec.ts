@@ -73,6 +73,14 @@ class Example {
   }
 }
 
+/** Follows the button of the page. Returns the authorization request to which it redirects. */
+async function connect(browser: Browser, page: Response): Promise<URL> {
+  const href = /<a class="button" href="(.*?)"/.exec(await page.text())?.[1] ?? '';
+  const response = await browser.open(new URL(href, page.url));
+  expect(response.status).toBe(303);
+  return new URL(response.headers.get('location') ?? '');
+}
+
 /** Runs the flow as Ana, from the example's link to its result page. Returns the HTML of that page. */
 async function runFlow(
   example: Example,
@@ -80,15 +88,16 @@ async function runFlow(
   decision: [string, string][],
 ): Promise<string> {
   const browser = new Browser();
-  const link = (await browser.open(example.url)).headers.get('location') ?? '';
-  const phonePage = await browser.open(link);
+  const phonePage = await browser.open(await connect(browser, await browser.open(example.url)));
   const earlierMessages = (await messages(service)).length;
   const codePage = await browser.submit(phonePage, '/oauth/authorize/sign-in', [
     ['phone', ANAS_PHONE],
   ]);
   await expect.poll(async () => (await messages(service)).length).toBe(earlierMessages + 1);
   const code = /\b\d{6}\b/.exec((await messages(service)).at(-1) ?? '')?.[0] ?? '';
-  const consent = await browser.submit(codePage, '/oauth/authorize/verify', [['code', code]]);
+  const signedIn = await browser.submit(codePage, '/oauth/authorize/verify', [['code', code]]);
+  // The consent page, also if an earlier test gave the app every scope.
+  const consent = await browser.open(new URL(`${signedIn.url}?change=1`));
   const decided = await browser.submit(consent, '/oauth/authorize/decision', decision);
   const resultPage = await browser.open(decided.headers.get('location') ?? '');
   return resultPage.text();
@@ -97,6 +106,12 @@ async function runFlow(
 async function messages({ smsFile }: ServiceProcess): Promise<string[]> {
   const lines = await readFile(smsFile, 'utf8').catch(() => '');
   return lines.split('\n').filter((line) => line !== '');
+}
+
+/** The paragraphs of the section with this heading, as HTML. */
+function linesOf(html: string, heading: string): string[] {
+  const section = html.split('<section>').find((text) => text.includes(`<h2>${heading}</h2>`));
+  return [...(section ?? '').matchAll(/<p.*?>(.*?)<\/p>/g)].map(([, line = '']) => line);
 }
 
 const SCOPES = ['profile.read', 'posts.read', 'posts.write', 'analytics.read'];
@@ -111,6 +126,7 @@ onOneEngine('Example app with the demo', (database) => {
   let example: Example | undefined;
 
   beforeAll(async () => {
+    await promisify(execFile)('npm', ['run', '-s', 'build:client']);
     // Ana signs in several times within seconds, more often than the limits of messages allow.
     const env = {
       DEMO: '1',
@@ -128,26 +144,31 @@ onOneEngine('Example app with the demo', (database) => {
   it('runs the complete flow as the public app of the demo', async () => {
     example = await Example.start({ ISSUER: service.baseUrl });
     const result = await runFlow(example, service, allowing(SCOPES));
-    expect(result).toContain('<h1>It works</h1>');
-    expect(result).toContain(`Granted: ${SCOPES.join(' ')}`);
-    expect(result).toContain('Signed in: Ana Lee, Riverside');
-    expect(result).toMatch(/Published: http:\/\/127\.0\.0\.1:\d+\/post\/post_/);
-    expect(result).toContain('Refreshed: a new access token for 3600 seconds');
-    expect(result).toContain('Posts: 4, the newest says "Hello from a third-party app');
+    expect(result).toContain('<h1>Connected</h1>');
+    expect(linesOf(result, 'Granted scopes')).toEqual(SCOPES);
+    expect(linesOf(result, 'Profile')).toEqual(['Ana Lee', 'Riverside']);
+    expect(linesOf(result, 'Published post')[1]).toMatch(
+      /^<a href="(http:\/\/127\.0\.0\.1:\d+\/post\/post_\w+)">\1<\/a>$/,
+    );
+    expect(linesOf(result, 'Refreshed tokens')).toEqual([
+      'The new access token expires in 3600 seconds.',
+    ]);
+    expect(linesOf(result, 'Newest of 4 posts')[0]).toMatch(/^Hello from a third-party app/);
   });
 
   it('uses only the granted scopes', async () => {
     example = await Example.start({ ISSUER: service.baseUrl });
     const result = await runFlow(example, service, allowing(['profile.read']));
-    expect(result).toContain('Granted: profile.read<');
-    expect(result).toContain('Signed in: Ana Lee');
-    expect(result).not.toContain('Published');
+    expect(linesOf(result, 'Granted scopes')).toEqual(['profile.read']);
+    expect(linesOf(result, 'Profile')).toEqual(['Ana Lee', 'Riverside']);
+    expect(result).not.toMatch(/<h2>(Published post|Newest)/);
   });
 
   it('shows access_denied after Cancel', async () => {
     example = await Example.start({ ISSUER: service.baseUrl });
     const result = await runFlow(example, service, [['decision', 'deny']]);
-    expect(result).toContain('access_denied');
+    expect(result).toContain('<h1>Access denied</h1>');
+    expect(linesOf(result, 'access_denied')).toHaveLength(1);
   });
 
   it('runs the complete flow as a confidential app that the operator registered', async () => {
@@ -160,18 +181,40 @@ onOneEngine('Example app with the demo', (database) => {
       PORT_EXAMPLE: port,
     });
     const result = await runFlow(example, service, allowing(SCOPES));
-    expect(result).toContain('<h1>It works</h1>');
-    expect(result).toContain('Published: ');
+    expect(result).toContain('<h1>Connected</h1>');
+    expect(linesOf(result, 'Published post')).toHaveLength(2);
   });
 
   it('rejects a callback of another browser', async () => {
     example = await Example.start({ ISSUER: service.baseUrl });
-    const link = new URL(
-      (await fetch(example.url, { redirect: 'manual' })).headers.get('location') ?? '',
-    );
+    const link = await connect(new Browser(), await fetch(example.url));
     const state = link.searchParams.get('state') ?? '';
     const response = await fetch(`${example.url}/callback?code=svcac_x&state=${state}`);
     expect(response.status).toBe(400);
+  });
+
+  it('shows an error without the values of a forged callback as HTML', async () => {
+    example = await Example.start({ ISSUER: service.baseUrl });
+    const browser = new Browser();
+    const link = await connect(browser, await browser.open(example.url));
+    const callback = new URL(`${example.url}/callback`);
+    callback.search = new URLSearchParams({
+      state: link.searchParams.get('state') ?? '',
+      iss: service.baseUrl,
+      error: '<script>',
+      error_description: '<img src="x">',
+    }).toString();
+    const html = await (await browser.open(callback)).text();
+    expect(html).toContain('<h1>Not connected</h1>');
+    expect(html).toContain('&lt;script>');
+    expect(html).not.toMatch(/<script>|<img/);
+  });
+
+  it('has a page for unknown addresses', async () => {
+    example = await Example.start({ ISSUER: service.baseUrl });
+    const response = await fetch(`${example.url}/nothing`);
+    expect(response.status).toBe(404);
+    expect(await response.text()).toContain('<h1>Page not found</h1>');
   });
 });
 

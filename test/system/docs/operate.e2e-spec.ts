@@ -14,7 +14,7 @@ import {
   runBackupAndRestore,
 } from '../../support/operate-guide.js';
 import { runSql } from '../../support/sql.js';
-import { TestApp } from '../../support/test-app.js';
+import { flushDeferredWrites, TestApp } from '../../support/test-app.js';
 
 /** The timeout of a test that runs commands, each in a new process. */
 const COMMANDS_TIMEOUT_MS = 90_000;
@@ -59,8 +59,16 @@ onEngines('docs/operate.md', (database) => {
       const member = await Member.join(app);
       const { user, token } = member;
       const { id } = await member.publish();
+      const { id: commentId } = await member.comment(id);
       await member.delete(`/posts/${id}`);
-      Object.assign(variables, { USER_ID: user.id, POST_ID: id });
+      const called = await member.get('/me');
+      await flushDeferredWrites(app);
+      Object.assign(variables, {
+        USER_ID: user.id,
+        POST_ID: id,
+        COMMENT_ID: commentId,
+        REQUEST_ID: called.headers.get('x-request-id') ?? '',
+      });
       await writeFile(join(folder, 'token.txt'), `${token}\n`);
       await writeFile(
         join(folder, 'members.csv'),
@@ -74,6 +82,7 @@ onEngines('docs/operate.md', (database) => {
     ['Upgrade', /applied +Operate/],
     ['Jobs and cron', /Recorded plans and limits of earlier months in \d+ rows/],
     ['Watch', /"action":"app\.created"/],
+    ['Alerts', /^$/],
     ['A partner says 401', /live/],
     ['A partner says 429', /CLIENT_ID/],
     ['Raise a quota', /limit +500[^]*plan +partner[^]*plan +default/],
@@ -83,6 +92,7 @@ onEngines('docs/operate.md', (database) => {
     ['The disk is full', /Would delete[^]*Deleted/],
     ['Messages do not arrive', /locked/],
     ['Counters do not add up', /ok/],
+    ['Questions of an on-call person', /route +\/dev\/v1\/me[^]*its author, through an app/],
     ['A post was deleted by mistake', /Restored/],
     ['Members', /Dana|added/],
   ])('%s: works as documented', { timeout: COMMANDS_TIMEOUT_MS }, async (name, expected) => {

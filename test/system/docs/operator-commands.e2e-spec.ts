@@ -45,7 +45,7 @@ describe('Operator commands of the documentation', () => {
     expect(JSON.parse(outputOf('quota show') ?? '')).toMatchObject({ limit: 500, remaining: 500 });
     expect(outputOf('user add')).toContain('Cleo Park');
     expect(outputOf('db check')).toBe('The schema matches this version.\n');
-    expect(outputOf('audit list')).toMatch(/ {2}quota\.set\n[^]+ reason +Launch month\n/);
+    expect(outputOf('audit list')).toMatch(/ {2}quota\.set .* reason: Launch month, .*\n/);
     expect(outputOf('doctor')).toMatch(/^ok {7}migrations: /m);
   });
 });

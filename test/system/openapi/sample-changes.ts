@@ -145,8 +145,9 @@ export const BREAKING: [string, string, RegExp, Edit][] = [
   [
     'adding a constraint to a request body',
     'schema-combinator-changed',
-    /posts\/post\/requestBody\/.*\/allOf\/\d+$/,
-    (document) => memberAt(schema(document, 'CreatePost'), 'allOf').push({ required: ['type'] }),
+    /posts\/post\/requestBody\/.*\/allOf$/,
+    (document) =>
+      Object.assign(schema(document, 'CreatePost'), { allOf: [{ required: ['type'] }] }),
   ],
   [
     'requiring another scope',

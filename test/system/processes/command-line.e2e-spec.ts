@@ -24,7 +24,10 @@ describe('Command line process', () => {
     });
   });
 
-  it('exits with 130 and a message on SIGINT', async () => {
+  it.each([
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ] as const)('exits with a message on %s, with %d', async (signal, exitCode) => {
     // The server accepts the connection and sends nothing, so that the command waits.
     const silent = createServer();
     await once(silent.listen(0, '127.0.0.1'), 'listening');
@@ -37,8 +40,8 @@ describe('Command line process', () => {
     child.stderr.on('data', (text: Buffer) => (printed.stderr += text.toString()));
     await once(silent, 'connection');
     const closed = once(child, 'close');
-    child.kill('SIGINT');
-    expect(await closed).toEqual([130, null]);
+    child.kill(signal);
+    expect(await closed).toEqual([exitCode, null]);
     expect(printed).toEqual({
       stdout: '',
       stderr:
@@ -67,7 +70,10 @@ describe('Command line process', () => {
     const { stdout, stderr } = await promisify(execFile)('sh', ['-c', command], {
       env: { PATH: process.env.PATH, DATABASE_URL: url },
     });
-    expect({ stdout, stderr }).toEqual({ stdout: `${at.toISOString()}  x\n`, stderr: '' });
+    expect({ stdout, stderr }).toEqual({
+      stdout: `${at.toISOString()}  ${'x'.padEnd(23)}  x  reason: ${event.reason}\n`,
+      stderr: '',
+    });
   });
 
   it.skipIf(!existsSync(FULL))('reports that its output cannot be written', async () => {

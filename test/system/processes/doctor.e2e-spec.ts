@@ -16,6 +16,16 @@ import { rateLimits, UNLIMITED, useTestApp } from '../../support/test-app.js';
 const UNREACHABLE = { DATABASE_URL: 'mysql://nobody@127.0.0.1:1/none' };
 const SECRET = 'whsec_c2VjcmV0LXNlY3JldC1zZWNyZXQ=';
 
+/** A production configuration without a name of the network. */
+const PRODUCTION = {
+  NODE_ENV: 'production',
+  PUBLIC_URL: 'https://dev.example',
+  TRUST_PROXY: '10.0.0.0/24',
+  OTP_PEPPER: 'x'.repeat(32),
+  SMS_SENDER: 'webhook',
+  SMS_WEBHOOK_URL: 'https://127.0.0.1:1/',
+  SMS_WEBHOOK_SECRET: SECRET,
+};
 const CHOSEN_ADDRESS = 'A client that reaches the port without the proxies chooses its IP address.';
 
 async function findings(env: Record<string, string>): Promise<Finding[]> {
@@ -69,6 +79,11 @@ describe('Command "doctor" without a database', () => {
       CHOSEN_ADDRESS,
     ],
     [
+      'a missing name of the network',
+      PRODUCTION,
+      'pages and messages say "Neighbourhood network".',
+    ],
+    [
       'one-time passwords in a file',
       { SMS_SENDER: 'file' },
       'One-time passwords are written to a file.',
@@ -100,13 +115,8 @@ describe('Command "doctor" without a database', () => {
   it('accepts a complete production configuration', async () => {
     const found = await findings({
       ...UNREACHABLE,
-      NODE_ENV: 'production',
-      PUBLIC_URL: 'https://dev.example',
-      TRUST_PROXY: '10.0.0.0/24',
-      OTP_PEPPER: 'x'.repeat(32),
-      SMS_SENDER: 'webhook',
-      SMS_WEBHOOK_URL: 'https://127.0.0.1:1/',
-      SMS_WEBHOOK_SECRET: SECRET,
+      ...PRODUCTION,
+      NETWORK_NAME: 'Elm & Oak',
     });
     expect(found[0]).toEqual({
       check: 'configuration',
@@ -226,7 +236,7 @@ describe('Command "doctor" on SQLite', () => {
     const pending = await findings({ DATABASE_URL: url });
     expect(pending.find(({ check }) => check === 'migrations')).toMatchObject({
       status: 'failed',
-      remedy: 'npm run -s cli -- db migrate',
+      remedy: 'devplatform db migrate',
     });
     expect(pending.at(-1)).toEqual({
       check: 'permissions, counters, quota, jobs',

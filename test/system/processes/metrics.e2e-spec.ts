@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { MetricsServer } from '../../../src/platform/observability/metrics-server.js';
 import { VERSION } from '../../../src/platform/version.js';
 import { Browser } from '../../support/browser.js';
@@ -35,6 +36,14 @@ onOneEngine('Metrics', (database) => {
     expect(await metrics()).toContain(`build_info{${labels}} 1\n`);
   });
 
+  it('are explained in docs/operate.md, except those of prom-client about the process', async () => {
+    const guide = await readFile('docs/operate.md', 'utf8');
+    const all = [...(await metrics()).matchAll(/^# TYPE (\w+) /gm)].map(([, name = '']) => name);
+    const own = all.filter((name) => !/^(process|nodejs)_/.test(name));
+    expect(own).toContain('build_info');
+    expect(own.filter((name) => !guide.includes(`\`${name}\``))).toEqual([]);
+  });
+
   it('are served only at /metrics', async () => {
     const response = await fetch(metricsUrl.replace('/metrics', '/'));
     expect([response.status, await response.text()]).toEqual([
@@ -56,7 +65,7 @@ onOneEngine('Metrics', (database) => {
 
 onSqlite('Metrics port', (database) => {
   const freePortPromise = freePort();
-  const start = (metricsPort: number | 'off') =>
+  const start = (metricsPort: number) =>
     startProcess({ url: database.url, env: { METRICS_PORT: String(metricsPort), DEMO: '0' } });
 
   it('serves metrics, makes a second process on the same port fail to start, and is free after the shutdown', async () => {
@@ -74,13 +83,16 @@ onSqlite('Metrics port', (database) => {
   });
 
   it('stays closed with METRICS_PORT=off', async () => {
-    const service = await start('off');
+    const app = await TestApp.start(database, { METRICS_PORT: 'off' });
     try {
-      await expect(fetch(`http://127.0.0.1:${await freePortPromise}/metrics`)).rejects.toThrow(
-        'fetch failed',
-      );
+      const listening = (): number =>
+        process.getActiveResourcesInfo().filter((type) => type === 'TCPServerWrap').length;
+      const before = listening();
+      expect(before).toBeGreaterThan(0);
+      await app.service(MetricsServer).listen();
+      expect(listening()).toBe(before);
     } finally {
-      await service.stop();
+      await app.stop();
     }
   });
 });

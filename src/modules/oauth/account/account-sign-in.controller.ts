@@ -3,6 +3,7 @@ import type { Request, Response } from 'express';
 import { isId } from '../../../platform/ids.js';
 import { BrowserForm, BrowserPages } from '../browser/browser-form.decorator.js';
 import { ACCOUNT_PATH, APPS_PATH } from '../browser/oauth-pages.js';
+import { APPS_PAGE } from './connected-apps.controller.js';
 import { PageStates, type ResultPage } from '../browser/page-state.js';
 import { sendRedirect } from '../protocol/authorization-response.js';
 import { BrowserCookies } from '../protocol/browser-cookies.js';
@@ -57,13 +58,17 @@ export class AccountSignInController {
     await this.flows.verify(this.flowOfForm(request), request, response);
   }
 
-  /** Handles "Switch account": ends the session and redirects to the same page, which then starts a sign-in. */
+  /** Handles "Sign out": ends the session and redirects to the same page, which then starts a sign-in. */
   @BrowserForm()
   @Post('sign-out')
   async signOut(@Req() request: Request, @Res() response: Response): Promise<void> {
+    const url = connectedAppsUrl(nextOf(request.body));
+    // The second click of a double click finds no session.
+    if (!(await this.sessions.current(request))) return sendRedirect(response, url);
     await this.sessions.findByForm(request);
+    request.context.resultPage = APPS_PAGE;
     await this.signIn.signOut(request, response);
-    sendRedirect(response, connectedAppsUrl(nextOf(request.body)));
+    sendRedirect(response, url);
   }
 
   /** Ends the sessions of the user in all browsers, and redirects to a page that starts a sign-in. */
@@ -71,6 +76,7 @@ export class AccountSignInController {
   @Post('sign-out-everywhere')
   async signOutEverywhere(@Req() request: Request, @Res() response: Response): Promise<void> {
     const { user } = await this.sessions.findByForm(request);
+    request.context.resultPage = APPS_PAGE;
     await this.access.signOut(user, this.cookies.browserHash(request));
     this.cookies.clearSession(response);
     sendRedirect(response, APPS_PATH);
@@ -83,13 +89,16 @@ export class AccountSignInController {
     response: Response,
   ): Promise<void> {
     const flow = this.flow(this.formTokens.signInOfPage(request, id), nextOf(request.query));
+    this.formTokens.checkExpiry(id);
     const state = this.states.take(request, response, flow.phonePage.statePath);
     await this.flows.showPage(step, flow, state, request, response);
   }
 
   private flowOfForm(request: Request): SignInFlow {
-    const flow = this.flow(this.formTokens.signInOfForm(request), nextOf(request.body));
+    const signIn = this.formTokens.signInOfForm(request);
+    const flow = this.flow(signIn, nextOf(request.body));
     request.context.resultPage = flow.phonePage;
+    this.formTokens.checkExpiry(signIn.signInId);
     return flow;
   }
 

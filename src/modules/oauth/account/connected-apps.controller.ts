@@ -6,13 +6,13 @@ import { ACCOUNT_PATH, APPS_PATH, OAuthPages } from '../browser/oauth-pages.js';
 import { messageOf, PageStates, type PageState, type ResultPage } from '../browser/page-state.js';
 import { AppsService } from '../clients/apps.service.js';
 import { sendRedirect } from '../protocol/authorization-response.js';
-import { notConnected } from '../protocol/page-error.js';
+import { malformedForm, notConnected } from '../protocol/page-error.js';
 import { isWellEncoded, Parameters } from '../protocol/parameters.js';
 import type { AppSummary } from '../tokens/grants.service.js';
 import { AccountSessions } from './account-sessions.service.js';
 import { ConnectedAppsService } from './connected-apps.service.js';
 
-const APPS_PAGE: ResultPage = { url: APPS_PATH, statePath: APPS_PATH };
+export const APPS_PAGE: ResultPage = { url: APPS_PATH, statePath: APPS_PATH };
 
 /**
  * Middleware for paths that the router cannot decode, to which it responds with a JSON error. Redirects to the connected apps
@@ -51,20 +51,18 @@ export class ConnectedAppsController {
     this.pages.sendConnectedAppsPage(response, session, connected, feedback);
   }
 
-  /** Revokes the access of the selected apps or of all apps. */
+  /** Revokes the access of one app or of all apps. */
   @BrowserForm()
   @Post('apps/revoke')
   async revoke(@Req() request: Request, @Res() response: Response): Promise<void> {
     const { user } = await this.sessions.findByForm(request);
     request.context.resultPage = APPS_PAGE;
     const form = new Parameters(request.body);
-    const selected = form.all('client_id').filter((value) => isId('svc_app', value));
-    const clientIds = form.get('all') === '1' ? 'all' : selected;
-    const state: PageState =
-      clientIds !== 'all' && clientIds.length === 0
-        ? { message: 'no_app_selected' }
-        : resultOf(await this.connected.revoke(user.id, clientIds));
-    this.states.redirect(response, APPS_PAGE, state);
+    const clientId = form.get('client_id');
+    const isAll = form.get('all') === '1';
+    if (!isAll && !isId('svc_app', clientId)) throw malformedForm();
+    const revoked = await this.connected.revoke(user.id, isAll ? 'all' : [clientId ?? '']);
+    this.states.redirect(response, APPS_PAGE, resultOf(revoked));
   }
 
   /** The action URL of the form that revokes access, requested with GET. */
@@ -85,7 +83,7 @@ export class ConnectedAppsController {
     const app = await this.connected.find(session.user.id, clientId);
     if (!app) throw notConnected();
     const { user, binding } = session;
-    // With `next`, "Switch account" returns to this page.
+    // With `next`, a sign-in after "Sign out" returns to this page.
     const withNext = { user, binding: { ...binding, next: clientId } };
     this.pages.sendConnectedAppPage(response, withNext, app);
   }
@@ -108,7 +106,7 @@ export class ConnectedAppsController {
 }
 
 function resultOf(revoked: readonly AppSummary[]): PageState {
-  if (revoked.length === 0) return { message: 'already_removed' };
+  if (revoked.length === 0) return { message: 'already_disconnected' };
   const clientId = revoked.length === 1 ? revoked[0]?.clientId : undefined;
-  return { message: 'removed', count: revoked.length, clientId };
+  return { message: 'disconnected', count: revoked.length, clientId };
 }

@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import type { ConnectedAppView } from '../../../pages/views.js';
 import { canonicalScopes } from '../../../platform/access/scopes.js';
 import { Clock } from '../../../platform/clock.js';
-import { GrantsRepository } from '../tokens/grants.repository.js';
+import { type ActiveGrantGroup, GrantsRepository } from '../tokens/grants.repository.js';
 import { type AppSummary, GrantsService } from '../tokens/grants.service.js';
 
 /** The apps that have access to a user's account. */
@@ -15,11 +14,11 @@ export class ConnectedAppsService {
   ) {}
 
   /** Sorted by name. */
-  async list(userId: string): Promise<ConnectedAppView[]> {
+  async list(userId: string): Promise<ActiveGrantGroup[]> {
     return mergeByApp(await this.grantsRepository.findActive(userId, this.clock.now()));
   }
 
-  async find(userId: string, clientId: string): Promise<ConnectedAppView | undefined> {
+  async find(userId: string, clientId: string): Promise<ActiveGrantGroup | undefined> {
     return mergeByApp(
       await this.grantsRepository.findActive(userId, this.clock.now(), [clientId]),
     )[0];
@@ -32,8 +31,8 @@ export class ConnectedAppsService {
 }
 
 /** Merges the grants of the same app to one entry with all their scopes, and sorts the entries by name. */
-function mergeByApp(grants: readonly ConnectedAppView[]): ConnectedAppView[] {
-  const apps = new Map<string, ConnectedAppView>();
+function mergeByApp(grants: readonly ActiveGrantGroup[]): ActiveGrantGroup[] {
+  const apps = new Map<string, ActiveGrantGroup>();
   for (const grant of grants) {
     const app = apps.get(grant.clientId);
     apps.set(grant.clientId, app ? merge(app, grant) : grant);
@@ -44,7 +43,7 @@ function mergeByApp(grants: readonly ConnectedAppView[]): ConnectedAppView[] {
   );
 }
 
-function merge(one: ConnectedAppView, other: ConnectedAppView): ConnectedAppView {
+function merge(one: ActiveGrantGroup, other: ActiveGrantGroup): ActiveGrantGroup {
   const uses = [one.lastUsedAt, other.lastUsedAt].filter((time) => time !== null);
   return {
     ...one,

@@ -17,7 +17,7 @@ import { GrantsService, type AppSummary } from '../tokens/grants.service.js';
 export interface EndedAccess {
   /** The apps that lost access. */
   apps: AppSummary[];
-  /** Number of ended browser sessions. */
+  /** Number of ended browser sessions, with expired ones that were not yet deleted. */
   sessions: number;
 }
 
@@ -51,6 +51,15 @@ export class UserAccess {
       await also(tx);
     });
     return { apps, sessions };
+  }
+
+  /** What `end` would report. @throws UnknownUser */
+  async preview(userId: string): Promise<EndedAccess> {
+    await this.users.get(userId);
+    return {
+      apps: await this.grants.activeApps(userId),
+      sessions: await this.signIn.countSessionsOf(userId),
+    };
   }
 
   /**

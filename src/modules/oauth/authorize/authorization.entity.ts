@@ -33,9 +33,9 @@ export class Authorization {
   @Column(optional(text(43)))
   codeChallenge: string | null;
 
-  /** The `prompt` that requires a new sign-in despite a session. */
+  /** The `prompt` that demands the most: a new sign-in despite a session, or the consent page despite an earlier consent. */
   @Column({ ...optional(text(14)), name: 'sign_in_prompt' })
-  promptRequiringSignIn: 'login' | 'select_account' | null;
+  prompt: 'login' | 'select_account' | 'consent' | null;
 
   /** SHA-256 of the browser cookie. */
   @Column(HASH)

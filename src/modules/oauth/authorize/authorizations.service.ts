@@ -33,8 +33,7 @@ export interface PendingAuthorization {
   state: string;
   codeChallenge: string | null;
   userId: string | null;
-  /** Whether the app requires a new sign-in despite a session. */
-  requiresSignIn: boolean;
+  prompt: Authorization['prompt'];
   /** The hidden fields of the next form. */
   binding: FormBinding;
 }
@@ -99,9 +98,10 @@ export class AuthorizationsService {
     id: string,
   ): Promise<{ pending: PendingAuthorization; state: PageState }> {
     const signIn = this.formTokens.signInOfPage(request, id);
+    const pending = await this.find(request, signIn);
+    // After `find`, so that the page of an error names the app.
     const { statePath } = authorizationPage(request, id, 'phone');
-    const state = this.states.take(request, response, statePath);
-    return { pending: await this.find(request, signIn), state };
+    return { pending, state: this.states.take(request, response, statePath) };
   }
 
   private async find(
@@ -109,11 +109,13 @@ export class AuthorizationsService {
     { signInId, browserHash, token }: BoundSignIn,
   ): Promise<PendingAuthorization> {
     const authorization = await this.repository.find(signInId);
+    const isOwn = authorization && digestsEqual(authorization.browserHash, browserHash);
+    const app = isOwn ? await this.apps.find(authorization.clientId) : null;
+    if (isOwn && app?.enabled) nameOnErrorPages(request, app, authorization.redirectUri);
+    this.formTokens.checkExpiry(signInId);
     // One error for both cases, so that it does not reveal whether the authorization request exists.
-    if (!authorization || !digestsEqual(authorization.browserHash, browserHash))
-      throw new InvalidForm();
+    if (!isOwn) throw new InvalidForm();
     if (authorization.decidedAt) throw alreadyDecided();
-    const app = await this.apps.find(authorization.clientId);
     if (!app?.enabled) throw unknownApp();
     if (!isRegistered(app, authorization.redirectUri)) throw removedRedirectUri();
     const pending = toPending(authorization, app, token);
@@ -129,6 +131,20 @@ export class AuthorizationsService {
   }
 }
 
+/**
+ * Names the app on error pages, with a link back to it: to its website or, if it has none, to the site of its redirect URI. The
+ * redirect URI itself expects a response.
+ */
+export function nameOnErrorPages({ context }: Request, app: RegisteredApp, redirectUri = ''): void {
+  const { name, homepageUrl } = app;
+  context.requestingApp = { name };
+  if (homepageUrl !== null) context.requestingApp.returnTo = { url: homepageUrl, label: name };
+  else if (redirectUri.startsWith('https:') && isRegistered(app, redirectUri)) {
+    const { href: url, host: label } = new URL('/', redirectUri);
+    context.requestingApp.returnTo = { url, label };
+  }
+}
+
 /** A page of an authorization request: the two steps of the sign-in, and the consent. */
 export function authorizationPage(
   request: Request,
@@ -140,7 +156,7 @@ export function authorizationPage(
 }
 
 function toPending(
-  { id, redirectUri, scope, state, codeChallenge, userId, promptRequiringSignIn }: Authorization,
+  { id, redirectUri, scope, state, codeChallenge, userId, prompt }: Authorization,
   app: RegisteredApp,
   token: string,
 ): PendingAuthorization {
@@ -152,7 +168,7 @@ function toPending(
     state,
     codeChallenge,
     userId,
-    requiresSignIn: promptRequiringSignIn !== null,
+    prompt,
     binding: { transaction: id, token },
   };
 }

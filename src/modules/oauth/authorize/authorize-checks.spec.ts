@@ -19,6 +19,12 @@ const APP: RegisteredApp = {
   enabled: true,
   postsHidden: false,
   requiresPkce: false,
+  publisher: null,
+  homepageUrl: null,
+  privacyUrl: null,
+  termsUrl: null,
+  isVerified: false,
+  logoHash: null,
   createdAt: new Date('2026-11-21T09:30:00.000Z'),
 };
 const PKCE_APP: RegisteredApp = { ...APP, requiresPkce: true };
@@ -59,6 +65,17 @@ function rejectionOf(query: string, app: RegisteredApp | null = APP): object | u
   }
 }
 
+/** The error description in the redirect to the app. */
+function descriptionOf(query: string, app: RegisteredApp | null = APP): string {
+  try {
+    check(query, app);
+  } catch (rejection) {
+    if (rejection instanceof AuthorizationError) return rejection.error.message;
+    throw rejection;
+  }
+  throw new Error('The request is valid.');
+}
+
 /** An error page, without a redirect. */
 function page(code: string): object {
   return { status: 400, page: code };
@@ -77,7 +94,7 @@ describe('Authorization request: client and redirect URI', () => {
       scopes: ['profile.read', 'posts.read'],
       state: VALID.state,
       codeChallenge: null,
-      promptRequiringSignIn: null,
+      prompt: null,
     });
   });
 
@@ -234,6 +251,16 @@ describe('Authorization request: scope', () => {
     expect(rejectionOf(queryOf({ scope }))).toEqual(redirect('invalid_scope'));
   });
 
+  it.each([undefined, 'profile.read,posts.read', 'openid'])(
+    'O12 O13 says that scopes are separated by spaces, and lists those of the app: %j',
+    (scope) => {
+      const app: RegisteredApp = { ...APP, scopes: ['profile.read', 'posts.read'] };
+      expect(descriptionOf(queryOf({ scope }), app)).toMatch(
+        /separated by spaces.*profile\.read posts\.read|profile\.read posts\.read.*separated by spaces/,
+      );
+    },
+  );
+
   it('O14 removes repeated scopes and lists them in the fixed order', () => {
     const { scopes } = check(queryOf({ scope: 'posts.read posts.read profile.read' }));
     expect(scopes).toEqual(['profile.read', 'posts.read']);
@@ -241,6 +268,14 @@ describe('Authorization request: scope', () => {
 });
 
 describe('Authorization request: state', () => {
+  it('says why a state is required and how libraries send it', () => {
+    const description = descriptionOf(queryOf({ state: undefined }));
+    expect(description).toMatch(/^state is required: it proves to your app that/);
+    for (const library of ['openid-client', 'passport-oauth2', 'MCP SDK'])
+      expect(description).toContain(library);
+    expect(description).toMatch(/^[\x20-\x21\x23-\x5b\x5d-\x7e]+$/);
+  });
+
   it.each([
     ['a space', 'a b'],
     ['a plus', 'a+b'],
@@ -330,13 +365,13 @@ describe('Authorization request: PKCE', () => {
 
 describe('Authorization request: prompt', () => {
   it.each([
-    ['consent', null],
+    ['consent', 'consent'],
     ['login', 'login'],
     ['select_account', 'select_account'],
     ['login consent', 'login'],
     ['consent  select_account', 'select_account'],
-  ])('O41 accepts the prompt "%s"', (prompt, promptRequiringSignIn) => {
-    expect(check(queryOf({ prompt })).promptRequiringSignIn).toBe(promptRequiringSignIn);
+  ])('O41 accepts the prompt "%s"', (prompt, stored) => {
+    expect(check(queryOf({ prompt })).prompt).toBe(stored);
   });
 
   it('O41 rejects prompt=none, because the user always decides', () => {

@@ -33,8 +33,7 @@ export interface AuthorizationRequest {
   scopes: readonly Scope[];
   state: string;
   codeChallenge: string | null;
-  /** The `prompt` that requires a new sign-in despite a session. */
-  promptRequiringSignIn: Authorization['promptRequiringSignIn'];
+  prompt: Authorization['prompt'];
 }
 
 /** Throws a PageError. */
@@ -66,7 +65,7 @@ export function checkAuthorizationRequest(unchecked: UncheckedRequest): Authoriz
     scopes: canonicalScopes(splitScope(parameters.require('scope'))),
     state: parameters.require('state'),
     codeChallenge: parameters.get('code_challenge') ?? null,
-    promptRequiringSignIn: SIGN_IN_PROMPTS.find((prompt) => prompts.includes(prompt)) ?? null,
+    prompt: DEMANDING_PROMPTS.find((prompt) => prompts.includes(prompt)) ?? null,
   };
 }
 
@@ -134,19 +133,27 @@ const checkExtensions: RedirectedCheck = ({ parameters }) => {
     if (parameters.get(name) !== undefined) throw new RequestNotSupported(name);
 };
 
-/** `state` is present (product requirements, section 4.1). */
+/** `state` is present (product requirements, section 4.1). These libraries do not send it by default. */
 const checkState: RedirectedCheck = ({ parameters }) => {
-  parameters.require('state');
+  if (parameters.get('state') === undefined)
+    throw new InvalidRequest(
+      'state is required: it proves to your app that the response belongs to its own request. ' +
+        'openid-client sends the state given to buildAuthorizationUrl, passport-oauth2 with the option state: true, ' +
+        'and the MCP SDK if your OAuthClientProvider has the method state.',
+    );
 };
 
 /** `scope` is present and contains only scopes that the app is registered for (RFC 6749 §3.3). */
 const checkScope: RedirectedCheck = ({ app, parameters }) => {
   const requested = splitScope(parameters.get('scope') ?? '');
-  if (requested.length === 0) throw new InvalidScope('scope is required.');
+  if (requested.length === 0)
+    throw new InvalidScope(
+      `scope is required: one or more of ${app.scopes.join(' ')}, separated by spaces.`,
+    );
   const allowed: readonly string[] = app.scopes;
   if (!requested.every((scope) => allowed.includes(scope)))
     throw new InvalidScope(
-      `scope must contain only scopes that the app is registered for: ${allowed.join(' ')}.`,
+      `scope must contain only scopes that the app is registered for, separated by spaces: ${allowed.join(' ')}.`,
     );
 };
 
@@ -169,7 +176,13 @@ const checkPkce: RedirectedCheck = ({ app, parameters }) => {
 
 /** The known values of `prompt` (OpenID Connect Core §3.1.2.1, by analogy). */
 export const PROMPTS: readonly string[] = ['none', 'login', 'consent', 'select_account'];
-const SIGN_IN_PROMPTS = ['login', 'select_account'] as const;
+/** The one that demands the most comes first. */
+const DEMANDING_PROMPTS = ['login', 'select_account', 'consent'] as const;
+
+/** Whether the app requires a new sign-in despite a session. */
+export function requiresSignIn({ prompt }: Pick<AuthorizationRequest, 'prompt'>): boolean {
+  return prompt === 'login' || prompt === 'select_account';
+}
 
 /** `prompt` has only known values. Rejects `none`, because the user always decides. */
 const checkPrompt: RedirectedCheck = ({ parameters }) => {

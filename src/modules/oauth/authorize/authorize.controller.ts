@@ -13,8 +13,12 @@ import { malformedLink, notDirectlyAccessible } from '../protocol/page-error.js'
 import { isWellEncoded, Parameters } from '../protocol/parameters.js';
 import { LimitCalls } from '../rate-limit/call-limits.js';
 import { SignInService } from '../sign-in/sign-in.service.js';
-import { AuthorizationsService } from './authorizations.service.js';
-import { type AuthorizationRequest, checkAuthorizationRequest } from './authorize-checks.js';
+import { AuthorizationsService, nameOnErrorPages } from './authorizations.service.js';
+import {
+  type AuthorizationRequest,
+  checkAuthorizationRequest,
+  requiresSignIn,
+} from './authorize-checks.js';
 import { ApiAuthorize } from './authorize.openapi.js';
 import { ConsentService } from './consent.service.js';
 
@@ -48,6 +52,7 @@ export class AuthorizeController {
     if (!isWellEncoded(request.url)) throw malformedLink();
     const parameters = new Parameters(query);
     const app = await this.apps.find(parameters.get('client_id') ?? '');
+    if (app?.enabled) nameOnErrorPages(request, app, parameters.get('redirect_uri'));
     const sessionUser = await this.signIn.current(request);
     let valid: AuthorizationRequest;
     try {
@@ -58,11 +63,11 @@ export class AuthorizeController {
       return;
     }
     const browserHash = this.cookies.ensureBrowser(request, response);
-    const signedInUser = valid.promptRequiringSignIn === null ? sessionUser : null;
+    const signedInUser = requiresSignIn(valid) ? null : sessionUser;
     const isStored = request.method !== 'HEAD';
     const userId = signedInUser?.id ?? null;
     const pending = await this.authorizations.start(valid, { browserHash, userId, isStored });
-    if (signedInUser) await this.consent.showPage(response, pending, signedInUser);
+    if (signedInUser) await this.consent.showPage(request, response, pending, signedInUser);
     else this.pages.sendPhonePage(response, pending);
   }
 

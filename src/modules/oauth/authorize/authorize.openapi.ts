@@ -70,8 +70,9 @@ export function ApiAuthorize(): MethodDecorator {
     optional(
       'prompt',
       'Required steps, space-separated (OpenID Connect Core §3.1.2.1, by analogy): `login` (sign in again), ' +
-        '`select_account` (sign in with another account) or `consent` (always required). `none` (no page) is not supported: an ' +
-        'otherwise valid request returns `interaction_required`.',
+        '`select_account` (sign in with another account) or `consent`. With each of them, the user decides about each scope, although ' +
+        'the app already has all of them. `none` (no page) is not supported: an otherwise valid request returns ' +
+        '`interaction_required`.',
       {
         type: 'string',
         pattern: `^ *((none|(${COMBINABLE_PROMPTS})( +(${COMBINABLE_PROMPTS}))*) *)?$`,
@@ -86,7 +87,7 @@ export function ApiAuthorize(): MethodDecorator {
     ),
     page(
       200,
-      'The consent page if the user is signed in and `prompt` does not require a new sign-in; otherwise the sign-in page.',
+      'A page on which the user decides, if the user is signed in and `prompt` does not require a new sign-in; otherwise the sign-in page.',
     ),
     ApiResponse({
       status: 303,

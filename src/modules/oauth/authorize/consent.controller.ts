@@ -14,7 +14,7 @@ import { InvalidForm, malformedForm } from '../protocol/page-error.js';
 import { Parameters } from '../protocol/parameters.js';
 import { SignInService } from '../sign-in/sign-in.service.js';
 import { authorizationPage, AuthorizationsService } from './authorizations.service.js';
-import { ConsentService } from './consent.service.js';
+import { CHANGE, ConsentService } from './consent.service.js';
 
 /** Asks the signed-in user for consent and redirects to the app. */
 @BrowserPages()
@@ -36,8 +36,10 @@ export class ConsentController {
   ): Promise<void> {
     const { pending } = await this.authorizations.openPage(request, response, id);
     const user = await this.signIn.current(request);
-    if (user && user.id === pending.userId) await this.consent.showPage(response, pending, user);
-    else sendRedirect(response, authorizationPage(request, id, 'phone').url);
+    if (!user || user.id !== pending.userId)
+      return sendRedirect(response, authorizationPage(request, id, 'phone').url);
+    const isChange = request.query[CHANGE] !== undefined;
+    await this.consent.showPage(request, response, pending, user, { isChange });
   }
 
   /** Ignores scopes that the app did not request. Approving without any scope denies access. */

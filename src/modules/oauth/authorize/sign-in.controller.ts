@@ -6,6 +6,7 @@ import { PageStates } from '../browser/page-state.js';
 import { NavigationGuard } from '../protocol/fetch-metadata.guard.js';
 import { SignInFlowService, type SignInFlow, type SignInStep } from '../sign-in/sign-in-flow.js';
 import { SignInService } from '../sign-in/sign-in.service.js';
+import { requiresSignIn } from './authorize-checks.js';
 import {
   authorizationPage,
   AuthorizationsService,
@@ -95,13 +96,13 @@ export class SignInController {
    * phone number in another tab, unless the app requires a new sign-in, and stores its user.
    */
   private async findSignedInUser(
-    { id, userId, requiresSignIn }: PendingAuthorization,
+    { id, userId, prompt }: PendingAuthorization,
     request: Request,
     phone: string | undefined,
   ): Promise<SignInUser | null> {
     const user = await this.signIn.current(request);
     if (user === null || user.id === userId) return user;
-    if (userId !== null || requiresSignIn || user.phone !== phone) return null;
+    if (userId !== null || requiresSignIn({ prompt }) || user.phone !== phone) return null;
     await this.authorizations.assignUser(id, user.id);
     return user;
   }

@@ -1,21 +1,37 @@
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { maskPhone } from '../../users/phone-number.js';
+import { callingCodes, formatPhone, maskPhone } from '../../users/phone-number.js';
+import type { Scope } from '../../../platform/access/scopes.js';
 import type { SignInUser } from '../../users/users.repository.js';
 import { AppConfig } from '../../../platform/config/app-config.js';
+import type { Catalogue } from '../../../pages/translations/en.js';
 import { CATALOGUES, type TextSelector } from '../../../pages/translations/translations.js';
-import type { Language } from '../../../pages/language.js';
+import { acceptedCountry, sortedByName, type Language } from '../../../pages/language.js';
+import type { Text } from '../../../pages/translations/markup.js';
 import { pageHeaders } from '../../../pages/page-headers.js';
 import { PageRenderer } from '../../../pages/page-renderer.js';
 import type {
+  AppView,
+  CodeView,
   ConnectedAppView,
   ConsentView,
+  CountryChoice,
   FormBinding,
+  RepeatedConsentView,
   SessionBinding,
+  UserView,
 } from '../../../pages/views.js';
 import { errorRedirect, type AuthorizationError } from '../protocol/authorization-response.js';
+import { logoPath } from '../protocol/logo-path.js';
 import { invalidAuthorizationRequest, type PageError } from '../protocol/page-error.js';
 import { AUTHORIZE_PATH, languageOf, requestedLanguage } from '../protocol/page-language.js';
+
+declare module '../../../platform/request-context.js' {
+  interface RequestContext {
+    /** The app whose authorization request an error page is about, with a safe URL to return to, if there is one. */
+    requestingApp?: { name: string; returnTo?: { url: string; label: string } };
+  }
+}
 
 export const ACCOUNT_PATH = '/account';
 export const APPS_PATH = `${ACCOUNT_PATH}/apps`;
@@ -28,18 +44,38 @@ export interface Feedback {
   retryAfterSeconds?: number;
 }
 
+/** The registration of an app, as far as pages show it. */
+export interface ShownApp {
+  clientId: string;
+  name: string;
+  publisher: string | null;
+  isVerified: boolean;
+  logoHash: string | null;
+  homepageUrl: string | null;
+  privacyUrl: string | null;
+  termsUrl: string | null;
+}
+
 /** The forms of a sign-in to an app or to the account pages. */
 export interface SignInForm {
   binding: FormBinding;
-  app?: { name: string };
+  app?: ShownApp;
   /** Prefix of the form actions. Default: `/oauth/authorize`. */
   path?: string;
 }
 
 interface ConsentRequest {
-  app: { name: string };
+  app: ShownApp;
   binding: FormBinding;
   redirectUri: string;
+}
+
+/** An app with access to the account of the user. */
+export interface ConnectedApp extends Omit<ShownApp, 'homepageUrl' | 'privacyUrl' | 'termsUrl'> {
+  scopes: readonly Scope[];
+  /** Time of the first grant. */
+  grantedAt: Date;
+  lastUsedAt: Date | null;
 }
 
 /** The signed-in user of the account pages, with the fields that bind forms to the session. */
@@ -50,9 +86,13 @@ export interface AccountSession {
 
 /** How the user continues from an error page. */
 interface Recovery {
-  startAgain: TextSelector;
-  footer: TextSelector;
-  link?: { href: string; text: TextSelector };
+  startAgain: (texts: Catalogue) => string;
+  footer: (texts: Catalogue) => string;
+  link?: { href: string; text: (texts: Catalogue) => string };
+  /** Of the page of error codes. Default: that of the error page. */
+  anchor?: string;
+  /** In English, for the developers of the app. */
+  description?: string;
 }
 
 const BACK_TO_APP: Recovery = {
@@ -65,69 +105,89 @@ const BACK_TO_ACCOUNT: Recovery = {
   link: { href: APPS_PATH, text: ({ apps }) => apps.title },
 };
 
-type Render = (language: Language, texts: { error?: string; notice?: string }) => string;
+type Render = (language: Language, texts: { error?: Text; notice?: Text }) => string;
+
+interface Sending extends Feedback {
+  isConsentPage?: boolean;
+  runsScript?: boolean;
+  pictureUrl?: string | null;
+}
 
 /** Sends the pages of sign-in, consent and connected apps, and the error pages. */
 @Injectable()
 export class OAuthPages {
+  /** By language. Names and sorting take milliseconds. */
+  private readonly countries = new Map<Language, readonly CountryChoice[]>();
+
   constructor(
     private readonly renderer: PageRenderer,
     private readonly config: AppConfig,
   ) {}
 
+  /** @param feedback.phone as the user typed it; `country` as the user selected it */
   sendPhonePage(
     response: Response,
     form: SignInForm,
-    feedback: Feedback & { phone?: string } = {},
+    feedback: Feedback & { phone?: string; country?: string } = {},
   ): void {
-    const view = { ...signInView(response, form), phone: feedback.phone };
-    this.send(response, feedback, (language, texts) =>
-      this.renderer.phone({ ...view, ...texts }, language),
-    );
+    const { phone } = feedback;
+    const view = { ...signInView(response, form), phone };
+    this.send(response, feedback, (language, texts) => {
+      const countries = this.countriesIn(language);
+      const country = this.countryFor(response.req, countries, feedback.country);
+      return this.renderer.phone({ ...view, ...texts, countries, country }, language);
+    });
   }
 
-  /** @param code.phonePageUrl where the user can enter another number */
   sendOneTimePasswordPage(
     response: Response,
     form: SignInForm,
-    code: { phone: string; phonePageUrl: string },
+    code: Pick<CodeView, 'phone' | 'phonePageUrl' | 'isOpen' | 'resendAfterSeconds'>,
     feedback: Feedback = {},
   ): void {
-    const view = { ...signInView(response, form), ...code };
-    this.send(response, feedback, (language, texts) =>
+    const formattedPhone = formatPhone(code.phone);
+    const view = { ...signInView(response, form), ...code, formattedPhone };
+    this.send(response, { ...feedback, runsScript: true }, (language, texts) =>
       this.renderer.code({ ...view, ...texts }, language),
     );
   }
 
   sendConsentPage(
     response: Response,
-    { app, binding, redirectUri }: ConsentRequest,
+    request: ConsentRequest,
     choice: Pick<ConsentView, 'scopes' | 'hasEarlierGrant'>,
     user: SignInUser,
   ): void {
     const view = {
-      ...binding,
-      uiLocale: requestedLanguage(response.req),
-      appName: app.name,
-      redirectHost: returnsTo(redirectUri, app.name),
-      user: { id: user.id, ...maskedUser(user) },
+      ...consentFormView(response, request, user),
       ...choice,
       lifetimes: this.config.lifetimes,
       appsUrl: `${this.config.publicUrl}${APPS_PATH}`,
     };
-    this.send(response, { isConsentPage: true }, (language) =>
-      this.renderer.consent(view, language),
-    );
+    const sending = { isConsentPage: true, runsScript: true, pictureUrl: user.photoUrl };
+    this.send(response, sending, (language) => this.renderer.consent(view, language));
+  }
+
+  /** @param choice.consentPageUrl where the user can allow less */
+  sendRepeatedConsentPage(
+    response: Response,
+    request: ConsentRequest,
+    choice: Pick<RepeatedConsentView, 'scopes' | 'consentPageUrl'>,
+    user: SignInUser,
+  ): void {
+    const view = { ...consentFormView(response, request, user), ...choice };
+    const sending = { isConsentPage: true, runsScript: true, pictureUrl: user.photoUrl };
+    this.send(response, sending, (language) => this.renderer.repeatedConsent(view, language));
   }
 
   sendConnectedAppsPage(
     response: Response,
     { user, binding }: AccountSession,
-    apps: readonly ConnectedAppView[],
+    apps: readonly ConnectedApp[],
     feedback: Feedback = {},
   ): void {
-    const view = { ...binding, user: maskedUser(user), apps };
-    this.send(response, feedback, (language, texts) =>
+    const view = { ...binding, user: userView(user), apps: apps.map(connectedAppView) };
+    this.send(response, { ...feedback, pictureUrl: user.photoUrl }, (language, texts) =>
       this.renderer.connectedApps({ ...view, ...texts }, language),
     );
   }
@@ -135,17 +195,23 @@ export class OAuthPages {
   sendConnectedAppPage(
     response: Response,
     { user, binding }: AccountSession,
-    app: ConnectedAppView,
+    app: ConnectedApp,
   ): void {
-    const view = { ...binding, user: maskedUser(user), app };
-    this.send(response, {}, (language) => this.renderer.connectedApp(view, language));
+    const view = { ...binding, user: userView(user), app: connectedAppView(app) };
+    this.send(response, { pictureUrl: user.photoUrl }, (language) =>
+      this.renderer.connectedApp(view, language),
+    );
   }
 
   sendErrorPage(
     response: Response,
-    { status, selectText, retryAfterSeconds }: PageError,
-    { startAgain, footer, link }: Recovery = recoveryFrom(response.req),
+    { status, code, selectText, retryAfterSeconds, ...failed }: PageError,
+    { startAgain, footer, link, anchor = `page-${code}`, description }: Recovery = recoveryFrom(
+      response.req,
+    ),
   ): void {
+    const { requestingApp, requestId: ownId } = response.req.context;
+    const { requestId = ownId } = failed;
     this.send(response, { status, retryAfterSeconds }, (language) => {
       const catalogue = CATALOGUES[language];
       const errors = catalogue.errors(startAgain(catalogue));
@@ -154,6 +220,8 @@ export class OAuthPages {
         error: true,
         footer: footer(catalogue),
         link: link && { href: link.href, text: link.text(catalogue) },
+        appName: requestingApp?.name,
+        details: { code, description, requestId, documentationUrl: `/docs/errors#${anchor}` },
       };
       return this.renderer.message(view, language);
     });
@@ -168,21 +236,41 @@ export class OAuthPages {
     const href = errorRedirect(thrown, this.config.publicUrl);
     this.sendErrorPage(response, invalidAuthorizationRequest(appName, thrown.error), {
       ...BACK_TO_APP,
+      anchor: `oauth-${thrown.error.code}`,
+      description: thrown.error.message,
       link: { href, text: ({ recovery }) => recovery.returnTo(appName) },
     });
     response.req.context.errorCode = thrown.error.code;
   }
 
-  private send(
-    response: Response,
-    feedback: Feedback & { isConsentPage?: boolean },
-    render: Render,
-  ): void {
-    const { status = 200, error, notice, retryAfterSeconds, isConsentPage } = feedback;
+  private countriesIn(language: Language): readonly CountryChoice[] {
+    let countries = this.countries.get(language);
+    if (!countries) {
+      const named = callingCodes(this.config.otp.countries);
+      countries = sortedByName(named, language);
+      this.countries.set(language, countries);
+    }
+    return countries;
+  }
+
+  /** The country to select: the given one, the configured one, the one of the browser, or the only one. */
+  private countryFor(
+    request: Request,
+    countries: readonly CountryChoice[],
+    given?: string,
+  ): string | undefined {
+    const listed = (code?: string): boolean => countries.some((country) => country.code === code);
+    const candidates = [given, this.config.otp.defaultCountry, acceptedCountry(request)];
+    return candidates.find(listed) ?? (countries.length === 1 ? countries[0]?.code : undefined);
+  }
+
+  private send(response: Response, sending: Sending, render: Render): void {
+    const { status = 200, error, notice, retryAfterSeconds, ...page } = sending;
     const language = languageOf(response.req);
     const catalogue = CATALOGUES[language];
     const { secure } = this.config;
-    response.status(status).set(pageHeaders({ secure, language, isConsentPage }));
+    const pictureUrl = page.pictureUrl ?? undefined;
+    response.status(status).set(pageHeaders({ ...page, secure, language, pictureUrl }));
     response.vary('Accept-Language');
     if (retryAfterSeconds !== undefined) response.set('Retry-After', String(retryAfterSeconds));
     response.send(render(language, { error: error?.(catalogue), notice: notice?.(catalogue) }));
@@ -190,7 +278,39 @@ export class OAuthPages {
 }
 
 function signInView(response: Response, { binding, app, path = AUTHORIZE_PATH }: SignInForm) {
-  return { ...binding, uiLocale: requestedLanguage(response.req), path, appName: app?.name };
+  const uiLocale = requestedLanguage(response.req);
+  return { ...binding, uiLocale, path, app: app && appView(app) };
+}
+
+function consentFormView(
+  response: Response,
+  { app, binding, redirectUri }: ConsentRequest,
+  user: SignInUser,
+) {
+  const { homepageUrl, privacyUrl, termsUrl } = app;
+  return {
+    ...binding,
+    uiLocale: requestedLanguage(response.req),
+    app: { ...appView(app), homepageUrl, privacyUrl, termsUrl },
+    redirectHost: returnsTo(redirectUri, app.name),
+    user: { id: user.id, ...userView(user) },
+  };
+}
+
+function appView({
+  clientId,
+  name,
+  publisher,
+  isVerified,
+  logoHash,
+}: Omit<ShownApp, 'homepageUrl' | 'privacyUrl' | 'termsUrl'>): AppView {
+  const path = logoHash === null ? null : logoPath(clientId, logoHash);
+  return { name, publisher, isVerified, logoPath: path };
+}
+
+function connectedAppView(app: ConnectedApp): ConnectedAppView {
+  const { clientId, scopes, grantedAt, lastUsedAt } = app;
+  return { ...appView(app), clientId, scopes, grantedAt, lastUsedAt };
 }
 
 /** The host to which the browser returns. A private-use scheme opens the app itself. */
@@ -200,10 +320,14 @@ function returnsTo(redirectUri: string, appName: string): string {
 }
 
 /** Masks the phone, because other people may see the screen. */
-function maskedUser({ name, phone }: SignInUser): { name: string; maskedPhone: string } {
-  return { name, maskedPhone: maskPhone(phone) };
+function userView({ name, phone, photoUrl }: SignInUser): UserView {
+  return { name, maskedPhone: maskPhone(phone), photoUrl };
 }
 
-function recoveryFrom({ path }: Request): Recovery {
-  return /^\/account\b/i.test(path) ? BACK_TO_ACCOUNT : BACK_TO_APP;
+function recoveryFrom({ path, context }: Request): Recovery {
+  if (/^\/account\b/i.test(path)) return BACK_TO_ACCOUNT;
+  const { returnTo } = context.requestingApp ?? {};
+  if (!returnTo) return BACK_TO_APP;
+  const text = ({ recovery }: Catalogue): string => recovery.returnTo(returnTo.label);
+  return { ...BACK_TO_APP, link: { href: returnTo.url, text } };
 }

@@ -44,7 +44,7 @@ export class PageErrorFilter implements ExceptionFilter {
       sendRedirect(response, errorRedirect(thrown, this.config.publicUrl));
       return;
     }
-    const error = await this.recordFailedAttempt(request, this.toPageError(thrown, request));
+    const error = await this.recordFailedAttempt(request, this.toPageError(thrown));
     request.context.errorCode = error.code;
     const { resultPage, requestId } = request.context;
     if (resultPage === undefined) return this.pages.sendErrorPage(response, error);
@@ -60,18 +60,16 @@ export class PageErrorFilter implements ExceptionFilter {
       await this.attempts.record(request, 'decision');
       return error;
     } catch (thrown) {
-      return this.toPageError(thrown, request);
+      return this.toPageError(thrown);
     }
   }
 
-  private toPageError(thrown: unknown, request: Request): PageError {
+  private toPageError(thrown: unknown): PageError {
     if (thrown instanceof PageError) return thrown;
     if (thrown instanceof TooManyAttempts) return tooManyAttempts(thrown.retryAfterSeconds);
     if (thrown instanceof InvalidRequest) return malformedForm();
     if (thrown instanceof ServiceUnavailable) return unavailable(thrown.retryAfterSeconds);
-    const error = isDatabaseUnavailable(thrown)
-      ? unavailable()
-      : internalError(request.context.requestId);
+    const error = isDatabaseUnavailable(thrown) ? unavailable() : internalError();
     this.logger.error(error.code, (thrown as Error)?.stack);
     return error;
   }

@@ -27,6 +27,8 @@ declare module '../../../platform/request-context.js' {
 export interface PageState {
   /** As typed for the phone page, E.164 for the page of the one-time password. */
   phone?: string;
+  /** The selected country of the phone (ISO 3166-1 alpha-2). */
+  country?: string;
   message?: Message;
   /** The code of a `PageError`. */
   error?: string;
@@ -34,7 +36,7 @@ export interface PageState {
   seconds?: number;
   /** With `error`. */
   requestId?: string;
-  /** With `removed`: the number of apps, or the only one. */
+  /** With `disconnected`: the number of apps, or the only one. */
   count?: number;
   clientId?: string;
 }
@@ -47,6 +49,10 @@ interface Shown {
 }
 
 type MessageValues = Pick<PageState, 'seconds' | 'count'> & {
+  /** Guesses at the one-time password of the page. */
+  attemptsLeft?: number;
+  /** Whether there are none left because too many were wrong. */
+  isUsedUp?: boolean;
   /** The name of the app with `clientId`. */
   appName?: string;
 };
@@ -55,31 +61,34 @@ type MessageValues = Pick<PageState, 'seconds' | 'count'> & {
 const MESSAGES = {
   invalid_phone: () => ({ status: 400, error: ({ phone }) => phone.invalid }),
   unsupported_country: () => ({ status: 400, error: ({ phone }) => phone.unsupportedCountry }),
-  invalid_code: () => ({ status: 400, error: ({ code }) => code.invalid }),
-  wrong_code: () => ({ status: 400, error: ({ code }) => code.wrong }),
+  invalid_code: ({ attemptsLeft = 0 }) => ({
+    status: 400,
+    error: ({ code }) => (attemptsLeft > 0 ? code.invalid : code.expired),
+  }),
+  wrong_code: ({ attemptsLeft = 0, isUsedUp = false }) => ({
+    status: 400,
+    error: ({ code }) => {
+      if (attemptsLeft > 0) return code.wrong(attemptsLeft);
+      return isUsedUp ? code.lastWrong : code.expired;
+    },
+  }),
   expired_code: () => ({ status: 400, error: ({ code }) => code.expired }),
   sent_again: () => ({ status: 200, notice: ({ code }) => code.sentAgain }),
-  wait: ({ seconds = 0 }) => ({ status: 429, error: ({ code }) => code.wait(seconds) }),
   wait_too_long: ({ seconds = 0 }) => ({
     status: 429,
-    error: ({ code }) => `${code.wait(seconds)} ${code.pageExpiresFirst}`,
+    error: ({ code }) => code.waitTooLong(seconds),
   }),
-  /** The user asked for a new one-time password too early. */
-  last_code_works: ({ seconds = 0 }) => ({
-    status: 429,
-    notice: ({ code }) => `${code.wait(seconds)} ${code.lastCodeWorks}`,
-  }),
-  /** The user started again and continues with the one-time password of before. */
-  earlier_code_works: ({ seconds = 0 }) => ({
-    status: 200,
-    notice: ({ code }) => `${code.lastCodeWorks} ${code.wait(seconds)}`,
-  }),
-  no_app_selected: () => ({ status: 400, error: ({ apps }) => apps.noneSelected }),
-  already_removed: () => ({ status: 200, notice: ({ apps }) => apps.alreadyRemoved }),
-  removed: ({ count = 0, appName }) => ({
+  /** The user asked for a new one-time password too early. The page says when it will be possible. */
+  too_early: () => ({ status: 429, error: ({ code }) => code.tooEarly }),
+  last_code_works: () => ({ status: 429, notice: ({ code }) => code.lastCodeWorks }),
+  /** The user started again too early, and continues with the one-time password of before, if it is valid. */
+  earlier_code_works: () => ({ status: 200, notice: ({ code }) => code.lastCodeWorks }),
+  no_earlier_code: () => ({ status: 429 }),
+  already_disconnected: () => ({ status: 200, notice: ({ apps }) => apps.alreadyDisconnected }),
+  disconnected: ({ count = 0, appName }) => ({
     status: 200,
     notice: ({ apps }) =>
-      appName === undefined ? apps.removedSeveral(count) : apps.removed(appName),
+      appName === undefined ? apps.disconnectedSeveral(count) : apps.disconnected(appName),
   }),
 } satisfies Record<string, (values: MessageValues) => Shown>;
 
@@ -112,7 +121,7 @@ export class PageStates {
     const state = parseState(this.cookies.pageState(request));
     const { message, error, ...rest } = state;
     if (message !== undefined || error !== undefined)
-      this.save(response, statePath, { phone: rest.phone });
+      this.save(response, statePath, { phone: rest.phone, country: rest.country });
     const pageError = toPageError(state);
     if (pageError) throw pageError;
     return state;
@@ -137,6 +146,7 @@ function parseState(cookie = ''): PageState {
   const message = text('message');
   return {
     phone: text('phone'),
+    country: text('country'),
     message: message !== undefined && isMessage(message) ? message : undefined,
     error: text('error'),
     seconds: number('seconds'),
@@ -152,5 +162,8 @@ function isMessage(name: string): name is Message {
 
 function toPageError({ error, seconds, requestId }: PageState): PageError | undefined {
   if (error === undefined) return undefined;
-  return restoredError(error, { seconds, requestId: isId('req', requestId) ? requestId : '' });
+  return restoredError(error, {
+    seconds,
+    requestId: isId('req', requestId) ? requestId : undefined,
+  });
 }

@@ -1,4 +1,4 @@
-import { appNameKey, validAppName } from './app-name.js';
+import { appNameKey, validAppName, validPublisher } from './app-name.js';
 
 describe('validAppName', () => {
   it.each([
@@ -10,16 +10,23 @@ describe('validAppName', () => {
     'Garden 🌻',
     'ß',
     "'><b>",
+    '🌻'.repeat(60),
   ])('O164 accepts "%s", trimmed', (name) => {
     expect(validAppName(name)).toBe(name.trim());
   });
 
-  it.each(['', ' ', '\u3000', 'x'.repeat(201), '🌻'.repeat(201)])(
+  it.each(['', ' ', '\u3000', 'x'.repeat(61), '🌻'.repeat(61)])(
     'O164 rejects the length of "%.9s"',
     (name) => {
-      expect(() => validAppName(name)).toThrow('The name must have 1 to 200 characters.');
+      expect(() => validAppName(name)).toThrow('The name must have 1 to 60 characters.');
     },
   );
+
+  it('O164 rejects such a publisher, and names it in the error', () => {
+    expect(validPublisher(' Garden Share Ltd ')).toBe('Garden Share Ltd');
+    expect(() => validPublisher('x'.repeat(61))).toThrow('The publisher must have 1 to 60');
+    expect(() => validPublisher('Gar\u200bden')).toThrow('The publisher contains U+200B');
+  });
 
   it.each([
     ['a control character', 'Gar\u001b[31mden', 'U+001B'],

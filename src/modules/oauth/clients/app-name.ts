@@ -2,22 +2,31 @@ import unhomoglyph from 'unhomoglyph';
 import { InvalidRequest } from '../../../platform/errors.js';
 import { codePointName, codePoints } from '../../../platform/text.js';
 
-const MAX_NAME_CHARACTERS = 200;
+const MAX_NAME_CHARACTERS = 60;
 /**
  * Control, format, private-use and unassigned characters, lone surrogates, line separators, and letters without a glyph. Names with
  * them could look like other names, or change the text around them.
  */
 const NOT_VISIBLE = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/u;
 
-/** Returns the name of an app, trimmed. @throws InvalidRequest */
+/** Returns the name of an app, trimmed. Names of version 1.0 may be longer. @throws InvalidRequest */
 export function validAppName(name: string): string {
-  const trimmed = name.trim();
+  return visibleText('name', name);
+}
+
+/** Returns the name of a publisher, trimmed. @throws InvalidRequest */
+export function validPublisher(publisher: string): string {
+  return visibleText('publisher', publisher);
+}
+
+function visibleText(what: string, text: string): string {
+  const trimmed = text.trim();
   if (trimmed === '' || codePoints(trimmed) > MAX_NAME_CHARACTERS)
-    throw new InvalidRequest(`The name must have 1 to ${MAX_NAME_CHARACTERS} characters.`);
+    throw new InvalidRequest(`The ${what} must have 1 to ${MAX_NAME_CHARACTERS} characters.`);
   const [hidden] = NOT_VISIBLE.exec(trimmed) ?? [];
   if (hidden !== undefined)
     throw new InvalidRequest(
-      `The name contains ${codePointName(hidden)}, which is invisible or unassigned. Use only visible characters; some emoji contain invisible ones.`,
+      `The ${what} contains ${codePointName(hidden)}, which is invisible or unassigned. Use only visible characters; some emoji contain invisible ones.`,
     );
   return trimmed;
 }

@@ -7,17 +7,21 @@ import { entities, type Transaction } from '../../../platform/database/transacti
 import { NotFound } from '../../../platform/errors.js';
 import { isId } from '../../../platform/ids.js';
 import { corsOrigin } from '../protocol/redirect-uri.js';
+import type { AppIdentity } from './app-identity.js';
 import { App, AppRedirectUri } from './client.entities.js';
 
-interface AppRow extends Omit<App, 'postsHiddenAt' | 'requiresPkce' | 'createdAt'> {
+interface AppRow extends Omit<App, 'postsHiddenAt' | 'requiresPkce' | 'isVerified' | 'createdAt'> {
   postsHiddenAt: Date | string | null;
   requiresPkce: number;
+  isVerified: number;
   createdAt: Date | string;
 }
 
 const FIND_APP = `
   SELECT client_id AS clientId, name, kind, scope, status, requires_pkce AS requiresPkce,
-    posts_hidden_at AS postsHiddenAt, created_at AS createdAt
+    posts_hidden_at AS postsHiddenAt, publisher, homepage_url AS homepageUrl,
+    privacy_url AS privacyUrl, terms_url AS termsUrl, verified AS isVerified,
+    logo_hash AS logoHash, created_at AS createdAt
   FROM apps WHERE`;
 
 @Injectable()
@@ -36,8 +40,13 @@ export class AppsRepository {
       : await this.apps.find(clientId);
     if (!app) return null;
     const postsHiddenAt = app.postsHiddenAt === null ? null : storedTime(app.postsHiddenAt);
-    const requiresPkce = Boolean(app.requiresPkce);
-    return { ...app, postsHiddenAt, requiresPkce, createdAt: storedTime(app.createdAt) };
+    return {
+      ...app,
+      postsHiddenAt,
+      requiresPkce: Boolean(app.requiresPkce),
+      isVerified: Boolean(app.isVerified),
+      createdAt: storedTime(app.createdAt),
+    };
   }
 
   /** @throws NotFound */
@@ -103,7 +112,7 @@ export class AppsRepository {
   async update(
     tx: Transaction,
     clientId: string,
-    fields: Pick<App, 'name' | 'scope' | 'requiresPkce'>,
+    fields: Pick<App, 'name' | 'scope' | 'requiresPkce' | keyof AppIdentity>,
   ): Promise<void> {
     await entities(tx).update(App, { clientId }, fields);
   }

@@ -1,50 +1,31 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
-import {
-  canonicalScopes,
-  formatScope,
-  isScope,
-  parseScope,
-  type Scope,
-  SCOPES,
-  splitScope,
-} from '../../../platform/access/scopes.js';
+import { parseScope, type Scope } from '../../../platform/access/scopes.js';
 import { AuditLog, type Change } from '../../../platform/audit/audit-log.repository.js';
 import { Clock } from '../../../platform/clock.js';
 import { type Transaction, TransactionRunner } from '../../../platform/database/transaction.js';
 import { InvalidRequest } from '../../../platform/errors.js';
 import { isId, newId } from '../../../platform/ids.js';
-import { corsOrigin, redirectUriProblem } from '../protocol/redirect-uri.js';
+import { type ImageType, imageTypeOf } from '../../../platform/logo-file.js';
+import { sha256 } from '../../../platform/secrets.js';
+import { corsOrigin } from '../protocol/redirect-uri.js';
+import {
+  type AppIdentity,
+  changedIdentity,
+  identityOf,
+  type IdentityChanges,
+  NO_IDENTITY,
+  validIdentity,
+} from './app-identity.js';
+import { AppLogosRepository } from './app-logos.repository.js';
 import { appNameKey, validAppName } from './app-name.js';
 import { AppSecretsService } from './app-secrets.service.js';
 import { AppsRepository } from './apps.repository.js';
 import type { App } from './client.entities.js';
-
-function validRedirectUris(uris: readonly string[]): readonly string[] {
-  if (uris.length === 0) throw new InvalidRequest('An app needs at least one redirect URI.');
-  for (const uri of uris) {
-    const problem = redirectUriProblem(uri);
-    if (problem !== undefined) throw new InvalidRequest(`The redirect URI ${uri} ${problem}.`);
-  }
-  if (new Set(uris).size < uris.length)
-    throw new InvalidRequest('The redirect URIs contain a duplicate.');
-  return uris;
-}
-
-/** Returns the scopes in canonical order. */
-function validScope(scope: string): string {
-  const scopes = splitScope(scope);
-  const unknown = scopes.find((value) => !isScope(value));
-  if (unknown !== undefined)
-    throw new InvalidRequest(
-      `There is no scope "${unknown}". The scopes are ${SCOPES.join(', ')}.`,
-    );
-  if (scopes.length === 0) throw new InvalidRequest('An app needs at least one scope.');
-  return formatScope(canonicalScopes(scopes));
-}
+import { validRedirectUris, validScope } from './registration-values.js';
 
 /** An app with its redirect URIs (product requirements, section 1). */
-export interface RegisteredApp {
+export interface RegisteredApp extends AppIdentity {
   clientId: string;
   name: string;
   kind: App['kind'];
@@ -58,7 +39,7 @@ export interface RegisteredApp {
   createdAt: Date;
 }
 
-export interface Registration {
+export interface Registration extends IdentityChanges {
   /** A new id by default. */
   clientId?: string;
   name: string;
@@ -77,6 +58,7 @@ export interface Registration {
 export class AppsService {
   constructor(
     private readonly repository: AppsRepository,
+    private readonly logos: AppLogosRepository,
     private readonly secrets: AppSecretsService,
     private readonly audit: AuditLog,
     private readonly transactions: TransactionRunner,
@@ -87,7 +69,7 @@ export class AppsService {
    * Registers an app.
    * @param also further changes in the same transaction
    * @returns the app and, if it is confidential, its client secret
-   * @throws InvalidRequest when the name, a redirect URI or a scope is invalid, or the name looks like that of another app
+   * @throws InvalidRequest when a value is invalid, or the name looks like that of another app
    */
   async register(
     registration: Registration,
@@ -97,6 +79,7 @@ export class AppsService {
     const name = validAppName(registration.name);
     const redirectUris = validRedirectUris(registration.redirectUris);
     const scope = validScope(registration.scope);
+    const identity = changedIdentity(NO_IDENTITY, validIdentity(registration));
     const createdAt = this.clock.now();
     const { kind, clientId = newId('svc_app', createdAt) } = registration;
     const requiresPkce = kind === 'public' || registration.requiresPkce === true;
@@ -108,12 +91,22 @@ export class AppsService {
       status: 'enabled',
       requiresPkce,
       postsHiddenAt: null,
+      ...identity,
       createdAt,
     };
     return this.transactions.run(async (tx) => {
       await this.repository.insert(tx, app, redirectUris);
+      if (registration.logo) await this.logos.insert(tx, clientId, registration.logo);
       const similar = await this.checkSimilarNames(tx, app, registration);
-      const details = { name, kind, scope, redirectUris, requiresPkce, ...similar };
+      const details = {
+        name,
+        kind,
+        scope,
+        redirectUris,
+        requiresPkce,
+        ...setValues(identity),
+        ...similar,
+      };
       await this.audit.record(tx, 'app.created', clientId, change, details);
       await also(tx, clientId);
       const added =
@@ -131,6 +124,17 @@ export class AppsService {
   async get(clientId: string): Promise<RegisteredApp> {
     const app = await this.repository.require(clientId);
     return toRegisteredApp(app, await this.repository.findRedirectUris(clientId));
+  }
+
+  /** Undefined if this is not the hash of the app's current logo. */
+  async findLogo(
+    clientId: string,
+    hash: string,
+  ): Promise<{ type: ImageType; content: Buffer } | undefined> {
+    const content = await this.logos.find(clientId);
+    if (!content || sha256(content) !== hash) return undefined;
+    const type = imageTypeOf(content);
+    return type && { type, content };
   }
 
   async list(): Promise<RegisteredApp[]> {
@@ -175,9 +179,10 @@ export class AppsService {
 
   /**
    * Replaces the given parts of a registration. Pending authorization requests with a removed redirect URI fail. Scopes that users
-   * granted stay granted. Codes that were issued without PKCE stay valid when the app begins to require it.
-   * @throws NotFound; InvalidRequest when the name, a redirect URI or a scope is invalid, the name looks like that of another app, or
-   * a public app would not require PKCE
+   * granted stay granted. Codes that were issued without PKCE stay valid when the app begins to require it. Another publisher ends
+   * the verification, unless `isVerified` is true.
+   * @throws NotFound; InvalidRequest when a value is invalid, the name looks like that of another app, a public app would not
+   * require PKCE, or a verified app would have no publisher
    */
   async update(
     clientId: string,
@@ -191,6 +196,7 @@ export class AppsService {
       ...(scope !== undefined && { scope: validScope(scope) }),
       ...(requiresPkce !== undefined && { requiresPkce }),
     };
+    const identity = validIdentity(registration);
     return this.transactions.run(async (tx) => {
       await this.repository.lock(tx, clientId);
       const app = await this.repository.require(clientId, tx);
@@ -202,8 +208,9 @@ export class AppsService {
         scope: app.scope,
         requiresPkce: app.kind === 'public' || app.requiresPkce,
         redirectUris: uris as readonly string[],
+        ...identityOf(app),
       };
-      const after = { ...before, ...changes };
+      const after = { ...before, ...changes, ...changedIdentity(identityOf(app), identity) };
       const details = differences(before, after);
       const changed = Object.keys(details).length > 0;
       const { redirectUris: newUris, ...fields } = after;
@@ -214,6 +221,7 @@ export class AppsService {
           'name' in details ? await this.checkSimilarNames(tx, renamed, registration) : {};
         if ('redirectUris' in details)
           await this.repository.replaceRedirectUris(tx, clientId, newUris);
+        if ('logoHash' in details) await this.replaceLogo(tx, clientId, registration);
         await this.audit.record(tx, 'app.updated', clientId, change, {
           ...details,
           ...similar,
@@ -221,6 +229,15 @@ export class AppsService {
       }
       return { app: toRegisteredApp(Object.assign(app, fields), newUris), changed };
     });
+  }
+
+  private async replaceLogo(
+    tx: Transaction,
+    clientId: string,
+    { logo }: Pick<Registration, 'logo'>,
+  ): Promise<void> {
+    await this.logos.delete(tx, clientId);
+    if (logo) await this.logos.insert(tx, clientId, logo);
   }
 
   /**
@@ -246,6 +263,11 @@ export class AppsService {
   }
 }
 
+/** The values that are neither null nor false. */
+function setValues(values: object): object {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => Boolean(value)));
+}
+
 /** The changed properties, each with its old and new value. */
 function differences<T extends object>(before: T, after: T): Record<string, object> {
   const names = Object.keys(before) as (keyof T & string)[];
@@ -264,6 +286,7 @@ function toRegisteredApp(app: App, redirectUris: readonly string[]): RegisteredA
     enabled: status === 'enabled',
     postsHidden: postsHiddenAt !== null,
     requiresPkce: kind === 'public' || requiresPkce,
+    ...identityOf(app),
     createdAt,
   };
 }

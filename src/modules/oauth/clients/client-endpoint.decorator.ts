@@ -16,6 +16,7 @@ import {
   FormTooLarge,
   FormTooSlow,
   InvalidClient,
+  MalformedBasic,
   ServerError,
   TemporarilyUnavailable,
   TooManyAttempts,
@@ -56,8 +57,8 @@ interface ClientOperation {
   /** The form parameters, without the client credentials. */
   form: FormSchemas;
   required: readonly string[];
-  /** The required parameters by grant type. */
-  alternatives?: readonly { grant_type: string; required: readonly string[] }[];
+  /** Lists of parameters of which one must be complete. */
+  alternatives?: readonly (readonly string[])[];
   /** Examples of 400 responses: error code to description. */
   errorExamples: Readonly<Record<string, string>>;
   /** The status of `too_many_attempts`. */
@@ -99,7 +100,7 @@ export function ApiClientEndpoint(operation: ClientOperation): MethodDecorator {
             'Required for confidential apps, unless the request uses HTTP Basic.',
           ),
         },
-        ...(alternatives && { anyOf: alternatives.map(grantForm) }),
+        ...(alternatives && { anyOf: alternatives.map((names) => ({ required: [...names] })) }),
       },
     }),
     ApiResponse({
@@ -116,7 +117,7 @@ export function ApiClientEndpoint(operation: ClientOperation): MethodDecorator {
     errorResponse(
       401,
       '`client_id` is missing, or client authentication failed.',
-      [new InvalidClient({ needsChallenge: true }), new MissingClientId()],
+      [new InvalidClient({ needsChallenge: true }), new MissingClientId(), new MalformedBasic()],
       {
         'WWW-Authenticate': {
           description: 'Present when the request used HTTP Basic.',
@@ -143,22 +144,11 @@ export function ApiClientEndpoint(operation: ClientOperation): MethodDecorator {
   );
 }
 
-function grantForm({
-  grant_type,
-  required,
-}: {
-  grant_type: string;
-  required: readonly string[];
-}): Schema {
-  const parameters = required.map((name) => [name, { type: 'string', minLength: 1 }]);
-  return {
-    properties: {
-      grant_type: { type: 'string', enum: [grant_type] },
-      ...Object.fromEntries(parameters),
-    },
-    required: [...required],
-  };
-}
+/** The names of examples that are not the error code. */
+const EXAMPLE_NAMES: ReadonlyMap<unknown, string> = new Map<unknown, string>([
+  [MissingClientId, 'missing_client_id'],
+  [MalformedBasic, 'malformed_basic'],
+]);
 
 /** An error response with an example of each error. */
 function errorResponse(
@@ -174,7 +164,7 @@ function errorResponse(
     ...(headers && { headers }),
     examples: Object.fromEntries(
       errors.map((error) => [
-        error instanceof MissingClientId ? 'missing_client_id' : error.code,
+        EXAMPLE_NAMES.get(error.constructor) ?? error.code,
         { summary: error.message, value: OAuthErrorResponse.from(error) },
       ]),
     ),

@@ -1,5 +1,6 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import {
+  BYTES,
   FLAG,
   HASH,
   ID,
@@ -37,6 +38,27 @@ export class App {
   /** When an operator hid the public pages of the app's posts. Null if they are shown. */
   @Column(optional(TIME))
   postsHiddenAt: Date | null;
+
+  /** The company or person behind the app. */
+  @Column(optional(text(60)))
+  publisher: string | null;
+
+  @Column(optional(URL_TEXT))
+  homepageUrl: string | null;
+
+  @Column(optional(URL_TEXT))
+  privacyUrl: string | null;
+
+  @Column(optional(URL_TEXT))
+  termsUrl: string | null;
+
+  /** Whether an operator verified the publisher. */
+  @Column({ ...FLAG, name: 'verified' })
+  isVerified: boolean;
+
+  /** The SHA-256 of the logo's bytes. */
+  @Column(optional(HASH))
+  logoHash: string | null;
 
   @Column(TIME)
   createdAt: Date;
@@ -85,4 +107,17 @@ export class AppRedirectUri {
   /** The result of `corsOrigin`. CORS allows this origin if the app is public. Null for private-use schemes. */
   @Column(optional(text(300)))
   origin: string | null;
+}
+
+/** Some bytes of the logo of an app, because a column holds at most 65,535 on MySQL. */
+@Entity('app_logo_parts')
+export class AppLogoPart {
+  @PrimaryColumn(ID)
+  clientId: string;
+
+  @PrimaryColumn({ type: 'smallint' })
+  position: number;
+
+  @Column(BYTES)
+  content: Buffer;
 }

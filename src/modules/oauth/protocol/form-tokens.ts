@@ -54,7 +54,7 @@ export class FormTokens {
 
   /**
    * The sign-in that a submitted form belongs to.
-   * @throws PageError if it has expired or the form is not from this browser
+   * @throws PageError as `signInOfPage`, or if the form is not from this browser
    */
   signInOfForm(request: Request): BoundSignIn {
     const signIn = this.signInOfPage(request, new Parameters(request.body).get('transaction'));
@@ -63,15 +63,19 @@ export class FormTokens {
   }
 
   /**
-   * The sign-in whose page is opened.
-   * @throws PageError if it has expired or the browser has no cookie
+   * The sign-in whose page is opened. Call `checkExpiry` before you show or change anything of it.
+   * @throws PageError if the id is malformed or the browser has no cookie
    */
   signInOfPage(request: Request, signInId: string | undefined): BoundSignIn {
     const browserHash = this.cookies.browserHash(request);
     if (browserHash === undefined) throw noCookies();
-    if (!isId('txn', signInId) || signInExpiresAt(signInId, this.config) <= this.clock.now())
-      throw expiredSignIn();
+    if (!isId('txn', signInId)) throw expiredSignIn();
     return { signInId, browserHash, token: this.ofSignIn(signInId, browserHash) };
+  }
+
+  /** @throws PageError if the sign-in has expired */
+  checkExpiry(signInId: string): void {
+    if (signInExpiresAt(signInId, this.config) <= this.clock.now()) throw expiredSignIn();
   }
 }
 

@@ -87,6 +87,28 @@ export class MissingClientId extends InvalidClient {
   }
 }
 
+/** The `Authorization` header is not HTTP Basic. */
+export class MalformedBasic extends InvalidClient {
+  constructor() {
+    super({
+      needsChallenge: true,
+      description:
+        'The Authorization header is malformed. Send Basic, a space, and the Base64 of client_id:client_secret, or send both in the form.',
+    });
+  }
+}
+
+/** A public app cannot introspect tokens, because it cannot authenticate (RFC 7662 §2.1). */
+export class PublicIntrospection extends InvalidClient {
+  constructor({ needsChallenge }: { needsChallenge: boolean }) {
+    super({
+      needsChallenge,
+      description:
+        'Introspection requires a client secret, which public apps do not have. Read the scope from the token response instead.',
+    });
+  }
+}
+
 /**
  * The code or refresh token is unknown, expired, used, revoked, or was issued to another app. Or `redirect_uri` or `code_verifier`
  * does not match the code.

@@ -1,8 +1,29 @@
 import { CATALOGUES } from '../../../pages/translations/translations.js';
 import type { ErrorText, ErrorTexts } from '../../../pages/translations/en-errors.js';
-import type { OAuthError } from './oauth.errors.js';
+import type { OAuthError, OAuthErrorCode } from './oauth.errors.js';
 
 type Status = 400 | 403 | 404 | 409 | 429 | 500 | 503;
+
+/** In logs and metrics, and in the small print of error pages. */
+export type PageErrorCode =
+  | 'unknown_app'
+  | 'wrong_redirect_uri'
+  | 'removed_redirect_uri'
+  | 'removed_scopes'
+  | 'malformed_link'
+  | 'state_too_long'
+  | 'expired'
+  | 'no_cookies'
+  | 'already_answered'
+  | 'not_a_page'
+  | 'malformed_form'
+  | 'foreign_form'
+  | 'not_connected'
+  | 'signed_out'
+  | 'too_many_attempts'
+  | 'locked_phone'
+  | 'service_unavailable'
+  | 'internal_error';
 
 /** The names of the errors whose text takes no parameters. */
 type FixedText = {
@@ -11,13 +32,15 @@ type FixedText = {
 
 /** An error shown as an HTML page, without a redirect to the app. */
 export class PageError extends Error {
+  /** The request that failed, if the page is shown after a redirect. */
+  requestId?: string;
+
   /**
-   * @param code the error code in logs and metrics
    * @param selectText returns the text of the error from the texts of a language
    */
   constructor(
     readonly status: Status,
-    readonly code: string,
+    readonly code: PageErrorCode | OAuthErrorCode,
     readonly selectText: (errors: ErrorTexts) => ErrorText,
     readonly retryAfterSeconds?: number,
   ) {
@@ -36,7 +59,7 @@ export class InvalidForm extends PageError {
 /** The form token is wrong. It may be a guess, so it counts as a failed attempt. */
 export class InvalidFormToken extends InvalidForm {}
 
-const pageError = (status: Status, code: string, name: FixedText) => (): PageError =>
+const pageError = (status: Status, code: PageErrorCode, name: FixedText) => (): PageError =>
   new PageError(status, code, (errors) => errors[name]);
 
 export const unknownApp = pageError(400, 'unknown_app', 'unknownApp');
@@ -61,8 +84,7 @@ export const lockedPhone = pageError(429, 'locked_phone', 'lockedPhone');
 export const unavailable = (seconds = 5): PageError =>
   new PageError(503, 'service_unavailable', (errors) => errors.unavailable, seconds);
 
-export const internalError = (requestId: string): PageError =>
-  new PageError(500, 'internal_error', (errors) => errors.internalError(requestId));
+export const internalError = pageError(500, 'internal_error', 'internalError');
 
 /**
  * The error that a form reported, for the page after the form. Undefined for the errors that this page finds by itself, such as an
@@ -70,8 +92,14 @@ export const internalError = (requestId: string): PageError =>
  */
 export function restoredError(
   code: string,
-  { seconds, requestId }: { seconds?: number; requestId: string },
+  { seconds, requestId }: { seconds?: number; requestId?: string },
 ): PageError | undefined {
+  const error = errorOfForm(code, seconds);
+  if (error) error.requestId = requestId;
+  return error;
+}
+
+function errorOfForm(code: string, seconds?: number): PageError | undefined {
   switch (code) {
     case 'too_many_attempts':
       return tooManyAttempts(seconds ?? 0);
@@ -80,7 +108,7 @@ export function restoredError(
     case 'service_unavailable':
       return unavailable(seconds);
     case 'internal_error':
-      return internalError(requestId);
+      return internalError();
     case 'malformed_form':
       return malformedForm();
     case 'foreign_form':
@@ -91,7 +119,5 @@ export function restoredError(
 }
 
 /** An invalid authorization request, shown to a user who has not signed in. */
-export const invalidAuthorizationRequest = (
-  appName: string,
-  { code, message }: OAuthError,
-): PageError => new PageError(400, code, (errors) => errors.invalidRequest(appName, code, message));
+export const invalidAuthorizationRequest = (appName: string, { code }: OAuthError): PageError =>
+  new PageError(400, code, (errors) => errors.invalidRequest(appName));

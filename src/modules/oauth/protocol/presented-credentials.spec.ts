@@ -1,5 +1,5 @@
 import type { Request } from 'express';
-import { InvalidClient, InvalidRequest } from './oauth.errors.js';
+import { InvalidRequest, MalformedBasic } from './oauth.errors.js';
 import { Parameters } from './parameters.js';
 import { claimedClientId, presentedCredentials } from './presented-credentials.js';
 
@@ -65,7 +65,7 @@ describe('Client credentials of a request', () => {
     } catch (thrown) {
       error = thrown;
     }
-    expect(error).toBeInstanceOf(InvalidClient);
+    expect(error).toBeInstanceOf(MalformedBasic);
     expect(error).toMatchObject({ needsChallenge: true });
   });
 

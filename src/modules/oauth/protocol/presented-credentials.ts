@@ -1,5 +1,5 @@
 import type { Request } from 'express';
-import { InvalidClient, InvalidRequest } from './oauth.errors.js';
+import { InvalidRequest, MalformedBasic } from './oauth.errors.js';
 import type { Parameters } from './parameters.js';
 
 /** Unverified credentials of a client. */
@@ -16,7 +16,7 @@ const BASIC = /^basic +([A-Za-z0-9+/]+={0,2}) *$/i;
  * Reads the client credentials from HTTP Basic or from the form (RFC 6749 §2.3.1). An empty secret counts as omitted, because
  * some public apps send it.
  * @throws InvalidRequest if there are several headers, if the secret is in the header and in the form, or if the client ids differ;
- *   InvalidClient if the header is malformed
+ *   MalformedBasic if the header is malformed
  */
 export function presentedCredentials(
   request: Request,
@@ -29,7 +29,7 @@ export function presentedCredentials(
   if (others.length > 0) throw new InvalidRequest('Send one Authorization header, not several.');
 
   const fromHeader = parseBasic(header);
-  if (!fromHeader) throw new InvalidClient({ needsChallenge: true });
+  if (!fromHeader) throw new MalformedBasic();
   if (secret !== undefined) {
     throw new InvalidRequest(
       'Send the client secret in the Authorization header or in the body, not in both.',

@@ -97,6 +97,13 @@ export class SlidingWindowCounter {
         await this.repository.remove(tx, keyHash(limit, key), slotOf(limit, at));
   }
 
+  /** The seconds for which an attempt at `at` still counts. */
+  secondsOf(limit: RateLimit, at: Date): number {
+    const now = this.clock.now();
+    const until = addMilliseconds(slotOf(limit, at), limit.windowMs + slotMs(limit));
+    return until > now ? secondsUntil(until, now) : 0;
+  }
+
   /** The rows that count these attempts. */
   rowsOf(attempts: readonly Attempt[]): DeletableRows {
     return this.repository.rowsOf(attempts.map(({ limit, key }) => keyHash(limit, key)));

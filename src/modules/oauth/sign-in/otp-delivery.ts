@@ -1,6 +1,7 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, Logger } from '@nestjs/common';
+import { Counter } from 'prom-client';
 import { AuditLog } from '../../../platform/audit/audit-log.repository.js';
 import { AppConfig } from '../../../platform/config/app-config.js';
 import { TransactionRunner } from '../../../platform/database/transaction.js';
@@ -26,15 +27,29 @@ export interface PasswordMessage {
 @Injectable()
 export class OtpDelivery {
   private readonly logger = new Logger(OtpDelivery.name);
+  private readonly sent: Counter;
+  private readonly failures: Counter;
 
   constructor(
     private readonly queue: SmsQueue,
     private readonly limits: OtpLimits,
     private readonly audit: AuditLog,
-    private readonly metrics: Metrics,
     private readonly transactions: TransactionRunner,
     private readonly config: AppConfig,
-  ) {}
+    { registry }: Metrics,
+  ) {
+    const registers = [registry];
+    this.sent = new Counter({
+      name: 'otp_messages_sent_total',
+      help: 'One-time passwords that the gateway accepted.',
+      registers,
+    });
+    this.failures = new Counter({
+      name: 'otp_send_failures_total',
+      help: 'One-time passwords that could not be sent, after all retries.',
+      registers,
+    });
+  }
 
   /**
    * Sends the password if the phone belongs to a user. Otherwise it runs the same statements and sends nothing: a request that arrives
@@ -61,9 +76,10 @@ export class OtpDelivery {
         await sleep(randomInt(MAX_SEND_DELAY_MS));
         return dailyTotal.isCounted && !isDecoy;
       },
+      onSent: () => this.sent.inc(),
       onFailure: async () => {
         if (isDecoy) return;
-        this.metrics.otpSendFailures.inc();
+        this.failures.inc();
         await this.transactions.run(async (tx) => {
           if (dailyTotal?.isCounted) await this.limits.refund(tx, dailyTotal.counted);
           await this.audit.record(tx, 'otp.send_failed', userId, { actor: 'service' });

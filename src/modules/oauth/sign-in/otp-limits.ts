@@ -45,16 +45,50 @@ type NetworkKey = 'address' | keyof typeof NETWORK_FACTORS;
 /** A part of the daily total, in percent, that is used up. */
 export type ReportedPercentage = (typeof REPORTED_PERCENTAGES)[number];
 
+interface OtpRateLimits {
+  /** Messages to a phone. */
+  messages: readonly RateLimit[];
+  messagesFromNetworks: Readonly<Record<NetworkKey, RateLimit>>;
+  guesses: RateLimit;
+  dailyTotal: RateLimit;
+}
+
+/** The names are part of the keys of stored counts, which processes of 1.0.0 share. A renamed limit would start at 0. */
+export function otpLimits({ otp, rateLimits }: AppConfig): OtpRateLimits {
+  const messagesPer = (period: 'minute' | 'hour' | 'day'): number =>
+    rateLimits[`phone-messages-per-${period}`];
+  const fromNetwork = (name: NetworkKey, factor: number): RateLimit => ({
+    name: `otp-${name}`,
+    maxAttempts: rateLimits['address-messages-per-hour'] * factor,
+    windowMs: HOUR,
+  });
+  return {
+    messages: [
+      { name: 'otp-pause', maxAttempts: messagesPer('minute'), windowMs: MINUTE },
+      { name: 'otp-hourly', maxAttempts: messagesPer('hour'), windowMs: HOUR },
+      { name: 'otp-daily', maxAttempts: messagesPer('day'), windowMs: DAY },
+    ],
+    messagesFromNetworks: {
+      address: fromNetwork('address', 1),
+      network56: fromNetwork('network56', NETWORK_FACTORS.network56),
+      network48: fromNetwork('network48', NETWORK_FACTORS.network48),
+    },
+    guesses: {
+      name: 'otp-guesses',
+      maxAttempts: rateLimits['phone-failures'],
+      windowMs: WINDOW_MS,
+    },
+    dailyTotal: { name: 'otp-daily-total', maxAttempts: otp.dailyTotal, windowMs: DAY },
+  };
+}
+
 /**
  * The limits of one-time passwords. All strangers share the limits of a phone number, so one of them can exhaust them. The trusted
  * devices of the number share limits of the same size of their own, so that no stranger can lock the user out.
  */
 @Injectable()
 export class OtpLimits {
-  private readonly messages: readonly RateLimit[];
-  private readonly messagesFromNetworks: Readonly<Record<NetworkKey, RateLimit>>;
-  private readonly guesses: RateLimit;
-  private readonly dailyTotal: RateLimit;
+  private readonly limits: OtpRateLimits;
 
   constructor(
     private readonly counter: SlidingWindowCounter,
@@ -62,52 +96,36 @@ export class OtpLimits {
     private readonly transactions: TransactionRunner,
     private readonly clock: Clock,
     { registry }: Metrics,
-    { otp, rateLimits }: AppConfig,
+    config: AppConfig,
   ) {
-    const messagesPer = (period: 'minute' | 'hour' | 'day'): number =>
-      rateLimits[`phone-messages-per-${period}`];
-    this.messages = [
-      { name: 'otp-pause', maxAttempts: messagesPer('minute'), windowMs: MINUTE },
-      { name: 'otp-hourly', maxAttempts: messagesPer('hour'), windowMs: HOUR },
-      { name: 'otp-daily', maxAttempts: messagesPer('day'), windowMs: DAY },
-    ];
-    const fromNetwork = (name: NetworkKey, factor: number): RateLimit => ({
-      name: `otp-${name}`,
-      maxAttempts: rateLimits['address-messages-per-hour'] * factor,
-      windowMs: HOUR,
-    });
-    this.messagesFromNetworks = {
-      address: fromNetwork('address', 1),
-      network56: fromNetwork('network56', NETWORK_FACTORS.network56),
-      network48: fromNetwork('network48', NETWORK_FACTORS.network48),
-    };
-    this.guesses = {
-      name: 'otp-guesses',
-      maxAttempts: rateLimits['phone-failures'],
-      windowMs: WINDOW_MS,
-    };
-    this.dailyTotal = { name: 'otp-daily-total', maxAttempts: otp.dailyTotal, windowMs: DAY };
-    if (otp.dailyTotal > 0) this.registerGauges(registry);
+    this.limits = otpLimits(config);
+    if (config.otp.dailyTotal > 0) this.registerGauges(registry);
   }
 
   /** Counts a message to this phone, unless a limit is exceeded. The network of a trusted device does not count. */
   countMessage(tx: Transaction, access: PhoneAccess, visitor: Visitor): Promise<CountResult> {
-    const toPhone = this.messages.map((limit) => ({ limit, key: keyOf(access) }));
+    const toPhone = this.limits.messages.map((limit) => ({ limit, key: keyOf(access) }));
     const fromNetworks = (['address', 'network56', 'network48'] as const).map((name) => ({
-      limit: this.messagesFromNetworks[name],
+      limit: this.limits.messagesFromNetworks[name],
       key: visitor[name],
     }));
     return this.count(tx, access.isTrusted ? toPhone : [...toPhone, ...fromNetworks]);
   }
 
+  /** The seconds until a phone may get another message, if it got the last one at `at` and no longer limit is exceeded. */
+  pauseAfter(at: Date): number {
+    const [perMinute] = this.limits.messages;
+    return perMinute?.maxAttempts === 1 ? this.counter.secondsOf(perMinute, at) : 0;
+  }
+
   /** Counts a guess at a password of this phone, unless a limit is exceeded. */
   countGuess(tx: Transaction, access: PhoneAccess): Promise<CountResult> {
-    return this.count(tx, [{ limit: this.guesses, key: keyOf(access) }]);
+    return this.count(tx, [{ limit: this.limits.guesses, key: keyOf(access) }]);
   }
 
   /** The state of the limit of guesses at a password of this phone. */
   peekGuess(access: PhoneAccess): Promise<RateLimitState> {
-    return this.peek({ limit: this.guesses, key: keyOf(access) });
+    return this.peek({ limit: this.limits.guesses, key: keyOf(access) });
   }
 
   /** The state of the daily limit of messages to all phones. */
@@ -131,8 +149,8 @@ export class OtpLimits {
    * gets the percentage.
    */
   async claimDailyTotalReport(): Promise<ReportedPercentage | undefined> {
-    const { attempts } = await this.counter.peek(this.dailyTotal, GLOBAL_KEY);
-    const { maxAttempts } = this.dailyTotal;
+    const { attempts } = await this.counter.peek(this.limits.dailyTotal, GLOBAL_KEY);
+    const { maxAttempts } = this.limits.dailyTotal;
     const percentage = REPORTED_PERCENTAGES.find(
       (percent) => maxAttempts > 0 && attempts * 100 >= maxAttempts * percent,
     );
@@ -153,7 +171,7 @@ export class OtpLimits {
   /** The rows that count attempts of this phone and its trusted devices. */
   attemptsOf(phone: string): DeletableRows {
     const keys = [true, false].map((isTrusted) => keyOf({ phone, isTrusted }));
-    const attempts = [...this.messages, this.guesses].flatMap((limit) =>
+    const attempts = [...this.limits.messages, this.limits.guesses].flatMap((limit) =>
       keys.map((key) => ({ limit, key })),
     );
     return this.counter.rowsOf(attempts);
@@ -161,10 +179,10 @@ export class OtpLimits {
 
   /** Strangers may use up a part of the total. Both parts have the same name, so they share one count. */
   private dailyTotalFor(isTrusted: boolean): RateLimit {
-    const { maxAttempts } = this.dailyTotal;
-    if (isTrusted || maxAttempts === 0) return this.dailyTotal;
+    const { maxAttempts } = this.limits.dailyTotal;
+    if (isTrusted || maxAttempts === 0) return this.limits.dailyTotal;
     const forStrangers = Math.ceil(maxAttempts * (1 - RESERVED_FOR_TRUSTED_DEVICES));
-    return { ...this.dailyTotal, maxAttempts: forStrangers };
+    return { ...this.limits.dailyTotal, maxAttempts: forStrangers };
   }
 
   private registerGauges(registry: Metrics['registry']): void {
@@ -173,7 +191,7 @@ export class OtpLimits {
       help: 'Messages that may be sent to all phones in 24 hours (OTP_DAILY_TOTAL).',
       labelNames: [],
     };
-    const { maxAttempts } = this.dailyTotal;
+    const { maxAttempts } = this.limits.dailyTotal;
     registerStoredGauge(registry, limit, () =>
       Promise.resolve([{ labels: {}, value: maxAttempts }]),
     );
@@ -183,7 +201,7 @@ export class OtpLimits {
       labelNames: [],
     };
     registerStoredGauge(registry, remaining, async () => {
-      const { attempts } = await this.counter.peek(this.dailyTotal, GLOBAL_KEY);
+      const { attempts } = await this.counter.peek(this.limits.dailyTotal, GLOBAL_KEY);
       return [{ labels: {}, value: Math.max(0, maxAttempts - attempts) }];
     });
   }

@@ -15,7 +15,7 @@ import { OtpDelivery, type PasswordMessage } from './otp-delivery.js';
 import { OtpLimits, type CountResult, type PhoneAccess } from './otp-limits.js';
 import { PhoneLock } from './phone-lock.js';
 import type { OtpChallenge } from './sign-in.entities.js';
-import { SignInRepository } from './sign-in.repository.js';
+import { MAX_ATTEMPTS, SignInRepository } from './sign-in.repository.js';
 
 /** A submitted one-time password. */
 export interface Guess {
@@ -41,6 +41,15 @@ export type Verification =
   | { outcome: 'wrong' | 'no_valid_password' }
   | BlockedPhone;
 
+/** The outcomes of a submitted one-time password. */
+export const VERIFICATION_OUTCOMES = [
+  'verified',
+  'wrong',
+  'no_valid_password',
+  'locked',
+  'throttled',
+] as const satisfies Verification['outcome'][];
+
 /**
  * `message_limit`: too many messages; `isEarlierValid` if the browser can still use the password of an earlier message.
  * `unsupported_country`: `OTP_COUNTRIES` excludes the number.
@@ -49,6 +58,15 @@ type SendResult =
   | { outcome: 'sent' | 'unsupported_country' }
   | { outcome: 'message_limit'; retryAfterSeconds: number; isEarlierValid: boolean }
   | BlockedPhone;
+
+interface OtpStatus {
+  /** Guesses at the one-time password; 0 if it was never requested, has expired or was used. */
+  attemptsLeft: number;
+  /** Whether too many guesses were wrong. */
+  isUsedUp: boolean;
+  /** Until the pause after the last message to this browser ends. A limit may demand a longer wait. */
+  resendAfterSeconds: number;
+}
 
 /** One-time passwords by phone (product requirements, section 3; NIST SP 800-63B). */
 @Injectable()
@@ -126,6 +144,22 @@ export class OtpService {
         );
       throw error;
     }
+  }
+
+  /**
+   * What this browser can do with the one-time password that it requested for this phone. Depends on no other browser, so that it does
+   * not reveal whether somebody signs in with the phone.
+   */
+  async status(phone: string, visitor: Visitor): Promise<OtpStatus> {
+    const challenge = await this.repository.findChallenge(challengeId(visitor, phone));
+    if (!challenge) return { attemptsLeft: 0, isUsedUp: false, resendAfterSeconds: 0 };
+    const { attempts, consumedAt, createdAt, expiresAt } = challenge;
+    const isValid = !consumedAt && expiresAt > this.clock.now();
+    return {
+      attemptsLeft: isValid ? Math.max(0, MAX_ATTEMPTS - attempts) : 0,
+      isUsedUp: attempts >= MAX_ATTEMPTS,
+      resendAfterSeconds: this.limits.pauseAfter(createdAt),
+    };
   }
 
   /** Verifies a one-time password. Only the outcome `wrong` uses up the limit of guesses. */

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { parsePhone } from '../../users/phone-number.js';
+import { countryOf, formatPhone, parseCountry, parsePhone } from '../../users/phone-number.js';
 import { AppConfig } from '../../../platform/config/app-config.js';
 import type { SignInUser } from '../../users/users.repository.js';
 import { OAuthPages, type SignInForm } from '../browser/oauth-pages.js';
@@ -70,23 +70,38 @@ export class SignInFlowService {
   ): Promise<void> {
     if (await flow.findSignedInUser(request)) return this.next(flow, response);
     const { form, phonePage } = flow;
-    const feedback = messageOf(state);
-    if (step === 'phone')
-      return this.pages.sendPhonePage(response, form, { ...feedback, phone: state.phone });
     const phone = parsePhone(state.phone ?? '');
+    if (step === 'phone') {
+      const typed = { phone: state.phone, country: state.country };
+      // Only a number that was accepted is in E.164. It is shown with its own country.
+      const isAccepted = phone !== undefined && phone === state.phone;
+      const input = isAccepted ? { phone: formatPhone(phone), country: countryOf(phone) } : typed;
+      return this.pages.sendPhonePage(response, form, { ...input, ...messageOf(state) });
+    }
     if (phone === undefined) return sendRedirect(response, phonePage.url);
-    const view = { phone, phonePageUrl: phonePage.url };
+    const status = await this.otp.status(phone, this.keys.visitor(request));
+    // A longer limit may have rejected the last request.
+    const rejectedFor = state.message === undefined ? 0 : (state.seconds ?? 0);
+    const view = {
+      phone,
+      phonePageUrl: phonePage.url,
+      isOpen: status.attemptsLeft > 0,
+      resendAfterSeconds: Math.max(status.resendAfterSeconds, rejectedFor),
+    };
+    const feedback = messageOf({ ...state, ...status });
     this.pages.sendOneTimePasswordPage(response, form, view, feedback);
   }
 
   async sendOneTimePassword(flow: SignInFlow, request: Request, response: Response): Promise<void> {
     const parameters = new Parameters(request.body);
     const typed = parameters.get('phone') ?? '';
-    const phone = parsePhone(typed, this.config.otp.defaultCountry);
+    const country = parseCountry(parameters.get('country')) ?? this.config.otp.defaultCountry;
+    const phone = parsePhone(typed, country);
     if (await flow.findSignedInUser(request, phone)) return this.next(flow, response);
     const rejectPhone = (message: Message, seconds?: number): void =>
       this.states.redirect(response, flow.phonePage, {
         phone: typed.slice(0, MAX_SHOWN_CHARACTERS),
+        country,
         message,
         seconds,
       });
@@ -107,8 +122,8 @@ export class SignInFlowService {
         const { retryAfterSeconds: seconds, isEarlierValid } = result;
         if (isEarlierValid)
           return showCodePage(isResend ? 'last_code_works' : 'earlier_code_works', seconds);
-        const pageExpiresFirst = seconds >= this.config.lifetimes.signIn;
-        return rejectPhone(pageExpiresFirst ? 'wait_too_long' : 'wait', seconds);
+        if (seconds >= this.config.lifetimes.signIn) return rejectPhone('wait_too_long', seconds);
+        return showCodePage(isResend ? 'too_early' : 'no_earlier_code', seconds);
       }
     }
   }

@@ -5,7 +5,7 @@ import { entities, type Transaction } from '../../../platform/database/transacti
 import { OtpChallenge, OtpFailures, SignInSession } from './sign-in.entities.js';
 
 /** Guesses per one-time password. */
-const MAX_ATTEMPTS = 5;
+export const MAX_ATTEMPTS = 5;
 
 /** Sessions, one-time passwords, and the failures of a phone. */
 @Injectable()
@@ -25,8 +25,21 @@ export class SignInRepository {
     await entities(tx).update(SignInSession, where, { expiresAt });
   }
 
-  async deleteSession(tx: Transaction, hash: string): Promise<void> {
-    await entities(tx).delete(SignInSession, { hash });
+  /** Finds the unexpired sessions of a user, newest first. */
+  findSessionsOf(userId: string, now: Date): Promise<SignInSession[]> {
+    const where = { userId, expiresAt: MoreThan(now) };
+    return this.dataSource.manager.find(SignInSession, { where, order: { createdAt: 'DESC' } });
+  }
+
+  /** The number of rows that `deleteSessionsOf` would delete: it includes expired sessions. */
+  countSessionsOf(userId: string): Promise<number> {
+    return this.dataSource.manager.countBy(SignInSession, { userId });
+  }
+
+  /** Returns false if the session does not exist. */
+  async deleteSession(tx: Transaction, hash: string): Promise<boolean> {
+    const { affected } = await entities(tx).delete(SignInSession, { hash });
+    return (affected ?? 0) > 0;
   }
 
   /** Returns the number of deleted sessions. */
@@ -47,6 +60,10 @@ export class SignInRepository {
       codeHash: unchanged('code_hash'),
     });
     return affected === 1;
+  }
+
+  findChallenge(id: string): Promise<OtpChallenge | null> {
+    return this.dataSource.manager.findOneBy(OtpChallenge, { id });
   }
 
   hasOpenChallenge(id: string, now: Date, tx?: Transaction): Promise<boolean> {

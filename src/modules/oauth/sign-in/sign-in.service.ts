@@ -1,22 +1,32 @@
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
+import { Counter } from 'prom-client';
 import { Clock, addMilliseconds, HOUR, MINUTE, SECOND } from '../../../platform/clock.js';
 import { AppConfig } from '../../../platform/config/app-config.js';
 import { UnknownCommitOutcome } from '../../../platform/database/errors.js';
 import { TransactionRunner } from '../../../platform/database/transaction.js';
+import { Metrics } from '../../../platform/observability/metrics.js';
 import { randomToken, sha256 } from '../../../platform/secrets.js';
 import type { SignInUser } from '../../users/users.repository.js';
 import { UsersService } from '../../users/users.service.js';
 import { BrowserCookies } from '../protocol/browser-cookies.js';
-import { type Guess, type OnSignIn, OtpService, type Verification } from './otp.service.js';
+import {
+  type Guess,
+  type OnSignIn,
+  OtpService,
+  type Verification,
+  VERIFICATION_OUTCOMES,
+} from './otp.service.js';
 import { SignInRepository } from './sign-in.repository.js';
 
 /** A session ends after this time even if it is in use (OWASP ASVS 5, 7.3.2). */
-const MAX_SESSION_MS = 12 * HOUR;
+export const MAX_SESSION_MS = 12 * HOUR;
 
 /** Sign-in sessions of browsers. A user with a session skips the one-time password, but not the consent page. */
 @Injectable()
 export class SignInService {
+  private readonly signIns: Counter<'outcome'>;
+
   constructor(
     private readonly repository: SignInRepository,
     private readonly otp: OtpService,
@@ -25,7 +35,16 @@ export class SignInService {
     private readonly transactions: TransactionRunner,
     private readonly clock: Clock,
     private readonly config: AppConfig,
-  ) {}
+    { registry }: Metrics,
+  ) {
+    this.signIns = new Counter({
+      name: 'sign_ins_total',
+      help: 'Submitted one-time passwords, by outcome. verified completes the sign-in.',
+      labelNames: ['outcome'],
+      registers: [registry],
+    });
+    for (const outcome of VERIFICATION_OUTCOMES) this.signIns.inc({ outcome }, 0);
+  }
 
   /** The active user of the session, or null. Extends the session at most once a minute. HEAD requests do not extend it. */
   async current(request: Request): Promise<SignInUser | null> {
@@ -63,6 +82,7 @@ export class SignInService {
         await this.repository.insertSession(tx, { ...session, userId: user.id });
         await onSignIn?.(tx, user);
       });
+      this.signIns.inc({ outcome: verification.outcome });
       if (verification.outcome === 'verified') this.cookies.setSession(response, cookieValue);
       return verification;
     } catch (error) {

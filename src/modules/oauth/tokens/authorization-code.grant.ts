@@ -86,6 +86,7 @@ export class AuthorizationCodeGrant {
     const change = { actor: clientId };
     const event = this.audit.event('token.issued', grantId, change, { clientId, userId });
     const tokens = await this.commits.run({ code, issued, event });
+    this.issuer.countIssued('authorization_code');
     this.grantUsage.record(grantId, this.clock.now());
     return tokens;
   }
@@ -115,8 +116,9 @@ export class AuthorizationCodeGrant {
 
 /** @param options.countsAsFailedAttempt false when the app sent its own code and the right verifier, or the user is inactive */
 function invalidCode({ countsAsFailedAttempt = true } = {}): InvalidGrant {
+  // One description for all causes, so that it does not tell a thief whether a stolen code exists.
   return new InvalidGrant(
-    'The code is unknown, was already used, or was issued to another client.',
+    'The code is unknown, was already used, belongs to another client, or does not match code_verifier.',
     { countsAsFailedAttempt },
   );
 }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, In, IsNull } from 'typeorm';
+import { DataSource, In, IsNull, MoreThan } from 'typeorm';
 import { addMilliseconds, MINUTE } from '../../../platform/clock.js';
 import { parseScope, type Scope } from '../../../platform/access/scopes.js';
 import { storedTime } from '../../../platform/database/columns.js';
@@ -19,6 +19,9 @@ import { Grant } from './token.entities.js';
 export interface ActiveGrantGroup {
   clientId: string;
   name: string;
+  publisher: string | null;
+  isVerified: boolean;
+  logoHash: string | null;
   scopes: Scope[];
   /** When the oldest grant was created. */
   grantedAt: Date;
@@ -26,20 +29,29 @@ export interface ActiveGrantGroup {
   lastUsedAt: Date | null;
 }
 
-/** Active grants: unrevoked, unexpired and with a usable code or token. */
+/** The condition for grants that are neither revoked nor expired. Its value is the current time. */
+export const IS_NOT_ENDED = 'grants.revoked_at IS NULL AND grants.expires_at > ?';
+/** The condition for active grants: not ended and with a usable code or token. Its values are those of `activeAt`. */
+export const IS_ACTIVE = `${IS_NOT_ENDED}
+  AND (EXISTS (SELECT 1 FROM refresh_tokens token WHERE token.grant_id = grants.id
+      AND token.consumed_at IS NULL AND token.expires_at > ?)
+    OR EXISTS (SELECT 1 FROM access_tokens token WHERE token.grant_id = grants.id
+      AND token.revoked_at IS NULL AND token.expires_at > ?)
+    OR EXISTS (SELECT 1 FROM authorization_codes code WHERE code.grant_id = grants.id
+      AND code.consumed_at IS NULL AND code.expires_at > ?))`;
+
+export function activeAt(now: Date): Date[] {
+  return [now, now, now, now];
+}
+
 const FIND_ACTIVE = `
-  SELECT grants.client_id AS clientId, apps.name, grants.scope,
+  SELECT grants.client_id AS clientId, apps.name, apps.publisher,
+    apps.verified AS isVerified, apps.logo_hash AS logoHash, grants.scope,
     grants.withdrawn_scope AS withdrawnScope, apps.scope AS appScope,
     MIN(grants.created_at) AS grantedAt, MAX(grants.last_used_at) AS lastUsedAt
   FROM grants
   JOIN apps ON apps.client_id = grants.client_id
-  WHERE grants.user_id = ? AND grants.revoked_at IS NULL AND grants.expires_at > ?
-    AND (EXISTS (SELECT 1 FROM refresh_tokens token WHERE token.grant_id = grants.id
-        AND token.consumed_at IS NULL AND token.expires_at > ?)
-      OR EXISTS (SELECT 1 FROM access_tokens token WHERE token.grant_id = grants.id
-        AND token.revoked_at IS NULL AND token.expires_at > ?)
-      OR EXISTS (SELECT 1 FROM authorization_codes code WHERE code.grant_id = grants.id
-        AND code.consumed_at IS NULL AND code.expires_at > ?))`;
+  WHERE grants.user_id = ? AND ${IS_ACTIVE}`;
 const RECORD_USE =
   'UPDATE grants SET last_used_at = ? WHERE (last_used_at IS NULL OR last_used_at <= ?) AND id IN';
 const LOCK_GRANTS =
@@ -95,10 +107,11 @@ export class GrantsRepository {
     tx: Transaction,
     ids: readonly string[],
     now: Date,
-  ): Promise<Pick<Grant, 'id' | 'clientId'>[]> {
+  ): Promise<Pick<Grant, 'id' | 'clientId' | 'userId'>[]> {
     const where = { id: In(ids), revokedAt: IsNull() };
     await entities(tx).update(Grant, where, { scope: unchanged('scope') });
-    const revoked = await entities(tx).find(Grant, { select: { id: true, clientId: true }, where });
+    const select = { id: true, clientId: true, userId: true };
+    const revoked = await entities(tx).find(Grant, { select, where });
     await entities(tx).update(Grant, where, { revokedAt: now });
     return revoked;
   }
@@ -113,12 +126,16 @@ export class GrantsRepository {
     const rows = await readRows<ActiveGrantGroupRow>(
       this.dataSource,
       `${FIND_ACTIVE} ${ids ? `AND grants.client_id IN ${placeholdersFor(ids)}` : ''}
-       GROUP BY grants.client_id, apps.name, grants.scope, grants.withdrawn_scope, apps.scope`,
-      [userId, now, now, now, now, ...(ids ?? [])],
+       GROUP BY grants.client_id, apps.name, apps.publisher, apps.verified, apps.logo_hash,
+         grants.scope, grants.withdrawn_scope, apps.scope`,
+      [userId, ...activeAt(now), ...(ids ?? [])],
     );
-    return rows.map(({ clientId, name, grantedAt, lastUsedAt, ...row }) => ({
+    return rows.map(({ clientId, name, publisher, logoHash, grantedAt, lastUsedAt, ...row }) => ({
       clientId,
       name,
+      publisher,
+      isVerified: Boolean(row.isVerified),
+      logoHash,
       scopes: scopesThatCount(row),
       grantedAt: storedTime(grantedAt),
       lastUsedAt: lastUsedAt === null ? null : storedTime(lastUsedAt),
@@ -158,6 +175,21 @@ export class GrantsRepository {
     return grants.map(({ id }) => id);
   }
 
+  /** Finds the ids of unrevoked and unexpired grants to an app that come after the id `after`. Ascending, which is the lock order. */
+  async findUnrevokedOf(
+    clientId: string,
+    now: Date,
+    { after, limit }: { after: string; limit: number },
+  ): Promise<string[]> {
+    const grants = await this.dataSource.manager.find(Grant, {
+      select: { id: true },
+      where: { clientId, id: MoreThan(after), revokedAt: IsNull(), expiresAt: MoreThan(now) },
+      order: { id: 'ASC' },
+      take: limit,
+    });
+    return grants.map(({ id }) => id);
+  }
+
   /** Stores `at` as the last use of each grant, unless its stored last use is less than a minute older. */
   async recordUse(tx: Transaction, ids: readonly string[], at: Date): Promise<void> {
     const values = [at, addMilliseconds(at, -MINUTE), ...ids];
@@ -166,7 +198,10 @@ export class GrantsRepository {
 }
 
 interface ActiveGrantGroupRow
-  extends Pick<ActiveGrantGroup, 'clientId' | 'name'>, ScopesOfCredential {
+  extends
+    Pick<ActiveGrantGroup, 'clientId' | 'name' | 'publisher' | 'logoHash'>,
+    ScopesOfCredential {
+  isVerified: number;
   grantedAt: Date | string;
   lastUsedAt: Date | string | null;
 }

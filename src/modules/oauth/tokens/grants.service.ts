@@ -18,6 +18,8 @@ export interface AppSummary {
   name: string;
 }
 
+type GrantOwner = Pick<Grant, 'id' | 'clientId' | 'userId'>;
+
 /** The reason for the revocation of a grant, by the audit event of the reuse. */
 const REUSE_REASONS = {
   'code.replayed': 'code replayed',
@@ -141,8 +143,7 @@ export class GrantsService {
     before: (tx: Transaction) => Promise<void> = async () => undefined,
   ): Promise<AppSummary[]> {
     const someClientIds = clientIds === 'all' ? undefined : clientIds;
-    const active = await this.repository.findActive(userId, this.clock.now(), someClientIds);
-    const names = new Map(active.map(({ clientId, name }) => [clientId, name]));
+    const apps = await this.activeApps(userId, someClientIds);
     const revoked = new Set<string>();
     await this.transactions.run(async (tx) => {
       revoked.clear();
@@ -150,16 +151,60 @@ export class GrantsService {
       const ids = await this.repository.findUnrevoked(tx, userId, someClientIds);
       for (let start = 0; start < ids.length; start += BATCH_SIZE) {
         const batch = ids.slice(start, start + BATCH_SIZE);
-        const grants = await this.repository.revokeAll(tx, batch, this.clock.now());
-        const events = grants.map(({ id, clientId }) =>
-          this.audit.event('grant.revoked', id, change, { clientId, userId }),
-        );
-        await this.audit.insertAll(tx, events);
+        const grants = await this.revokeBatch(tx, batch, change);
         for (const { clientId } of grants) revoked.add(clientId);
       }
     });
-    return [...names]
-      .filter(([clientId]) => revoked.has(clientId))
-      .map(([clientId, name]) => ({ clientId, name }));
+    return apps.filter(({ clientId }) => revoked.has(clientId));
+  }
+
+  /** The apps that have access to a user's account. @param clientIds only these apps */
+  async activeApps(userId: string, clientIds?: readonly string[]): Promise<AppSummary[]> {
+    const active = await this.repository.findActive(userId, this.clock.now(), clientIds);
+    const names = new Map(active.map(({ clientId, name }) => [clientId, name]));
+    return [...names].map(([clientId, name]) => ({ clientId, name }));
+  }
+
+  /**
+   * Revokes all grants to an app, oldest first, with one transaction per batch, so that a large app blocks others only for a moment.
+   * If it is interrupted, another call continues.
+   * @param onBatch is called after each batch with the number of grants that were revoked so far
+   * @returns the number of revoked grants
+   */
+  async revokeForApp(
+    clientId: string,
+    change: Change,
+    onBatch: (revoked: number) => void = () => undefined,
+  ): Promise<number> {
+    let revoked = 0;
+    for (let after = ''; ;) {
+      const paging = { after, limit: BATCH_SIZE };
+      const ids = await this.repository.findUnrevokedOf(clientId, this.clock.now(), paging);
+      const last = ids.at(-1);
+      if (last === undefined) return revoked;
+      const grants = await this.transactions.run((tx) => this.revokeBatch(tx, ids, change));
+      revoked += grants.length;
+      onBatch(revoked);
+      after = last;
+    }
+  }
+
+  /** Returns false if the grant was already revoked. */
+  revokeOne({ id, clientId, userId }: GrantOwner, change: Change): Promise<boolean> {
+    return this.transactions.run((tx) => this.revoke(tx, id, change, { clientId, userId }));
+  }
+
+  /** @returns those of the grants that were not revoked yet */
+  private async revokeBatch(
+    tx: Transaction,
+    ids: readonly string[],
+    change: Change,
+  ): Promise<GrantOwner[]> {
+    const grants = await this.repository.revokeAll(tx, ids, this.clock.now());
+    const events = grants.map(({ id, clientId, userId }) =>
+      this.audit.event('grant.revoked', id, change, { clientId, userId }),
+    );
+    await this.audit.insertAll(tx, events);
+    return grants;
   }
 }

@@ -12,7 +12,7 @@ import {
 } from '../clients/client-endpoint.decorator.js';
 import type { App } from '../clients/client.entities.js';
 import { AuthenticatedClient, FormParameters } from '../clients/client.guard.js';
-import { InvalidClient } from '../protocol/oauth.errors.js';
+import { PublicIntrospection } from '../protocol/oauth.errors.js';
 import type { Parameters } from '../protocol/parameters.js';
 import type { StoredToken } from './tokens.repository.js';
 import { TokensService } from './tokens.service.js';
@@ -122,7 +122,9 @@ export class IntrospectionController {
     @FormParameters() parameters: Parameters,
   ): Promise<IntrospectionResponse> {
     if (app.kind === 'public')
-      throw new InvalidClient({ needsChallenge: request.headers.authorization !== undefined });
+      throw new PublicIntrospection({
+        needsChallenge: request.headers.authorization !== undefined,
+      });
     const token = await this.tokens.findActive(app, parameters.require('token'));
     return token ? IntrospectionResponse.from(token, this.config.publicUrl) : { active: false };
   }

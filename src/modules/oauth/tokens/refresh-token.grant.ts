@@ -122,6 +122,7 @@ export class RefreshTokenGrant {
     const { tokens, replay } = await this.commits.run(request);
     if (replay) this.replays.inc({ kind: replay });
     if (!tokens) throw invalidToken({ countsAsFailedAttempt: false });
+    if (!replay) this.issuer.countIssued('refresh_token');
     this.grantUsage.record(stored.grantId, this.clock.now());
     return tokens;
   }
@@ -271,7 +272,9 @@ function narrowedScopes(
   if (wanted.length === 0) throw new InvalidScope('scope is empty.');
   const names = splitScope(granted);
   if (!wanted.every((name) => names.includes(name)))
-    throw new InvalidScope('scope may not exceed what the user granted.');
+    throw new InvalidScope(
+      'scope must contain only scopes that the user granted, separated by spaces.',
+    );
   const scopes = commonScopes([canonicalScopes(wanted), remaining]);
   if (scopes.length === 0) throw invalidToken({ countsAsFailedAttempt: false });
   return scopes;

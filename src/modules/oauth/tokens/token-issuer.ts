@@ -1,9 +1,11 @@
 import { Injectable } from '@nestjs/common';
+import { Counter } from 'prom-client';
 import { Clock, addMilliseconds, SECOND } from '../../../platform/clock.js';
 import { formatScope, type Scope } from '../../../platform/access/scopes.js';
 import { newSecret, sha256 } from '../../../platform/secrets.js';
 import { AppConfig } from '../../../platform/config/app-config.js';
 import type { Transaction } from '../../../platform/database/transaction.js';
+import { Metrics } from '../../../platform/observability/metrics.js';
 import type { Grant } from './token.entities.js';
 import { TokensRepository, type TokenPair } from './tokens.repository.js';
 
@@ -21,14 +23,34 @@ export interface NewTokens extends TokenPair {
   tokens: IssuedTokens;
 }
 
+const GRANT_TYPES = ['authorization_code', 'refresh_token'] as const;
+
+type GrantType = (typeof GRANT_TYPES)[number];
+
 /** Creates pairs of an access token and a refresh token. */
 @Injectable()
 export class TokenIssuer {
+  private readonly issued: Counter<'grant_type'>;
+
   constructor(
     private readonly tokens: TokensRepository,
     private readonly clock: Clock,
     private readonly config: AppConfig,
-  ) {}
+    { registry }: Metrics,
+  ) {
+    this.issued = new Counter({
+      name: 'oauth_tokens_issued_total',
+      help: 'Issued pairs of an access token and a refresh token, by grant type.',
+      labelNames: ['grant_type'],
+      registers: [registry],
+    });
+    for (const grant_type of GRANT_TYPES) this.issued.inc({ grant_type }, 0);
+  }
+
+  /** Counts a stored pair of tokens in the metric. */
+  countIssued(grantType: GrantType): void {
+    this.issued.inc({ grant_type: grantType });
+  }
 
   /** Creates a pair of tokens and stores it. */
   async issue(

@@ -94,30 +94,27 @@ export class TokenController {
         enum: ['authorization_code', 'refresh_token'],
         description: 'The grant type.',
       },
-      code: formParameter('With authorization_code.'),
+      code: formParameter('Required with authorization_code.'),
       redirect_uri: formParameter(
-        'With authorization_code: the redirect_uri of the authorization request.',
+        'Required with authorization_code: the redirect_uri of the authorization request.',
       ),
       code_verifier: {
         ...formParameter(
-          'With authorization_code, when the authorization request had a code_challenge.',
+          'Required with authorization_code, if the authorization request had a code_challenge.',
         ),
         pattern: '^[A-Za-z0-9._~-]{43,128}$',
       },
-      refresh_token: formParameter('With refresh_token.'),
+      refresh_token: formParameter('Required with refresh_token.'),
       scope: formParameter(
         'With refresh_token: a subset of the granted scopes, for this access token only.',
       ),
     },
     required: ['grant_type'],
-    alternatives: [
-      { grant_type: 'authorization_code', required: ['code', 'redirect_uri'] },
-      { grant_type: 'refresh_token', required: ['refresh_token'] },
-    ],
+    alternatives: [['code', 'redirect_uri'], ['refresh_token']],
     errorExamples: {
       invalid_request: 'code is required.',
       invalid_grant: 'The code has expired.',
-      invalid_scope: 'scope may not exceed what the user granted.',
+      invalid_scope: 'scope must contain only scopes that the user granted, separated by spaces.',
       unsupported_grant_type: 'grant_type must be authorization_code or refresh_token.',
     },
     tooManyAttemptsStatus: 429,

@@ -12,6 +12,7 @@ import {
 /** A user's consent to an app. Every code and token belongs to one grant. */
 @Entity('grants')
 @Index('ix_grants_user_id', ['userId', 'clientId'])
+@Index('ix_grants_client_id', ['clientId', 'id'])
 @Index('ix_grants_expires_at', ['expiresAt'])
 @Index('ix_grants_revoked_at', ['revokedAt'])
 export class Grant {

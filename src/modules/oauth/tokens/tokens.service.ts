@@ -43,22 +43,19 @@ export class TokensService {
     await this.revokeStored(found, change, 'refresh token revoked by the app');
   }
 
-  /** Revokes a token of any app. @throws NotFound */
-  async revokeAsOperator(
-    token: string,
-    change: Change,
-  ): Promise<StoredToken & { revokedNow: boolean }> {
+  /** Finds a token of any app. @throws NotFound */
+  async get(token: string): Promise<StoredToken> {
     const found = await this.tokens.find(token);
     if (!found)
       throw new NotFound(
         'This access or refresh token does not exist, or it expired and was deleted. To revoke a client secret, use "app secret revoke".',
       );
-    const revokedNow = await this.revokeStored(
-      found,
-      change,
-      'refresh token revoked by an operator',
-    );
-    return { ...found, revokedNow };
+    return found;
+  }
+
+  /** Revokes a token of any app. Returns false if it was already revoked. */
+  revokeAsOperator(found: StoredToken, change: Change): Promise<boolean> {
+    return this.revokeStored(found, change, 'refresh token revoked by an operator');
   }
 
   /**

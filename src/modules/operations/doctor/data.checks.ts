@@ -31,7 +31,7 @@ export async function counterFindings(
   if (wrong === 0) return [ok(`${name} is correct in every row.`)];
   const rows = `${wrong} ${wrong === 1 ? 'row' : 'rows'}, such as ${shown.join(', ')}`;
   if (repairRow) return [ok(`${name} was corrected. It was wrong in ${rows}.`)];
-  return [failed(`${name} is wrong in ${rows}.`, 'npm run -s cli -- doctor --fix')];
+  return [failed(`${name} is wrong in ${rows}.`, 'devplatform doctor --fix')];
 }
 
 interface Schedule {
@@ -78,7 +78,7 @@ export function jobFindings(
         finished === null ? 'has never finished' : `last finished at ${finished.toISOString()}`;
       return warning(
         `The job ${name} ${last}. Check that the service is running, and read its log.`,
-        `npm run -s cli -- ${command}`,
+        `devplatform ${command}`,
       );
     }),
   );
@@ -104,7 +104,7 @@ export async function quotaFinding(
   if (!repairAs)
     return failed(
       `This month's quota counters of ${apps} differ from the call log.`,
-      'npm run -s cli -- quota reconcile',
+      'devplatform quota reconcile',
     );
   for (const discrepancy of discrepancies) await reconciliation.fix(discrepancy, repairAs);
   return ok(`This month's quota counters of ${apps} were corrected.`);

@@ -77,9 +77,9 @@ function textFindings({
 
 export async function migrationsFinding(migrator: Migrator): Promise<Finding> {
   const { pending, unknown, statements } = await migrator.difference();
-  const remedy = 'To see the differences: npm run -s cli -- db check';
+  const remedy = 'To see the differences: devplatform db check';
   if (pending.length > 0)
-    return failed(`Pending: ${pending.join(', ')}.`, 'npm run -s cli -- db migrate');
+    return failed(`Pending: ${pending.join(', ')}.`, 'devplatform db migrate');
   if (unknown.length > 0) return failed('A newer version migrated this database.', remedy);
   if (statements.length > 0) return failed('The schema differs from the migrations.', remedy);
   return ok('The schema matches this version.');

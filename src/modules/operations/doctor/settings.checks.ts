@@ -83,6 +83,13 @@ function unsafeSettings(config: AppConfig): Finding[] {
         'Set TRUST_PROXY to the addresses of the proxies, such as 10.0.0.5 or 10.0.0.0/24.',
       ),
     );
+  if (config.production && config.brand.name === undefined)
+    found.push(
+      warning(
+        'NETWORK_NAME is not set: pages and messages say "Neighbourhood network".',
+        'Set NETWORK_NAME to the name of your network.',
+      ),
+    );
   const { trustProxy } = config.server;
   if (
     typeof trustProxy === 'number' &&

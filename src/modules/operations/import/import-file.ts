@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { extname } from 'node:path';
@@ -69,11 +70,11 @@ export async function openImportFile(
   const parse = format === 'csv' ? csvRecords : ndjsonRecords;
   if (path === '-')
     return { records: parse(batchesOfLines(input, BATCH_SIZE)), progress: () => undefined };
-  const found = await stat(path).catch((error: unknown) => {
+  const stream = createReadStream(path);
+  const [found] = await Promise.all([stat(path), once(stream, 'open')]).catch((error: unknown) => {
     throw readError(path, error);
   });
   if (found.isDirectory()) throw new InvalidRequest(`${path} is a directory. Name a file in it.`);
-  const stream = createReadStream(path);
   return {
     records: parse(batchesOfLines(chunksOf(path, stream), BATCH_SIZE)),
     progress: () => (found.size === 0 ? undefined : Math.min(1, stream.bytesRead / found.size)),

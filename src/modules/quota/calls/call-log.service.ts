@@ -5,6 +5,7 @@ import type { Caller } from '../../../platform/access/caller.js';
 import { Clock } from '../../../platform/clock.js';
 import { BackgroundWriter } from '../../../platform/database/background-writer.js';
 import { isDuplicateKey } from '../../../platform/database/errors.js';
+import type { TimeRange } from '../../../platform/database/retention/deletion-queries.js';
 import { type Transaction, TransactionRunner } from '../../../platform/database/transaction.js';
 import type { Outcome } from '../../../platform/http/idempotency/idempotency.service.js';
 import { responseStatus, routeOf } from '../../../platform/http/http-request-context.js';
@@ -32,6 +33,7 @@ export class CallLog extends BackgroundWriter {
   private readonly publishes = new WeakMap<Caller, Promise<Outcome<unknown>>>();
   private queue: ApiCall[] = [];
   private dropped = 0;
+  private readonly callsTotal: Counter<'client_id'>;
   private readonly droppedTotal: Counter;
   /**
    * Size of the batch that failed; 0 after a success. The retry has the same calls, so a duplicate key means that all of them
@@ -51,6 +53,12 @@ export class CallLog extends BackgroundWriter {
       'API calls in the queue of the call log.',
       () => this.queue.length,
     );
+    this.callsTotal = new Counter({
+      name: 'api_calls_total',
+      help: 'API calls with a valid access token, by app.',
+      labelNames: ['client_id'],
+      registers: [metrics.registry],
+    });
     this.droppedTotal = new Counter({
       name: 'call_log_dropped_total',
       help: 'API calls that were not recorded because the queue was full.',
@@ -63,6 +71,7 @@ export class CallLog extends BackgroundWriter {
     response.once('close', () => {
       const { caller } = request.context;
       if (!caller) return;
+      this.callsTotal.inc({ client_id: caller.clientId });
       const route = `${request.method} ${routeOf(request)}`;
       const status = responseStatus(response);
       const durationMs = this.clock.now().getTime() - caller.receivedAt.getTime();
@@ -87,6 +96,11 @@ export class CallLog extends BackgroundWriter {
    */
   waitForPublish(caller: Caller, publish: Promise<Outcome<unknown>>): void {
     this.publishes.set(caller, publish);
+  }
+
+  /** The recorded calls of a request, oldest first. A call is recorded within seconds after its response. */
+  findOfRequest(requestId: string, range: TimeRange): Promise<ApiCall[]> {
+    return this.repository.findOfRequest(requestId, range);
   }
 
   /** Queues a call, unless `recordPublishes` has recorded it. */

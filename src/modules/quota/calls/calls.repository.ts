@@ -75,6 +75,15 @@ export class CallsRepository {
     return this.inTimeRange(span, entities(tx)).andWhere({ clientId, metered: true }).getCount();
   }
 
+  /** The calls of a request, oldest first. The request id has no index, so only the given time range is searched. */
+  findOfRequest(requestId: string, span: TimeRange): Promise<ApiCall[]> {
+    return this.inTimeRange(span)
+      .andWhere({ requestId })
+      .orderBy('call.at')
+      .addOrderBy('call.id')
+      .getMany();
+  }
+
   callsBefore(time: Date): DeletableRows {
     return expiredLogRows(this.dataSource, ApiCall, time);
   }

@@ -13,6 +13,15 @@ export interface RollupResult {
   until: Date;
 }
 
+interface RollupOptions {
+  /** Start of a day. */
+  from?: Date;
+  /** When to stop early; the next run continues. */
+  stopAt?: Date;
+  /** Called before a day is counted. */
+  onDay?: (day: string) => void;
+}
+
 /** Calls before this time are past retention. It is the start of a UTC day, so that calls expire by whole days. */
 export function callLogStart(now: Date, { retention }: Pick<AppConfig, 'retention'>): Date {
   return floorTo(addMilliseconds(now, -retention.callLog * DAY), DAY);
@@ -37,12 +46,11 @@ export class UsageRollup {
   /**
    * Counts every day that may have changed since the last run, or every day since `from`, the start of a day. Idempotent and safe
    * to run concurrently, because totals are set and not incremented.
-   * @param stopAt when to stop early; the next run continues
    */
-  async run({ from, stopAt }: { from?: Date; stopAt?: Date } = {}): Promise<RollupResult> {
+  async run({ from, ...options }: RollupOptions = {}): Promise<RollupResult> {
     // Includes up to a day of the future, because the clock of another process may be ahead.
     const until = addMilliseconds(this.clock.now(), DAY);
-    return this.rollUp(from ?? (await this.firstUnfinishedDay()), until, stopAt);
+    return this.rollUp(from ?? (await this.firstUnfinishedDay()), until, options);
   }
 
   /** The calls past retention. */
@@ -52,21 +60,26 @@ export class UsageRollup {
 
   /**
    * Rolls up calls past retention and returns those rolled up, for pruning.
-   * @param stopAt when to leave the rest to the next run
    */
-  async rollUpExpiredCalls(stopAt?: Date): Promise<DeletableRows> {
+  async rollUpExpiredCalls(options: Omit<RollupOptions, 'from'> = {}): Promise<DeletableRows> {
     const end = callLogStart(this.clock.now(), this.config);
-    const { until } = await this.rollUp(new Date(0), end, stopAt);
+    const { until } = await this.rollUp(new Date(0), end, options);
     return this.repository.callsBefore(until);
   }
 
-  private async rollUp(from: Date, to: Date, stopAt: Date | undefined): Promise<RollupResult> {
+  private async rollUp(
+    from: Date,
+    to: Date,
+    { stopAt, onDay }: Omit<RollupOptions, 'from'>,
+  ): Promise<RollupResult> {
     const days: RollupResult['days'] = [];
     let firstCallAt = await this.repository.findFirstCallTime({ from, to });
     while (firstCallAt) {
       const start = floorTo(firstCallAt, DAY);
       if (stopAt && this.clock.now() >= stopAt) return { days, until: start };
-      days.push(await this.rollUpDay(start));
+      const day = start.toISOString().slice(0, 'yyyy-mm-dd'.length);
+      onDay?.(day);
+      days.push({ day, calls: await this.rollUpDay(day, start) });
       firstCallAt = await this.repository.findFirstCallTime({
         from: addMilliseconds(start, DAY),
         to,
@@ -75,8 +88,8 @@ export class UsageRollup {
     return { days, until: to };
   }
 
-  private async rollUpDay(start: Date): Promise<{ day: string; calls: number }> {
-    const day = start.toISOString().slice(0, 'yyyy-mm-dd'.length);
+  /** @returns the number of calls */
+  private async rollUpDay(day: string, start: Date): Promise<number> {
     const counted = new Map<string, ApiUsageDaily>();
     let calls = 0;
     for await (const hour of this.repository.hoursWithCalls({
@@ -91,7 +104,7 @@ export class UsageRollup {
       }
     }
     await this.raiseTotals(day, counted);
-    return { day, calls };
+    return calls;
   }
 
   /**

@@ -40,13 +40,17 @@ export class QuotaReconciliation {
   /**
    * Finds the apps whose counter is wrong, sorted by client id. Safe while apps publish.
    * @param period the current month by default
+   * @param onHour called before the calls of an hour are counted, with its start
    * @throws InvalidRequest if calls of the month were already deleted, or the month has not begun
    */
-  async discrepancies(period: Period = periodOf(this.clock.now())): Promise<QuotaDiscrepancy[]> {
+  async discrepancies(
+    period: Period = periodOf(this.clock.now()),
+    onHour?: (start: Date) => void,
+  ): Promise<QuotaDiscrepancy[]> {
     const { from, to } = this.loggedRange(period);
     const until = this.settledUntil({ from, to });
-    const settled = await this.count({ from, to: until });
-    const recent = await this.count({ from: until, to });
+    const settled = await this.count({ from, to: until }, onHour);
+    const recent = await this.count({ from: until, to }, onHour);
     const usage = await this.quota.findUsage(period);
     const discrepancies: QuotaDiscrepancy[] = [];
     for (const clientId of new Set([...usage.keys(), ...settled.keys(), ...recent.keys()])) {
@@ -95,11 +99,16 @@ export class QuotaReconciliation {
   }
 
   /** The number of posts in the call log, by client id. */
-  private async count(span: TimeRange): Promise<ReadonlyMap<string, number>> {
+  private async count(
+    span: TimeRange,
+    onHour?: (start: Date) => void,
+  ): Promise<ReadonlyMap<string, number>> {
     const counts = new Map<string, number>();
-    for await (const hour of this.calls.hoursWithCalls(span))
+    for await (const hour of this.calls.hoursWithCalls(span)) {
+      onHour?.(hour.from);
       for (const [clientId, calls] of await this.calls.countPublishes(hour))
         counts.set(clientId, (counts.get(clientId) ?? 0) + calls);
+    }
     return counts;
   }
 

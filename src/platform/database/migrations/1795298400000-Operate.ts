@@ -1,22 +1,38 @@
 import {
-  type Table,
+  Table,
   TableColumn,
   TableIndex,
   type MigrationInterface,
   type QueryRunner,
   type TableColumnOptions,
 } from 'typeorm';
-import { counter, flag, id, integer, optional, text, time } from './columns.js';
+import {
+  bytes,
+  counter,
+  flag,
+  hash,
+  id,
+  integer,
+  key,
+  optional,
+  smallint,
+  text,
+  time,
+  url,
+} from './columns.js';
 
 /**
  * Adds columns for security (external ids, withdrawn scopes, late replays, wrong codes of a device, apps that require PKCE, hidden
- * posts), the app and user of an audit event, the plan and limit of a closed month, and indices for erasure, pruning and reports.
+ * posts), the publisher, links and logo of an app, the app and user of an audit event, the plan and limit of a closed month, and
+ * indices for erasure, pruning, reports and the grants of an app.
  */
 export class Operate1795298400000 implements MigrationInterface {
   readonly name = 'Operate1795298400000';
 
   /** Continues an interrupted run, because MySQL and MariaDB commit each step separately. */
   async up(queryRunner: QueryRunner): Promise<void> {
+    const ifNotExists = true;
+    await queryRunner.createTable(appLogoParts, ifNotExists);
     const tables = await queryRunner.getTables(TABLE_NAMES);
     for (const { table, columns } of changesOf(tables)) {
       const missing = columns.filter(({ name }) => !table.findColumnByName(name));
@@ -43,11 +59,27 @@ export class Operate1795298400000 implements MigrationInterface {
       const present = columns.filter(({ name }) => table.findColumnByName(name));
       if (present.length > 0) await queryRunner.dropColumns(table, present);
     }
+    const ifExists = true;
+    await queryRunner.dropTable(appLogoParts, ifExists);
   }
 }
 
+const appLogoParts = new Table({
+  name: 'app_logo_parts',
+  columns: [key(id('client_id')), key(smallint('position')), bytes('content')],
+});
+
 const newColumns: Record<string, TableColumnOptions[]> = {
-  apps: [flag('requires_pkce'), optional(time('posts_hidden_at'))],
+  apps: [
+    flag('requires_pkce'),
+    optional(time('posts_hidden_at')),
+    optional(text('publisher', 60)),
+    optional(url('homepage_url')),
+    optional(url('privacy_url')),
+    optional(url('terms_url')),
+    flag('verified'),
+    optional(hash('logo_hash')),
+  ],
   grants: [optional(text('withdrawn_scope', 255))],
   known_browsers: [counter('failures')],
   refresh_tokens: [optional(time('replayed_at'))],
@@ -63,7 +95,7 @@ const newColumns: Record<string, TableColumnOptions[]> = {
 /** Indices whose name begins with `ux_` are unique. */
 const newIndices: Record<string, Record<string, string[]>> = {
   apps: {},
-  grants: {},
+  grants: { ix_grants_client_id: ['client_id', 'id'] },
   refresh_tokens: {},
   users: { ux_users_external_id: ['external_id'] },
   audit_events: {

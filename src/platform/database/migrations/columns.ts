@@ -30,6 +30,10 @@ export function longText(name: string): TableColumnOptions {
   return { name, type: 'text' };
 }
 
+export function bytes(name: string): TableColumnOptions {
+  return { name, type: 'blob' };
+}
+
 export function double(name: string): TableColumnOptions {
   return { name, type: 'double' };
 }

@@ -3,6 +3,7 @@
 /** The newest migration of each release. */
 export const RELEASES = {
   '1.0.0': 'CreatePlatform1795219200000',
+  '1.1.0': 'Operate1795298400000',
 } as const;
 
 export type Release = keyof typeof RELEASES;

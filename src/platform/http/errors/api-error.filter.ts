@@ -2,7 +2,7 @@ import { Catch, Logger, type ArgumentsHost, type ExceptionFilter } from '@nestjs
 import type { Request, Response } from 'express';
 import { ServiceUnavailable } from '../../errors.js';
 import { AppConfig } from '../../config/app-config.js';
-import { ERROR_STATUS, ErrorResponse } from './api-errors.js';
+import { ERROR_STATUS, errorHeaders, ErrorResponse } from './api-errors.js';
 import { toAppError } from './http-error.js';
 
 /**
@@ -29,7 +29,7 @@ export class ApiErrorFilter implements ExceptionFilter {
     }
     response
       .status(status)
-      .set({ ...error.extras.headers })
+      .set(errorHeaders(error, this.config.publicUrl))
       .json(ErrorResponse.from(error, request.context.requestId, this.config.publicUrl));
   }
 }

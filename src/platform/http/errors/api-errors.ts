@@ -13,7 +13,12 @@ import {
   MAX_FIELD_ERRORS,
   ServiceUnavailable,
 } from '../../errors.js';
-import { RATE_LIMIT_HEADERS, WRITE_LIMIT_HEADERS, WRITES_MINUTE } from '../developer-api.js';
+import {
+  RATE_LIMIT_HEADERS,
+  RESOURCE_METADATA_PATH,
+  WRITE_LIMIT_HEADERS,
+  WRITES_MINUTE,
+} from '../developer-api.js';
 import { REQUEST_ID_PATTERN } from '../http-request-context.js';
 import { extensibleEnumOf, RETRY_AFTER } from '../validation/schemas.openapi.js';
 import { InternalError } from './http-error.js';
@@ -135,10 +140,24 @@ export class ErrorResponse {
   }
 }
 
+/** The headers of an error response. A challenge gets the URL of the metadata of the API (RFC 9728 §5.1). */
+export function errorHeaders({ extras }: AppError, publicUrl: string): Record<string, string> {
+  const challenge = extras.headers?.['WWW-Authenticate'];
+  return {
+    ...extras.headers,
+    ...(challenge !== undefined && {
+      'WWW-Authenticate': `${challenge}, resource_metadata="${publicUrl}${RESOURCE_METADATA_PATH}"`,
+    }),
+  };
+}
+
+const EXAMPLE_PUBLIC_URL = 'https://api.example.com';
+
 /** Documentation of the headers of error responses. */
 const HEADERS: NonNullable<ApiResponseOptions['headers']> = {
   'WWW-Authenticate': {
-    description: 'The challenge (RFC 6750 §3).',
+    description:
+      'The challenge (RFC 6750 §3), with the URL of the metadata of the API (RFC 9728 §5.1).',
     schema: { type: 'string', minLength: 1 },
   },
   ...RETRY_AFTER,
@@ -153,15 +172,11 @@ export function ApiErrors(...errors: AppError[]): MethodDecorator & ClassDecorat
   return applyDecorators(
     ...errors.map((error) => {
       const { code, extras, message } = error;
-      const value = ErrorResponse.from(
-        error,
-        'req_01kahq5f3veqdr8bn3tdmx3q0a',
-        'https://api.example.com',
-      );
+      const value = ErrorResponse.from(error, 'req_01kahq5f3veqdr8bn3tdmx3q0a', EXAMPLE_PUBLIC_URL);
       return ApiResponse({
         status: ERROR_STATUS[code],
         type: ErrorResponse,
-        ...(extras.headers && { headers: documented(extras.headers) }),
+        ...(extras.headers && { headers: documented(errorHeaders(error, EXAMPLE_PUBLIC_URL)) }),
         examples: { [extras.errors?.[0]?.code ?? code]: { summary: message, value } },
       });
     }),

@@ -33,49 +33,22 @@ interface RequestRules {
   description: string;
   /** See `AtLeastOneOf`. */
   atLeastOneOf?: readonly string[];
-  /** Numbers that must all be present or all absent. For the OpenAPI schema only: `NumberField.pairedWith` checks it. */
-  together?: readonly string[];
 }
 
-/** Rules between the fields of a request body, and the OpenAPI schema of the body. */
+/**
+ * Rules between the fields of a request body, and the OpenAPI schema of the body. The description states the rules: generators turn
+ * `anyOf` into unions of partial types, and some validators refuse `if`.
+ */
 export function RequestSchema({
   name,
   description,
   atLeastOneOf = [],
-  together = [],
 }: RequestRules): ClassDecorator {
-  const allOf = [
-    ...(atLeastOneOf.length > 0 ? [{ anyOf: atLeastOneOf.map(suppliedSchema) }] : []),
-    ...(together.length > 0
-      ? [
-          {
-            anyOf: [
-              { required: together, ...eachOf(together, 'number') },
-              eachOf(together, 'null'),
-            ],
-          },
-        ]
-      : []),
-  ];
+  const rule = `At least one of ${atLeastOneOf.join(', ')} must be supplied; null and empty lists do not count.`;
   const keywords = {
     name,
-    description:
-      atLeastOneOf.length > 0
-        ? `${description} At least one of ${atLeastOneOf.join(', ')} must be supplied.`
-        : description,
+    description: atLeastOneOf.length > 0 ? `${description} ${rule}` : description,
     additionalProperties: false,
-    ...(allOf.length > 0 && { allOf }),
   };
   return applyDecorators(AtLeastOneOf(...atLeastOneOf), ApiSchema(keywords));
-}
-
-function suppliedSchema(field: string): object {
-  return {
-    required: [field],
-    properties: { [field]: { type: ['string', 'array'], minItems: 1 } },
-  };
-}
-
-function eachOf(fields: readonly string[], type: string): object {
-  return { properties: Object.fromEntries(fields.map((field) => [field, { type }])) };
 }

@@ -11,6 +11,7 @@ describe('SmsQueue', () => {
   let inbox: SmsInbox;
   let queue: SmsQueue;
   let failures: string[];
+  let sent: number;
   let logged: string[];
 
   beforeEach(() => {
@@ -21,6 +22,7 @@ describe('SmsQueue', () => {
     inbox = new SmsInbox();
     queue = new SmsQueue(inbox, clock);
     failures = [];
+    sent = 0;
   });
 
   afterEach(async () => {
@@ -34,6 +36,9 @@ describe('SmsQueue', () => {
       message: MESSAGE,
       expiresAt: addMilliseconds(clock.now(), 5 * MINUTE),
       shouldSend: async () => true,
+      onSent: () => {
+        sent += 1;
+      },
       onFailure: async () => {
         failures.push(MESSAGE.id);
       },
@@ -87,9 +92,10 @@ describe('SmsQueue', () => {
     queue.add(job({ shouldSend }));
     queue.add(job({ shouldSend: async () => false, message: { ...MESSAGE, id: 'm-2' } }));
     await advance(50);
-    expect({ checks, failures, attempts: attempts() }).toEqual({
+    expect({ checks, failures, sent, attempts: attempts() }).toEqual({
       checks: 1,
       failures: [],
+      sent: 1,
       attempts: 2,
     });
     expect(inbox.messages).toEqual([MESSAGE]);
@@ -133,7 +139,7 @@ describe('SmsQueue', () => {
     }
     expect(attemptsAfter).toEqual([1, 1, 2, 2, 3, 3, 4, 4]);
     expect(inbox.refused).toEqual([MESSAGE, MESSAGE, MESSAGE, MESSAGE]);
-    expect(failures).toEqual([MESSAGE.id]);
+    expect({ failures, sent }).toEqual({ failures: [MESSAGE.id], sent: 0 });
   });
 
   it('O58 stops after the first successful attempt', async () => {

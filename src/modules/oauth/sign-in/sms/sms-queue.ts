@@ -14,6 +14,8 @@ export interface SmsJob {
   expiresAt: Date;
   /** The first step of an attempt, until it has returned once. False drops the message. If it throws, the attempt fails. */
   shouldSend: () => Promise<boolean>;
+  /** Called after the gateway accepted the message. Must not throw. */
+  onSent: () => void;
   /** Called after the last attempt failed, to record the failure. */
   onFailure: () => Promise<void>;
 }
@@ -65,12 +67,19 @@ export class SmsQueue implements OnApplicationShutdown {
   }
 
   /** Returns the error of the last attempt, or undefined if the message was sent or dropped. */
-  private async send({ message, shouldSend, expiresAt }: SmsJob): Promise<Error | undefined> {
+  private async send({
+    message,
+    shouldSend,
+    onSent,
+    expiresAt,
+  }: SmsJob): Promise<Error | undefined> {
     let isNeeded: boolean | undefined;
     for (let retry = 0; ; retry += 1) {
       try {
         isNeeded ??= await shouldSend();
-        if (isNeeded) await this.sender.send(message);
+        if (!isNeeded) return undefined;
+        await this.sender.send(message);
+        onSent();
         return undefined;
       } catch (error) {
         const isFinal = error instanceof GatewayError && !error.mayRetry;

@@ -1,0 +1,35 @@
+import type { CliCommand } from '../command.js';
+import { userLabel } from './labels.js';
+
+const REMOVE = 'comment remove cmt_01h455vb4pex5vsknk084sn02q';
+
+export function addCommentCommands(program: CliCommand): void {
+  program
+    .command('comment')
+    .description('Remove comments.')
+    .examples(REMOVE)
+    .command('remove')
+    .summary('Remove a comment of any user.')
+    .description(
+      'Remove a comment of any user. Apps stop listing it at once. Replies to it stay. This cannot be undone; the comment is deleted from the database after DELETED_POST_DAYS days.',
+    )
+    .argument('<comment_id>', 'id of the comment, as the API returns it')
+    .requiresConfirmation()
+    .printsJson('{id, user_id, post_id, removed}')
+    .examples(`${REMOVE} --reason "Reported as spam"`, `${REMOVE} --yes --json`)
+    .execute(async (session, commentId: string) => {
+      const comments = session.get('CommentsService');
+      const found = await comments.get(commentId);
+      if (!found.deletedAt) {
+        const author = await userLabel(session, found.userId);
+        await session.confirm(`Remove ${commentId} of ${author} on ${found.postId}?`);
+      }
+      const { id, userId, postId, removed } = await comments.remove(commentId, session.change);
+      const subject = `${id} of ${userId} on ${postId}`;
+      return {
+        json: { id, user_id: userId, post_id: postId, removed },
+        text: removed ? `Removed ${subject}.` : `${subject} is already deleted.`,
+        ...(!removed && { note: 'No change.' }),
+      };
+    });
+}

@@ -1,0 +1,75 @@
+import type { CliCommand } from '../command.js';
+import { parseUserId } from '../option-values.js';
+import { list } from '../tables.js';
+
+const USER = '--user usr_01h455vb4pex5vsknk084sn02q';
+const LIST = `session list ${USER}`;
+const END = `session end 3f9a1c0b7d2e ${USER}`;
+const USER_OPTION = ['--user <user_id>', 'id of the user', parseUserId] as const;
+
+export function addSessionCommands(program: CliCommand): void {
+  const session = program
+    .command('session')
+    .description('List and end the sign-in sessions of a user.')
+    .examples(LIST, END);
+  addList(session);
+  addEnd(session);
+}
+
+function addList(group: CliCommand): void {
+  group
+    .command('list')
+    .summary('List the sign-in sessions of a user, newest first.')
+    .description(
+      'List the browsers in which a user is signed in, newest first. LAST_EXTENDED is the last use of the session; "-" means none, or that the session has reached its maximum of 12 hours.',
+    )
+    .requiredOption(...USER_OPTION)
+    .printsJson('[{session, created_at, last_extended_at, expires_at}]')
+    .examples(LIST, `${LIST} --json`)
+    .execute(async (session, { user }: { user: string }) => {
+      const sessions = await session.get('UserSessions').list(user);
+      const rows = sessions.map(({ handle, createdAt, lastExtendedAt, expiresAt }) => [
+        handle,
+        session.time(createdAt),
+        lastExtendedAt ? session.time(lastExtendedAt) : '-',
+        session.time(expiresAt),
+      ]);
+      return {
+        json: sessions.map(({ handle, createdAt, lastExtendedAt, expiresAt }) => ({
+          session: handle,
+          created_at: createdAt.toISOString(),
+          last_extended_at: lastExtendedAt?.toISOString() ?? null,
+          expires_at: expiresAt.toISOString(),
+        })),
+        text: list(['SESSION', 'CREATED', 'LAST_EXTENDED', 'EXPIRES'], rows, {
+          width: session.width,
+          none: 'The user is not signed in.',
+        }),
+      };
+    });
+}
+
+function addEnd(group: CliCommand): void {
+  group
+    .command('end')
+    .summary('End one sign-in session of a user.')
+    .description(
+      'End one sign-in session of a user: its browser is signed out at once. Apps keep their access; use "grant revoke" or "user revoke-all" to end that. Ended sessions are deleted, so the command fails if the session has already ended.',
+    )
+    .argument('<session>', 'from "session list"')
+    .requiredOption(...USER_OPTION)
+    .requiresConfirmation()
+    .printsJson('{user_id, session}')
+    .examples(`${END} --reason "Shared computer"`, `${END} --yes --json`)
+    .execute(async (session, handle: string, { user }: { user: string }) => {
+      const sessions = session.get('UserSessions');
+      const { name } = await session.get('UsersService').get(user);
+      const found = await sessions.find(user, handle);
+      await session.confirm(`End the sign-in session ${handle} of "${name}"?`);
+      await sessions.end(found, session.change);
+      return {
+        json: { user_id: user, session: handle },
+        text: `Ended the sign-in session ${handle} of ${user}.`,
+      };
+    });
+}

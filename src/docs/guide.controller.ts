@@ -1,0 +1,123 @@
+import { readFileSync } from 'node:fs';
+import { Controller, Get, Header, Param, Redirect, Res } from '@nestjs/common';
+import { ApiExcludeController } from '@nestjs/swagger';
+import type { Response } from 'express';
+import { Public } from '../platform/access/scopes.decorator.js';
+import { assetUrl } from '../platform/asset-url.js';
+import { AppConfig } from '../platform/config/app-config.js';
+import { UnknownPath } from '../platform/http/errors/http-error.js';
+import { pageHeaders } from '../pages/page-headers.js';
+import { PageRenderer } from '../pages/page-renderer.js';
+import {
+  GUIDE_PATH,
+  type GuidePage,
+  guidePath,
+  markdownPath,
+  OVERVIEW,
+  RENDERED_GUIDE,
+} from './guide-page.js';
+
+const CACHE_FOR_ONE_HOUR = 'public, max-age=3600';
+const MARKDOWN_SUFFIX = '.md';
+
+/** The guide for developers of apps, as pages and as Markdown (RFC 7763). */
+@Public()
+@ApiExcludeController()
+@Controller()
+export class GuideController {
+  private pages: readonly GuidePage[] | undefined;
+
+  constructor(
+    private readonly renderer: PageRenderer,
+    private readonly config: AppConfig,
+  ) {}
+
+  @Get(GUIDE_PATH)
+  overview(@Res() response: Response): void {
+    this.sendPage(OVERVIEW, response);
+  }
+
+  @Get(`${GUIDE_PATH}/:name`)
+  page(@Param('name') name: string, @Res() response: Response): void {
+    if (!name.endsWith(MARKDOWN_SUFFIX)) {
+      if (name === OVERVIEW) throw new UnknownPath();
+      this.sendPage(name, response);
+      return;
+    }
+    const { markdown } = this.find(name.slice(0, -MARKDOWN_SUFFIX.length));
+    response.set({
+      'Content-Type': 'text/markdown; charset=utf-8',
+      'Cache-Control': CACHE_FOR_ONE_HOUR,
+    });
+    response.send(markdown);
+  }
+
+  /** The path of the guide in version 1.0. */
+  @Get('docs/integrate.md')
+  @Redirect(markdownPath(OVERVIEW), 301)
+  @Header('Cache-Control', CACHE_FOR_ONE_HOUR)
+  formerGuide(): void {}
+
+  /** The list of pages for language models (llmstxt.org). */
+  @Get('llms.txt')
+  @Header('Content-Type', 'text/plain; charset=utf-8')
+  @Header('Cache-Control', CACHE_FOR_ONE_HOUR)
+  list(): string {
+    const { publicUrl } = this.config;
+    const guide = this.all().map(
+      ({ slug, title, description }) =>
+        `- [${title}](${publicUrl}${markdownPath(slug)}): ${description}`,
+    );
+    const [overview] = this.all();
+    return `# Developer API
+
+> ${overview?.description}
+
+## Guide
+
+${guide.join('\n')}
+
+## Reference
+
+- [OpenAPI document](${publicUrl}/openapi.json): all endpoints
+- [Error codes](${publicUrl}/docs/errors): the error codes of OAuth and of the API
+- [Metadata](${publicUrl}/.well-known/oauth-authorization-server): the endpoints for OAuth (RFC 8414)
+`;
+  }
+
+  private sendPage(slug: string, response: Response): void {
+    const page = this.find(slug);
+    const pages = this.all().map((other) => ({
+      title: other.title,
+      path: guidePath(other.slug),
+      isCurrent: other === page,
+    }));
+    const { title, description, html, contents } = page;
+    const view = {
+      title,
+      description,
+      html,
+      contents,
+      pages,
+      isOverview: slug === OVERVIEW,
+      markdownPath: markdownPath(slug),
+    };
+    response.set({
+      ...pageHeaders({ secure: this.config.secure, language: 'en', runsScript: true }),
+      'Cache-Control': CACHE_FOR_ONE_HOUR,
+    });
+    response.send(this.renderer.guide(view));
+  }
+
+  private find(slug: string): GuidePage {
+    const page = this.all().find((one) => one.slug === slug);
+    if (!page) throw new UnknownPath();
+    return page;
+  }
+
+  /** Reads the file at the first request, since most processes never need it. */
+  private all(): readonly GuidePage[] {
+    this.pages ??= JSON.parse(readFileSync(assetUrl(RENDERED_GUIDE), 'utf8')) as GuidePage[];
+    return this.pages;
+  }
+}

@@ -1,0 +1,234 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import type { Scope } from '../../../platform/access/scopes.js';
+import { Clock } from '../../../platform/clock.js';
+import { storedTime } from '../../../platform/database/columns.js';
+import { type Paging, type Part, partOf } from '../../../platform/database/list-page.js';
+import { readRows, useIndex, type Value } from '../../../platform/database/sql.js';
+import { NotFound } from '../../../platform/errors.js';
+import { activeAt, IS_ACTIVE, IS_NOT_ENDED } from './grants.repository.js';
+import { scopesThatCount, type ScopesOfCredential } from './scopes-that-count.js';
+
+/**
+ * `active`: the app has a usable code or token. `expired`: the grant, or its last token, has expired. `revoked`: the user, the
+ * app or an operator ended it.
+ */
+export type GrantStatus = 'active' | 'expired' | 'revoked';
+
+/** A grant with the names of its user and app. */
+export interface GrantDetails {
+  id: string;
+  userId: string;
+  userName: string;
+  clientId: string;
+  appName: string;
+  /** Those that still count. */
+  scopes: Scope[];
+  createdAt: Date;
+  /** The last call of the API or refresh of a token, accurate to a minute. */
+  lastUsedAt: Date | null;
+  expiresAt: Date;
+  revokedAt: Date | null;
+  status: GrantStatus;
+}
+
+/** A grant must match all given members. At least one of `userId` and `clientId` must be given. */
+export interface GrantSearch {
+  userId?: string;
+  clientId?: string;
+  /** Also expired and revoked grants. */
+  includeEnded: boolean;
+}
+
+/** The use of an app by its grants. */
+export interface GrantUse {
+  /** The counted grants. */
+  grants: number;
+  /** Users with at least one counted grant. */
+  users: number;
+  /** The last use of any grant of the app, accurate to a minute. Null without one. */
+  lastUsedAt: Date | null;
+}
+
+/** Grants per statement, so that each takes a fraction of the query timeout. */
+const PAGE_SIZE = 10_000;
+const SEARCH_PAGE_SIZE = 500;
+
+/** Reads grants for operators. */
+@Injectable()
+export class GrantReader {
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly clock: Clock,
+  ) {}
+
+  /** @throws NotFound */
+  async get(id: string): Promise<GrantDetails> {
+    const [grant] = await this.read('', { conditions: ['grants.id = ?'], values: [id], limit: 1 });
+    if (!grant)
+      throw new NotFound(
+        `No grant has the id ${id}. "grant list --user" and "grant list --app" with --all print the ids.`,
+      );
+    return grant;
+  }
+
+  /**
+   * Newest first. Reads grants that have not ended until enough of them are active: with a condition on the tokens, MySQL and MariaDB
+   * would sometimes read all tokens first.
+   */
+  async find(
+    { userId, clientId, includeEnded }: GrantSearch,
+    paging: Omit<Paging, 'page'>,
+  ): Promise<Part<GrantDetails>> {
+    const index = userId === undefined ? 'ix_grants_client_id' : 'ix_grants_user_id';
+    const wanted = paging.limit + 1;
+    const limit = includeEnded ? wanted : Math.max(wanted, SEARCH_PAGE_SIZE);
+    const found: GrantDetails[] = [];
+    for (let { before } = paging; ;) {
+      const conditions: string[] = [];
+      const values: Value[] = [];
+      const add = (condition: string, value: Value): void => {
+        conditions.push(condition);
+        values.push(value);
+      };
+      if (userId !== undefined) add('grants.user_id = ?', userId);
+      if (clientId !== undefined) add('grants.client_id = ?', clientId);
+      if (before !== undefined) add('grants.id < ?', before);
+      if (!includeEnded) add(IS_NOT_ENDED, this.clock.now());
+      const grants = await this.read(index, { conditions, values, limit });
+      found.push(...grants.filter(({ status }) => includeEnded || status === 'active'));
+      if (found.length >= wanted || grants.length < limit) return partOf(found, paging);
+      before = grants.at(-1)?.id;
+    }
+  }
+
+  /** Counts the active grants of an app. Reads all of its grants. */
+  countActive(clientId: string, onProgress: Counting['onProgress']): Promise<GrantUse> {
+    const values = activeAt(this.clock.now());
+    return this.count(clientId, { condition: IS_ACTIVE, values, onProgress });
+  }
+
+  /** Counts the grants of an app that are neither revoked nor expired, even if their tokens have expired. Reads all of its grants. */
+  countNotEnded(clientId: string, onProgress: Counting['onProgress']): Promise<GrantUse> {
+    const values = [this.clock.now()];
+    return this.count(clientId, { condition: IS_NOT_ENDED, values, onProgress });
+  }
+
+  private async count(
+    clientId: string,
+    { condition, values, onProgress }: Counting,
+  ): Promise<GrantUse> {
+    const statement = `
+      SELECT grants.id, grants.user_id AS userId, grants.last_used_at AS lastUsedAt,
+        CASE WHEN ${condition} THEN 1 ELSE 0 END AS isCounted
+      FROM grants ${useIndex(this.dataSource, 'ix_grants_client_id')}
+      WHERE grants.client_id = ? AND grants.id > ?
+      ORDER BY grants.id LIMIT ${PAGE_SIZE}`;
+    const users = new Set<string>();
+    let grants = 0;
+    let read = 0;
+    let lastUsedAt: Time | null = null;
+    for (let after = ''; ;) {
+      const rows = await readRows<CountedRow>(this.dataSource, statement, [
+        ...values,
+        clientId,
+        after,
+      ]);
+      for (const row of rows) {
+        if (row.isCounted === 1) {
+          grants += 1;
+          users.add(row.userId);
+        }
+        if (row.lastUsedAt !== null && (lastUsedAt === null || row.lastUsedAt > lastUsedAt))
+          lastUsedAt = row.lastUsedAt;
+      }
+      read += rows.length;
+      onProgress(read);
+      const last = rows.at(-1);
+      if (last === undefined || rows.length < PAGE_SIZE) break;
+      after = last.id;
+    }
+    return {
+      grants,
+      users: users.size,
+      lastUsedAt: lastUsedAt === null ? null : storedTime(lastUsedAt),
+    };
+  }
+
+  /**
+   * The outer joins make every engine find the grants first, then their users and apps.
+   * @param index an index of `grants` to use; empty for the primary key. MySQL and MariaDB would sometimes scan the table.
+   */
+  private async read(
+    index: string,
+    { conditions, values, limit }: { conditions: string[]; values: Value[]; limit: number },
+  ): Promise<GrantDetails[]> {
+    const hint = index === '' ? '' : useIndex(this.dataSource, index);
+    const rows = await readRows<GrantRow>(
+      this.dataSource,
+      `SELECT grants.id, grants.user_id AS userId, users.name AS userName,
+         grants.client_id AS clientId, apps.name AS appName, grants.scope,
+         grants.withdrawn_scope AS withdrawnScope, apps.scope AS appScope,
+         grants.created_at AS createdAt, grants.last_used_at AS lastUsedAt,
+         grants.expires_at AS expiresAt, grants.revoked_at AS revokedAt,
+         CASE WHEN ${IS_ACTIVE} THEN 1 ELSE 0 END AS isActive
+       FROM (SELECT grants.id FROM grants ${hint} WHERE ${conditions.join(' AND ')}
+         ORDER BY grants.id DESC LIMIT ?) page
+       LEFT JOIN grants ON grants.id = page.id
+       LEFT JOIN users ON users.id = grants.user_id
+       LEFT JOIN apps ON apps.client_id = grants.client_id
+       ORDER BY page.id DESC`,
+      [...activeAt(this.clock.now()), ...values, limit],
+    );
+    return rows.map(toDetails);
+  }
+}
+
+type Time = Date | string;
+
+interface Counting {
+  /** Which grants count. */
+  condition: string;
+  values: readonly Value[];
+  onProgress: (read: number) => void;
+}
+
+interface CountedRow {
+  id: string;
+  userId: string;
+  lastUsedAt: Time | null;
+  isCounted: 0 | 1;
+}
+
+interface GrantRow
+  extends
+    Pick<GrantDetails, 'id' | 'userId' | 'userName' | 'clientId' | 'appName'>,
+    ScopesOfCredential {
+  createdAt: Time;
+  lastUsedAt: Time | null;
+  expiresAt: Time;
+  revokedAt: Time | null;
+  isActive: 0 | 1;
+}
+
+function toDetails(row: GrantRow): GrantDetails {
+  const { id, userId, userName, clientId, appName } = row;
+  return {
+    id,
+    userId,
+    userName,
+    clientId,
+    appName,
+    scopes: scopesThatCount(row),
+    createdAt: storedTime(row.createdAt),
+    lastUsedAt: row.lastUsedAt === null ? null : storedTime(row.lastUsedAt),
+    expiresAt: storedTime(row.expiresAt),
+    revokedAt: row.revokedAt === null ? null : storedTime(row.revokedAt),
+    status: statusOf(row),
+  };
+}
+
+function statusOf({ revokedAt, isActive }: GrantRow): GrantStatus {
+  if (revokedAt !== null) return 'revoked';
+  return isActive === 1 ? 'active' : 'expired';
+}

@@ -1,0 +1,121 @@
+import { Injectable } from '@nestjs/common';
+import { AuditEventReader } from '../../platform/audit/audit-event-reader.repository.js';
+import { AuditLog, type Change } from '../../platform/audit/audit-log.repository.js';
+import { Clock, DAY, addMilliseconds } from '../../platform/clock.js';
+import { AppConfig } from '../../platform/config/app-config.js';
+import { TransactionRunner } from '../../platform/database/transaction.js';
+import { InvalidRequest, NotFound } from '../../platform/errors.js';
+import { isId } from '../../platform/ids.js';
+import { UsersService } from '../users/users.service.js';
+import type { Post } from './post.entities.js';
+import { PostsRepository } from './posts.repository.js';
+
+/** `removed` is false if the post was already deleted. */
+export interface Removal {
+  id: string;
+  userId: string;
+  removed: boolean;
+}
+
+/** `restored` is false if the post was not deleted. */
+export interface Restoration {
+  id: string;
+  userId: string;
+  restored: boolean;
+}
+
+export interface Deletion {
+  at: Date;
+  /** The operator, or the id of the author, who deletes through an app. Null if the audit log no longer covers the deletion. */
+  by: string | null;
+  /** The reason of the operator. */
+  reason: string | null;
+}
+
+/** Access of operators to the posts of all users, deleted or not. */
+@Injectable()
+export class PostModeration {
+  constructor(
+    private readonly repository: PostsRepository,
+    private readonly users: UsersService,
+    private readonly audit: AuditLog,
+    private readonly auditEvents: AuditEventReader,
+    private readonly transactions: TransactionRunner,
+    private readonly clock: Clock,
+    private readonly config: AppConfig,
+  ) {}
+
+  /** @throws NotFound */
+  async get(id: string): Promise<Post> {
+    const post = isId('post', id) ? await this.repository.findAny(id) : null;
+    if (!post) throw unknownPost(id);
+    return post;
+  }
+
+  /** Null if the post is not deleted. */
+  async deletionOf({
+    id,
+    userId,
+    deletedAt,
+  }: Pick<Post, 'id' | 'userId' | 'deletedAt'>): Promise<Deletion | null> {
+    if (!deletedAt) return null;
+    const action = 'post.removed';
+    const removals = this.auditEvents.search({ since: deletedAt, userId, action });
+    for await (const { subject, actor, reason } of removals)
+      if (subject === id) return { at: deletedAt, by: actor, reason };
+    // The audit log has the deletions by operators only.
+    const isCovered = deletedAt > this.daysAgo(this.config.retention.auditLog);
+    return { at: deletedAt, by: isCovered ? userId : null, reason: null };
+  }
+
+  /** Deletes a post. `restore` undoes it. @throws NotFound */
+  async remove(id: string, change: Change): Promise<Removal> {
+    const { userId } = await this.get(id);
+    const now = this.clock.now();
+    return this.transactions.run(async (tx) => {
+      const removed = await this.repository.softDelete(tx, id, now);
+      if (removed) {
+        await this.users.decrementPostCount(tx, userId);
+        await this.audit.record(tx, 'post.removed', id, change, { userId });
+      }
+      return { id, userId, removed };
+    });
+  }
+
+  /**
+   * Restores a deleted post. Its comments become visible again, except those that were deleted themselves.
+   * @throws NotFound if the post or its author does not exist; InvalidRequest if the post was deleted too long ago
+   */
+  restore(id: string, change: Change): Promise<Restoration> {
+    if (!isId('post', id)) throw unknownPost(id);
+    const days = this.config.retention.deletedPosts;
+    const since = this.daysAgo(days);
+    return this.transactions.run(async (tx) => {
+      // Write first: on SQLite, a transaction that reads first fails if another process writes in between.
+      const restored = await this.repository.undelete(tx, id, since);
+      const post = await this.repository.findAny(id, tx);
+      if (!post) throw unknownPost(id);
+      const { userId, deletedAt } = post;
+      if (deletedAt)
+        throw new InvalidRequest(
+          `${id} was deleted at ${deletedAt.toISOString()}, more than ${days} days ago (DELETED_POST_DAYS). It can no longer be restored.`,
+        );
+      if (restored) {
+        if (!(await this.users.incrementPostCount(tx, userId)))
+          throw new NotFound(`The author of ${id} was erased, so the post cannot be restored.`);
+        await this.audit.record(tx, 'post.restored', id, change, { userId });
+      }
+      return { id, userId, restored };
+    });
+  }
+
+  private daysAgo(days: number): Date {
+    return addMilliseconds(this.clock.now(), -days * DAY);
+  }
+}
+
+function unknownPost(id: string): NotFound {
+  return new NotFound(
+    `There is no post ${id}: it never existed or was permanently deleted. Check the id in the post's permalink.`,
+  );
+}

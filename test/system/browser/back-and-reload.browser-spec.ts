@@ -1,0 +1,123 @@
+import type { Page } from 'playwright-core';
+import { MINUTE, SECOND } from '../../../src/platform/clock.js';
+import type { UserWithPhone } from '../../../src/modules/users/users.service.js';
+import { authorizeLink } from '../../support/oauth-flow.js';
+import { inChromium, waitForAllow } from '../../support/chromium.js';
+import { countGrantsAndCodes } from '../../support/responses.js';
+import type { TestClient } from '../../support/test-app.js';
+
+const WRONG_CODE = '000000';
+
+inChromium('Back, Forward and Reload', {}, (chrome) => {
+  const { app } = chrome;
+  let client: TestClient;
+  let user: UserWithPhone;
+  let page: Page;
+  /** The requests that send a form. */
+  let posts: string[];
+
+  beforeEach(async () => {
+    client = await app().addClient({ redirectUris: [`${app().baseUrl}/livez`] });
+    user = await app().addUser({ name: 'Ana Lee' });
+    page = await (await chrome.newContext()).newPage();
+    posts = [];
+    page.on('request', (request) => {
+      if (request.method() === 'POST') posts.push(new URL(request.url()).pathname);
+    });
+  });
+
+  const heading = (): Promise<string | null> =>
+    page.getByRole('heading', { level: 1 }).textContent();
+
+  /** Asserts a page of ours that says how to continue. */
+  async function expectUsable(): Promise<void> {
+    expect(await heading()).not.toBe('');
+    expect(await page.locator('main form, main a').count()).toBeGreaterThan(0);
+  }
+
+  /** Presses Reload twice, Back and Forward on a page, which must be the same again. */
+  async function expectSteady(title: string): Promise<void> {
+    await page.waitForLoadState();
+    expect(await heading()).toBe(title);
+    const sent = posts.length;
+    for (const press of ['reload', 'reload', 'goBack', 'goForward', 'reload'] as const) {
+      const response = await page[press]();
+      expect([title, press, response?.request().method() ?? 'GET']).toEqual([title, press, 'GET']);
+      await expectUsable();
+    }
+    expect(await heading()).toBe(title);
+    expect(posts).toHaveLength(sent);
+  }
+
+  const click = (name: string): Promise<void> =>
+    page.getByRole('button', { name, exact: true }).click();
+
+  async function openAuthorization(): Promise<void> {
+    await page.goto(new URL('/', app().baseUrl).href);
+    await page.goto(new URL(authorizeLink(client), app().baseUrl).href);
+  }
+
+  it('O148 show a usable page at every step of an authorization, and send nothing twice', async () => {
+    await openAuthorization();
+    await expectSteady('Sign in');
+    await page.getByLabel('Your phone number', { exact: true }).fill('nobody');
+    await click('Send me a code');
+    await page.waitForSelector('#phone-error');
+    await expectSteady('Sign in');
+    await page.getByLabel('Your phone number', { exact: true }).fill(user.phone);
+    await click('Send me a code');
+    await page.getByLabel('6-digit code').waitFor();
+    await expectSteady('Enter your code');
+    for (let guesses = 1; guesses <= 5; guesses += 1) {
+      await page.getByLabel('6-digit code').fill(WRONG_CODE);
+      await click('Continue');
+      await page.waitForURL(/\/code$/);
+      if (guesses === 1) await expectSteady('Enter your code');
+    }
+    await page.getByRole('heading', { name: 'Request a new code' }).waitFor();
+    await expectSteady('Request a new code');
+    app().clock.advance(MINUTE + SECOND);
+    await page.reload();
+    await click('Request new code');
+    await page.getByRole('status').waitFor();
+    await expectSteady('Enter your code');
+    await page
+      .getByLabel('6-digit code')
+      .fill(await app().sms.password(user.phone, { afterMessages: 1 }));
+    await click('Continue');
+    await page.getByRole('button', { name: 'Allow' }).waitFor();
+    await expectSteady('Garden Share wants to access your account');
+    await waitForAllow(page);
+    await click('Allow');
+    await page.waitForURL(/\/livez\?code=/);
+    await page.goBack();
+    await page.reload();
+    await expectSteady('You have already responded to this request');
+    expect(await page.getByRole('link', { name: 'Return to' }).count()).toBe(0);
+    expect(app().sms.count(user.phone)).toBe(2);
+    expect(await countGrantsAndCodes(app(), client)).toEqual({ grants: 1, codes: 1 });
+  }, 60_000);
+
+  it('O148 show a usable page at every step of the account', async () => {
+    await app().accessToken(user, client);
+    await page.goto(new URL('/', app().baseUrl).href);
+    await page.goto(new URL('/account/apps', app().baseUrl).href);
+    await expectSteady('Sign in');
+    await chrome.signIn(page, user);
+    await page.waitForURL(/\/account\/apps$/);
+    await expectSteady('Connected apps');
+    await page.getByRole('link', { name: 'Disconnect' }).click();
+    await page.waitForURL(/svc_app_/);
+    await expectSteady('Garden Share');
+    await click('Disconnect');
+    await page.getByRole('status').waitFor();
+    await expectSteady('Connected apps');
+    await page.goBack();
+    await expectSteady('This app is not connected');
+    await page.getByRole('link', { name: 'Connected apps' }).click();
+    await page.getByText('No app has access to your account.').waitFor();
+    await click('Sign out');
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await expectSteady('Sign in');
+  });
+});
