@@ -1,8 +1,17 @@
+// @ts-check
 // A third-party app that requests access from a user and then acts for them. The steps are those of README.md in this folder.
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
-import * as oauth from 'oauth4webapi';
-import { dataOf, developerApi } from './api.js';
+// The client of this repository. Your app imports it from 'neighbourhood-devplatform-client'.
+import {
+  createClient,
+  finishAuthorization,
+  memoryStore,
+  OAuthError,
+  refreshTokens,
+  startAuthorization,
+} from '#client';
+import { NO_REQUEST_PAGE, NOT_FOUND_PAGE, sendPage, START_PAGE } from './page.js';
 
 const {
   ISSUER = 'http://localhost:3000',
@@ -12,135 +21,122 @@ const {
 } = process.env;
 const SCOPE = 'profile.read posts.read posts.write analytics.read';
 
-/** The authorization server. Every authorization response must contain its issuer (RFC 9207). */
-const server = {
+/** A confidential app has a secret. A public app runs on the user's device, cannot keep a secret, and relies on PKCE. */
+const settings = {
   issuer: ISSUER,
-  authorization_endpoint: `${ISSUER}/oauth/authorize`,
-  token_endpoint: `${ISSUER}/oauth/token`,
-  authorization_response_iss_parameter_supported: true,
+  clientId: CLIENT_ID,
+  clientSecret: CLIENT_SECRET,
+  redirectUri: '',
 };
-const client = { client_id: CLIENT_ID };
-/** A confidential app sends its secret. A public app runs on the user's device, cannot keep a secret, and relies on PKCE. */
-const clientAuthentication = CLIENT_SECRET ? oauth.ClientSecretBasic(CLIENT_SECRET) : oauth.None();
-/** Allows plain http, for development on loopback. */
-const options = { [oauth.allowInsecureRequests]: ISSUER.startsWith('http://') };
 
-/** State and PKCE verifier of each pending authorization request, by browser. Only the browser that started a request may finish it. */
+/**
+ * The pending authorization request of each browser. Only the browser that started a request may finish it.
+ * @type {Map<string, import('#client').PendingAuthorization>}
+ */
 const pendingRequests = new Map();
 
 const app = createServer((request, response) => {
   handle(request, response).catch((error) => {
     console.error(error);
-    page(response, 502, 'Something went wrong', [error.message]);
+    sendPage(response, 502, { title: 'Something went wrong', lead: error.message });
   });
 });
 app.listen(Number(PORT_EXAMPLE), '127.0.0.1', () => {
-  console.log(`Open ${home()} in a browser. Stop with Ctrl-C.`);
+  const { port } = /** @type {import('node:net').AddressInfo} */ (app.address());
+  settings.redirectUri = `http://127.0.0.1:${port}/callback`;
+  console.log(`Open http://127.0.0.1:${port} in a browser. Stop with Ctrl-C.`);
 });
 
-const home = () => `http://127.0.0.1:${app.address().port}`;
-const redirectUri = () => `${home()}/callback`;
-
+/**
+ * @param {import('node:http').IncomingMessage} request
+ * @param {import('node:http').ServerResponse} response
+ */
 async function handle(request, response) {
-  const url = new URL(request.url, home());
-  if (url.pathname === '/') return startAuthorization(response);
-  if (url.pathname === '/callback') return finishAuthorization(request, response, url);
-  return page(response, 404, 'Not found', []);
-}
-
-/** Step 1: redirect the browser to the authorization server with a random state and PKCE challenge. */
-async function startAuthorization(response) {
-  const browser = randomUUID();
-  const [state, verifier] = [oauth.generateRandomState(), oauth.generateRandomCodeVerifier()];
-  pendingRequests.set(browser, { state, verifier });
-  const link = new URL(server.authorization_endpoint);
-  link.search = new URLSearchParams({
-    response_type: 'code',
-    client_id: CLIENT_ID,
-    redirect_uri: redirectUri(),
-    scope: SCOPE,
-    state,
-    code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
-    code_challenge_method: 'S256',
-  }).toString();
-  response.setHeader('Set-Cookie', `request=${browser}; HttpOnly; SameSite=Lax; Path=/`);
-  response.writeHead(303, { Location: link.href }).end();
-}
-
-/** Step 2: validate `state` and `iss`, and exchange the code. Then runs steps 3 and 4. */
-async function finishAuthorization(request, response, url) {
-  const browser = /(?:^|; )request=([^;]+)/.exec(request.headers.cookie ?? '')?.[1];
-  const pending = pendingRequests.get(browser);
-  if (!pending) return page(response, 400, 'Start again', ['This browser has no pending request.']);
-  pendingRequests.delete(browser);
-
-  let callbackParameters;
-  try {
-    callbackParameters = oauth.validateAuthResponse(server, client, url, pending.state);
-  } catch (error) {
-    if (!(error instanceof oauth.AuthorizationResponseError)) throw error;
-    return page(response, 200, 'Access denied', [`${error.error}: ${error.error_description}`]);
+  switch (request.url?.split('?')[0]) {
+    case '/':
+      return sendPage(response, 200, START_PAGE);
+    case '/start':
+      return start(response);
+    case '/callback':
+      return finish(request, response);
+    default:
+      return sendPage(response, 404, NOT_FOUND_PAGE);
   }
-  const tokens = await oauth.processAuthorizationCodeResponse(
-    server,
-    client,
-    await oauth.authorizationCodeGrantRequest(
-      server,
-      client,
-      clientAuthentication,
-      callbackParameters,
-      redirectUri(),
-      pending.verifier,
-      options,
-    ),
-  );
-  page(response, 200, 'It works', await useAccess(tokens));
 }
 
-/** Steps 3 and 4: call the API as far as the granted scopes allow, and refresh the tokens. */
+/**
+ * Step 1: redirect the browser to the authorization server.
+ * @param {import('node:http').ServerResponse} response
+ */
+async function start(response) {
+  const browser = randomUUID();
+  const { url, pending } = await startAuthorization(settings, { scope: SCOPE });
+  pendingRequests.set(browser, pending);
+  response.setHeader('Set-Cookie', `request=${browser}; HttpOnly; SameSite=Lax; Path=/`);
+  response.writeHead(303, { Location: url }).end();
+}
+
+/**
+ * Step 2: check the redirect and exchange the code. Then runs steps 3 and 4.
+ * @param {import('node:http').IncomingMessage} request
+ * @param {import('node:http').ServerResponse} response
+ */
+async function finish(request, response) {
+  const browser = /(?:^|; )request=([^;]+)/.exec(request.headers.cookie ?? '')?.[1] ?? '';
+  const pending = pendingRequests.get(browser);
+  if (!pending) return sendPage(response, 400, NO_REQUEST_PAGE);
+  pendingRequests.delete(browser);
+  try {
+    const tokens = await finishAuthorization(settings, request.url ?? '', pending);
+    sendPage(response, 200, {
+      title: 'Connected',
+      lead: 'The app used its access as follows.',
+      sections: await useAccess(tokens),
+      button: 'Connect again',
+    });
+  } catch (error) {
+    // Errors without a status came with the redirect.
+    if (!(error instanceof OAuthError) || error.status !== undefined) throw error;
+    sendPage(response, 200, {
+      title: error.code === 'access_denied' ? 'Access denied' : 'Not connected',
+      lead: 'The app has no access to your account.',
+      sections: [{ heading: error.code, lines: [error.description] }],
+    });
+  }
+}
+
+/**
+ * Steps 3 and 4: call the API as far as the granted scopes allow, and refresh the tokens.
+ * @param {import('#client').Tokens} tokens
+ */
 async function useAccess(tokens) {
-  const granted = new Set(tokens.scope.split(' '));
-  const api = developerApi(ISSUER, tokens.access_token);
-  const lines = [`Granted: ${tokens.scope}`];
+  const store = memoryStore(tokens);
+  const client = createClient(settings, store);
+  const granted = new Set(tokens.scopes);
+  /** @type {import('./page.js').Section[]} */
+  const sections = [{ heading: 'Granted scopes', lines: tokens.scopes }];
   if (granted.has('profile.read')) {
-    const { name, neighborhood } = await dataOf(api.GET('/dev/v1/me'));
-    lines.push(`Signed in: ${name}, ${neighborhood}`);
+    const { name, neighborhood } = await client.getMe();
+    sections.push({ heading: 'Profile', lines: [name, neighborhood ?? 'No neighborhood'] });
   }
   if (granted.has('posts.write')) {
     const content = `Hello from a third-party app, ${new Date().toISOString()}`;
-    const { permalink } = await dataOf(api.POST('/dev/v1/posts', { body: { content } }));
-    lines.push(`Published: ${permalink}`);
+    const { permalink } = await client.createPost({ body: { content } });
+    sections.push({ heading: 'Published post', lines: [content], link: permalink });
   }
-  const refreshed = await oauth.processRefreshTokenResponse(
-    server,
-    client,
-    await oauth.refreshTokenGrantRequest(
-      server,
-      client,
-      clientAuthentication,
-      tokens.refresh_token,
-      options,
-    ),
-  );
-  lines.push(`Refreshed: a new access token for ${refreshed.expires_in} seconds`);
+  // The client does this itself when the access token has expired.
+  const { refreshToken } = (await store.get()) ?? tokens;
+  const refreshed = await refreshTokens(settings, refreshToken);
+  await store.set(refreshed);
+  const seconds = Math.round((refreshed.expiresAt - Date.now()) / 1000);
+  sections.push({
+    heading: 'Refreshed tokens',
+    lines: [`The new access token expires in ${seconds} seconds.`],
+  });
   if (granted.has('posts.read')) {
-    const { data, meta } = await dataOf(
-      developerApi(ISSUER, refreshed.access_token).GET('/dev/v1/posts', {
-        params: { query: { limit: 5 } },
-      }),
-    );
-    lines.push(`Posts: ${meta.total}, the newest says "${data[0]?.content ?? 'nothing'}"`);
+    const { data, meta } = await client.listPosts({ limit: 5 });
+    const contents = data.map(({ content }) => content ?? 'A post without text');
+    sections.push({ heading: `Newest of ${meta.total} posts`, lines: contents });
   }
-  return lines;
-}
-
-function page(response, status, title, lines) {
-  const list = lines.map((line) => `<li>${escapeHtml(line)}</li>`).join('\n');
-  const html = `<!doctype html><html lang="en"><title>${title}</title><h1>${title}</h1>
-<ul>\n${list}\n</ul><p><a href="/">Run it again</a></p></html>`;
-  response.writeHead(status, { 'Content-Type': 'text/html; charset=utf-8' }).end(html);
-}
-
-function escapeHtml(text) {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+  return sections;
 }

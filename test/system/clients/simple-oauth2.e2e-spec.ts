@@ -77,6 +77,14 @@ onOneEngine('simple-oauth2', (database) => {
       expect(await partner.finish(callbackUrl, stored)).toHaveProperty('token');
     });
 
+    it('rejects a redirect without a state if the session has none', async () => {
+      const { link, verifier } = partner.begin(SCOPE);
+      const callbackUrl = await decide(app(), link);
+      callbackUrl.searchParams.delete('state');
+      const empty = { verifier } as ReturnType<typeof partner.begin>;
+      await expect(partner.finish(callbackUrl, empty)).rejects.toThrow('state differs');
+    });
+
     it('O36 reports access_denied', async () => {
       const stored = partner.begin(SCOPE);
       const callbackUrl = await decide(app(), stored.link, { decision: 'deny' });

@@ -85,7 +85,7 @@ inChromium('Swagger UI on a partner site', {}, (chrome) => {
   });
 
   it('O36 shows an error after Cancel', async () => {
-    await partner.authorize(user, 'Cancel');
+    await partner.authorize(user, 'deny');
     const errors = partner.dialog.locator('.errors');
     await expect.poll(() => errors.count()).toBe(1);
     expect(await errors.innerText()).toContain('The user denied access.');

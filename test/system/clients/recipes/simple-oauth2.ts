@@ -29,7 +29,8 @@ export function connect({ issuer, clientId, clientSecret = '', redirectUri }: Se
     /** Call in the handler of the redirect URI. The library does not compare `state` and `iss`. */
     async finish({ searchParams }: URL, { state, verifier }: { state: string; verifier: string }) {
       const response = Object.fromEntries(searchParams);
-      if (response.state !== state) throw new Error('state differs from the request.');
+      // Without a pending request, both could be undefined.
+      if (!state || response.state !== state) throw new Error('state differs from the request.');
       if (response.iss !== issuer) throw new Error('iss differs from the issuer.');
       if (response.code === undefined) throw new Error(`Authorization failed: ${response.error}`);
       const exchange = { code: response.code, redirect_uri: redirectUri, code_verifier: verifier };

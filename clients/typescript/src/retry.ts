@@ -1,0 +1,88 @@
+import { ApiError, type ErrorDetails, NoResponseError, OAuthError } from './errors.js';
+import type { Settings } from './settings.js';
+
+const MAX_RETRIES = 4;
+/** Longer than the 61 seconds of a limit per minute. */
+const MAX_RETRY_WAIT_MS = 65_000;
+const FIRST_WAIT_MS = 250;
+const MAX_BACKOFF_MS = 4000;
+
+/** The attempts so far. */
+export interface Attempts {
+  /** Those that the service may have executed: all except those that a rate limit rejected. */
+  lost: number;
+  /** Milliseconds from the first attempt to the next one. */
+  nextAt: number;
+}
+
+/**
+ * Repeats `attempt` after failures that pass, with the same request. Waits for `Retry-After` plus a random time, so that clients do
+ * not come back together.
+ * @param isAllowed can forbid a retry that the settings allow
+ * @throws the last error
+ */
+export async function withRetries<T>(
+  { maxRetries = MAX_RETRIES, maxRetryWaitMs = MAX_RETRY_WAIT_MS }: Settings,
+  signal: AbortSignal | undefined,
+  attempt: () => Promise<T>,
+  isAllowed: (attempts: Attempts) => boolean = () => true,
+): Promise<T> {
+  const start = performance.now();
+  for (let count = 1, lost = 0; ; count += 1) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!isTemporary(error) || count > maxRetries) throw error;
+      const { status, retryAfter = 0 } = error;
+      if (retryAfter * 1000 > maxRetryWaitMs) throw error;
+      if (status !== 429) lost += 1;
+      const waitMs = waitBefore(error, count);
+      const nextAt = performance.now() - start + waitMs;
+      if (!isAllowed({ lost, nextAt })) throw error;
+      await sleep(waitMs, signal);
+    }
+  }
+}
+
+type Failure = Pick<ErrorDetails, 'status' | 'retryAfter'>;
+
+/** Milliseconds until the next attempt. */
+function waitBefore({ retryAfter }: Failure, count: number): number {
+  const backoffMs = Math.min(FIRST_WAIT_MS * 2 ** (count - 1), MAX_BACKOFF_MS);
+  const jitterMs = Math.random() * backoffMs;
+  return (retryAfter === undefined ? backoffMs : retryAfter * 1000) + jitterMs;
+}
+
+/**
+ * Whether the same request may succeed soon. Monthly quotas do not recover soon. The service may have executed a request that got no
+ * response or a 5xx. It can still be repeated: a POST of the API has its `Idempotency-Key`, the other methods and the revocation are
+ * idempotent, and `requestTokens` limits the repeats of its requests.
+ */
+function isTemporary(error: unknown): error is Failure {
+  if (error instanceof NoResponseError) return true;
+  if (!(error instanceof ApiError || error instanceof OAuthError)) return false;
+  const { status = 0, code } = error;
+  if (status === 429) return code !== 'quota_exceeded';
+  if (status === 409) return code === 'idempotency_key_in_use';
+  return status >= 500;
+}
+
+/** @throws the reason of `signal` when it aborts */
+function sleep(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
+  let timer: ReturnType<typeof setTimeout>;
+  const timeout = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, milliseconds);
+  });
+  return abortable(timeout, signal).finally(() => clearTimeout(timer));
+}
+
+/** The result of `work`, which continues when `signal` aborts. @throws the reason of `signal` */
+export function abortable<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return work;
+  return new Promise((resolve, reject) => {
+    const abort = (): void => reject(signal.reason as Error);
+    if (signal.aborted) abort();
+    signal.addEventListener('abort', abort);
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+  });
+}
