@@ -1,0 +1,152 @@
+import { decide, forged } from '../clients/decide.js';
+import { freePort } from '../../support/free-port.js';
+import type { TestApp } from '../../support/test-app.js';
+import type { Registration } from '../../../src/modules/oauth/clients/apps.service.js';
+import { PartnerBrowser } from './partner-browser.js';
+import { RecipeProcess } from './recipe-process.js';
+
+/** The name of the user, which a recipe shows if its call of `GET /dev/v1/me` succeeds. */
+export const USER = 'Ana Lee';
+
+export const NO_PROFILE = 'The site does not show the profile';
+
+/** How the recipe of a web site is used. */
+export interface SiteRecipe {
+  /** `{port}` stands for the port that it must listen on, which `PORT` names, too. */
+  command: string[];
+  /** The path of the redirect URI. */
+  callbackPath: string;
+  /** Starts the sign-in. Returns the link to the service. */
+  signIn(browser: PartnerBrowser): Promise<string>;
+  /** If the redirect URI does not show the profile itself, the path that does. */
+  profilePath?: string;
+  env?: Record<string, string>;
+}
+
+/** Changes the address of the redirect, as an attacker would. */
+export type Change = (callbackUrl: URL) => URL;
+
+const unchanged: Change = (callbackUrl) => callbackUrl;
+
+export const otherState: Change = (url) => forged(url, 'state', 'another');
+export const otherIssuer: Change = (url) => forged(url, 'iss', 'https://evil.example');
+
+/** A redirect after the user declined. */
+export const denied: Change = (url) => {
+  const callbackUrl = forged(url, 'error', 'access_denied');
+  callbackUrl.searchParams.delete('code');
+  return callbackUrl;
+};
+
+interface TerminalOptions {
+  kind?: Registration['kind'];
+  env?: Record<string, string>;
+  change?: Change;
+}
+
+/** Runs a recipe that prints a link and reads the address of the redirect. Returns its output. @throws if it fails */
+export async function runInTerminal(
+  app: TestApp,
+  command: string[],
+  { env = {}, kind = 'confidential', change = unchanged }: TerminalOptions = {},
+): Promise<string> {
+  const redirectUri = 'http://127.0.0.1:8765/callback';
+  const program = await start(app, command, redirectUri, env, kind);
+  try {
+    const link = await program.printedMatch(/http\S+\/oauth\/authorize\?\S+/);
+    return await program.answer(change(await decide(app, link)).href);
+  } finally {
+    await program.stop();
+  }
+}
+
+/** Runs a recipe that is a web site, and signs in there. Returns the page with the profile. @throws if there is none */
+export async function signInToSite(
+  app: TestApp,
+  recipe: SiteRecipe,
+  change: Change = unchanged,
+): Promise<string> {
+  return withSite(app, recipe, async (site, program) => {
+    const browser = new PartnerBrowser(site);
+    const callbackUrl = change(await decide(app, await recipe.signIn(browser)));
+    const shown = await browser.text(callbackUrl);
+    const page = recipe.profilePath === undefined ? shown : await browser.text(recipe.profilePath);
+    if (!page.includes(USER)) throw new Error(`${NO_PROFILE}:\n${page}\n${program.output}`);
+    return page;
+  });
+}
+
+/**
+ * An attacker makes another browser, which has no session, open the redirect of the attacker's request. Returns the page. The request has
+ * no PKCE and the redirect no `state`, so that only the recipe can reject it.
+ */
+export async function openInOtherBrowser(app: TestApp, recipe: SiteRecipe): Promise<string> {
+  return withSite(app, recipe, async (site) => {
+    const link = new URL(await recipe.signIn(new PartnerBrowser(site)));
+    link.searchParams.delete('code_challenge');
+    link.searchParams.delete('code_challenge_method');
+    const callbackUrl = await decide(app, link.href);
+    callbackUrl.searchParams.delete('state');
+    if (!callbackUrl.searchParams.has('code')) throw new Error('The redirect has no code.');
+    return new PartnerBrowser(site).text(callbackUrl);
+  });
+}
+
+async function withSite<T>(
+  app: TestApp,
+  recipe: SiteRecipe,
+  use: (site: string, program: RecipeProcess) => Promise<T>,
+): Promise<T> {
+  const port = await freePort();
+  const site = `http://127.0.0.1:${port}`;
+  const env = {
+    PORT: String(port),
+    FLASK_RUN_PORT: String(port),
+    // Each library takes only those that its documentation names.
+    SESSION_SECRET: SECRET,
+    AUTH_SECRET: SECRET,
+    AUTH_TRUST_HOST: 'true',
+    NEXTAUTH_SECRET: SECRET,
+    NEXTAUTH_URL: site,
+    BETTER_AUTH_SECRET: SECRET,
+    BETTER_AUTH_URL: site,
+    ...recipe.env,
+  };
+  const command = recipe.command.map((part) => part.replace('{port}', String(port)));
+  const program = await start(app, command, `${site}${recipe.callbackPath}`, env);
+  try {
+    await program.listening(site);
+    return await use(site, program);
+  } finally {
+    await program.stop();
+  }
+}
+
+const SECRET = 'a secret of 32 characters or more';
+
+async function start(
+  app: TestApp,
+  command: string[],
+  redirectUri: string,
+  env: Record<string, string>,
+  kind: Registration['kind'] = 'confidential',
+): Promise<RecipeProcess> {
+  const client = await app.addClient({ redirectUris: [redirectUri], kind });
+  return RecipeProcess.start(command, {
+    ISSUER: app.baseUrl,
+    CLIENT_ID: client.clientId,
+    ...(client.secret !== undefined && { CLIENT_SECRET: client.secret }),
+    REDIRECT_URI: redirectUri,
+    ...env,
+  });
+}
+
+/** Opens a page of the site that redirects to the service. */
+export const opening =
+  (path: string) =>
+  async (browser: PartnerBrowser): Promise<string> => {
+    const response = await browser.open(path);
+    const link = response.headers.get('location');
+    if (link === null) throw new Error(`${path} does not redirect:\n${await response.text()}`);
+    return link;
+  };
