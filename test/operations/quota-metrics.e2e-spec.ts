@@ -32,7 +32,7 @@ onOneEngine('Quota metrics', (database) => {
     const member = await Member.join(firstApp());
     await member.publish();
     firstApp().clock.set('2026-12-01T00:00:00.000Z');
-    expect(await scrape()).not.toContain(member.client.clientId);
+    expect(await scrape()).not.toContain(`quota_used_posts{client_id="${member.client.clientId}"`);
     firstApp().clock.set('2026-11-21T09:30:00.000Z');
     expect(await scrape()).toContain(line('quota_used_posts', member, 1));
   });
@@ -53,7 +53,7 @@ onOneEngine('Quota metrics', (database) => {
     const metrics = await scrape().finally(() =>
       dataSource.query('ALTER TABLE quota_usage_away RENAME TO quota_usage'),
     );
-    expect(metrics).not.toContain(member.client.clientId);
+    expect(metrics).not.toContain(`quota_used_posts{client_id="${member.client.clientId}"`);
     expect(await scrape()).toContain(line('quota_used_posts', member, 1));
   });
 });
