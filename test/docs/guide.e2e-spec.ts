@@ -1,44 +1,160 @@
 import { readFile } from 'node:fs/promises';
+import { PAGES, renderGuide } from '../../tools/guide.js';
 import { onSqlite } from '../support/database.js';
 import { json } from '../support/responses.js';
 import { useTestApp } from '../support/test-app.js';
 
-const GUIDE = '/docs/integrate.md';
-/** Paths that the guide mentions as "at `/path`". */
-const PATHS_IN_TEXT = /at `(\/[a-z][\w./-]*)`/g;
+const OVERVIEW = '/docs/guide';
+const slugs = PAGES.map(({ slug }) => slug);
+const pathOf = (slug: string): string => (slug === 'README' ? OVERVIEW : `${OVERVIEW}/${slug}`);
 
-async function expectGuide(response: Response): Promise<string> {
-  expect(response.status).toBe(200);
-  expect(response.headers.get('content-type')).toBe('text/markdown; charset=utf-8');
-  const text = await response.text();
-  expect(text).toBe(await readFile('docs/integrate.md', 'utf8'));
-  return text;
-}
+/** Words that a person reads in three minutes, without code and tables to look things up in. */
+const THREE_MINUTES = 750;
+/** Pages that a person looks something up in. */
+const REFERENCES = ['changelog', 'libraries', 'typescript-client'];
 
-onSqlite('Integration guide', (database) => {
+/** Another test checks the targets. */
+const withoutTargets = (markdown: string): string => markdown.replaceAll(/\]\([^)]*\)/g, ']()');
+
+describe('Pages of the guide', () => {
+  it.each(slugs.filter((slug) => !REFERENCES.includes(slug)))(
+    '%s reads in less than three minutes',
+    async (slug) => {
+      const text = await readFile(`docs/guide/${slug}.md`, 'utf8');
+      const prose = text.replaceAll(/^```.*?^```$/gms, '').replaceAll(/\]\([^)]*\)|^\|.*$/gm, '');
+      expect(prose.match(/[\p{L}\p{N}]+/gu)?.length).toBeLessThan(THREE_MINUTES);
+    },
+  );
+
+  it('show consecutive examples as tabs, and keep other code blocks', async () => {
+    const pages = await renderGuide();
+    const lists = pages.find(({ slug }) => slug === 'lists')?.html ?? '';
+    expect(lists.match(/<fieldset class="tabs">/g)).toHaveLength(1);
+    const labels = [...lists.matchAll(/<label for="[\w-]+">(.*?)<\/label>/g)].map(
+      ([, text]) => text,
+    );
+    expect(labels).toEqual(['curl', 'TypeScript', 'Python', 'PHP', 'Go', 'Ruby']);
+    expect(lists.match(/ checked>/g)).toHaveLength(1);
+    const recipes = pages.find(({ slug }) => slug === 'recipes')?.html;
+    expect(recipes).not.toContain('class="tabs"');
+    expect(recipes).toContain('<div class="sample"><pre><code>');
+  });
+
+  it('contain each line of the changelog', async () => {
+    const changelog = (await renderGuide()).find(({ slug }) => slug === 'changelog');
+    const lines = (await readFile('CHANGELOG.md', 'utf8')).match(/^- /gm);
+    expect(changelog?.html.match(/<li>/g)).toHaveLength(lines?.length ?? 0);
+  });
+});
+
+onSqlite('Guide', (database) => {
   const app = useTestApp(database);
 
-  it('is served unchanged', async () => {
-    await expectGuide(await app().fetch(GUIDE));
+  async function html(path: string): Promise<string> {
+    const response = await app().fetch(path);
+    expect({ path, status: response.status }).toEqual({ path, status: 200 });
+    return response.text();
+  }
+
+  it.each(slugs)('shows %s as a page without inline scripts and styles', async (slug) => {
+    const response = await app().fetch(pathOf(slug));
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
+    expect(response.headers.get('content-language')).toBe('en');
+    const policy = response.headers.get('content-security-policy');
+    expect(policy).toContain("script-src 'self'; form-action 'self'");
+    expect(policy).not.toContain('unsafe');
+    const text = await response.text();
+    expect(text).not.toMatch(/ style=| on\w+="|<script>|<style/);
+    expect(text).toContain(`<a href="${pathOf(slug)}" aria-current="page">`);
   });
+
+  it('serves the Markdown of each page unchanged, except the targets of links', async () => {
+    for (const { slug, file } of PAGES) {
+      const response = await app().fetch(`${OVERVIEW}/${slug}.md`);
+      expect({ slug, status: response.status }).toEqual({ slug, status: 200 });
+      expect(response.headers.get('content-type')).toBe('text/markdown; charset=utf-8');
+      const source = await readFile(file, 'utf8');
+      expect(withoutTargets(await response.text())).toBe(withoutTargets(source));
+    }
+  });
+
+  it('links only to existing pages and anchors of this service, in HTML and Markdown', async () => {
+    const pages = new Map<string, string>();
+    const problems: string[] = [];
+    for (const slug of slugs) {
+      const path = pathOf(slug);
+      const markdownPath = `${OVERVIEW}/${slug}.md`;
+      const inHtml = [...(await html(path)).matchAll(/<a [^>]*href="([^"]*)"/g)];
+      const markdown = await (await app().fetch(markdownPath)).text();
+      const inMarkdown = [...markdown.matchAll(/\]\(([^)\s]+)\)/g)].filter(
+        ([, link]) => !link?.startsWith('#'),
+      );
+      expect(inHtml.length).toBeGreaterThan(slugs.length);
+      for (const [base, links] of [
+        [path, inHtml],
+        [markdownPath, inMarkdown],
+      ] as const)
+        for (const [, link = ''] of links) {
+          const url = new URL(link, app().baseUrl + base);
+          if (url.origin !== new URL(app().baseUrl).origin) {
+            if (url.protocol !== 'https:') problems.push(`${base}: ${link}`);
+            continue;
+          }
+          const target = pages.get(url.pathname) ?? (await html(url.pathname));
+          pages.set(url.pathname, target);
+          const id = url.hash.slice(1);
+          if (id !== '' && !url.pathname.endsWith('.md') && !target.includes(`id="${id}"`))
+            problems.push(`${base}: ${link}`);
+        }
+    }
+    expect(problems).toEqual([]);
+  });
+
+  it('links each served path that the text names', async () => {
+    expect(await html(OVERVIEW)).toContain('<a href="/docs/errors"><code>/docs/errors</code></a>');
+  });
+
+  it.each(['postman', 'postman-environment'])(
+    'serves docs/%s.json with the addresses of this service',
+    async (name) => {
+      const text = await (await app().fetch(`/docs/${name}.json`)).text();
+      expect(text).toContain(`"${app().baseUrl}"`);
+      expect(text).not.toContain('.invalid');
+    },
+  );
+
+  it('redirects the address of the former guide to the overview in Markdown', async () => {
+    const response = await app().fetch('/docs/integrate.md', { redirect: 'manual' });
+    expect(response.status).toBe(301);
+    expect(response.headers.get('location')).toBe('/docs/guide/README.md');
+  });
+
+  it.each(['/docs/guide/unknown', '/docs/guide/unknown.md', '/docs/guide/README', '/docs/guider'])(
+    'returns 404 for %s',
+    async (path) => {
+      expect((await app().fetch(path)).status).toBe(404);
+    },
+  );
 
   it('is linked from the landing page, the error codes and the OpenAPI document', async () => {
     for (const path of ['/', '/docs/errors'])
-      expect(await (await app().fetch(path)).text()).toContain(`href="${GUIDE}"`);
+      expect(await html(path)).toContain(`href="${OVERVIEW}"`);
     const { externalDocs, info } = await json<{
       externalDocs: { url: string };
       info: { description: string };
     }>(await app().fetch('/openapi.json'));
-    expect(externalDocs.url).toBe(GUIDE);
-    expect(info.description).toContain(`](${GUIDE})`);
+    expect(externalDocs.url).toContain(OVERVIEW);
+    expect(info.description).toContain(`](${app().baseUrl}${OVERVIEW})`);
   });
 
-  it('links only to addresses that a partner can reach', async () => {
-    const text = await expectGuide(await app().fetch(GUIDE));
-    const links = [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link);
-    expect(links.length).toBeGreaterThan(3);
-    expect(links.filter((link) => !/^(https:\/\/|#)/.test(link))).toEqual([]);
-    for (const [, path = ''] of text.matchAll(PATHS_IN_TEXT))
-      expect({ path, status: (await app().fetch(path)).status }).toEqual({ path, status: 200 });
+  it('is listed in /llms.txt with existing links', async () => {
+    const response = await app().fetch('/llms.txt');
+    expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8');
+    const text = await response.text();
+    expect(text).toMatch(/^# Developer API\n\n> /);
+    const links = [...text.matchAll(/\]\((.*?)\)/g)].map(([, link = '']) => new URL(link).pathname);
+    expect(links).toEqual(expect.arrayContaining(slugs.map((slug) => `${OVERVIEW}/${slug}.md`)));
+    for (const path of links) await html(path);
   });
 });

@@ -3,7 +3,7 @@ import { LANGUAGES } from '../../src/pages/language.js';
 import { onSqlite } from '../support/database.js';
 import { type TestApp, useTestApp } from '../support/test-app.js';
 
-const LINKS = ['/docs', '/docs/integrate.md', '/docs/errors', '/openapi.json'];
+const LINKS = ['/docs', '/docs/guide', '/docs/errors', '/openapi.json'];
 
 async function landing(app: TestApp, language = 'en'): Promise<string> {
   const headers = { 'accept-language': language };

@@ -7,12 +7,14 @@ const EXCLUDED_FOLDERS = new Set(['node_modules', 'dist', 'data', 'coverage', '.
 const paths = listPaths('.');
 const pages = paths.filter((path) => path.endsWith('.md'));
 
-const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as {
-  scripts: Record<string, string>;
-};
+const { scripts, dependencies, devDependencies } = JSON.parse(
+  readFileSync('package.json', 'utf8'),
+) as Record<'scripts' | 'dependencies' | 'devDependencies', Record<string, string>>;
+/** Some names look like a file, such as `highlight.js`. */
+const packages = new Set([...Object.keys(dependencies), ...Object.keys(devDependencies)]);
 
 /** Built-in commands of npm. */
-const NPM_COMMANDS = new Set(['ci', 'install', 'prune', 'ls', 'outdated', 'audit']);
+const NPM_COMMANDS = new Set(['ci', 'install', 'link', 'pack', 'prune', 'ls', 'outdated', 'audit']);
 
 function listPaths(folder: string): string[] {
   return readdirSync(folder)
@@ -52,6 +54,7 @@ function missingFiles(text: string): string[] {
     .map(([, path = '']) =>
       path.replace(/^dist\/(.*)\.js$/, '$1.ts').replace('src/bundle/', 'src/'),
     )
+    .filter((path) => !packages.has(path))
     .filter((path) => !EXCLUDED_FOLDERS.has(path.split('/')[0] ?? ''))
     .filter((path) => !paths.some((known) => known === path || known.endsWith(`/${path}`)));
 }

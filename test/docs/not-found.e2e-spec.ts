@@ -1,4 +1,5 @@
 import { onOneEngine } from '../support/database.js';
+import { requestHead, sendBytes } from '../support/raw-request.js';
 import { expectPage } from '../support/responses.js';
 import { Browser } from '../support/browser.js';
 import { useTestApp } from '../support/test-app.js';
@@ -24,6 +25,17 @@ onOneEngine('Unknown addresses', (database) => {
     },
   );
 
+  it.each([
+    '/docs/guide/../index.html',
+    '/docs/guide/%2e%2e/index.html',
+    '/docs/guide/..%2findex.html',
+    '/docs/guide/../swagger-ui.css.map',
+    '/docs/guide/x/../../index.css',
+  ])('include all other files of Swagger UI: %s', async (path) => {
+    const response = await sendBytes(app().baseUrl, requestHead(app().baseUrl, 'GET', path));
+    expect(response.status).toBe(404);
+  });
+
   it.each(['/dev/v1/nope', '/.well-known/nope', '/.well-known/openid-configuration'])(
     'return JSON for programs even to a browser: %s',
     async (path) => {
@@ -42,12 +54,14 @@ onOneEngine('Unknown addresses', (database) => {
     },
   );
 
-  it('do not include the icon and the old address of Swagger UI', async () => {
+  it('do not include the icon, the old address of Swagger UI and the guide with a slash', async () => {
     const icon = await open('/favicon.ico');
     expect([icon.status, icon.location]).toEqual([302, '/assets/icon.svg']);
     const docs = await open('/docs/index.html');
     expect([docs.status, docs.location]).toEqual([301, '/docs']);
     expect((await open('/docs')).status).toBe(200);
+    const guide = await open('/docs/guide/');
+    expect([guide.status, guide.location]).toEqual([301, '/docs/guide']);
   });
 
   it('do not include robots.txt, which keeps search engines away from forms and the API', async () => {

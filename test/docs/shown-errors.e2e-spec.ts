@@ -24,6 +24,6 @@ onSqlite('Error bodies in the documentation', (database) => {
     expect(shownIn('docs/walkthrough.md')).toEqual(comparable(await json<ErrorBody>(denied)));
     const member = await Member.join(app());
     const invalid = await member.post('/posts', { content: 'Hi', latitude: 91, longitude: 0 });
-    expect(shownIn('docs/integrate.md')).toEqual(comparable(await json<ErrorBody>(invalid)));
+    expect(shownIn('docs/guide/errors.md')).toEqual(comparable(await json<ErrorBody>(invalid)));
   });
 });

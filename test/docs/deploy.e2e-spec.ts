@@ -1,0 +1,311 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import type { AppConfig } from '../../src/platform/config/app-config.js';
+import { envSchema } from '../../src/platform/config/env.js';
+import { ConfigError, loadConfig, SECRETS } from '../../src/platform/config/load-config.js';
+import { MetricsServer } from '../../src/platform/observability/metrics-server.js';
+import { VERSION } from '../../src/platform/version.js';
+import { commandTree } from '../support/command-line.js';
+import { onOneEngine } from '../support/database.js';
+import {
+  COMPOSE_FILE,
+  composeFile,
+  composeSettings,
+  dockerfile,
+  IMAGE,
+  imageContainers,
+  type ImageContainer,
+  imageVariables,
+  manifest,
+  manifests,
+  podTemplates,
+} from '../support/deploy-files.js';
+import { freePort } from '../support/free-port.js';
+import { JOB } from '../support/prometheus.js';
+import { TestApp } from '../support/test-app.js';
+
+/** Valid values for the secrets, which the examples do not contain. */
+const SAMPLES: Record<(typeof SECRETS)[number], string> = {
+  DATABASE_URL: 'mysql://platform:secret@database:3306/platform',
+  OTP_PEPPER: 'a pepper of at least 32 characters',
+  SMS_WEBHOOK_SECRET: 'a key of at least 16 bytes',
+  TWILIO_AUTH_TOKEN: 'a token',
+};
+/** Time that a process needs after its last request, as docs/operate.md says. */
+const EXIT_MS = 10_000;
+
+const compose = composeFile();
+const containers = imageContainers();
+const services = containers.filter(({ command }) => command.length === 0);
+const jobs = containers.filter(({ command }) => command.length > 0);
+const caddyfile = readFileSync('deploy/Caddyfile', 'utf8');
+const scrapes = (
+  parse(readFileSync('deploy/prometheus.yaml', 'utf8')) as {
+    rule_files: string[];
+    scrape_configs: {
+      job_name: string;
+      metrics_path: string;
+      static_configs: { targets: string[] }[];
+    }[];
+  }
+).scrape_configs;
+
+/** The configuration of a container, with samples for its secrets. */
+function configOf({ env }: ImageContainer): AppConfig {
+  const given = { ...imageVariables(), ...env, DATABASE_SSL_CA: '' };
+  const samples = SECRETS.filter((name) => `${name}_FILE` in env).map((name) => [
+    [name, SAMPLES[name]],
+    [`${name}_FILE`, ''],
+  ]);
+  return loadConfig({ ...given, ...(Object.fromEntries(samples.flat()) as typeof given) });
+}
+
+describe.each(containers)('$where', (container) => {
+  const { image, env, secretPaths } = container;
+
+  it('runs the image of this version', () => {
+    expect(image.split('/').at(-1)).toBe(`${IMAGE}:${VERSION}`);
+  });
+
+  it('sets only variables of the service, to valid values', () => {
+    const known = [...Object.keys(envSchema.shape), ...SECRETS.map((name) => `${name}_FILE`)];
+    expect(Object.keys(env).filter((name) => !known.includes(name))).toEqual([]);
+    const { production, database } = configOf(container);
+    expect(production).toBe(true);
+    expect(database.tls).toMatchObject({ rejectUnauthorized: true, verifyIdentity: true });
+  });
+
+  it('reads its secrets from files that it mounts', () => {
+    expect(Object.keys(env)).toEqual(expect.not.arrayContaining([...SECRETS]));
+    const files = Object.entries(env)
+      .filter(([name]) => name.endsWith('_FILE') || name.startsWith('DATABASE_SSL_'))
+      .map(([, file]) => file);
+    expect(files.toSorted()).toEqual([...secretPaths].toSorted());
+  });
+});
+
+describe.each(jobs)('$where', ({ command }) => {
+  it('runs a command of the command line', () => {
+    const [program, ...words] = command;
+    expect(program).toBe('devplatform');
+    const { groups, leaves } = commandTree();
+    // `--actor` is an option of the program itself.
+    const { operands = [], unknown } = groups[0]?.command.parseOptions(words) ?? {};
+    const leaf = leaves.find(({ path }) => path === operands.join(' '));
+    expect(leaf?.command.parseOptions(unknown ?? [])).toEqual({ operands: [], unknown: [] });
+  });
+});
+
+describe.each(services)('$where', (service) => {
+  it('gets more time for the shutdown than it needs', () => {
+    const { shutdownDelayMs, requestTimeoutMs } = configOf(service).server;
+    expect(service.gracePeriodMs).toBeGreaterThanOrEqual(
+      shutdownDelayMs + requestTimeoutMs + EXIT_MS,
+    );
+  });
+});
+
+describe('compose.production.yaml', () => {
+  it('uses each setting of compose.env.example, and no others', () => {
+    const used = readFileSync(COMPOSE_FILE, 'utf8').matchAll(/\$\{?(\w*)/g);
+    const names = new Set([...used].map(([, name = '']) => name));
+    expect([...names].toSorted()).toEqual(Object.keys(composeSettings()).toSorted());
+  });
+
+  it('trusts the proxy only', () => {
+    const { networks = {} } = compose.services.proxy ?? {};
+    const address = 'edge' in networks ? networks.edge?.ipv4_address : undefined;
+    for (const { env } of containers.filter(({ where }) => where.startsWith(COMPOSE_FILE)))
+      expect(env.TRUST_PROXY).toBe(address);
+  });
+
+  it.each(Object.entries(compose.services))(
+    'gives %s a fixed version, limits, a read-only file system and no plain secret',
+    (_, { image, environment = {}, read_only, restart, deploy, secrets = [] }) => {
+      expect(image).toMatch(/^[\w./-]+:v?\d+\.\d+(\.\d+)?$/);
+      expect(deploy?.resources.limits.memory).toMatch(/^\d+[mg]$/);
+      expect({ read_only, restart }).toEqual({ read_only: true, restart: expect.any(String) });
+      const secret = Object.keys(environment).filter((name) => /PASSWORD|SECRET|PEPPER/.test(name));
+      expect(secret.filter((name) => !name.endsWith('_FILE'))).toEqual([]);
+      expect(secrets.filter((name) => !(name in compose.secrets))).toEqual([]);
+    },
+  );
+
+  it('mounts existing files', () => {
+    const mounts = Object.values(compose.services).flatMap(({ volumes = [] }) => volumes);
+    const sources = mounts.map((mount) => mount.split(':')[0] ?? '');
+    const files = sources.filter((source) => source.startsWith('.'));
+    expect(files.length).toBeGreaterThan(3);
+    expect(files.filter((file) => !existsSync(join('deploy', file)))).toEqual([]);
+  });
+
+  it('runs the migrations before the service', () => {
+    for (const name of ['service-1', 'service-2'])
+      expect(compose.services[name]?.depends_on).toMatchObject({
+        migrate: { condition: 'service_completed_successfully' },
+      });
+  });
+
+  it('proxies and scrapes ports on which the service listens', () => {
+    const { server } = configOf(services[0] as ImageContainer);
+    const upstreams = [...caddyfile.matchAll(/\breverse_proxy (?:@\w+ )?(.*) \{/g)].map(
+      ([, list]) => list,
+    );
+    const names = services.filter(({ where }) => where.startsWith(COMPOSE_FILE)).map(nameOf);
+    const all = (port: number | null) => names.map((name) => `${name}:${port}`);
+    expect(upstreams).toEqual([all(server.port).join(' '), all(server.port).join(' ')]);
+    const [scrape, ...more] = scrapes;
+    expect(more).toEqual([]);
+    expect(scrape?.job_name).toBe(JOB);
+    expect(scrape?.static_configs).toEqual([{ targets: all(server.metricsPort) }]);
+  });
+});
+
+function nameOf({ where }: ImageContainer): string {
+  return where.slice(where.lastIndexOf(' ') + 1);
+}
+
+describe('Kubernetes manifests', () => {
+  const deployment = manifest('Deployment');
+
+  it.each(podTemplates())('restrict $where', ({ pod: { spec } }) => {
+    expect(spec).toMatchObject({
+      automountServiceAccountToken: false,
+      // Otherwise Kubernetes adds variables such as METRICS_PORT for a Service named "metrics".
+      enableServiceLinks: false,
+      securityContext: {
+        runAsNonRoot: true,
+        runAsUser: 1000,
+        seccompProfile: { type: 'RuntimeDefault' },
+      },
+    });
+    for (const { securityContext, env, envFrom, volumeMounts } of spec.containers) {
+      expect(securityContext).toEqual({
+        allowPrivilegeEscalation: false,
+        readOnlyRootFilesystem: true,
+        capabilities: { drop: ['ALL'] },
+      });
+      expect(env).toBeUndefined();
+      expect(envFrom).toEqual([{ configMapRef: { name: manifest('ConfigMap').metadata.name } }]);
+      expect(volumeMounts.map(({ name }) => name)).toEqual(spec.volumes.map(({ name }) => name));
+    }
+    const mounted = spec.volumes.flatMap(({ secret }) => secret?.secretName ?? []);
+    expect(mounted).toEqual([manifest('Secret').metadata.name]);
+  });
+
+  it('replace pods without an outage', () => {
+    expect(deployment.spec).toMatchObject({
+      strategy: { rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } },
+    });
+    expect(manifest('PodDisruptionBudget').spec).toMatchObject({ minAvailable: 1 });
+  });
+
+  it('select the pods of the service, and no pods of jobs', () => {
+    const labels = deployment.spec.template?.metadata.labels;
+    expect(deployment.spec.selector?.matchLabels).toEqual(labels);
+    expect(manifest('PodDisruptionBudget').spec.selector?.matchLabels).toEqual(labels);
+    expect(manifest('Service').spec.selector).toEqual(labels);
+    const same = podTemplates().filter(
+      ({ pod }) => JSON.stringify(pod.metadata.labels) === JSON.stringify(labels),
+    );
+    expect(same.map(({ where }) => where)).toEqual([`Deployment ${deployment.metadata.name}`]);
+  });
+
+  it('name the ports on which the service listens', () => {
+    const { server } = configOf(services[0] as ImageContainer);
+    const template = deployment.spec.template;
+    expect(template?.spec.containers[0]?.ports).toEqual([
+      { name: 'http', containerPort: server.port },
+      { name: 'metrics', containerPort: server.metricsPort },
+    ]);
+    expect(template?.metadata.annotations?.['prometheus.io/port']).toBe(String(server.metricsPort));
+    expect(manifest('Service').spec.ports?.map(({ targetPort }) => targetPort)).toEqual(['http']);
+  });
+
+  it('contain no secrets with which the service starts', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'platform-secrets-'));
+    try {
+      const { stringData = {} } = manifest('Secret');
+      for (const [name, value] of Object.entries(stringData))
+        writeFileSync(join(folder, name), value);
+      const settings = Object.entries(manifest('ConfigMap').data ?? {}).map(([name, value]) => [
+        name,
+        value.replace('/run/secrets/developer-platform', folder),
+      ]);
+      let problems: readonly string[] = [];
+      try {
+        loadConfig(Object.fromEntries(settings) as NodeJS.ProcessEnv);
+      } catch (error) {
+        if (!(error instanceof ConfigError)) throw error;
+        ({ problems } = error);
+      }
+      for (const name of ['DATABASE_URL', 'OTP_PEPPER', 'SMS_WEBHOOK_SECRET'])
+        expect(problems).toContainEqual(expect.stringMatching(`^${name}_FILE: .* is empty$`));
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  it('give the migrations of each version a job of their own', () => {
+    const { name } = manifest('Job').metadata;
+    expect(name).toBe(`${IMAGE}-migrate-${VERSION.replaceAll('.', '-')}`);
+    const names = manifests().map(({ kind, metadata }) => `${kind} ${metadata.name}`);
+    expect(new Set(names).size).toBe(names.length);
+  });
+});
+
+describe('Dockerfile', () => {
+  const instructions = dockerfile();
+  const copied = instructions
+    .filter(({ name, words }) => name === 'COPY' && !words[0]?.startsWith('--'))
+    .flatMap(({ words }) => words.slice(0, -1));
+
+  it('copies existing files, which .dockerignore admits', () => {
+    expect(copied.filter((path) => !existsSync(path))).toEqual([]);
+    const [, ...admitted] = readFileSync('.dockerignore', 'utf8').trim().split('\n');
+    expect(admitted.map((line) => line.slice(1)).toSorted()).toEqual(copied.toSorted());
+  });
+
+  it('exposes the ports on which the service listens', () => {
+    const { server } = loadConfig({});
+    const exposed = instructions.flatMap(({ name, words }) => (name === 'EXPOSE' ? words : []));
+    expect(exposed).toEqual([server.port, server.metricsPort].map(String));
+  });
+});
+
+onOneEngine('Paths in the examples', (database) => {
+  let app: TestApp;
+  let metricsPort: number;
+  beforeAll(async () => {
+    metricsPort = await freePort();
+    app = await TestApp.start(database, { METRICS_PORT: String(metricsPort) });
+    app.clock.set(new Date().toISOString());
+    await app.service(MetricsServer).listen();
+  });
+  afterAll(() => app?.stop());
+
+  it('exist', async () => {
+    const pods = podTemplates().map(({ pod }) => pod);
+    const probes = pods
+      .flatMap(({ spec }) => spec.containers)
+      .flatMap((one) => [one.startupProbe, one.livenessProbe, one.readinessProbe])
+      .flatMap((probe) => probe?.httpGet.path ?? []);
+    const [, health = ''] = /health_uri (\S+)/.exec(caddyfile) ?? [];
+    const [, ofImage = ''] =
+      /PORT \|\| 3000\}(\/\w+)/.exec(readFileSync('Dockerfile', 'utf8')) ?? [];
+    expect([...probes, health, ofImage]).toEqual([
+      ...['/livez', '/livez', '/readyz'],
+      ...['/readyz', '/livez'],
+    ]);
+    for (const path of ['/livez', '/readyz']) expect((await app.fetch(path)).status).toBe(200);
+    const scraped = [
+      ...scrapes.map(({ metrics_path }) => metrics_path),
+      ...pods.flatMap(({ metadata }) => metadata.annotations?.['prometheus.io/path'] ?? []),
+    ];
+    expect(scraped.length).toBe(2);
+    for (const path of scraped)
+      expect((await fetch(`http://127.0.0.1:${metricsPort}${path}`)).status).toBe(200);
+  });
+});
