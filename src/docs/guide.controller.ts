@@ -6,7 +6,7 @@ import { Public } from '../platform/access/scopes.decorator.js';
 import { assetUrl } from '../platform/asset-url.js';
 import { AppConfig } from '../platform/config/app-config.js';
 import { UnknownPath } from '../platform/http/errors/http-error.js';
-import { pageHeaders } from '../pages/page-headers.js';
+import { CACHE_FOR_ONE_HOUR, pageHeaders } from '../pages/page-headers.js';
 import { PageRenderer } from '../pages/page-renderer.js';
 import {
   GUIDE_PATH,
@@ -17,7 +17,6 @@ import {
   RENDERED_GUIDE,
 } from './guide-page.js';
 
-const CACHE_FOR_ONE_HOUR = 'public, max-age=3600';
 const MARKDOWN_SUFFIX = '.md';
 
 /** The guide for developers of apps, as pages and as Markdown (RFC 7763). */

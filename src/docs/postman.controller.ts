@@ -4,10 +4,10 @@ import { ApiExcludeController } from '@nestjs/swagger';
 import { Public } from '../platform/access/scopes.decorator.js';
 import { assetUrl } from '../platform/asset-url.js';
 import { AppConfig } from '../platform/config/app-config.js';
+import { CACHE_FOR_ONE_HOUR } from '../pages/page-headers.js';
 import { ORIGIN_PLACEHOLDER, POSTMAN_COLLECTION, POSTMAN_ENVIRONMENT } from './postman-files.js';
 
 const CONTENT_TYPE = 'application/json; charset=utf-8';
-const CACHE_FOR_ONE_HOUR = 'public, max-age=3600';
 
 /** The collection for Postman and its environment, with the addresses of this service. */
 @Public()

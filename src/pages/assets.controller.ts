@@ -7,10 +7,10 @@ import { assetUrl } from '../platform/asset-url.js';
 import { AppConfig } from '../platform/config/app-config.js';
 import type { BrandColors } from '../platform/config/brand.js';
 import { UnknownPath } from '../platform/http/errors/http-error.js';
+import { CACHE_FOR_ONE_HOUR } from './page-headers.js';
 
 /** Of the pages of the one-time password and of consent, and of the guide. */
 const SCRIPTS = ['code', 'consent', 'guide', 'submit-once'];
-const CACHE_FOR_ONE_HOUR = 'public, max-age=3600';
 
 /** The files of the pages, and the icon at the address where browsers look for it by themselves. */
 @ApiExcludeController()

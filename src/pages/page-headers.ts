@@ -1,5 +1,8 @@
 import type { Language } from './language.js';
 
+/** `Cache-Control` of public files whose address stays the same in a new version. */
+export const CACHE_FOR_ONE_HOUR = 'public, max-age=3600';
+
 /**
  * The headers of the pages that `PageRenderer` renders (RFC 9700 §4.16).
  *
