@@ -132,16 +132,23 @@ async function start(
     removeFolder();
   };
   const url = `mysql://tests:${password}@127.0.0.1:${port}`;
+  const awaitReady = async (): Promise<void> => {
+    try {
+      await waitUntilReady(child, url);
+    } catch (error) {
+      const output = await readFile(log, 'utf8').catch(() => '');
+      throw new Error(`${program} did not start.\n${output.slice(-2000)}`, { cause: error });
+    }
+  };
   try {
-    await waitUntilReady(child, url);
+    await awaitReady();
   } catch (error) {
-    const output = await readFile(log, 'utf8').catch(() => '');
     await stop();
-    throw new Error(`${program} did not start.\n${output.slice(-2000)}`, { cause: error });
+    throw error;
   }
   const startAgain = async (): Promise<void> => {
     child = await launch();
-    await waitUntilReady(child, url);
+    await awaitReady();
   };
   return {
     url,

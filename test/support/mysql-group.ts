@@ -34,6 +34,10 @@ async function lockGroup(): Promise<void> {
   }
 }
 
+async function unlockGroup(): Promise<void> {
+  await rm(LOCK, { recursive: true, force: true });
+}
+
 /** A member as the group reports it. */
 interface GroupMember {
   port: number;
@@ -54,21 +58,29 @@ export class MysqlGroup {
    */
   static async start(command: string): Promise<MysqlGroup> {
     await lockGroup();
+    try {
+      return await MysqlGroup.startOrRepair(command);
+    } catch (error) {
+      await unlockGroup();
+      throw error;
+    }
+  }
+
+  private static async startOrRepair(command: string): Promise<MysqlGroup> {
     const running = await listMembers(command, 'status').catch(() => []);
     const members = running.length > 0 ? running : await startGroup(command);
     const group = new MysqlGroup(command, await portsOf(members));
     const presentPorts = members
       .filter(({ state }) => PRESENT_STATES.has(state))
       .map(({ port }) => port);
-    for (const port of group.ports)
-      if (!presentPorts.includes(port)) await run(command, ['rejoin', String(port)]);
+    for (const port of group.ports) if (!presentPorts.includes(port)) await rejoin(command, port);
     await group.waitUntilOnline();
     return group;
   }
 
   /** Lets the next test file use the group. */
   async release(): Promise<void> {
-    await rm(LOCK, { recursive: true, force: true });
+    await unlockGroup();
   }
 
   /** A `DATABASE_URL` with all members, the primary last. */
@@ -95,7 +107,7 @@ export class MysqlGroup {
 
   /** Starts a killed member and waits until it has rejoined. */
   async rejoin(port: number): Promise<void> {
-    await run(this.command, ['rejoin', String(port)]);
+    await rejoin(this.command, port);
     await this.waitUntilOnline();
   }
 
@@ -133,6 +145,15 @@ async function startGroup(command: string): Promise<GroupMember[]> {
     }
     return listMembers(command, 'start');
   }
+}
+
+/**
+ * Lets a member rejoin that was killed or expelled. On an expelled member, which a busy machine can cause, group replication is still
+ * running and must stop first.
+ */
+async function rejoin(command: string, port: number): Promise<void> {
+  await runSql(`mysql://root@127.0.0.1:${port}`, 'STOP GROUP_REPLICATION').catch(() => undefined);
+  await run(command, ['rejoin', String(port)]);
 }
 
 /** The ports of all members, including expelled ones, which `status` does not list. */
