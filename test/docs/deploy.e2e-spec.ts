@@ -1,6 +1,6 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { parse } from 'yaml';
 import type { AppConfig } from '../../src/platform/config/app-config.js';
 import { envSchema } from '../../src/platform/config/env.js';
@@ -41,16 +41,16 @@ const containers = imageContainers();
 const services = containers.filter(({ command }) => command.length === 0);
 const jobs = containers.filter(({ command }) => command.length > 0);
 const caddyfile = readFileSync('deploy/Caddyfile', 'utf8');
-const scrapes = (
-  parse(readFileSync('deploy/prometheus.yaml', 'utf8')) as {
-    rule_files: string[];
-    scrape_configs: {
-      job_name: string;
-      metrics_path: string;
-      static_configs: { targets: string[] }[];
-    }[];
-  }
-).scrape_configs;
+const { rule_files: ruleFiles, scrape_configs: scrapes } = parse(
+  readFileSync('deploy/prometheus.yaml', 'utf8'),
+) as {
+  rule_files: string[];
+  scrape_configs: {
+    job_name: string;
+    metrics_path: string;
+    static_configs: { targets: string[] }[];
+  }[];
+};
 
 /** The configuration of a container, with samples for its secrets. */
 function configOf({ env }: ImageContainer): AppConfig {
@@ -139,6 +139,47 @@ describe('compose.production.yaml', () => {
     const files = sources.filter((source) => source.startsWith('.'));
     expect(files.length).toBeGreaterThan(3);
     expect(files.filter((file) => !existsSync(join('deploy', file)))).toEqual([]);
+  });
+
+  /** Where a service finds a file of this repository. */
+  const mountOf = (service: string, file: string): string | undefined =>
+    compose.services[service]?.volumes
+      ?.map((mount) => mount.split(':'))
+      .find(([source]) => source === file)?.[1];
+
+  it('gives Prometheus the alerts, and Grafana Prometheus and the dashboard', () => {
+    expect(ruleFiles).toEqual([mountOf('prometheus', '../ops/alerts.yaml')]);
+    const { datasources } = parse(readFileSync('deploy/grafana/datasources.yaml', 'utf8')) as {
+      datasources: { url: string }[];
+    };
+    expect(datasources.map(({ url }) => url)).toEqual(['http://prometheus:9090']);
+    const { providers } = parse(readFileSync('deploy/grafana/dashboards.yaml', 'utf8')) as {
+      providers: { options: { path: string } }[];
+    };
+    const dashboard = mountOf('grafana', '../ops/grafana-dashboard.json') ?? '';
+    expect(providers.map(({ options }) => options.path)).toEqual([dirname(dashboard)]);
+    for (const [file, folder] of [
+      ['./grafana/datasources.yaml', 'datasources'],
+      ['./grafana/dashboards.yaml', 'dashboards'],
+    ] as const)
+      expect(dirname(mountOf('grafana', file) ?? '')).toBe(`/etc/grafana/provisioning/${folder}`);
+  });
+
+  it('gives the database the secrets that its options name', () => {
+    const { command = [], secrets = [] } = compose.services.database ?? {};
+    const files = [...command.join(' ').matchAll(/\/run\/secrets\/(\w+)/g)].map(([, name]) => name);
+    expect(files).toHaveLength(3);
+    expect(secrets).toEqual(expect.arrayContaining(files));
+  });
+
+  it('has the services that README.md names', () => {
+    const readme = readFileSync('deploy/README.md', 'utf8');
+    const names = readme.matchAll(
+      /docker compose (?:exec|run|up) (?:-\S+ (?:\w+=\S+ )?)*([a-z][\w-]*)/g,
+    );
+    const used = new Set([...names].map(([, name = '']) => name));
+    expect([...used].toSorted()).toEqual(['database', 'migrate', 'service-1', 'service-2']);
+    expect(Object.keys(compose.services)).toEqual(expect.arrayContaining([...used]));
   });
 
   it('runs the migrations before the service', () => {
