@@ -35,7 +35,8 @@ const ATTRIBUTES = new Set([
 
 /**
  * Starts OpenTelemetry: one span per HTTP request, and one per call of the SMS gateway. Imports its packages here, so that they are
- * loaded only if tracing is on. The SDK reads the other `OTEL_` variables itself.
+ * loaded only if tracing is on. The packages read the `OTEL_` variables of the sampler, the exporter and the resource
+ * themselves; those that choose an exporter or a propagator have no effect.
  * @param collector URL for the warning that spans cannot be sent
  */
 export async function startTracing(collector: string): Promise<Tracing> {
