@@ -1,5 +1,5 @@
 import type { INestApplicationContext } from '@nestjs/common';
-import { SchemaIsNewer } from '../platform/database/migrations/releases.js';
+import { MigrationRefused } from '../platform/database/migrations/releases.js';
 import { AppError } from '../platform/errors.js';
 import type { CliCommand, Runner } from './command.js';
 import { type CliContext, CommandFailed, Session } from './session.js';
@@ -19,8 +19,7 @@ export function commandRunner(context: CliContext): Runner {
           'The database has pending migrations. Run "devplatform db migrate" first.',
         );
       const session = new Session(context, command.optsWithGlobals(), application, services);
-      const result = await work(session);
-      session.clearProgress();
+      const result = await work(session).finally(() => session.clearProgress());
       if (!result) return;
       const { json, text, note, failure } = result;
       await session.print(`${session.printsJson ? JSON.stringify(json) : text}\n`);
@@ -71,7 +70,9 @@ function failedApplication(startError: unknown): Application {
 /** The error message for the operator. Only that of an unexpected error has a stack trace. */
 export async function failureMessage(error: unknown): Promise<string> {
   const isExpected =
-    error instanceof AppError || error instanceof SchemaIsNewer || error instanceof CommandFailed;
+    error instanceof AppError ||
+    error instanceof MigrationRefused ||
+    error instanceof CommandFailed;
   if (isExpected) return error.message;
   const { startupErrorMessage } = await import('../platform/lifecycle/startup-error.js');
   return startupErrorMessage(error);

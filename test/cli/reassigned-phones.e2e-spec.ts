@@ -31,8 +31,8 @@ onEachEngine('A phone number that belongs to another person now', (database) => 
     const path = join(folder, 'members.csv');
     await writeFile(path, ['phone,name,external_id', ...lines, ''].join('\n'));
     const { code, stdout } = await cli.run('user', 'import', path, '--json', '--yes', ...args);
-    const { added, updated, bad, errors } = JSON.parse(stdout) as Record<string, unknown>;
-    return { code, added, updated, bad, errors };
+    const { added, updated, invalid, errors } = JSON.parse(stdout) as Record<string, unknown>;
+    return { code, added, updated, invalid, errors };
   };
   const stored = (id: string): Promise<User | null> =>
     app().dataSource.manager.findOneBy(User, { id });
@@ -70,7 +70,7 @@ onEachEngine('A phone number that belongs to another person now', (database) => 
       code: 1,
       added: 0,
       updated: 0,
-      bad: 1,
+      invalid: 1,
       errors: [
         { line: 2, problem: expect.stringContaining(`phone belongs to ${ana.user.id}, who has`) },
       ],
@@ -90,7 +90,7 @@ onEachEngine('A phone number that belongs to another person now', (database) => 
       stdout: '',
       stderr: expect.stringContaining('Add --yes to confirm.'),
     });
-    expect(await cli.json(...words, '--dry-run')).toMatchObject({ dry_run: true, bad: 0 });
+    expect(await cli.json(...words, '--dry-run')).toMatchObject({ dry_run: true, invalid: 0 });
     expect(await access(ana)).toEqual(FULL_ACCESS);
     await app().dataSource.manager.delete(User, { id: ana.user.id });
   });
@@ -99,7 +99,7 @@ onEachEngine('A phone number that belongs to another person now', (database) => 
     const ana = await signedIn('Ana Lee');
     const { phone } = ana.user;
     const result = await importLines([`${phone},Eve,eve-3`], '--reassign-phones', '--reason', 'x');
-    expect(result).toEqual({ code: 0, added: 1, updated: 0, bad: 0, errors: [] });
+    expect(result).toEqual({ code: 0, added: 1, updated: 0, invalid: 0, errors: [] });
     expect(await access(ana)).toEqual(NO_ACCESS);
     expect(await stored(ana.user.id)).toMatchObject({ phone: null, name: 'Ana Lee' });
     const eve = await app().dataSource.manager.findOneByOrFail(User, { phone });
@@ -140,8 +140,8 @@ onEachEngine('A phone number that belongs to another person now', (database) => 
     const ana = await app().addUser({ name: 'Ana Lee', externalId: 'ana-5' });
     const ben = await app().addUser({ name: 'Ben', externalId: 'ben-5' });
     const lines = [`${ben.phone},Ana Lee,ana-5`, `${ana.phone},Ben,ben-5`];
-    expect(await importLines(lines)).toMatchObject({ code: 1, bad: 2 });
-    expect(await importLines(lines, '--dry-run')).toMatchObject({ code: 1, bad: 2 });
+    expect(await importLines(lines)).toMatchObject({ code: 1, invalid: 2 });
+    expect(await importLines(lines, '--dry-run')).toMatchObject({ code: 1, invalid: 2 });
     expect(await importLines(lines, '--reassign-phones')).toMatchObject({ code: 0, updated: 2 });
     expect(await stored(ana.id)).toMatchObject({ phone: ben.phone });
     expect(await stored(ben.id)).toMatchObject({ phone: ana.phone });
@@ -181,7 +181,7 @@ onEachEngine('A phone number that belongs to another person now', (database) => 
       expect(await cli.json(...args, '--reason', 'Called')).toEqual({
         id: ana.user.id,
         changed: true,
-        apps: [ana.client.clientId],
+        apps: [{ client_id: ana.client.clientId, name: ana.client.name }],
         sessions: 1,
       });
       expect(await stored(ana.user.id)).toMatchObject({ phone });

@@ -37,7 +37,7 @@ onOneEngine('Command "token revoke"', (database) => {
       client_id: client.clientId,
       user_id: user.id,
       grant_id: grant.id,
-      ended_now: true,
+      revoked: true,
     });
     expect(await isTokenAccepted(app(), tokens.access_token)).toBe(false);
     expect((await auditTrail(app().dataSource, grant.id)).at(-1)).toEqual({

@@ -16,7 +16,7 @@ interface ImportResult {
   added: number;
   updated: number;
   unchanged: number;
-  bad: number;
+  invalid: number;
   errors: { line: number; problem: string }[];
 }
 
@@ -71,7 +71,7 @@ onOneEngine('Command "user import"', (database) => {
         added: 2,
         updated: 0,
         unchanged: 0,
-        bad: 0,
+        invalid: 0,
         errors: [],
       });
       const profile = {
@@ -158,7 +158,7 @@ onOneEngine('Command "user import"', (database) => {
       ].join('\n');
       const path = await imports.write('bad.csv', Buffer.concat([Buffer.from(text), latin]));
       const { errors, ...counts } = await imports.run(path);
-      expect(counts).toMatchObject({ code: 1, lines: 13, added: 2, bad: 11 });
+      expect(counts).toMatchObject({ code: 1, lines: 13, added: 2, invalid: 11 });
       expect(errors).toEqual([
         { line: 3, problem: expect.stringContaining('phone must be a phone number') },
         { line: 4, problem: 'name is required.' },
@@ -204,8 +204,8 @@ onOneEngine('Command "user import"', (database) => {
       const { stderr } = await imports.cli.run('user', 'import', path);
       expect(stderr.match(/^line \d+:/gm)).toHaveLength(20);
       expect(stderr).toContain('and 1180 more (--json lists up to 1000)');
-      const { bad, errors } = await imports.run(path);
-      expect({ bad, listed: errors.length }).toEqual({ bad: 1200, listed: 1000 });
+      const { invalid, errors } = await imports.run(path);
+      expect({ invalid, listed: errors.length }).toEqual({ invalid: 1200, listed: 1000 });
     });
 
     it('validates every line with --dry-run and writes nothing', async () => {
@@ -217,7 +217,7 @@ onOneEngine('Command "user import"', (database) => {
         dry_run: true,
         added: 1,
         updated: 1,
-        bad: 1,
+        invalid: 1,
       });
       expect(await imports.users()).toEqual(before);
     });
@@ -310,7 +310,7 @@ onOneEngine('Command "user import"', (database) => {
       expect(await imports.run(path)).toMatchObject({
         code: 1,
         added: 1,
-        bad: 5,
+        invalid: 5,
         errors: [
           { line: 1, problem: '"neighbourhood" is not a column. Did you mean "neighborhood"?' },
           { line: 2, problem: 'phone must be a string.' },

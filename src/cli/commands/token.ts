@@ -15,7 +15,7 @@ export function addTokenCommands(program: CliCommand): void {
       'Read an access or refresh token from standard input, revoke it and print its app and user. Revoking a refresh token revokes its grant and all tokens of the grant.',
     )
     .requiresConfirmation()
-    .printsJson('{kind, app, client_id, user_id, grant_id, ended_now}')
+    .printsJson('{kind, app, client_id, user_id, grant_id, revoked}')
     .examples('token revoke', EXAMPLE, 'token revoke --yes --json < token.txt')
     .execute(async (session) => {
       const token = await session.readSecret('Paste the token and press Enter:');
@@ -34,7 +34,7 @@ export function addTokenCommands(program: CliCommand): void {
       const revoked = kind === 'access' ? 'the token' : 'the grant and all its tokens';
       const summary = { kind, app, client_id: clientId, user_id: userId, grant_id: grantId };
       return {
-        json: { ...summary, ended_now: revokedNow },
+        json: { ...summary, revoked: revokedNow },
         text: keyValues(summary),
         note: revokedNow ? `Revoked ${revoked}.` : 'No change. It was already revoked.',
       };

@@ -11,7 +11,7 @@ import {
 import type { Problem } from '../../modules/operations/import/imported-user.js';
 import type { ImportReport } from '../../modules/operations/import/user-import.service.js';
 
-/** Maximum number of invalid lines that the JSON output lists. Its field `bad` counts all of them. */
+/** Maximum number of invalid lines that the JSON output lists. Its field `invalid` counts all of them. */
 const MAX_PROBLEMS_IN_JSON = 1000;
 /** Maximum number of invalid lines that the note on standard error lists. */
 const MAX_PROBLEMS_IN_NOTE = 20;
@@ -36,7 +36,7 @@ export function addUserImportCommand(user: CliCommand): void {
       'move a phone number to another person; ends all access of the old owner, who then has no phone number',
     )
     .requiresConfirmation('--reassign-phones')
-    .printsJson('{dry_run, lines, added, updated, unchanged, bad, errors: [{line, problem}]}')
+    .printsJson('{dry_run, lines, added, updated, unchanged, invalid, errors: [{line, problem}]}')
     .examples(
       'user import members.csv --dry-run',
       'user import members.csv --reason "Members of Riverside"',
@@ -92,7 +92,7 @@ function importResult(
   const { lines, added, updated, unchanged, invalid } = report;
   const prefix = dryRun ? 'would be ' : '';
   return {
-    json: { dry_run: dryRun, lines, added, updated, unchanged, bad: invalid, errors: problems },
+    json: { dry_run: dryRun, lines, added, updated, unchanged, invalid, errors: problems },
     text: keyValues({
       [`${prefix}added`]: added,
       [`${prefix}updated`]: updated,

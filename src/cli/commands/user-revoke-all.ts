@@ -1,4 +1,5 @@
 import type { EndedAccess } from '../../modules/oauth/account/user-access.service.js';
+import type { AppSummary } from '../../modules/oauth/tokens/grants.service.js';
 import type { CliCommand, Result } from '../command.js';
 import type { Session } from '../session.js';
 import { formatNumber, list } from '../tables.js';
@@ -33,6 +34,10 @@ export function addUserRevokeAllCommand(user: CliCommand): void {
     });
 }
 
+export function revokedAppJson({ clientId, name }: AppSummary): Record<string, string> {
+  return { client_id: clientId, name };
+}
+
 function endedResult(session: Session, id: string, { apps, sessions }: EndedAccess): Result {
   const { isDryRun, width } = session;
   const header = ['CLIENT_ID', isDryRun ? 'WOULD_REVOKE' : 'REVOKED'];
@@ -41,7 +46,7 @@ function endedResult(session: Session, id: string, { apps, sessions }: EndedAcce
     json: {
       id,
       dry_run: isDryRun,
-      apps: apps.map(({ clientId, name }) => ({ client_id: clientId, name })),
+      apps: apps.map(revokedAppJson),
       sessions,
     },
     text: list(header, rows, {

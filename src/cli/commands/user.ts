@@ -8,7 +8,7 @@ import { formatNumber, keyValues } from '../tables.js';
 import { addUserEraseCommand, addUserExportCommand } from './user-data.js';
 import { addUserImportCommand } from './user-import.js';
 import { USER_MEMBERS, userJson, userResult } from './user-result.js';
-import { addUserRevokeAllCommand } from './user-revoke-all.js';
+import { addUserRevokeAllCommand, revokedAppJson } from './user-revoke-all.js';
 import { addUserListCommand, addUserSearchCommand } from './user-search.js';
 
 const ADD_EXAMPLE = 'user add --phone +14155550101 --name "Ana Lee"';
@@ -182,7 +182,7 @@ function addChangePhone(user: CliCommand): void {
     .option('--none', 'remove the number; the user cannot sign in without one')
     .option('--reassign', 'take the number away from the user who has it')
     .requiresConfirmation()
-    .printsJson('{id, changed, apps?, sessions?}')
+    .printsJson('{id, changed, apps?: [{client_id, name}], sessions?}')
     .examples(
       `user change-phone ${USER_ID} --phone +14155550102 --reason "New number"`,
       `user change-phone ${USER_ID} --none --reason "Number was given up" --yes`,
@@ -195,15 +195,16 @@ function addChangePhone(user: CliCommand): void {
       return command.start(async (session) => {
         const { name, phone: previous } = await session.get('UsersService').get(id);
         if (phone === previous) return { json: { id, changed: false }, text: 'No change.' };
+        const others = reassign ? ' of this user and of the user who has the number' : '';
         await session.confirm(
-          `Change the phone number of "${name}", and revoke all grants and sessions?`,
+          `Change the phone number of "${name}", and revoke all grants and sessions${others}?`,
         );
         const access = session.get('UserAccess');
         const { apps, sessions } = await access.changePhone(id, phone, session.change, {
           reassign,
         });
         return {
-          json: { id, changed: true, apps: apps.map(({ clientId }) => clientId), sessions },
+          json: { id, changed: true, apps: apps.map(revokedAppJson), sessions },
           text: `${phone === null ? 'Removed' : 'Changed'} the phone number of ${id}.`,
           note: `Revoked the grants to ${formatNumber(apps.length, 'app')} and ended ${formatNumber(sessions, 'sign-in session')}.`,
         };

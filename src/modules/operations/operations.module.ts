@@ -56,6 +56,6 @@ import { Shutdown } from '../../platform/lifecycle/shutdown.js';
     UserErasure,
     RequestTraces,
   ],
-  exports: [Prune, ScheduledJobs, Shutdown, Doctor],
+  exports: [Shutdown],
 })
 export class OperationsModule {}

@@ -179,6 +179,21 @@ onEachEngine('Command "db revert"', (database) => {
     expect(rejected.stderr).toContain('Allowed choices are 1.0.0, 1.1.0.');
   });
 
+  it('reverts nothing while a user has no phone number, and says what to do', async () => {
+    await cli.json('db', 'migrate');
+    const { id } = await cli.json<{ id: string }>(
+      ...['user', 'add', '--phone', '+14155550171', '--name', 'Ana Lee'],
+    );
+    await cli.json('user', 'change-phone', id, '--none', '--yes');
+    expect(await cli.run('db', 'revert', '1.0.0', '--yes')).toEqual({
+      code: 1,
+      stdout: '',
+      stderr:
+        'Version 1.0 needs a phone number for every user. Give a number to each user without one ("user change-phone"), or erase the user, and try again.\n',
+    });
+    await cli.json('user', 'erase', id, '--yes');
+  });
+
   it('reverts nothing if a newer version migrated the database', async () => {
     await cli.json('db', 'migrate');
     const dataSource = await connect(database.url);

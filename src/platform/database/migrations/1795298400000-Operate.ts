@@ -20,6 +20,7 @@ import {
   time,
   url,
 } from './columns.js';
+import { MigrationRefused } from './releases.js';
 
 /**
  * Adds columns for security (external ids, withdrawn scopes, late replays, wrong codes of a device, apps that require PKCE, hidden
@@ -168,7 +169,7 @@ async function refuseUsersWithoutPhone(queryRunner: QueryRunner): Promise<void> 
     'SELECT id FROM users WHERE phone IS NULL LIMIT 1',
   );
   if (rows.length > 0)
-    throw new Error(
+    throw new MigrationRefused(
       'Version 1.0 needs a phone number for every user. Give a number to each user without one ("user change-phone"), or erase the user, and try again.',
     );
 }

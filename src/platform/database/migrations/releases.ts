@@ -8,8 +8,11 @@ export const RELEASES = {
 
 export type Release = keyof typeof RELEASES;
 
+/** The operator must change something before a migration can run. The message says what. */
+export class MigrationRefused extends Error {}
+
 /** The database has migrations of a newer version, which this version cannot revert. */
-export class SchemaIsNewer extends Error {
+export class SchemaIsNewer extends MigrationRefused {
   /** @param names the unknown migrations */
   constructor(names: readonly string[]) {
     super(
