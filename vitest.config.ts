@@ -20,6 +20,8 @@ const COMMON = {
   // One more than the two cores of CI: tests wait for servers and timers.
   maxWorkers: 3,
   testTimeout: 30_000,
+  // A busy machine can make a browser or a server miss a time limit. The summary names tests that passed only at the second attempt.
+  retry: process.env.CI === 'true' && SUITE !== 'faults' ? 1 : 0,
   hookTimeout: 60_000,
   // The database engine of a test file that needs no particular one is selected by the hash of the file name plus this number.
   provide: { engineShift: 0, usesEveryServer: true },

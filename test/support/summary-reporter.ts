@@ -18,12 +18,15 @@ export class SummaryReporter implements Reporter {
     if (engines === undefined) return;
     const responses: ResponseCounts = {};
     const counts = { passed: 0, failed: errors.length, skipped: 0 };
+    const repeated: string[] = [];
     for (const module of modules) {
       addCounts(responses, module.meta().responses);
       counts.failed += failuresOutsideTests(module);
       for (const test of module.children.allTests()) {
         const { state } = test.result();
         counts[state === 'pending' ? 'skipped' : state] += 1;
+        if (test.diagnostic()?.flaky)
+          repeated.push(`${module.relativeModuleId} > ${test.fullName}`);
       }
     }
     const programs = [
@@ -39,6 +42,7 @@ export class SummaryReporter implements Reporter {
         responsesLine(responses),
         programs.join(' '),
         `${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped in ${duration}`,
+        ...repeated.map((name) => `Passed only at the second attempt: ${name}`),
       ].join('\n'),
     );
   }
