@@ -6,10 +6,11 @@ COPY package.json package-lock.json .npmrc ./
 RUN npm ci --ignore-scripts
 COPY nest-cli.json tsconfig.json tsconfig.build.json rolldown.config.ts ormconfig.ts LICENSE ./
 COPY src ./src
-COPY tools/guide.ts tools/image-files.ts tools/postman.ts tools/served-files.ts ./tools/
+COPY tools/client-package.ts tools/guide.ts tools/image-files.ts tools/postman.ts tools/served-files.ts ./tools/
 COPY docs/guide ./docs/guide
 COPY openapi/openapi.json ./openapi/
-COPY clients/typescript/README.md ./clients/typescript/
+COPY clients/typescript/LICENSE clients/typescript/README.md clients/typescript/package.json clients/typescript/tsconfig.json ./clients/typescript/
+COPY clients/typescript/src ./clients/typescript/src
 COPY CHANGELOG.md ./
 RUN npm run build && node dist/tools/image-files.js /image
 

@@ -2612,9 +2612,9 @@ export interface operations {
                 code_challenge?: string;
                 /** @description Required with code_challenge. */
                 code_challenge_method?: "S256";
-                /** @description Required steps, space-separated (OpenID Connect Core §3.1.2.1, by analogy): `login` (sign in again), `select_account` (sign in with another account) or `consent`. With each of them, the user decides about each scope, although the app already has all of them. `none` (no page) is not supported: an otherwise valid request returns `interaction_required`. */
+                /** @description Required steps, space-separated, such as `login consent` (OpenID Connect Core §3.1.2.1, by analogy): `login` (sign in again), `select_account` (sign in with another account) or `consent`. With each of them, the user decides about each scope, although the app already has all of them. `none` (no page) is not supported: an otherwise valid request returns `interaction_required`. */
                 prompt?: string;
-                /** @description Preferred languages of the user (BCP 47), space-separated. The pages use the first supported language, by default the language of the browser. */
+                /** @description Preferred languages of the user (BCP 47), space-separated, such as `es-MX en`. The pages use the first supported language, by default the language of the browser. */
                 ui_locales?: string;
             };
             header?: {

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { RENDERED_GUIDE } from '../src/docs/guide-page.js';
 import { POSTMAN_COLLECTION, POSTMAN_ENVIRONMENT } from '../src/docs/postman-files.js';
+import { packClient } from './client-package.js';
 import { renderGuide } from './guide.js';
 import { postmanCollection, postmanEnvironment } from './postman.js';
 
@@ -21,3 +22,4 @@ for (const [path, content] of Object.entries(contents)) {
   await mkdir(dirname(file), { recursive: true });
   await writeFile(file, JSON.stringify(content));
 }
+await packClient();

@@ -6,6 +6,7 @@ import { CATALOGUES } from '../pages/translations/translations.js';
 import { SCOPES } from '../platform/access/scopes.js';
 import type { AppConfig } from '../platform/config/app-config.js';
 import { UnknownPath } from '../platform/http/errors/http-error.js';
+import { CLIENT_PACKAGE } from './client-package.js';
 import { GUIDE_PATH } from './guide-page.js';
 import { openApiDocument } from './openapi-document.js';
 import { POSTMAN_COLLECTION, POSTMAN_ENVIRONMENT } from './postman-files.js';
@@ -51,6 +52,7 @@ const SERVED_PATHS: ReadonlySet<string> = new Set([
   '/docs/',
   '/docs/errors',
   '/docs/integrate.md',
+  `/${CLIENT_PACKAGE}`,
   `/${POSTMAN_COLLECTION}`,
   `/${POSTMAN_ENVIRONMENT}`,
   ...[...SWAGGER_UI_FILES, 'swagger-ui-init.js'].map((file) => `/docs/${file}`),

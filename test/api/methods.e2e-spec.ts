@@ -20,6 +20,7 @@ const OTHER_PATHS = [
   ['/livez', 'GET, HEAD, OPTIONS'],
   ['/readyz', 'GET, HEAD, OPTIONS'],
   ['/docs', 'GET, HEAD, OPTIONS'],
+  ['/docs/client.tgz', 'GET, HEAD, OPTIONS'],
   ['/docs/errors', 'GET, HEAD, OPTIONS'],
   ['/docs/guide', 'GET, HEAD, OPTIONS'],
   ['/docs/guide/errors', 'GET, HEAD, OPTIONS'],

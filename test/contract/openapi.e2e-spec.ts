@@ -107,6 +107,16 @@ onOneEngine('OpenAPI document', (database) => {
         expect(description, `${operation.operationId} ${name}`).toMatch(/\S{2,}/);
   });
 
+  it('has no example of an optional parameter, which Swagger UI would prefill and send', () => {
+    const prefilled = operations().flatMap(({ operation: { operationId, parameters = [] } }) =>
+      parameters
+        .filter(({ required }) => !required)
+        .filter((parameter) => /"examples?":/.test(JSON.stringify(parameter)))
+        .map(({ name }) => `${operationId} ${name}`),
+    );
+    expect(prefilled).toEqual([]);
+  });
+
   it('describes every schema and every field', () => {
     for (const [name, { description, properties = {} }] of Object.entries(
       document.components.schemas,

@@ -87,6 +87,7 @@ const PUBLIC_ROUTES = [
   'GET /assets/icon.svg',
   'GET /assets/logo',
   'GET /assets/style.css',
+  'GET /docs/client.tgz',
   'GET /docs/errors',
   'GET /docs/guide',
   'GET /docs/guide/:name',

@@ -101,7 +101,9 @@ const SOURCES = [
   'tools',
   'docs/guide',
   'openapi/openapi.json',
-  'clients/typescript/README.md',
+  ...['LICENSE', 'README.md', 'package.json', 'src', 'tsconfig.json'].map(
+    (name) => `clients/typescript/${name}`,
+  ),
   'CHANGELOG.md',
   'ormconfig.ts',
   'package.json',

@@ -1,18 +1,38 @@
 import { Auth, type AuthConfig } from '@auth/core';
 import { getToken, type JWT } from '@auth/core/jwt';
+import type { OAuthConfig } from '@auth/core/providers';
 import { onOneEngine } from '../../support/database.js';
 import { json } from '../../support/responses.js';
 import { type TestClient, useTestApp } from '../../support/test-app.js';
 import { decide, forged } from './decide.js';
 import { statusOfMe } from './me.js';
 import { storeTokens } from './recipes/auth-core-tokens.js';
-import { neighbourhood } from './recipes/auth-core.js';
 import type { Settings } from './recipes/settings.js';
 
 const PARTNER = 'https://garden.example';
 const CALLBACK = `${PARTNER}/auth/callback/neighbourhood`;
 const SECRET = 'the key that encrypts the sessions of the site';
 const NO_SESSION = null;
+
+type User = { id: string; name: string; photoUrl: string | null };
+
+/** The provider of examples/libraries/auth-js.js. */
+const neighbourhood = (settings: Settings): OAuthConfig<User> => ({
+  id: 'neighbourhood',
+  name: 'The neighbourhood',
+  type: 'oauth',
+  issuer: settings.issuer,
+  clientId: settings.clientId,
+  clientSecret: settings.clientSecret,
+  authorization: {
+    url: `${settings.issuer}/oauth/authorize`,
+    params: { scope: 'profile.read posts.read' },
+  },
+  token: `${settings.issuer}/oauth/token`,
+  userinfo: `${settings.issuer}/dev/v1/me`,
+  checks: ['pkce', 'state'],
+  profile: ({ id, name, photoUrl }) => ({ id, name, image: photoUrl }),
+});
 
 /** A user's browser on a partner site that uses Auth.js. */
 class PartnerSite {

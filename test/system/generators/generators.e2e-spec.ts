@@ -10,7 +10,13 @@ import { json } from '../../support/responses.js';
 import { useTestApp } from '../../support/test-app.js';
 import { examplesOf, validBodies } from './examples.js';
 import { type Collection, importDocument, runCollection } from './postman.js';
-import { generateAndCompile, GENERATORS, importClient, installGenerators } from './generators.js';
+import {
+  generateAndCompile,
+  GENERATORS,
+  importClient,
+  installGenerators,
+  runProgram,
+} from './generators.js';
 
 /** Downloading the packages takes most of the time. */
 const INSTALL_TIMEOUT_MS = 300_000;
@@ -39,6 +45,12 @@ onOneEngine('Code generators', (database) => {
 
   it('C144 generate code that compiles in strict TypeScript', () => {
     expect(compileErrors).toEqual([]);
+  });
+
+  it('Spectral finds no problem in the document', async () => {
+    const options = ['--ruleset=spectral.yaml', '--fail-severity=hint'];
+    const output = await runProgram('spectral', 'lint', 'generated/openapi.json', ...options);
+    expect(output).toContain('No results');
   });
 
   it.each(VALIDATORS)(

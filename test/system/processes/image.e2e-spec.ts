@@ -86,6 +86,7 @@ describe('Files of the image', () => {
       const pages = [
         '/',
         '/docs',
+        '/docs/client.tgz',
         '/docs/errors',
         '/docs/guide',
         '/docs/guide/errors.md',

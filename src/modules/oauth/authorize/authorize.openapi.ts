@@ -69,21 +69,20 @@ export function ApiAuthorize(): MethodDecorator {
     }),
     optional(
       'prompt',
-      'Required steps, space-separated (OpenID Connect Core §3.1.2.1, by analogy): `login` (sign in again), ' +
+      'Required steps, space-separated, such as `login consent` (OpenID Connect Core §3.1.2.1, by analogy): `login` (sign in again), ' +
         '`select_account` (sign in with another account) or `consent`. With each of them, the user decides about each scope, although ' +
         'the app already has all of them. `none` (no page) is not supported: an otherwise valid request returns ' +
         '`interaction_required`.',
       {
         type: 'string',
         pattern: `^ *((none|(${COMBINABLE_PROMPTS})( +(${COMBINABLE_PROMPTS}))*) *)?$`,
-        example: 'login',
       },
     ),
     optional(
       'ui_locales',
-      'Preferred languages of the user (BCP 47), space-separated. The pages use the first supported language, by default ' +
+      'Preferred languages of the user (BCP 47), space-separated, such as `es-MX en`. The pages use the first supported language, by default ' +
         'the language of the browser.',
-      { type: 'string', example: 'es-MX en' },
+      { type: 'string' },
     ),
     page(
       200,
