@@ -254,10 +254,10 @@ onOneEngine('Refresh with the TypeScript client', (database) => {
     const client = createClient(settings, shared);
     const first = client.getMe().catch((error: unknown) => error);
     // Before the request, and after its rejection.
-    while (reads < 2) await setImmediate();
+    await expect.poll(() => reads).toBe(2);
     current = rejected;
     const second = client.getMe();
-    while (reads < 4) await setImmediate();
+    await expect.poll(() => reads).toBe(4);
     await setImmediate();
     release();
     expect((await second).name).toBe('Ana Lee');
@@ -342,7 +342,7 @@ onOneEngine('Refresh with the TypeScript client', (database) => {
     await expire(store);
     const changes: string[] = [];
     const row: TokenStore = {
-      get: store.get,
+      get: () => store.get(),
       set: async (tokens) => {
         await sleep(200);
         changes.push('set');
