@@ -8,7 +8,6 @@ import {
   finishAuthorization,
   memoryStore,
   OAuthError,
-  refreshTokens,
   startAuthorization,
 } from '#client';
 import { NO_REQUEST_PAGE, NOT_FOUND_PAGE, sendPage, START_PAGE } from './page.js';
@@ -106,12 +105,11 @@ async function finish(request, response) {
 }
 
 /**
- * Steps 3 and 4: call the API as far as the granted scopes allow, and refresh the tokens.
+ * Steps 3 and 4: call the API as far as the granted scopes allow. The client refreshes the tokens when they have expired.
  * @param {import('#client').Tokens} tokens
  */
 async function useAccess(tokens) {
-  const store = memoryStore(tokens);
-  const client = createClient(settings, store);
+  const client = createClient(settings, memoryStore(tokens));
   const granted = new Set(tokens.scopes);
   /** @type {import('./page.js').Section[]} */
   const sections = [{ heading: 'Granted scopes', lines: tokens.scopes }];
@@ -124,15 +122,6 @@ async function useAccess(tokens) {
     const { permalink } = await client.createPost({ body: { content } });
     sections.push({ heading: 'Published post', lines: [content], link: permalink });
   }
-  // The client does this itself when the access token has expired.
-  const { refreshToken } = (await store.get()) ?? tokens;
-  const refreshed = await refreshTokens(settings, refreshToken);
-  await store.set(refreshed);
-  const seconds = Math.round((refreshed.expiresAt - Date.now()) / 1000);
-  sections.push({
-    heading: 'Refreshed tokens',
-    lines: [`The new access token expires in ${seconds} seconds.`],
-  });
   if (granted.has('posts.read')) {
     const { data, meta } = await client.listPosts({ limit: 5 });
     const contents = data.map(({ content }) => content ?? 'A post without text');

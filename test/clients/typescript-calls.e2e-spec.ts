@@ -1,6 +1,7 @@
 import {
   ApiError,
   createClient,
+  memoryStore,
   NoResponseError,
   startAuthorization,
 } from '../../clients/typescript/src/index.js';
@@ -156,11 +157,17 @@ onOneEngine('Calls with the TypeScript client', (database) => {
       ]);
     });
 
+    it('of a proxy may have another kind of errors', async () => {
+      const { client, network } = await connectPartner(app());
+      network.fail(/me$/, Response.json({ errors: { token: 'denied' } }, { status: 403 }));
+      await expect(client.getMe()).rejects.toMatchObject({ code: 'unknown_error', errors: [] });
+    });
+
     it('name the scope that is missing', async () => {
       const { app: registered, user, settings } = await connectPartner(app());
       const issued = await app().issueTokens(user, registered, ['profile.read']);
       const tokens = { ...issued, scopes: ['profile.read'], expiresAt: Date.now() + 60_000 };
-      await expect(createClient(settings, tokens).listPosts()).rejects.toMatchObject({
+      await expect(createClient(settings, memoryStore(tokens)).listPosts()).rejects.toMatchObject({
         code: 'insufficient_scope',
         requiredScope: 'posts.read',
       });
@@ -229,7 +236,7 @@ onOneEngine('Calls with the TypeScript client', (database) => {
       await expect(client.getMe()).rejects.toMatchObject({ status: 503, retryAfter: undefined });
     });
 
-    it.each([500, 502, 503, 504, 507])('follow a %i', async (status) => {
+    it.each([408, 500, 502, 503, 504, 507])('follow a %i', async (status) => {
       const { client, network } = await connectPartner(app());
       network.fail(POSTS, unavailable('0', status));
       await client.createPost({ body: { content: 'Plums' } });
@@ -254,6 +261,22 @@ onOneEngine('Calls with the TypeScript client', (database) => {
         'GET /dev/v1/me got no response within 50 ms.',
       );
       expect(network.count(/me$/)).toBe(2);
+    });
+
+    it('have no timeout if it is infinite', async () => {
+      const { client, network } = await connectPartner(app(), { overrides: { maxRetries: 0 } });
+      network.slow(50);
+      expect(await client.getMe({}, { timeoutMs: Infinity })).toHaveProperty('name');
+    });
+
+    it('wait for as long as the longest timer if maxRetryWaitMs is infinite', async () => {
+      const { client, network } = await connectPartner(app(), {
+        overrides: { maxRetryWaitMs: Infinity },
+      });
+      network.fail(/me$/, unavailable('3000000'));
+      const signal = AbortSignal.timeout(100);
+      await expect(client.getMe({}, { signal })).rejects.toThrow('timeout');
+      expect(network.count(/me$/)).toBe(1);
     });
 
     it('end when the call is aborted', async () => {
@@ -313,11 +336,17 @@ onOneEngine('Rate limit with the TypeScript client', (database) => {
     expect(network.count(/comments$/)).toBe(5);
   });
 
-  it('logs an error of onResponse, and returns the response', async () => {
-    const failure = new Error('The log is full.');
-    const onResponse = (): void => {
-      throw failure;
-    };
+  const failure = new Error('The log is full.');
+
+  it.each([
+    {
+      kind: 'an error',
+      onResponse: () => {
+        throw failure;
+      },
+    },
+    { kind: 'a rejected promise', onResponse: () => Promise.reject(failure) },
+  ])('logs $kind of onResponse, and returns the response', async ({ onResponse }) => {
     const { client, network, store } = await connectPartner(app(), { overrides: { onResponse } });
     const log = vi.spyOn(console, 'error').mockReturnValue();
     onTestFinished(() => log.mockRestore());

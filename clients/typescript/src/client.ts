@@ -4,7 +4,7 @@ import { OPERATIONS, type operations } from './operations.js';
 import { randomText } from './random.js';
 import { withRetries } from './retry.js';
 import type { CallOptions, Settings } from './settings.js';
-import { accessToken, memoryStore, type Tokens, type TokenStore } from './tokens.js';
+import { accessToken, type TokenStore } from './tokens.js';
 
 export type OperationId = keyof typeof OPERATIONS;
 
@@ -59,9 +59,8 @@ type Call<Id extends OperationId> = (
  */
 export type Client = { readonly [Id in keyof typeof OPERATIONS]: Call<Id> };
 
-/** A client that acts for one user. Refreshes the tokens when necessary. @param tokens a store, or tokens to hold in memory */
-export function createClient(settings: Settings, tokens: TokenStore | Tokens): Client {
-  const store = 'get' in tokens ? tokens : memoryStore(tokens);
+/** A client that acts for the user of `store`. Refreshes the tokens when necessary. */
+export function createClient(settings: Settings, store: TokenStore): Client {
   const methods = Object.entries(OPERATIONS).map(([id, [method, template, kind]]) => [
     id,
     (params: Record<string, unknown> = {}, options: ApiCallOptions = {}) => {

@@ -76,7 +76,8 @@ export class ApiError extends ResponseError {
 
   constructor(details: ErrorDetails, body: Partial<ApiErrorBody> = {}, challenge = '') {
     super(details);
-    this.errors = body.errors ?? [];
+    // A proxy in front of the service may send another kind of `errors`.
+    this.errors = Array.isArray(body.errors) ? body.errors : [];
     this.docUrl = body.doc_url;
     this.requiredScope = /\bscope="([^"]*)"/.exec(challenge)?.[1];
   }

@@ -18,6 +18,8 @@ export interface HttpResponse {
 }
 
 const TIMEOUT_MS = 25_000;
+/** A longer timer would fire at once. */
+export const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /**
  * Sends a request once.
@@ -35,7 +37,7 @@ export async function sendOnce(
   const attempt = new AbortController();
   const abort = (): void => attempt.abort();
   signal?.addEventListener('abort', abort);
-  const timer = setTimeout(abort, timeoutMs);
+  const timer = setTimeout(abort, Math.min(timeoutMs, MAX_TIMER_MS));
   const send = settings.fetch ?? globalThis.fetch;
   let response: Response;
   let text: string;
@@ -52,14 +54,14 @@ export async function sendOnce(
     clearTimeout(timer);
     signal?.removeEventListener('abort', abort);
   }
-  report(settings, response);
+  void report(settings, response);
   return { status: response.status, headers: response.headers, body: jsonObject(text) };
 }
 
 /** Calls `onResponse`. Its error must not lose a response, which may contain new tokens. */
-function report({ onResponse }: Settings, { status, headers, url }: Response): void {
+async function report({ onResponse }: Settings, { status, headers, url }: Response): Promise<void> {
   try {
-    onResponse?.({ status, headers, url });
+    await onResponse?.({ status, headers, url });
   } catch (error) {
     // oxlint-disable-next-line no-console -- The client has no other way to report it.
     console.error(error);

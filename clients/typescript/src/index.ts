@@ -39,11 +39,4 @@ export type {
   User,
 } from './operations.js';
 export type { CallOptions, Settings } from './settings.js';
-export {
-  disconnect,
-  memoryStore,
-  refreshTokens,
-  revokeToken,
-  type Tokens,
-  type TokenStore,
-} from './tokens.js';
+export { disconnect, memoryStore, revokeToken, type Tokens, type TokenStore } from './tokens.js';

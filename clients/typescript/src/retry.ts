@@ -1,4 +1,5 @@
 import { ApiError, type ErrorDetails, NoResponseError, OAuthError } from './errors.js';
+import { MAX_TIMER_MS } from './http.js';
 import type { Settings } from './settings.js';
 
 const MAX_RETRIES = 4;
@@ -7,38 +8,43 @@ const MAX_RETRY_WAIT_MS = 65_000;
 const FIRST_WAIT_MS = 250;
 const MAX_BACKOFF_MS = 4000;
 
-/** The attempts so far. */
-export interface Attempts {
+/** The attempts with one request so far. Times are those of `performance.now()`. */
+export class Attempts {
+  readonly firstAt = performance.now();
+  /** When the last one failed. */
+  failedAt = this.firstAt;
   /** Those that the service may have executed: all except those that a rate limit rejected. */
-  lost: number;
-  /** Milliseconds from the first attempt to the next one. */
-  nextAt: number;
+  lost = 0;
 }
 
 /**
  * Repeats `attempt` after failures that pass, with the same request. Waits for `Retry-After` plus a random time, so that clients do
  * not come back together.
- * @param isAllowed can forbid a retry that the settings allow
+ * @param isAllowed can forbid a retry that the settings allow. It gets the number of lost attempts, and the milliseconds from the
+ * first attempt to the retry.
+ * @param attempts those with the same request in earlier calls
  * @throws the last error
  */
 export async function withRetries<T>(
   { maxRetries = MAX_RETRIES, maxRetryWaitMs = MAX_RETRY_WAIT_MS }: Settings,
   signal: AbortSignal | undefined,
   attempt: () => Promise<T>,
-  isAllowed: (attempts: Attempts) => boolean = () => true,
+  isAllowed: (lost: number, nextAt: number) => boolean = () => true,
+  attempts = new Attempts(),
 ): Promise<T> {
-  const start = performance.now();
-  for (let count = 1, lost = 0; ; count += 1) {
+  for (let count = 1; ; count += 1) {
+    attempts.lost += 1;
     try {
       return await attempt();
     } catch (error) {
-      if (!isTemporary(error) || count > maxRetries) throw error;
+      attempts.failedAt = performance.now();
+      if (!isTemporary(error)) throw error;
       const { status, retryAfter = 0 } = error;
-      if (retryAfter * 1000 > maxRetryWaitMs) throw error;
-      if (status !== 429) lost += 1;
+      if (status === 429) attempts.lost -= 1;
+      if (count > maxRetries || retryAfter * 1000 > maxRetryWaitMs) throw error;
       const waitMs = waitBefore(error, count);
-      const nextAt = performance.now() - start + waitMs;
-      if (!isAllowed({ lost, nextAt })) throw error;
+      const nextAt = attempts.failedAt - attempts.firstAt + waitMs;
+      if (!isAllowed(attempts.lost, nextAt)) throw error;
       await sleep(waitMs, signal);
     }
   }
@@ -55,7 +61,7 @@ function waitBefore({ retryAfter }: Failure, count: number): number {
 
 /**
  * Whether the same request may succeed soon. Monthly quotas do not recover soon. The service may have executed a request that got no
- * response or a 5xx. It can still be repeated: a POST of the API has its `Idempotency-Key`, the other methods and the revocation are
+ * response or a 5xx, but none whose body did not arrive (408). It can still be repeated: a POST of the API has its `Idempotency-Key`, the other methods and the revocation are
  * idempotent, and `requestTokens` limits the repeats of its requests.
  */
 function isTemporary(error: unknown): error is Failure {
@@ -64,14 +70,14 @@ function isTemporary(error: unknown): error is Failure {
   const { status = 0, code } = error;
   if (status === 429) return code !== 'quota_exceeded';
   if (status === 409) return code === 'idempotency_key_in_use';
-  return status >= 500;
+  return status === 408 || status >= 500;
 }
 
 /** @throws the reason of `signal` when it aborts */
 function sleep(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
   let timer: ReturnType<typeof setTimeout>;
   const timeout = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, milliseconds);
+    timer = setTimeout(resolve, Math.min(milliseconds, MAX_TIMER_MS));
   });
   return abortable(timeout, signal).finally(() => clearTimeout(timer));
 }

@@ -15,8 +15,8 @@ export interface Settings {
   maxRetries?: number | undefined;
   /** If `Retry-After` is longer than this, the call fails at once. 65 seconds by default. */
   maxRetryWaitMs?: number | undefined;
-  /** Called for every response, for logs and for headers such as `RateLimit` and `Deprecation`. Must not throw: errors are only logged. */
-  onResponse?: ((response: Pick<Response, 'status' | 'headers' | 'url'>) => void) | undefined;
+  /** Called for every response, for logs and for headers such as `RateLimit` and `Deprecation`. Its errors are only logged, also those of a promise that it returns. */
+  onResponse?: ((response: Pick<Response, 'status' | 'headers' | 'url'>) => unknown) | undefined;
 }
 
 /** Options of one call. */

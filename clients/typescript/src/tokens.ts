@@ -1,6 +1,6 @@
 import { AuthorizationRequiredError, OAuthError } from './errors.js';
 import { errorDetails, sendOnce } from './http.js';
-import { abortable, withRetries, type Attempts } from './retry.js';
+import { abortable, Attempts, withRetries } from './retry.js';
 import type { CallOptions, Settings } from './settings.js';
 
 /** The tokens of one user. They can be stored as JSON. */
@@ -50,6 +50,16 @@ const EXPIRY_MARGIN_MS = 5000;
 /** The refreshes in flight. All clients with the same store share one. */
 const refreshes = new WeakMap<TokenStore, Promise<Tokens>>();
 
+/** A refresh that has failed or is in flight. */
+interface UnfinishedRefresh {
+  refreshToken: string;
+  attempts: Attempts;
+  /** The new tokens, if only the store failed. */
+  unsaved?: Tokens;
+}
+
+const unfinished = new WeakMap<TokenStore, UnfinishedRefresh>();
+
 /**
  * A valid access token, after a refresh if necessary.
  * @param rejected an access token that the API has just rejected
@@ -65,15 +75,20 @@ export async function accessToken(
     tokens.accessToken !== rejected && Date.now() < tokens.expiresAt - EXPIRY_MARGIN_MS;
   const tokens = await stored(store);
   if (isUsable(tokens)) return tokens.accessToken;
-  let refresh = refreshes.get(store);
-  if (refresh === undefined) {
-    refresh = locked(store, () => refreshStored(settings, store, isUsable)).finally(() =>
-      refreshes.delete(store),
-    );
-    refreshes.set(store, refresh);
-  }
-  // One caller that aborts must not abort the refresh of the others.
-  return (await abortable(refresh, signal)).accessToken;
+  const refresh = (): Promise<Tokens> => {
+    let shared = refreshes.get(store);
+    if (shared === undefined) {
+      shared = locked(store, () => refreshStored(settings, store, isUsable)).finally(() =>
+        refreshes.delete(store),
+      );
+      refreshes.set(store, shared);
+    }
+    // One caller that aborts must not abort the refresh of the others.
+    return abortable(shared, signal);
+  };
+  const refreshed = await refresh();
+  // The refresh of another caller may return the token that was rejected for this one.
+  return (refreshed.accessToken === rejected ? await refresh() : refreshed).accessToken;
 }
 
 function locked<T>(store: TokenStore, work: () => Promise<T>): Promise<T> {
@@ -91,59 +106,74 @@ async function refreshStored(
   store: TokenStore,
   isUsable: (tokens: Tokens) => boolean,
 ): Promise<Tokens> {
+  let current = await stored(store);
+  let attempts = new Attempts();
+  const last = unfinished.get(store);
+  if (last?.refreshToken === current.refreshToken) {
+    if (last.unsaved) {
+      current = last.unsaved;
+      await save(store, current);
+    } else if (attempts.firstAt - last.attempts.failedAt < REPLAY_MS) attempts = last.attempts;
+  }
   // Another caller may have refreshed them before this one got the lock.
-  const current = await stored(store);
   if (isUsable(current)) return current;
+  const { refreshToken } = current;
+  const refresh: UnfinishedRefresh = { refreshToken, attempts };
+  unfinished.set(store, refresh);
   try {
-    const refreshed = await refreshTokens(settings, current.refreshToken);
-    await store.set(refreshed);
-    return refreshed;
+    const form = { grant_type: 'refresh_token', refresh_token: refreshToken };
+    refresh.unsaved = await requestTokens(settings, form, {}, attempts);
   } catch (cause) {
     if (!(cause instanceof OAuthError) || cause.code !== 'invalid_grant') throw cause;
     const latest = await store.get();
     // Another process without a common lock was faster.
-    if (latest && latest.refreshToken !== current.refreshToken) return latest;
+    if (latest && latest.refreshToken !== refreshToken) return latest;
     await store.clear();
     throw new AuthorizationRequiredError('The access was revoked or has expired.', { cause });
   }
+  await save(store, refresh.unsaved);
+  return refresh.unsaved;
 }
 
-/** Returns new tokens. The old refresh token is used up: store the new one first. @throws OAuthError, NoResponseError */
-export function refreshTokens(
-  settings: Settings,
-  refreshToken: string,
-  options: CallOptions = {},
-): Promise<Tokens> {
-  const form = { grant_type: 'refresh_token', refresh_token: refreshToken };
-  return requestTokens(settings, form, options);
+/** Stores the tokens of a refresh. If the store fails, the next refresh tries it again: the refresh token in the store is used up. */
+async function save(store: TokenStore, tokens: Tokens): Promise<void> {
+  await store.set(tokens);
+  unfinished.delete(store);
 }
 
-/** The service repeats a lost response to a refresh for 30 seconds: within two seconds any number of times, later once. */
+/**
+ * The service repeats a lost response to a refresh for 30 seconds: within two seconds any number of times, later once. It counts for
+ * each refresh token, so the retries of a later call continue the count. Only the first request of a call is always sent: if no
+ * earlier one arrived, nothing else saves the access; if the service takes it for theft, the new tokens were lost before.
+ */
+const REPLAY_MS = 30_000;
+/** The limits of the service, less the time that a request may need to arrive. */
 const REFRESH_MS = 28_000;
 const FREE_REFRESH_MS = 1500;
 /** For ten seconds, the service takes the repeat of a code for a retry. */
 const EXCHANGE_MS = 8000;
 
 /** Whether the repeat of a refresh does not look like the use of a stolen token. */
-function isSafeRefresh({ lost, nextAt }: Attempts): boolean {
+function isSafeRefresh(lost: number, nextAt: number): boolean {
   return nextAt < FREE_REFRESH_MS || (lost <= 1 && nextAt < REFRESH_MS);
 }
 
 /** Whether the repeat of an exchange does not look like the use of a stolen code. */
-function isSafeExchange({ lost, nextAt }: Attempts): boolean {
+function isSafeExchange(lost: number, nextAt: number): boolean {
   return lost === 0 || nextAt < EXCHANGE_MS;
 }
 
-/** Sends a token request. @throws OAuthError, NoResponseError */
+/** Sends a token request. @param attempts those with the same form in earlier calls @throws OAuthError, NoResponseError */
 export async function requestTokens(
   settings: Settings,
   form: Record<string, string>,
   options: CallOptions,
+  attempts?: Attempts,
 ): Promise<Tokens> {
   const send = (): Promise<Record<string, unknown>> =>
     postForm(settings, '/oauth/token', form, options);
   const isSafe = form.grant_type === 'refresh_token' ? isSafeRefresh : isSafeExchange;
-  const body = await withRetries(settings, options.signal, send, isSafe);
+  const body = await withRetries(settings, options.signal, send, isSafe, attempts);
   const { access_token, refresh_token, expires_in, scope } = body;
   if (
     typeof access_token !== 'string' ||
@@ -184,9 +214,12 @@ export async function disconnect(
   // A refresh in flight would store its tokens after the store is cleared.
   const refresh = refreshes.get(store)?.catch(() => undefined);
   if (refresh) await abortable(refresh, options.signal);
-  const tokens = await store.get();
-  if (tokens) await revokeToken(settings, tokens.refreshToken, options);
-  await store.clear();
+  const work = locked(store, async () => {
+    const tokens = await store.get();
+    if (tokens) await revokeToken(settings, tokens.refreshToken, options);
+    await store.clear();
+  });
+  await abortable(work, options.signal);
 }
 
 /** Confidential apps authenticate with HTTP Basic, public apps send their id in the form. */

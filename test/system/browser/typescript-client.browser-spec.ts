@@ -7,7 +7,7 @@ import { inChromium, waitForAllow } from '../../support/chromium.js';
 const PAGE = `<!doctype html><title>Garden Share</title>
 <button id="connect">Connect</button><p id="result"></p>
 <script type="module">
-  import { createClient, finishAuthorization, startAuthorization } from '/client.js';
+  import { createClient, finishAuthorization, memoryStore, startAuthorization } from '/client.js';
   const settings = JSON.parse(sessionStorage.settings ?? 'null');
   const show = (text) => { document.querySelector('#result').textContent = text; };
   document.querySelector('#connect').addEventListener('click', async () => {
@@ -18,7 +18,8 @@ const PAGE = `<!doctype html><title>Garden Share</title>
   if (location.search !== '') {
     try {
       const pending = JSON.parse(sessionStorage.pending);
-      const client = createClient(settings, await finishAuthorization(settings, location.href, pending));
+      const tokens = await finishAuthorization(settings, location.href, pending);
+      const client = createClient(settings, memoryStore(tokens));
       const me = await client.getMe();
       for (const content of ['Plums', 'Ladder']) await client.createPost({ body: { content } });
       const contents = [];

@@ -132,10 +132,9 @@ describe('Package of the TypeScript client', () => {
     },
   ])('compiles in a strict project for $where', async ({ options }) => {
     const app = `
-import { createClient, type Client, type Post, type PostItem } from '${NAME}';
+import { createClient, memoryStore, type Client, type Post, type PostItem } from '${NAME}';
 const settings = { issuer: 'https://dev.example.com', clientId: 'x', redirectUri: 'x' };
-declare const tokens: import('${NAME}').Tokens;
-const client: Client = createClient(settings, tokens);
+const client: Client = createClient(settings, memoryStore());
 export const post: Promise<Post> = client.getPost({ id: 'post_x' });
 export const quota: Promise<{ remaining: number | null }> = client.getQuota();
 export async function* items(): AsyncGenerator<PostItem> {
@@ -145,6 +144,15 @@ export async function* items(): AsyncGenerator<PostItem> {
 client.listPosts({ limit: '50' });
 `;
     expect(await typeErrors({ 'app.ts': app }, options)).toBe('');
+  });
+
+  it('has types for CommonJS that requires it, with the module option nodenext', async () => {
+    const code = `import { memoryStore } from '${NAME}';\nexport const store = memoryStore();\n`;
+    const options = { types: [], lib: ['es2022', 'dom'] };
+    expect(await typeErrors({ 'app.cts': code }, options)).toBe('');
+    expect(await typeErrors({ 'app.cts': code }, { ...options, module: 'node16' })).toContain(
+      'TS1479',
+    );
   });
 
   it('runs with import and with require', async () => {
@@ -166,7 +174,6 @@ client.listPosts({ limit: '50' });
       types: ['node'],
       typeRoots: [resolve('node_modules/@types')],
       lib: ['es2022', 'dom', 'dom.asynciterable'],
-      exactOptionalPropertyTypes: false,
     };
     expect(await typeErrors({ 'readme.ts': blocks.join('\n') }, options)).toBe('');
   });

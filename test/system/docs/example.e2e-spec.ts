@@ -150,9 +150,6 @@ onOneEngine('Example app with the demo', (database) => {
     expect(linesOf(result, 'Published post')[1]).toMatch(
       /^<a href="(http:\/\/127\.0\.0\.1:\d+\/post\/post_\w+)">\1<\/a>$/,
     );
-    expect(linesOf(result, 'Refreshed tokens')).toEqual([
-      'The new access token expires in 3600 seconds.',
-    ]);
     expect(linesOf(result, 'Newest of 4 posts')[0]).toMatch(/^Hello from a third-party app/);
   });
 
