@@ -101,21 +101,30 @@ onOneEngine('Redirects of forms', (database) => {
     expect(Number(shown.headers.get('retry-after'))).toBeGreaterThan(50);
   });
 
-  it('O127 O148 shows the error page of a locked phone once, with 429 and Retry-After', async () => {
+  it('O127 O148 shows the error page of a throttled phone once, with 429, and then the phone again', async () => {
+    const { page: codePage, path: codePath, code: valid } = await requestCode();
+    app().clock.advance(61_000);
     const strangers = new Browser(app());
     for (let message = 0; message < 2; message += 1) {
       const page = await strangers.submit(await strangers.open(authorizeLink(client)), SIGN_IN, {
         phone: user.phone,
       });
-      const code = await app().sms.password(user.phone, { afterMessages: message });
+      const code = await app().sms.password(user.phone, { afterMessages: message + 1 });
       const wrong = String((Number(code) + 1) % 1_000_000).padStart(6, '0');
       for (let guess = 0; guess < 5; guess += 1)
         await strangers.submit(page, VERIFY, { code: wrong });
       app().clock.advance(61_000);
     }
-    const path = await redirectOf(phonePage, SIGN_IN, { phone: user.phone });
-    const shown = await expectOnce(path, 429, 'Too many attempts');
-    expect(Number(shown.headers.get('retry-after'))).toBeGreaterThan(0);
+    for (const [page, action, fields] of [
+      [phonePage, SIGN_IN, { phone: user.phone }],
+      [codePage, VERIFY, { code: valid }],
+    ] as const) {
+      const path = await redirectOf(page, action, fields);
+      const shown = await expectOnce(path, 429, 'Too many attempts');
+      expect(Number(shown.headers.get('retry-after'))).toBeGreaterThan(0);
+      expect((await visitor.open(path)).html).toContain(`value="${formatPhone(user.phone)}"`);
+      expectPage(await visitor.open(codePath), 200);
+    }
   });
 
   it('O33 O148 leads a second decision to the page that explains it', async () => {

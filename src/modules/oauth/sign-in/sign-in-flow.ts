@@ -7,6 +7,7 @@ import { OAuthPages, type SignInForm } from '../browser/oauth-pages.js';
 import {
   messageOf,
   PageStates,
+  typedPhone,
   type Message,
   type PageState,
   type ResultPage,
@@ -25,9 +26,6 @@ import { RequestKeys } from '../rate-limit/request-keys.js';
 import { parseOneTimePassword } from './one-time-password.js';
 import { OtpService, type BlockedPhone, type OnSignIn } from './otp.service.js';
 import { SignInService } from './sign-in.service.js';
-
-/** A longer input is not shown again in full: the cookie of the page must stay small. */
-const MAX_SHOWN_CHARACTERS = 64;
 
 /** The pages of a sign-in. */
 export type SignInStep = 'phone' | 'code';
@@ -94,14 +92,12 @@ export class SignInFlowService {
 
   async sendOneTimePassword(flow: SignInFlow, request: Request, response: Response): Promise<void> {
     const parameters = new Parameters(request.body);
-    const typed = parameters.get('phone') ?? '';
     const country = parseCountry(parameters.get('country')) ?? this.config.otp.defaultCountry;
-    const phone = parsePhone(typed, country);
+    const phone = parsePhone(parameters.get('phone') ?? '', country);
     if (await flow.findSignedInUser(request, phone)) return this.next(flow, response);
     const rejectPhone = (message: Message, seconds?: number): void =>
       this.states.redirect(response, flow.phonePage, {
-        phone: typed.slice(0, MAX_SHOWN_CHARACTERS),
-        country,
+        ...typedPhone(parameters),
         message,
         seconds,
       });
