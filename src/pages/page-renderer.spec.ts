@@ -122,6 +122,9 @@ const SCRIPTS: Readonly<Record<string, string>> = {
   'closed code': 'code.js',
   'closed code with an error': 'code.js',
   'code of the account': 'code.js',
+  'connected apps': 'submit-once.js',
+  'connected apps with a notice': 'submit-once.js',
+  'connected app': 'submit-once.js',
 };
 
 /** Every translated page, in each of its states. */

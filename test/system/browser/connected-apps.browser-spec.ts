@@ -98,6 +98,16 @@ inChromium('Connected apps page', {}, (chrome) => {
     );
   });
 
+  it('O146 O148 shows the result of a double click on "Disconnect", with scripts', async () => {
+    const [clientId = ''] = await connect(USED_APP, 'Corner Store');
+    const page = await newPage({ javaScriptEnabled: true });
+    await signIn(page, `/account/apps/${clientId}`);
+    await page.getByRole('button', { name: 'Disconnect' }).dblclick();
+    expect(await page.getByRole('status').textContent()).toBe(
+      '\u2068Garden Share\u2069 no longer has access.',
+    );
+  });
+
   it('O146 signs out, and starts a sign-in', async () => {
     const page = await newPage();
     await signIn(page);

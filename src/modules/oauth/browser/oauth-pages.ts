@@ -187,7 +187,8 @@ export class OAuthPages {
     feedback: Feedback = {},
   ): void {
     const view = { ...binding, user: userView(user), apps: apps.map(connectedAppView) };
-    this.send(response, { ...feedback, pictureUrl: user.photoUrl }, (language, texts) =>
+    const sending = { ...feedback, runsScript: true, pictureUrl: user.photoUrl };
+    this.send(response, sending, (language, texts) =>
       this.renderer.connectedApps({ ...view, ...texts }, language),
     );
   }
@@ -198,7 +199,7 @@ export class OAuthPages {
     app: ConnectedApp,
   ): void {
     const view = { ...binding, user: userView(user), app: connectedAppView(app) };
-    this.send(response, { pictureUrl: user.photoUrl }, (language) =>
+    this.send(response, { runsScript: true, pictureUrl: user.photoUrl }, (language) =>
       this.renderer.connectedApp(view, language),
     );
   }
