@@ -13,6 +13,8 @@ const scopes: Readonly<Record<Scope, string>> = {
   'analytics.read': 'See how many likes and comments your posts have',
 };
 
+const attemptsLeft = (count: number): string => `Attempts left: ${count}.`;
+
 /** English. Its type is the type of every catalogue. A text that contains values is a function of them. */
 export const en = {
   scopes,
@@ -69,8 +71,8 @@ export const en = {
     sentAgain:
       'If there is an account for this number, a new code is on its way. Only the newest code works.',
     invalid: 'Enter the 6 digits of the code.',
-    wrong: (attemptsLeft: number) =>
-      `That code is wrong. Check the newest message. Attempts left: ${attemptsLeft}.`,
+    wrong: (left: number) => `That code is wrong. Check the newest message. ${attemptsLeft(left)}`,
+    attemptsLeft,
     lastWrong: 'That code is wrong, and it was the last attempt. Request a new one.',
     expired: 'This code has expired. Request a new one.',
     wait: (seconds: number) =>

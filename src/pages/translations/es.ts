@@ -6,6 +6,8 @@ import { isolated, markup } from './markup.js';
 
 const LOCALE = LOCALES.es;
 
+const attemptsLeft = (count: number): string => `Intentos restantes: ${count}.`;
+
 /** International Spanish. Addresses the user as "usted". */
 export const es: Catalogue = {
   scopes: {
@@ -68,8 +70,9 @@ export const es: Catalogue = {
     sentAgain:
       'Si hay una cuenta con este número, recibirá un código nuevo. Solo sirve el más reciente.',
     invalid: 'Escriba las 6 cifras del código.',
-    wrong: (attemptsLeft) =>
-      `Ese código no es correcto. Compruebe el mensaje más reciente. Intentos restantes: ${attemptsLeft}.`,
+    wrong: (left) =>
+      `Ese código no es correcto. Compruebe el mensaje más reciente. ${attemptsLeft(left)}`,
+    attemptsLeft,
     lastWrong: 'Ese código no es correcto y era el último intento. Pida uno nuevo.',
     expired: 'Este código ha caducado. Pida uno nuevo.',
     wait: (seconds) =>

@@ -142,7 +142,10 @@ export class OAuthPages {
   sendOneTimePasswordPage(
     response: Response,
     form: SignInForm,
-    code: Pick<CodeView, 'phone' | 'phonePageUrl' | 'isOpen' | 'resendAfterSeconds'>,
+    code: Pick<
+      CodeView,
+      'phone' | 'phonePageUrl' | 'isOpen' | 'attemptsLeft' | 'resendAfterSeconds'
+    >,
     feedback: Feedback = {},
   ): void {
     const formattedPhone = formatPhone(code.phone);

@@ -25,6 +25,7 @@ import { FailedAttempts } from '../rate-limit/failed-attempts.js';
 import { RequestKeys } from '../rate-limit/request-keys.js';
 import { parseOneTimePassword } from './one-time-password.js';
 import { OtpService, type BlockedPhone, type OnSignIn } from './otp.service.js';
+import { MAX_ATTEMPTS } from './sign-in.repository.js';
 import { SignInService } from './sign-in.service.js';
 
 /** The pages of a sign-in. */
@@ -80,10 +81,13 @@ export class SignInFlowService {
     const status = await this.otp.status(phone, this.keys.visitor(request));
     // A longer limit may have rejected the last request.
     const rejectedFor = state.message === undefined ? 0 : (state.seconds ?? 0);
+    const { attemptsLeft } = status;
+    const showsAttempts = attemptsLeft < MAX_ATTEMPTS && state.message !== 'wrong_code';
     const view = {
       phone,
       phonePageUrl: phonePage.url,
-      isOpen: status.attemptsLeft > 0,
+      isOpen: attemptsLeft > 0,
+      attemptsLeft: showsAttempts ? attemptsLeft : undefined,
       resendAfterSeconds: Math.max(status.resendAfterSeconds, rejectedFor),
     };
     const feedback = messageOf({ ...state, ...status });
