@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import { exchange } from '../../support/oauth-flow.js';
+import { authorizeLink, exchange } from '../../support/oauth-flow.js';
 import { inChromium, waitForAllow } from '../../support/chromium.js';
 import {
   expectTokenError,
@@ -94,6 +94,35 @@ inChromium('Sign-in: tabs, back button and input errors', {}, (chrome) => {
     const code = new URL(page.url()).searchParams.get('code') ?? '';
     const tokens = await json<TokenBody>(await exchange(chrome.app(), client, code));
     expect(tokens.scope).toBe('profile.read posts.read analytics.read');
+  });
+
+  it('O167 counts down to the next request for a code, in minutes and then in seconds', async () => {
+    const page = await (await chrome.newContext()).newPage();
+    await page.clock.install();
+    // As after a limit of messages per hour.
+    await page.route(/\/code$/, async (route) => {
+      const response = await route.fetch();
+      const body = (await response.text()).replace(/data-seconds="\d+"/, 'data-seconds="200"');
+      await route.fulfill({ response, body });
+    });
+    await page.goto(new URL(authorizeLink(await addClient()), chrome.app().baseUrl).href);
+    await chrome.requestCode(page, await chrome.app().addUser());
+    await page.getByLabel('6-digit code').waitFor();
+    // Requests after a redirect are not intercepted.
+    await page.reload();
+    const resend = page.getByRole('button', { name: 'Request new code' });
+    for (const [seconds, text] of [
+      [10, '4 minutes'],
+      [50, '3 minutes'],
+      [60, '80 seconds'],
+    ] as const) {
+      await page.clock.runFor(seconds * 1000);
+      expect(await page.locator('[data-seconds]').textContent()).toBe(text);
+      expect(await resend.isDisabled()).toBe(true);
+    }
+    await page.clock.runFor(81_000);
+    expect(await page.locator('[data-seconds]').count()).toBe(0);
+    expect(await resend.isEnabled()).toBe(true);
   });
 
   it('O149 focuses the field of a malformed one-time password, described by its error', async () => {
