@@ -25,7 +25,10 @@ export class NotFoundPage {
       return false;
     const language = acceptedLanguage(request);
     const { title, paragraphs, home } = CATALOGUES[language].notFound;
-    const view = { title, paragraphs, error: true, link: { href: '/', text: home } };
+    const { requestId } = request.context;
+    const { code } = UnknownPath;
+    const details = { code, requestId, documentationUrl: `/docs/errors#${code}` };
+    const view = { title, paragraphs, error: true, link: { href: '/', text: home }, details };
     response
       .status(404)
       .set(pageHeaders({ secure: this.config.secure, language }))
