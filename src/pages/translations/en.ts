@@ -94,7 +94,8 @@ export const en = {
   consent: {
     title: 'Allow access?',
     heading: (app: string) => markup`<bdi>${app}</bdi> wants to access your account`,
-    returnTo: (host: string) => markup`You'll return to <strong class="host">${host}</strong>.`,
+    returnTo: (host: string) =>
+      markup`You'll return to <strong class="host"><bdi>${host}</bdi></strong>.`,
     permissions: (app: string) => markup`<bdi>${app}</bdi> will be able to:`,
     permissionsHint: "Clear anything you don't want to share.",
     earlierGrantHint:
@@ -111,8 +112,8 @@ export const en = {
     duration: (unused: number, atMost: number) =>
       `Access lasts up to ${formatDuration(atMost, LOCALE)} and ends after ${formatDuration(unused, LOCALE)} without use.`,
     removeTitle: 'Changed your mind?',
-    removeHint: (path: string, url: string) =>
-      markup`You can remove access at any time at <a href="${path}">${url}</a>.`,
+    removeHint: (url: string) =>
+      markup`You can remove access at any time at <a href="/account/apps">${url}</a>.`,
     deny: 'Cancel',
     allow: 'Allow',
     footer:

@@ -95,7 +95,7 @@ export const es: Catalogue = {
   consent: {
     title: '¿Permitir el acceso?',
     heading: (app) => markup`<bdi>${app}</bdi> quiere acceder a su cuenta`,
-    returnTo: (host) => markup`Volverá a <strong class="host">${host}</strong>.`,
+    returnTo: (host) => markup`Volverá a <strong class="host"><bdi>${host}</bdi></strong>.`,
     permissions: (app) => markup`<bdi>${app}</bdi> podrá:`,
     permissionsHint: 'Desmarque lo que no quiera compartir.',
     earlierGrantHint:
@@ -112,8 +112,8 @@ export const es: Catalogue = {
     duration: (unused, atMost) =>
       `El acceso dura hasta ${formatDuration(atMost, LOCALE)} y termina tras ${formatDuration(unused, LOCALE)} sin uso.`,
     removeTitle: '¿Ha cambiado de opinión?',
-    removeHint: (path, url) =>
-      markup`Puede retirar el acceso en cualquier momento en <a href="${path}">${url}</a>.`,
+    removeHint: (url) =>
+      markup`Puede retirar el acceso en cualquier momento en <a href="/account/apps">${url}</a>.`,
     deny: 'Cancelar',
     allow: 'Permitir',
     footer:
