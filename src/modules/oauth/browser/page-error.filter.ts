@@ -24,7 +24,7 @@ import { PageStates, typedPhone } from './page-state.js';
 
 /**
  * Redirects to the app for an `AuthorizationError`. Shows an error page for all other errors: at once, or after a redirect if our own
- * page sent the form, so that Reload does not repeat it.
+ * page sent the form, so that Reload does not repeat it. The limits that are checked before the body is read show it at once.
  */
 @Catch()
 export class PageErrorFilter implements ExceptionFilter {
