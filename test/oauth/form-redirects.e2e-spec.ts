@@ -94,7 +94,7 @@ onOneEngine('Redirects of forms', (database) => {
     expectPage(await visitor.open(consent), 200);
   });
 
-  it('O49 O148 shows 429 with Retry-After after a second click on "Send a new code", once', async () => {
+  it('O49 O148 shows 429 with Retry-After after a second click on "Request new code", once', async () => {
     const { page } = await requestCode();
     const path = await redirectOf(page, SIGN_IN, { phone: user.phone, again: '1' });
     const shown = await expectOnce(path, 429, 'The last code we sent still works.');
@@ -160,7 +160,7 @@ onOneEngine('Redirects of forms', (database) => {
     await expectOnce(await redirectOf(page, REVOKE), 200, 'Already disconnected.');
   });
 
-  it('O30 answers a forged form directly', async () => {
+  it('O30 responds to a forged form directly', async () => {
     const forged = await visitor.submit(phonePage, SIGN_IN, { token: 'x' }, { follow: false });
     expectPage(forged, 403);
   });
@@ -212,8 +212,8 @@ onOneEngine('Redirects of forms', (database) => {
     'error=__proto__',
     'error=toString',
     'message=constructor',
-    'message=wait&seconds=-1',
-    'message=removed&count=1e999&clientId=x',
+    'message=too_early&seconds=-1',
+    'message=disconnected&count=1e999&clientId=x',
     'error=locked_phone&seconds=NaN',
     '%',
     '=&=&;',
