@@ -26,7 +26,7 @@ declare module '../../../platform/request-context.js' {
 }
 
 /**
- * What a form tells the page that shows its result. Every form redirects to such a page, so that Back and Reload repeat no form. The
+ * The result of a form, for the page that shows it. Every form redirects to such a page, so that Back and Reload repeat no form. The
  * state is a cookie of that page, not a part of its URL, because it may contain a phone number.
  */
 export interface PageState {
