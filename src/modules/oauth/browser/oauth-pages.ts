@@ -272,9 +272,8 @@ export class OAuthPages {
     const { status = 200, error, notice, retryAfterSeconds, ...page } = sending;
     const language = languageOf(response.req);
     const catalogue = CATALOGUES[language];
-    const { secure } = this.config;
     const pictureUrl = page.pictureUrl ?? undefined;
-    response.status(status).set(pageHeaders({ ...page, secure, language, pictureUrl }));
+    response.status(status).set(pageHeaders({ ...page, language, pictureUrl }));
     response.vary('Accept-Language');
     if (retryAfterSeconds !== undefined) response.set('Retry-After', String(retryAfterSeconds));
     response.send(render(language, { error: error?.(catalogue), notice: notice?.(catalogue) }));
