@@ -68,6 +68,11 @@ inChromium('Back, Forward and Reload', {}, (chrome) => {
     await click('Send me a code');
     await page.getByLabel('6-digit code').waitFor();
     await expectSteady('Enter your code');
+    // The script of the page disables the button until the server accepts the request.
+    await page.evaluate("document.querySelector('[name=again]').disabled = false");
+    await click('Request new code');
+    await page.getByRole('status').waitFor();
+    await expectSteady('Enter your code');
     for (let guesses = 1; guesses <= 5; guesses += 1) {
       await page.getByLabel('6-digit code').fill(WRONG_CODE);
       await click('Continue');
@@ -96,6 +101,24 @@ inChromium('Back, Forward and Reload', {}, (chrome) => {
     expect(await page.getByRole('link', { name: 'Return to' }).count()).toBe(0);
     expect(app().sms.count(user.phone)).toBe(2);
     expect(await countGrantsAndCodes(app(), client)).toEqual({ grants: 1, codes: 1 });
+    await openAuthorization();
+    await expectSteady('Continue to Garden Share');
+    await page.getByRole('link', { name: 'Change what it can do' }).click();
+    await page.getByRole('button', { name: 'Allow' }).waitFor();
+    await expectSteady('Garden Share wants to access your account');
+    await click('Cancel');
+    await page.waitForURL(/\/livez\?error=access_denied/);
+    await page.goBack();
+    await page.reload();
+    await expectSteady('You have already responded to this request');
+    await openAuthorization();
+    await waitForAllow(page);
+    await page.getByRole('button', { name: 'Continue as' }).click();
+    await page.waitForURL(/\/livez\?code=/);
+    await page.goBack();
+    await page.reload();
+    await expectSteady('You have already responded to this request');
+    expect(await countGrantsAndCodes(app(), client)).toEqual({ grants: 2, codes: 2 });
   }, 60_000);
 
   it('O148 show a usable page at every step of the account', async () => {
@@ -116,8 +139,22 @@ inChromium('Back, Forward and Reload', {}, (chrome) => {
     await expectSteady('This app is not connected');
     await page.getByRole('link', { name: 'Connected apps' }).click();
     await page.getByText('No app has access to your account.').waitFor();
+    for (const name of ['Corner Store', 'Tool Shed'])
+      await app().accessToken(user, await app().addClient({ name }));
+    await page.reload();
+    await page.getByText('Disconnect all apps', { exact: true }).click();
+    await click('Disconnect all 2 apps');
+    await page.getByRole('status').waitFor();
+    await expectSteady('Connected apps');
     await click('Sign out');
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
     await expectSteady('Sign in');
-  });
+    app().clock.advance(MINUTE + SECOND);
+    await chrome.signIn(page, user);
+    await page.waitForURL(/\/account\/apps$/);
+    await page.locator('summary', { hasText: 'Sign out everywhere' }).click();
+    await click('Sign out everywhere');
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await expectSteady('Sign in');
+  }, 60_000);
 });

@@ -125,7 +125,8 @@ inChromium('Connected apps page', {}, (chrome) => {
       const page = await newPage({ javaScriptEnabled: true, ...contextOptions(preferences) });
       const inspect = (name: string): Promise<void> => expectAccessible(page, name, preferences);
       const longName = 'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunte';
-      const [clientId = ''] = await connect(USED_APP, 'Corner Store', longName);
+      const others = Array.from({ length: 9 }, (_, index) => `App ${index + 1}`);
+      const [clientId = ''] = await connect(USED_APP, 'Corner Store', longName, ...others);
       await page.goto(urlOf('/account/apps'));
       await inspect('apps-phone');
       await page.getByLabel(words.phone.label).fill(user.phone);
@@ -142,7 +143,7 @@ inChromium('Connected apps page', {}, (chrome) => {
       await inspect('apps-notice');
       await page.getByText(words.apps.disconnectAll, { exact: true }).click();
       await inspect('apps-all');
-      await page.getByRole('button', { name: words.apps.confirmDisconnectAll(2) }).click();
+      await page.getByRole('button', { name: words.apps.confirmDisconnectAll(11) }).click();
       await page.getByText(words.apps.none).waitFor();
       await inspect('apps-none');
       await page.goto(urlOf(`/account/apps/${clientId}`));
