@@ -52,6 +52,6 @@ export class DocsController {
   }
 
   private send(response: Response, html: string, language: Language): void {
-    response.set(pageHeaders({ secure: this.config.secure, language })).send(html);
+    response.set(pageHeaders({ language })).send(html);
   }
 }

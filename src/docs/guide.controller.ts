@@ -102,7 +102,7 @@ ${guide.join('\n')}
       markdownPath: markdownPath(slug),
     };
     response.set({
-      ...pageHeaders({ secure: this.config.secure, language: 'en', runsScript: true }),
+      ...pageHeaders({ language: 'en', runsScript: true }),
       'Cache-Control': CACHE_FOR_ONE_HOUR,
     });
     response.send(this.renderer.guide(view));

@@ -57,7 +57,6 @@ export class AssetsController {
   /** The logo of the network. A browser that opens it as a page runs no script in it. */
   @Get('assets/logo')
   @Header('Cache-Control', CACHE_FOR_ONE_HOUR)
-  @Header('X-Content-Type-Options', 'nosniff')
   @Header('Content-Security-Policy', "default-src 'none'; style-src 'unsafe-inline'; sandbox")
   logo(@Res() response: Response): void {
     const { logo } = this.config.brand;

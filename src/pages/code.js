@@ -7,10 +7,19 @@ import './submit-once.js';
 const wait = document.querySelector('[data-seconds]');
 const button = document.querySelector('button[name="again"]');
 
-/** Like the server, which uses minutes and more from two minutes on. */
-function formatSeconds(seconds) {
-  const options = { style: 'unit', unit: 'second', unitDisplay: 'long' };
-  return new Intl.NumberFormat(document.documentElement.lang, options).format(seconds);
+const UNITS = [
+  ['hour', 3600],
+  ['minute', 60],
+  ['second', 1],
+];
+
+/** Like `formatDuration` of the server: in the largest unit with a value of at least 2, rounded up. */
+function format(seconds) {
+  const [unit, size] = UNITS.find(([, length]) => seconds >= 2 * length) ?? UNITS.at(-1);
+  const options = { style: 'unit', unit, unitDisplay: 'long' };
+  return new Intl.NumberFormat(document.documentElement.lang, options).format(
+    Math.ceil(seconds / size),
+  );
 }
 
 if (wait) {
@@ -19,7 +28,7 @@ if (wait) {
   const timer = setInterval(() => {
     const seconds = Math.ceil((endsAt - performance.now()) / 1000);
     if (seconds > 0) {
-      if (seconds < 120) wait.textContent = formatSeconds(seconds);
+      wait.textContent = format(seconds);
       return;
     }
     clearInterval(timer);

@@ -14,10 +14,7 @@ const FOR_PROGRAMS = /^\/(dev\/v1|\.well-known)(\/|$)/;
 /** The page for people who open an address that does not exist. */
 @Injectable()
 export class NotFoundPage {
-  constructor(
-    private readonly renderer: PageRenderer,
-    private readonly config: AppConfig,
-  ) {}
+  constructor(private readonly renderer: PageRenderer) {}
 
   /** @returns false if the request prefers JSON or is for an API; then nothing is sent */
   sendIfPreferred(request: Request, response: Response): boolean {
@@ -25,10 +22,13 @@ export class NotFoundPage {
       return false;
     const language = acceptedLanguage(request);
     const { title, paragraphs, home } = CATALOGUES[language].notFound;
-    const view = { title, paragraphs, error: true, link: { href: '/', text: home } };
+    const { requestId } = request.context;
+    const { code } = UnknownPath;
+    const details = { code, requestId, documentationUrl: `/docs/errors#${code}` };
+    const view = { title, paragraphs, error: true, link: { href: '/', text: home }, details };
     response
       .status(404)
-      .set(pageHeaders({ secure: this.config.secure, language }))
+      .set(pageHeaders({ language }))
       .vary('Accept-Language')
       .send(this.renderer.message(view, language));
     return true;

@@ -5,32 +5,23 @@ function policyOf(headers: Record<string, string>): string[] {
 }
 
 describe('pageHeaders', () => {
-  it('returns exactly these headers for an https page', () => {
-    expect(pageHeaders({ secure: true, language: 'es' })).toEqual({
+  it('returns exactly these headers', () => {
+    expect(pageHeaders({ language: 'es' })).toEqual({
       'Content-Type': 'text/html; charset=utf-8',
       'Content-Language': 'es',
       'Cache-Control': 'no-store',
       'Content-Security-Policy':
         "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; " +
         "frame-ancestors 'none'; base-uri 'none'",
-      'X-Frame-Options': 'DENY',
       'Referrer-Policy': 'same-origin',
-      'X-Content-Type-Options': 'nosniff',
       'Cross-Origin-Opener-Policy': 'unsafe-none',
-      'Strict-Transport-Security': 'max-age=31536000',
     });
   });
 
-  it('omits HSTS on plain http', () => {
-    expect(pageHeaders({ secure: false, language: 'en' })).not.toHaveProperty(
-      'Strict-Transport-Security',
-    );
-  });
-
-  const standard = pageHeaders({ secure: true, language: 'es' });
+  const standard = pageHeaders({ language: 'es' });
 
   it('omits form-action on the consent page and shows it from the top', () => {
-    const consent = pageHeaders({ secure: true, language: 'es', isConsentPage: true });
+    const consent = pageHeaders({ language: 'es', isConsentPage: true });
     const isFormAction = (directive: string): boolean => directive.startsWith('form-action');
     expect(policyOf(consent)).toEqual(
       policyOf(standard).filter((directive) => !isFormAction(directive)),
@@ -41,7 +32,7 @@ describe('pageHeaders', () => {
   });
 
   it('allows our own scripts on a page that runs one', () => {
-    const page = pageHeaders({ secure: true, language: 'es', runsScript: true });
+    const page = pageHeaders({ language: 'es', runsScript: true });
     expect(policyOf(page).filter((directive) => !policyOf(standard).includes(directive))).toEqual([
       "script-src 'self'",
     ]);
@@ -56,7 +47,7 @@ describe('pageHeaders', () => {
     ['data:image/png;base64,AAAA', "img-src 'self'"],
     ['photo.png', "img-src 'self'"],
   ])('allows the picture %s only from its origin', (pictureUrl, expected) => {
-    const page = pageHeaders({ secure: true, language: 'es', pictureUrl });
+    const page = pageHeaders({ language: 'es', pictureUrl });
     expect(policyOf(page)).toHaveLength(policyOf(standard).length);
     expect(policyOf(page)).toContain(expected);
   });

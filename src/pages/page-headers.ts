@@ -4,7 +4,7 @@ import type { Language } from './language.js';
 export const CACHE_FOR_ONE_HOUR = 'public, max-age=3600';
 
 /**
- * The headers of the pages that `PageRenderer` renders (RFC 9700 §4.16).
+ * The headers of the pages that `PageRenderer` renders (RFC 9700 §4.16), besides those of every response (`configureApp`).
  *
  * The consent page has no `form-action`: its form redirects to an app, browsers apply `form-action` to every redirect, and the
  * redirects of the app itself are unknown (decision 0011). Chromium, which alone supports `Document-Policy`, shows it from the top,
@@ -14,7 +14,6 @@ export const CACHE_FOR_ONE_HOUR = 'public, max-age=3600';
  * `Cross-Origin-Opener-Policy` is `unsafe-none` because apps open the consent page in a pop-up and wait for its result.
  */
 export function pageHeaders(options: {
-  secure: boolean;
   language: Language;
   isConsentPage?: boolean;
   /** Whether the page runs a script of ours. */
@@ -36,11 +35,8 @@ export function pageHeaders(options: {
       "base-uri 'none'",
     ].join('; '),
     ...(options.isConsentPage ? { 'Document-Policy': 'force-load-at-top' } : {}),
-    'X-Frame-Options': 'DENY',
     'Referrer-Policy': 'same-origin',
-    'X-Content-Type-Options': 'nosniff',
     'Cross-Origin-Opener-Policy': 'unsafe-none',
-    ...(options.secure ? { 'Strict-Transport-Security': 'max-age=31536000' } : {}),
   };
 }
 

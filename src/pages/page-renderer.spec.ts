@@ -117,11 +117,15 @@ const SCRIPTS: Readonly<Record<string, string>> = {
   consent: 'consent.js',
   'repeated consent': 'consent.js',
   code: 'code.js',
+  'code with three attempts left': 'code.js',
   'code with an error': 'code.js',
   'code with a notice': 'code.js',
   'closed code': 'code.js',
   'closed code with an error': 'code.js',
   'code of the account': 'code.js',
+  'connected apps': 'submit-once.js',
+  'connected apps with a notice': 'submit-once.js',
+  'connected app': 'submit-once.js',
 };
 
 /** Every translated page, in each of its states. */
@@ -132,6 +136,7 @@ const renderPages = (language: Language) => ({
     language,
   ),
   code: renderer.code(code, language),
+  'code with three attempts left': renderer.code({ ...code, attemptsLeft: 3 }, language),
   'code with an error': renderer.code({ ...code, error: 'Wrong code' }, language),
   'code with a notice': renderer.code({ ...code, notice: 'We sent a new code.' }, language),
   'closed code': renderer.code({ ...code, isOpen: false, resendAfterSeconds: 0 }, language),
@@ -270,6 +275,14 @@ describe('Phone page of the account', () => {
 });
 
 describe('Code page', () => {
+  it.each([
+    ['en', 'Attempts left: 3.'],
+    ['es', 'Intentos restantes: 3.'],
+  ] as const)('says in "%s" how many attempts are left', (language, text) => {
+    const name = 'code with three attempts left';
+    expect(renderPages(language)[name]).toContain(text);
+  });
+
   const forms = formsOf(pages.code);
 
   it('has one text field that a phone can fill in from the text message', () => {

@@ -72,6 +72,8 @@ export interface CodeView extends SignInView {
   phonePageUrl: string;
   /** Whether the one-time password can still be entered. */
   isOpen: boolean;
+  /** After a wrong code, unless `error` says it. */
+  attemptsLeft?: number;
   /** Until the user may request a new one-time password. */
   resendAfterSeconds: number;
   error?: Text;

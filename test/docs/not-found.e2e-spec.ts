@@ -20,6 +20,10 @@ onOneEngine('Unknown addresses', (database) => {
       expectPage(page, 404);
       expect(page.title).toMatch(/^Error: Page not found – /);
       expect(page.html).toContain('<a class="button quiet" href="/">Home page</a>');
+      const requestId = page.headers.get('x-request-id');
+      expect(page.html).toContain(
+        `<code>not_found</code>, request <code>${requestId}</code>. <a href="/docs/errors#not_found"`,
+      );
       expect(page.headers.get('vary')).toContain('Accept-Language');
       expect((await open(`${path}x`, 'es')).title).toMatch(/^Error: Página no encontrada – /);
     },

@@ -39,10 +39,14 @@ onOneEngine('Page of the one-time password', (database) => {
     async (who) => {
       const visitor = new Browser(app());
       let page = await requestCode(visitor, who === 'a member' ? user.phone : UNKNOWN_PHONE);
+      expect(page.html).not.toContain('Attempts left');
       for (const left of [4, 3, 2, 1]) {
         page = await visitor.submit(page, VERIFY, { code: '000000' });
         expectPage(page, 400);
-        expect(page.html).toContain(`Attempts left: ${left}.`);
+        expect(page.html.match(/Attempts left: \d/g)).toEqual([`Attempts left: ${left}`]);
+        const reloaded = await visitor.open(pageUrl(page));
+        expectPage(reloaded, 200);
+        expect(reloaded.html.match(/Attempts left: \d/g)).toEqual([`Attempts left: ${left}`]);
         expect(isOpen(page)).toBe(true);
       }
       page = await visitor.submit(page, VERIFY, { code: '000000' });
@@ -52,6 +56,7 @@ onOneEngine('Page of the one-time password', (database) => {
       app().clock.advance(61 * SECOND);
       page = await visitor.submit(page, SIGN_IN, { again: '1' });
       expectPage(page, 200);
+      expect(page.html).not.toContain('Attempts left');
       expect(isOpen(page)).toBe(true);
     },
   );

@@ -46,7 +46,9 @@ onOneEngine('Consent page', (database) => {
   it('O25 shows the name of the app for a private-use redirect URI', async () => {
     const client = await app().addClient({ kind: 'public', redirectUris: ['com.example.app:/cb'] });
     const page = await new Browser(app()).signIn(authorizeLink(client), await app().addUser());
-    expect(page.html).toContain(`return to <strong class="host">${client.name}</strong>`);
+    expect(page.html).toContain(
+      `return to <strong class="host"><bdi>${client.name}</bdi></strong>`,
+    );
     expect(page.html).not.toContain('com.example.app:');
   });
 

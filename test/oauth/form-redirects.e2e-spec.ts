@@ -94,28 +94,37 @@ onOneEngine('Redirects of forms', (database) => {
     expectPage(await visitor.open(consent), 200);
   });
 
-  it('O49 O148 shows 429 with Retry-After after a second click on "Send a new code", once', async () => {
+  it('O49 O148 shows 429 with Retry-After after a second click on "Request new code", once', async () => {
     const { page } = await requestCode();
     const path = await redirectOf(page, SIGN_IN, { phone: user.phone, again: '1' });
     const shown = await expectOnce(path, 429, 'The last code we sent still works.');
     expect(Number(shown.headers.get('retry-after'))).toBeGreaterThan(50);
   });
 
-  it('O127 O148 shows the error page of a locked phone once, with 429 and Retry-After', async () => {
+  it('O127 O148 shows the error page of a throttled phone once, with 429, and then the phone again', async () => {
+    const { page: codePage, path: codePath, code: valid } = await requestCode();
+    app().clock.advance(61_000);
     const strangers = new Browser(app());
     for (let message = 0; message < 2; message += 1) {
       const page = await strangers.submit(await strangers.open(authorizeLink(client)), SIGN_IN, {
         phone: user.phone,
       });
-      const code = await app().sms.password(user.phone, { afterMessages: message });
+      const code = await app().sms.password(user.phone, { afterMessages: message + 1 });
       const wrong = String((Number(code) + 1) % 1_000_000).padStart(6, '0');
       for (let guess = 0; guess < 5; guess += 1)
         await strangers.submit(page, VERIFY, { code: wrong });
       app().clock.advance(61_000);
     }
-    const path = await redirectOf(phonePage, SIGN_IN, { phone: user.phone });
-    const shown = await expectOnce(path, 429, 'Too many attempts');
-    expect(Number(shown.headers.get('retry-after'))).toBeGreaterThan(0);
+    for (const [page, action, fields] of [
+      [phonePage, SIGN_IN, { phone: user.phone }],
+      [codePage, VERIFY, { code: valid }],
+    ] as const) {
+      const path = await redirectOf(page, action, fields);
+      const shown = await expectOnce(path, 429, 'Too many attempts');
+      expect(Number(shown.headers.get('retry-after'))).toBeGreaterThan(0);
+      expect((await visitor.open(path)).html).toContain(`value="${formatPhone(user.phone)}"`);
+      expectPage(await visitor.open(codePath), 200);
+    }
   });
 
   it('O33 O148 leads a second decision to the page that explains it', async () => {
@@ -151,7 +160,7 @@ onOneEngine('Redirects of forms', (database) => {
     await expectOnce(await redirectOf(page, REVOKE), 200, 'Already disconnected.');
   });
 
-  it('O30 answers a forged form directly', async () => {
+  it('O30 responds to a forged form directly', async () => {
     const forged = await visitor.submit(phonePage, SIGN_IN, { token: 'x' }, { follow: false });
     expectPage(forged, 403);
   });
@@ -203,8 +212,8 @@ onOneEngine('Redirects of forms', (database) => {
     'error=__proto__',
     'error=toString',
     'message=constructor',
-    'message=wait&seconds=-1',
-    'message=removed&count=1e999&clientId=x',
+    'message=too_early&seconds=-1',
+    'message=disconnected&count=1e999&clientId=x',
     'error=locked_phone&seconds=NaN',
     '%',
     '=&=&;',

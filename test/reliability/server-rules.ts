@@ -134,7 +134,7 @@ export const BROWSERS_AND_TYPING: Topic = {
       source: 'RFC 9700 §4.2.4',
     },
     O148: {
-      rule: 'Every form of our own pages redirects with 303 to a page, which has the status and `Retry-After` of the result. Back, Forward and Reload show a usable page at every step and repeat no form. A double click on Allow, or going back and allowing again, issues one code; with JavaScript, the app receives it also after a double click. Authorization requests of two apps in two tabs do not interfere.',
+      rule: 'Every form of our own pages redirects with 303 to a page, which has the status and `Retry-After` of the result, except if a limit rejects it before its body is read. Back, Forward and Reload show a usable page at every step and repeat no form. A double click on Allow, or going back and allowing again, issues one code; with JavaScript, the app receives it also after a double click. Authorization requests of two apps in two tabs do not interfere.',
       source: 'own',
     },
     O149: {
@@ -174,7 +174,7 @@ export const BROWSERS_AND_TYPING: Topic = {
       source: 'own',
     },
     O168: {
-      rule: 'Sign-in, consent and connected apps show the logo, the publisher and the verification of the app, as the operator registered them. Logos are PNG, JPEG or WebP by their content, at most 256 kB, and are served from this server only. Pages load one picture from another origin: the photo of the signed-in user, without a `Referer`.',
+      rule: 'Sign-in, consent and connected apps show the logo, the publisher and the verification of the app, as the operator registered them. Logos are PNG, JPEG or WebP by their content, at most 256 KiB, and are served from this server only. Pages load one picture from another origin: the photo of the signed-in user, without a `Referer`.',
       source: 'RFC 7591 §2',
     },
     O169: {

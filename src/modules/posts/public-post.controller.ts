@@ -19,7 +19,6 @@ import type { ErrorText } from '../../pages/translations/en-errors.js';
 import type { Catalogue } from '../../pages/translations/en.js';
 import { CATALOGUES } from '../../pages/translations/translations.js';
 import { Public } from '../../platform/access/scopes.decorator.js';
-import { AppConfig } from '../../platform/config/app-config.js';
 import { type AppError, ServiceUnavailable } from '../../platform/errors.js';
 import { ERROR_STATUS } from '../../platform/http/errors/api-errors.js';
 import { toAppError } from '../../platform/http/errors/http-error.js';
@@ -30,10 +29,7 @@ import { PostsService } from './posts.service.js';
 export class PublicPostErrorFilter implements ExceptionFilter {
   private readonly logger = new Logger(PublicPostErrorFilter.name);
 
-  constructor(
-    private readonly pages: PageRenderer,
-    private readonly config: AppConfig,
-  ) {}
+  constructor(private readonly pages: PageRenderer) {}
 
   catch(thrown: unknown, host: ArgumentsHost): void {
     const http = host.switchToHttp();
@@ -52,7 +48,7 @@ export class PublicPostErrorFilter implements ExceptionFilter {
       .getResponse<Response>()
       .status(status)
       .vary('Accept-Language')
-      .set({ ...pageHeaders({ secure: this.config.secure, language }), ...error.extras.headers })
+      .set({ ...pageHeaders({ language }), ...error.extras.headers })
       .send(this.pages.message({ ...text, error: true, details }, language));
   }
 }
@@ -72,7 +68,6 @@ export class PublicPostController {
   constructor(
     private readonly posts: PostsService,
     private readonly pages: PageRenderer,
-    private readonly config: AppConfig,
   ) {}
 
   @Get(':id')
@@ -85,7 +80,7 @@ export class PublicPostController {
     const html = this.pages.post(await this.posts.readPublic(id), language);
     response
       .vary('Accept-Language')
-      .set(pageHeaders({ secure: this.config.secure, language }))
+      .set(pageHeaders({ language }))
       // Caches must revalidate, because the post may be deleted or hidden.
       .set('Cache-Control', 'no-cache')
       .send(html);

@@ -13,6 +13,8 @@ const scopes: Readonly<Record<Scope, string>> = {
   'analytics.read': 'See how many likes and comments your posts have',
 };
 
+const attemptsLeft = (count: number): string => `Attempts left: ${count}.`;
+
 /** English. Its type is the type of every catalogue. A text that contains values is a function of them. */
 export const en = {
   scopes,
@@ -69,8 +71,8 @@ export const en = {
     sentAgain:
       'If there is an account for this number, a new code is on its way. Only the newest code works.',
     invalid: 'Enter the 6 digits of the code.',
-    wrong: (attemptsLeft: number) =>
-      `That code is wrong. Check the newest message. Attempts left: ${attemptsLeft}.`,
+    wrong: (left: number) => `That code is wrong. Check the newest message. ${attemptsLeft(left)}`,
+    attemptsLeft,
     lastWrong: 'That code is wrong, and it was the last attempt. Request a new one.',
     expired: 'This code has expired. Request a new one.',
     wait: (seconds: number) =>
@@ -92,7 +94,8 @@ export const en = {
   consent: {
     title: 'Allow access?',
     heading: (app: string) => markup`<bdi>${app}</bdi> wants to access your account`,
-    returnTo: (host: string) => markup`You'll return to <strong class="host">${host}</strong>.`,
+    returnTo: (host: string) =>
+      markup`You'll return to <strong class="host"><bdi>${host}</bdi></strong>.`,
     permissions: (app: string) => markup`<bdi>${app}</bdi> will be able to:`,
     permissionsHint: "Clear anything you don't want to share.",
     earlierGrantHint:
@@ -109,8 +112,8 @@ export const en = {
     duration: (unused: number, atMost: number) =>
       `Access lasts up to ${formatDuration(atMost, LOCALE)} and ends after ${formatDuration(unused, LOCALE)} without use.`,
     removeTitle: 'Changed your mind?',
-    removeHint: (path: string, url: string) =>
-      markup`You can remove access at any time at <a href="${path}">${url}</a>.`,
+    removeHint: (url: string) =>
+      markup`You can remove access at any time at <a href="/account/apps">${url}</a>.`,
     deny: 'Cancel',
     allow: 'Allow',
     footer:

@@ -6,6 +6,8 @@ import { isolated, markup } from './markup.js';
 
 const LOCALE = LOCALES.es;
 
+const attemptsLeft = (count: number): string => `Intentos restantes: ${count}.`;
+
 /** International Spanish. Addresses the user as "usted". */
 export const es: Catalogue = {
   scopes: {
@@ -68,8 +70,9 @@ export const es: Catalogue = {
     sentAgain:
       'Si hay una cuenta con este número, recibirá un código nuevo. Solo sirve el más reciente.',
     invalid: 'Escriba las 6 cifras del código.',
-    wrong: (attemptsLeft) =>
-      `Ese código no es correcto. Compruebe el mensaje más reciente. Intentos restantes: ${attemptsLeft}.`,
+    wrong: (left) =>
+      `Ese código no es correcto. Compruebe el mensaje más reciente. ${attemptsLeft(left)}`,
+    attemptsLeft,
     lastWrong: 'Ese código no es correcto y era el último intento. Pida uno nuevo.',
     expired: 'Este código ha caducado. Pida uno nuevo.',
     wait: (seconds) =>
@@ -92,7 +95,7 @@ export const es: Catalogue = {
   consent: {
     title: '¿Permitir el acceso?',
     heading: (app) => markup`<bdi>${app}</bdi> quiere acceder a su cuenta`,
-    returnTo: (host) => markup`Volverá a <strong class="host">${host}</strong>.`,
+    returnTo: (host) => markup`Volverá a <strong class="host"><bdi>${host}</bdi></strong>.`,
     permissions: (app) => markup`<bdi>${app}</bdi> podrá:`,
     permissionsHint: 'Desmarque lo que no quiera compartir.',
     earlierGrantHint:
@@ -109,8 +112,8 @@ export const es: Catalogue = {
     duration: (unused, atMost) =>
       `El acceso dura hasta ${formatDuration(atMost, LOCALE)} y termina tras ${formatDuration(unused, LOCALE)} sin uso.`,
     removeTitle: '¿Ha cambiado de opinión?',
-    removeHint: (path, url) =>
-      markup`Puede retirar el acceso en cualquier momento en <a href="${path}">${url}</a>.`,
+    removeHint: (url) =>
+      markup`Puede retirar el acceso en cualquier momento en <a href="/account/apps">${url}</a>.`,
     deny: 'Cancelar',
     allow: 'Permitir',
     footer:

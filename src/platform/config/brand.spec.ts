@@ -1,7 +1,19 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DARK_GROUND, LIGHT_GROUND } from './brand.js';
 import { loadConfig } from './load-config.js';
+
+const CSS = readFileSync('src/pages/style.css', 'utf8');
+
+/** The values of a custom property of the style sheet, for light and for dark pages. */
+function valuesOf(property: string): string[] {
+  const values = CSS.matchAll(new RegExp(`--${property}: (#[0-9a-f]{6});`, 'g'));
+  return [...values].map(([, color = '']) => color);
+}
+
+const [lightGround = ''] = valuesOf('ground');
+const [, darkGround = ''] = valuesOf('inset');
 
 const PNG = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex');
 
@@ -55,17 +67,29 @@ describe('The identity of the network', () => {
     );
   });
 
+  it('compares colours with the backgrounds of the style sheet that have the least contrast', () => {
+    const backgrounds = ['ground', 'card', 'inset'].map(valuesOf);
+    const least = (index: number, text: string): string | undefined =>
+      backgrounds
+        .map((values) => values[index] ?? '')
+        .toSorted((one, other) => contrast(one, text) - contrast(other, text))[0];
+    expect(least(0, '#000000')).toBe(hexOf(LIGHT_GROUND));
+    expect(least(1, '#ffffff')).toBe(hexOf(DARK_GROUND));
+  });
+
   it.each(['#0d5c4d', '#b00020', '#1d4ed8', '#000000', '#7b1fa2'])(
     'derives colours for dark pages from %s with the contrast of WCAG AA',
     (color) => {
       const { colors } = loadConfig({ NETWORK_COLOR: color }).brand;
       expect(colors?.light.accent).toBe(color);
       for (const part of [colors?.dark.accent, colors?.dark.strong]) {
-        expect(contrast(part ?? '', '#1f2a28')).toBeGreaterThanOrEqual(4.5);
+        expect(contrast(part ?? '', darkGround)).toBeGreaterThanOrEqual(4.5);
         expect(contrast(part ?? '', colors?.dark.on ?? '')).toBeGreaterThanOrEqual(4.5);
       }
-      for (const part of [colors?.light.accent, colors?.light.strong])
-        expect(contrast(part ?? '', '#ffffff')).toBeGreaterThanOrEqual(4.5);
+      for (const part of [colors?.light.accent, colors?.light.strong]) {
+        expect(contrast(part ?? '', lightGround)).toBeGreaterThanOrEqual(4.5);
+        expect(contrast(part ?? '', colors?.light.on ?? '')).toBeGreaterThanOrEqual(4.5);
+      }
     },
   );
 
@@ -78,6 +102,10 @@ describe('The identity of the network', () => {
     expect(() => loadConfig({ [name]: value })).toThrow(`${name}: ${problem}`);
   });
 });
+
+function hexOf(color: readonly number[]): string {
+  return `#${Buffer.from(color).toString('hex')}`;
+}
 
 /** The contrast ratio of WCAG 2.2, written a second time as a check. */
 function contrast(one: string, other: string): number {

@@ -52,8 +52,8 @@ type Rgb = [red: number, green: number, blue: number];
 const WHITE: Rgb = [255, 255, 255];
 const BLACK: Rgb = [0, 0, 0];
 /** The darkest background of light pages, and the lightest of dark ones (`style.css`). */
-const LIGHT_GROUND: Rgb = [0xf3, 0xf5, 0xf1];
-const DARK_GROUND: Rgb = [0x1f, 0x2a, 0x28];
+export const LIGHT_GROUND: Rgb = [0xf3, 0xf5, 0xf1];
+export const DARK_GROUND: Rgb = [0x1f, 0x2a, 0x28];
 const DARK_TEXT: Rgb = [0x0f, 0x15, 0x13];
 /** WCAG 2.2, success criterion 1.4.3 (AA). */
 const MIN_CONTRAST = 4.5;

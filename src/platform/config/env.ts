@@ -188,7 +188,7 @@ const brand = {
   ),
   NETWORK_LOGO: documented(
     z.string().optional(),
-    'Path of the logo: PNG or SVG, square, at most 256 kB. The service reads it at start and serves it from its own origin. Default: a house.',
+    'Path of the logo: PNG or SVG, square, at most 256 KiB. The service reads it at start and serves it from its own origin. Default: a house.',
     'Every production installation.',
   ),
   NETWORK_COLOR: documented(

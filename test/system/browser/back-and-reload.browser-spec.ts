@@ -68,6 +68,11 @@ inChromium('Back, Forward and Reload', {}, (chrome) => {
     await click('Send me a code');
     await page.getByLabel('6-digit code').waitFor();
     await expectSteady('Enter your code');
+    // The script of the page disables the button until the server accepts the request.
+    await page.evaluate("document.querySelector('[name=again]').disabled = false");
+    await click('Request new code');
+    await page.getByRole('status').waitFor();
+    await expectSteady('Enter your code');
     for (let guesses = 1; guesses <= 5; guesses += 1) {
       await page.getByLabel('6-digit code').fill(WRONG_CODE);
       await click('Continue');
@@ -98,6 +103,31 @@ inChromium('Back, Forward and Reload', {}, (chrome) => {
     expect(await countGrantsAndCodes(app(), client)).toEqual({ grants: 1, codes: 1 });
   }, 60_000);
 
+  it('O148 show a usable page at every step of an authorization with an earlier grant', async () => {
+    await app().accessToken(user, client);
+    await openAuthorization();
+    await chrome.signIn(page, user);
+    await page.getByRole('button', { name: 'Continue as' }).waitFor();
+    await expectSteady('Continue to Garden Share');
+    await page.getByRole('link', { name: 'Change what it can do' }).click();
+    await page.getByRole('button', { name: 'Allow' }).waitFor();
+    await expectSteady('Garden Share wants to access your account');
+    await click('Cancel');
+    await page.waitForURL(/\/livez\?error=access_denied/);
+    await page.goBack();
+    await page.reload();
+    await expectSteady('You have already responded to this request');
+    await openAuthorization();
+    await waitForAllow(page);
+    await page.getByRole('button', { name: 'Continue as' }).click();
+    await page.waitForURL(/\/livez\?code=/);
+    await page.goBack();
+    // The link of the app starts a new request.
+    await page.reload();
+    await expectSteady('Continue to Garden Share');
+    expect(await countGrantsAndCodes(app(), client)).toEqual({ grants: 2, codes: 1 });
+  }, 60_000);
+
   it('O148 show a usable page at every step of the account', async () => {
     await app().accessToken(user, client);
     await page.goto(new URL('/', app().baseUrl).href);
@@ -116,8 +146,22 @@ inChromium('Back, Forward and Reload', {}, (chrome) => {
     await expectSteady('This app is not connected');
     await page.getByRole('link', { name: 'Connected apps' }).click();
     await page.getByText('No app has access to your account.').waitFor();
+    for (const name of ['Corner Store', 'Tool Shed'])
+      await app().accessToken(user, await app().addClient({ name }));
+    await page.reload();
+    await page.getByText('Disconnect all apps', { exact: true }).click();
+    await click('Disconnect all 2 apps');
+    await page.getByRole('status').waitFor();
+    await expectSteady('Connected apps');
     await click('Sign out');
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
     await expectSteady('Sign in');
-  });
+    app().clock.advance(MINUTE + SECOND);
+    await chrome.signIn(page, user);
+    await page.waitForURL(/\/account\/apps$/);
+    await page.locator('summary', { hasText: 'Sign out everywhere' }).click();
+    await click('Sign out everywhere');
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await expectSteady('Sign in');
+  }, 60_000);
 });

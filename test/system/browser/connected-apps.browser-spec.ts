@@ -98,6 +98,16 @@ inChromium('Connected apps page', {}, (chrome) => {
     );
   });
 
+  it('O146 O148 shows the result of a double click on "Disconnect", with scripts', async () => {
+    const [clientId = ''] = await connect(USED_APP, 'Corner Store');
+    const page = await newPage({ javaScriptEnabled: true });
+    await signIn(page, `/account/apps/${clientId}`);
+    await page.getByRole('button', { name: 'Disconnect' }).dblclick();
+    expect(await page.getByRole('status').textContent()).toBe(
+      '\u2068Garden Share\u2069 no longer has access.',
+    );
+  });
+
   it('O146 signs out, and starts a sign-in', async () => {
     const page = await newPage();
     await signIn(page);
@@ -115,7 +125,8 @@ inChromium('Connected apps page', {}, (chrome) => {
       const page = await newPage({ javaScriptEnabled: true, ...contextOptions(preferences) });
       const inspect = (name: string): Promise<void> => expectAccessible(page, name, preferences);
       const longName = 'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunte';
-      const [clientId = ''] = await connect(USED_APP, 'Corner Store', longName);
+      const others = Array.from({ length: 9 }, (_, index) => `App ${index + 1}`);
+      const [clientId = ''] = await connect(USED_APP, 'Corner Store', longName, ...others);
       await page.goto(urlOf('/account/apps'));
       await inspect('apps-phone');
       await page.getByLabel(words.phone.label).fill(user.phone);
@@ -132,7 +143,7 @@ inChromium('Connected apps page', {}, (chrome) => {
       await inspect('apps-notice');
       await page.getByText(words.apps.disconnectAll, { exact: true }).click();
       await inspect('apps-all');
-      await page.getByRole('button', { name: words.apps.confirmDisconnectAll(2) }).click();
+      await page.getByRole('button', { name: words.apps.confirmDisconnectAll(11) }).click();
       await page.getByText(words.apps.none).waitFor();
       await inspect('apps-none');
       await page.goto(urlOf(`/account/apps/${clientId}`));

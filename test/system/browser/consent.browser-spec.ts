@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { join } from 'node:path';
 import type { BrowserContextOptions, Page } from 'playwright-core';
-import { MINUTE, SECOND } from '../../../src/platform/clock.js';
+import { MINUTE } from '../../../src/platform/clock.js';
 import type { UserWithPhone } from '../../../src/modules/users/users.service.js';
 import { CATALOGUES } from '../../../src/pages/translations/translations.js';
 import { authorizeLink, exchange } from '../../support/oauth-flow.js';
@@ -16,6 +16,7 @@ import {
   waitForAllow,
 } from '../../support/chromium.js';
 import { freePort } from '../../support/free-port.js';
+import { PNG } from '../../support/logos.js';
 import { json, countGrantsAndCodes, type TokenBody } from '../../support/responses.js';
 import type { TestClient } from '../../support/test-app.js';
 
@@ -33,7 +34,7 @@ async function startCallback(): Promise<{ server: Server; url: string }> {
   return { server, url: `http://127.0.0.1:${port}/callback` };
 }
 
-inChromium('Consent page', {}, (chrome) => {
+inChromium('Consent page', { env: { NETWORK_COLOR: '#7b1fa2' } }, (chrome) => {
   const { app } = chrome;
   let callback: { server: Server; url: string };
   let user: UserWithPhone;
@@ -57,8 +58,12 @@ inChromium('Consent page', {}, (chrome) => {
     return (await chrome.newContext({ javaScriptEnabled: false, ...options })).newPage();
   }
 
-  async function open(page: Page, client: TestClient): Promise<void> {
-    await page.goto(new URL(authorizeLink(client), app().baseUrl).href);
+  async function open(
+    page: Page,
+    client: TestClient,
+    parameters: Record<string, string> = {},
+  ): Promise<void> {
+    await page.goto(new URL(authorizeLink(client, parameters), app().baseUrl).href);
   }
 
   /** Waits for the redirect to the app and returns its parameters. */
@@ -269,7 +274,14 @@ inChromium('Consent page', {}, (chrome) => {
       const words = CATALOGUES[preferences.language];
       const page = await newPage({ javaScriptEnabled: true, ...contextOptions(preferences) });
       const inspect = (name: string): Promise<void> => expectAccessible(page, name, preferences);
-      const client = await addClient('confidential');
+      user = await app().addUser({ name: 'Ana Lee', photoUrl: `${app().baseUrl}/assets/icon.svg` });
+      const client = await app().addClient({
+        name: 'حديقة المشاركة',
+        publisher: 'شركة الحديقة',
+        isVerified: true,
+        logo: PNG,
+        redirectUris: [callback.url],
+      });
       await open(page, client);
       await inspect('phone');
       await page.fill('[name=phone]', 'nobody');
@@ -278,9 +290,15 @@ inChromium('Consent page', {}, (chrome) => {
       await page.fill('[name=phone]', user.phone);
       await page.click(SIGN_IN_BUTTON);
       await inspect('code');
-      app().clock.advance(MINUTE + SECOND);
-      // The page itself counts by the clock of the browser.
+      // The script of the page disables the button until the server accepts the request.
+      await page.evaluate("document.querySelector('[name=again]').disabled = false");
+      await page.getByRole('button', { name: words.code.sendNew }).click();
+      await page.getByRole('status').waitFor();
+      await inspect('code-too-early');
+      app().clock.advance(6 * MINUTE);
       await page.reload();
+      await page.getByText(words.code.closed).waitFor();
+      await inspect('code-closed');
       await page.getByRole('button', { name: words.code.sendNew }).click();
       await page.getByRole('status').waitFor();
       await inspect('code-notice');
@@ -298,9 +316,14 @@ inChromium('Consent page', {}, (chrome) => {
       await open(page, client);
       await page.getByText(words.repeatedConsent.permissions).waitFor();
       await inspect('repeated-consent');
+      const name = 'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunte';
+      const longNamed = await app().addClient({ name, redirectUris: [callback.url] });
+      await open(page, longNamed, { scope: 'profile.read' });
+      await page.getByText(words.consent.details).waitFor();
+      await inspect('consent-one-scope');
       await page.goto(new URL('/oauth/authorize', app().baseUrl).href);
       await inspect('error');
-      const expected = /^Failed to load resource: the server responded with a status of 400/;
+      const expected = /^Failed to load resource: the server responded with a status of 4(00|29)/;
       expect(chrome.consoleErrors.filter((message) => !expected.test(message))).toEqual([]);
     },
     60_000,

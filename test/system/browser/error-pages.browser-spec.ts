@@ -56,6 +56,9 @@ inChromium('Error pages', settings, (chrome) => {
       await open(page, '/docs/errors');
       await inspect('error-codes', { title: 'Error codes' });
 
+      await open(page, '/nope');
+      await inspect('not-found', words.notFound);
+
       await open(page, authorizeLink(client, { scope: 'nothing' }));
       await page.getByRole('link', { name: words.recovery.returnTo('Garden Share') }).waitFor();
       await inspect('refused-request', errors.invalidRequest(''));

@@ -1,15 +1,10 @@
 import type { Page } from 'playwright-core';
-import { exchange } from '../../support/oauth-flow.js';
+import { authorizeLink, exchange } from '../../support/oauth-flow.js';
 import { inChromium, waitForAllow } from '../../support/chromium.js';
-import {
-  expectTokenError,
-  countGrantsAndCodes,
-  json,
-  type TokenBody,
-} from '../../support/responses.js';
+import { expectTokenError, json, type TokenBody } from '../../support/responses.js';
 import type { TestClient } from '../../support/test-app.js';
 
-inChromium('Sign-in: tabs, back button and input errors', {}, (chrome) => {
+inChromium('Sign-in: tabs and input errors', {}, (chrome) => {
   /** Adds an app whose redirect URI is a page of this service. */
   function addClient(): Promise<TestClient> {
     return chrome.app().addClient({ redirectUris: [`${chrome.app().baseUrl}/livez`] });
@@ -23,17 +18,6 @@ inChromium('Sign-in: tabs, back button and input errors', {}, (chrome) => {
 
   const focusedId = (page: Page): Promise<string> =>
     page.evaluate<string>('document.activeElement.id');
-
-  it('O148 issues no second authorization code after Allow, back and a reload', async () => {
-    const client = await addClient();
-    const page = await chrome.openAuthorization(await chrome.newContext(), client);
-    await chrome.signIn(page, await chrome.app().addUser());
-    await allow(page);
-    await page.goBack();
-    await page.reload();
-    expect(await page.title()).toMatch(/^Error: You have already responded to this request/);
-    expect(await countGrantsAndCodes(chrome.app(), client)).toEqual({ grants: 1, codes: 1 });
-  });
 
   it('O148 sends each app its own authorization code from two tabs that are decided in reverse order', async () => {
     const [first, second] = [await addClient(), await addClient()];
@@ -54,35 +38,6 @@ inChromium('Sign-in: tabs, back button and input errors', {}, (chrome) => {
     expect((await exchange(chrome.app(), second, codeOfSecond)).status).toBe(200);
   });
 
-  it('O148 shows usable pages after Back, Forward and Reload, and sends nothing twice', async () => {
-    const user = await chrome.app().addUser();
-    const page = await chrome.openAuthorization(await chrome.newContext(), await addClient());
-    await page.getByLabel('Your phone number').fill('nobody');
-    await page.getByRole('button', { name: 'Send me a code' }).click();
-    await page.waitForSelector('#phone-error');
-    await page.reload();
-    await page.getByLabel('Your phone number').fill(user.phone);
-    await page.getByRole('button', { name: 'Send me a code' }).click();
-    await page.getByLabel('6-digit code').fill('12345');
-    await page.getByRole('button', { name: 'Continue' }).click();
-    await page.waitForSelector('#code-error');
-    await page.reload();
-    expect(await page.locator('#code-error').count()).toBe(0);
-    await page.goBack();
-    expect(await page.title()).not.toContain('Error');
-    await page.goBack();
-    await page.getByLabel('Your phone number').waitFor();
-    await page.goForward();
-    await page.getByLabel('6-digit code').fill(await chrome.app().sms.password(user.phone));
-    await page.getByRole('button', { name: 'Continue' }).click();
-    await page.getByRole('button', { name: 'Allow' }).waitFor();
-    await page.goBack();
-    await page.getByRole('button', { name: 'Allow' }).waitFor();
-    await page.reload();
-    await allow(page);
-    expect(chrome.app().sms.count(user.phone)).toBe(1);
-  });
-
   it('O26 never denies when Enter is pressed on a checkbox of the consent page', async () => {
     const client = await addClient();
     const page = await chrome.openAuthorization(await chrome.newContext(), client);
@@ -94,6 +49,35 @@ inChromium('Sign-in: tabs, back button and input errors', {}, (chrome) => {
     const code = new URL(page.url()).searchParams.get('code') ?? '';
     const tokens = await json<TokenBody>(await exchange(chrome.app(), client, code));
     expect(tokens.scope).toBe('profile.read posts.read analytics.read');
+  });
+
+  it('O167 counts down to the next request for a code, in minutes and then in seconds', async () => {
+    const page = await (await chrome.newContext()).newPage();
+    await page.clock.install();
+    // As after a limit of messages per hour.
+    await page.route(/\/code$/, async (route) => {
+      const response = await route.fetch();
+      const body = (await response.text()).replace(/data-seconds="\d+"/, 'data-seconds="200"');
+      await route.fulfill({ response, body });
+    });
+    await page.goto(new URL(authorizeLink(await addClient()), chrome.app().baseUrl).href);
+    await chrome.requestCode(page, await chrome.app().addUser());
+    await page.getByLabel('6-digit code').waitFor();
+    // Requests after a redirect are not intercepted.
+    await page.reload();
+    const resend = page.getByRole('button', { name: 'Request new code' });
+    for (const [seconds, text] of [
+      [10, '4 minutes'],
+      [50, '3 minutes'],
+      [60, '80 seconds'],
+    ] as const) {
+      await page.clock.runFor(seconds * 1000);
+      expect(await page.locator('[data-seconds]').textContent()).toBe(text);
+      expect(await resend.isDisabled()).toBe(true);
+    }
+    await page.clock.runFor(81_000);
+    expect(await page.locator('[data-seconds]').count()).toBe(0);
+    expect(await resend.isEnabled()).toBe(true);
   });
 
   it('O149 focuses the field of a malformed one-time password, described by its error', async () => {

@@ -75,6 +75,8 @@ export class AccountSignInController {
   @BrowserForm()
   @Post('sign-out-everywhere')
   async signOutEverywhere(@Req() request: Request, @Res() response: Response): Promise<void> {
+    // As in `signOut`.
+    if (!(await this.sessions.current(request))) return sendRedirect(response, APPS_PATH);
     const { user } = await this.sessions.findByForm(request);
     request.context.resultPage = APPS_PAGE;
     await this.access.signOut(user, this.cookies.browserHash(request));

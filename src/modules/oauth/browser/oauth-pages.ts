@@ -142,7 +142,10 @@ export class OAuthPages {
   sendOneTimePasswordPage(
     response: Response,
     form: SignInForm,
-    code: Pick<CodeView, 'phone' | 'phonePageUrl' | 'isOpen' | 'resendAfterSeconds'>,
+    code: Pick<
+      CodeView,
+      'phone' | 'phonePageUrl' | 'isOpen' | 'attemptsLeft' | 'resendAfterSeconds'
+    >,
     feedback: Feedback = {},
   ): void {
     const formattedPhone = formatPhone(code.phone);
@@ -187,7 +190,8 @@ export class OAuthPages {
     feedback: Feedback = {},
   ): void {
     const view = { ...binding, user: userView(user), apps: apps.map(connectedAppView) };
-    this.send(response, { ...feedback, pictureUrl: user.photoUrl }, (language, texts) =>
+    const sending = { ...feedback, runsScript: true, pictureUrl: user.photoUrl };
+    this.send(response, sending, (language, texts) =>
       this.renderer.connectedApps({ ...view, ...texts }, language),
     );
   }
@@ -198,7 +202,7 @@ export class OAuthPages {
     app: ConnectedApp,
   ): void {
     const view = { ...binding, user: userView(user), app: connectedAppView(app) };
-    this.send(response, { pictureUrl: user.photoUrl }, (language) =>
+    this.send(response, { runsScript: true, pictureUrl: user.photoUrl }, (language) =>
       this.renderer.connectedApp(view, language),
     );
   }
@@ -268,9 +272,8 @@ export class OAuthPages {
     const { status = 200, error, notice, retryAfterSeconds, ...page } = sending;
     const language = languageOf(response.req);
     const catalogue = CATALOGUES[language];
-    const { secure } = this.config;
     const pictureUrl = page.pictureUrl ?? undefined;
-    response.status(status).set(pageHeaders({ ...page, secure, language, pictureUrl }));
+    response.status(status).set(pageHeaders({ ...page, language, pictureUrl }));
     response.vary('Accept-Language');
     if (retryAfterSeconds !== undefined) response.set('Retry-After', String(retryAfterSeconds));
     response.send(render(language, { error: error?.(catalogue), notice: notice?.(catalogue) }));

@@ -17,13 +17,14 @@ import {
   tooManyAttempts,
   unavailable,
 } from '../protocol/page-error.js';
+import { Parameters } from '../protocol/parameters.js';
 import { FailedAttempts } from '../rate-limit/failed-attempts.js';
 import { OAuthPages } from './oauth-pages.js';
-import { PageStates } from './page-state.js';
+import { PageStates, typedPhone } from './page-state.js';
 
 /**
  * Redirects to the app for an `AuthorizationError`. Shows an error page for all other errors: at once, or after a redirect if our own
- * page sent the form, so that Reload does not repeat it.
+ * page sent the form, so that Reload does not repeat it. The limits that are checked before the body is read show it at once.
  */
 @Catch()
 export class PageErrorFilter implements ExceptionFilter {
@@ -49,7 +50,8 @@ export class PageErrorFilter implements ExceptionFilter {
     const { resultPage, requestId } = request.context;
     if (resultPage === undefined) return this.pages.sendErrorPage(response, error);
     const { code, retryAfterSeconds: seconds } = error;
-    this.states.redirect(response, resultPage, { error: code, seconds, requestId });
+    const typed = typedPhone(new Parameters(request.body));
+    this.states.redirect(response, resultPage, { ...typed, error: code, seconds, requestId });
   }
 
   /** Returns the error of the response: if the attempt cannot be counted, that one. */

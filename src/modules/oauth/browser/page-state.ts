@@ -1,10 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import type { TextSelector } from '../../../pages/translations/translations.js';
+import { parseCountry } from '../../users/phone-number.js';
 import { isId } from '../../../platform/ids.js';
 import { sendRedirect } from '../protocol/authorization-response.js';
 import { BrowserCookies } from '../protocol/browser-cookies.js';
 import { restoredError, type PageError } from '../protocol/page-error.js';
+import { Parameters } from '../protocol/parameters.js';
+
+/** A longer input is not shown again in full: the cookie of the page must stay small. */
+const MAX_SHOWN_CHARACTERS = 64;
 
 /** The page that shows the result of a form. */
 export interface ResultPage {
@@ -21,7 +26,7 @@ declare module '../../../platform/request-context.js' {
 }
 
 /**
- * What a form tells the page that shows its result. Every form redirects to such a page, so that Back and Reload repeat no form. The
+ * The result of a form, for the page that shows it. Every form redirects to such a page, so that Back and Reload repeat no form. The
  * state is a cookie of that page, not a part of its URL, because it may contain a phone number.
  */
 export interface PageState {
@@ -39,6 +44,12 @@ export interface PageState {
   /** With `disconnected`: the number of apps, or the only one. */
   count?: number;
   clientId?: string;
+}
+
+/** The phone and country of a submitted form, to fill in the form again. */
+export function typedPhone(form: Parameters): Pick<PageState, 'phone' | 'country'> {
+  const phone = form.get('phone')?.slice(0, MAX_SHOWN_CHARACTERS);
+  return { phone, country: parseCountry(form.get('country')) };
 }
 
 /** How a page shows a message: as an error at the field, or as a notice. */

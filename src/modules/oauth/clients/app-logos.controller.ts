@@ -13,7 +13,6 @@ const HEADERS = {
   'Cache-Control': 'public, max-age=31536000, immutable',
   'Content-Security-Policy': "default-src 'none'; sandbox",
   'Cross-Origin-Resource-Policy': 'same-origin',
-  'X-Content-Type-Options': 'nosniff',
 };
 
 /** Serves the logos of apps at `logoPath`. */

@@ -9,7 +9,7 @@ const BROWSER_LIFETIME_MS = 365 * DAY;
 
 /**
  * The cookies of the pages. `browser` is a random id, to which authorization requests and sign-ins are bound. `session` is the
- * session token, which changes at every sign-in. `page` tells one page the result of its form.
+ * session token, which changes at every sign-in. `page` carries the result of a form to one page.
  *
  * Browsers send cookies to every port of a host (RFC 6265 §8.5), so the names must not collide with those of other programs. With
  * http, which only a developer's machine uses, the names contain the port. With https, they have a prefix that sub-domains and http

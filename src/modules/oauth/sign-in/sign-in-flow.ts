@@ -7,6 +7,7 @@ import { OAuthPages, type SignInForm } from '../browser/oauth-pages.js';
 import {
   messageOf,
   PageStates,
+  typedPhone,
   type Message,
   type PageState,
   type ResultPage,
@@ -24,10 +25,8 @@ import { FailedAttempts } from '../rate-limit/failed-attempts.js';
 import { RequestKeys } from '../rate-limit/request-keys.js';
 import { parseOneTimePassword } from './one-time-password.js';
 import { OtpService, type BlockedPhone, type OnSignIn } from './otp.service.js';
+import { MAX_ATTEMPTS } from './sign-in.repository.js';
 import { SignInService } from './sign-in.service.js';
-
-/** A longer input is not shown again in full: the cookie of the page must stay small. */
-const MAX_SHOWN_CHARACTERS = 64;
 
 /** The pages of a sign-in. */
 export type SignInStep = 'phone' | 'code';
@@ -82,10 +81,13 @@ export class SignInFlowService {
     const status = await this.otp.status(phone, this.keys.visitor(request));
     // A longer limit may have rejected the last request.
     const rejectedFor = state.message === undefined ? 0 : (state.seconds ?? 0);
+    const { attemptsLeft } = status;
+    const showsAttempts = attemptsLeft < MAX_ATTEMPTS && state.message !== 'wrong_code';
     const view = {
       phone,
       phonePageUrl: phonePage.url,
-      isOpen: status.attemptsLeft > 0,
+      isOpen: attemptsLeft > 0,
+      attemptsLeft: showsAttempts ? attemptsLeft : undefined,
       resendAfterSeconds: Math.max(status.resendAfterSeconds, rejectedFor),
     };
     const feedback = messageOf({ ...state, ...status });
@@ -94,14 +96,12 @@ export class SignInFlowService {
 
   async sendOneTimePassword(flow: SignInFlow, request: Request, response: Response): Promise<void> {
     const parameters = new Parameters(request.body);
-    const typed = parameters.get('phone') ?? '';
     const country = parseCountry(parameters.get('country')) ?? this.config.otp.defaultCountry;
-    const phone = parsePhone(typed, country);
+    const phone = parsePhone(parameters.get('phone') ?? '', country);
     if (await flow.findSignedInUser(request, phone)) return this.next(flow, response);
     const rejectPhone = (message: Message, seconds?: number): void =>
       this.states.redirect(response, flow.phonePage, {
-        phone: typed.slice(0, MAX_SHOWN_CHARACTERS),
-        country,
+        ...typedPhone(parameters),
         message,
         seconds,
       });
