@@ -27,7 +27,7 @@ export async function importUsers(service: Unprivileged, fileNumber: number): Pr
     ['user', 'import', '-', '--format', 'csv', '--json'],
     ['phone,name', ...lines, ''].join('\n'),
   );
-  expect(JSON.parse(printed)).toMatchObject({ added: USERS_PER_FILE, bad: 0 });
+  expect(JSON.parse(printed)).toMatchObject({ added: USERS_PER_FILE, invalid: 0 });
   return phones;
 }
 

@@ -186,7 +186,7 @@ onSqlite('RFC 9700, section 4: attacks and mitigations', (database) => {
       expect(returnUrl(page.html).hash).toBe('');
     }
     const { pages } = await journey();
-    const own = /<script type="module" src="\/assets\/(code|consent)\.js">/;
+    const own = /<script type="module" src="\/assets\/(code|consent|submit-once)\.js">/;
     for (const { html } of pages)
       expect(html.replace(own, '')).not.toMatch(/<script|postMessage|\son\w+=/i);
   });
