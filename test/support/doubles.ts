@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Clock, addMilliseconds } from '../../src/platform/clock.js';
@@ -80,7 +80,14 @@ export class SmsInbox extends SmsSender {
   }
 }
 
-/** The path of a new file for the messages of a process. */
+const smsFiles: string[] = [];
+process.once('exit', () => {
+  for (const path of smsFiles) rmSync(path, { force: true });
+});
+
+/** The path of a new file for the messages of a process. The file is deleted when the tests end. */
 export function newSmsFile(): string {
-  return join(tmpdir(), `platform-sms-${randomBytes(6).toString('hex')}.jsonl`);
+  const path = join(tmpdir(), `platform-sms-${randomBytes(6).toString('hex')}.jsonl`);
+  smsFiles.push(path);
+  return path;
 }

@@ -197,7 +197,6 @@ export async function startService({
         cleanUp(
           async () => expect(await service.stop()).toBe(0),
           () => app.stop(),
-          () => rm(smsFile, { force: true }),
         ),
     };
   } catch (error) {

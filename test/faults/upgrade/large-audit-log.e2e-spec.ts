@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { rm } from 'node:fs/promises';
 import type { DataSource } from 'typeorm';
 import { cleanUp } from '../../support/background.js';
 import { Cluster } from '../../support/cluster.js';
@@ -47,7 +46,6 @@ describe.skipIf(COMMAND === '')('Upgrade of a large audit log on a database grou
       () => dataSource?.destroy(),
       () => group?.dropDatabase(DATABASE),
       () => group?.release(),
-      () => rm(smsFile, { force: true }),
     ),
   );
 

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
 import { cleanUp } from '../../support/background.js';
@@ -68,7 +67,6 @@ const NO_HISTORY =
     cleanUp(
       () => site?.stop(),
       () => dataSource?.destroy(),
-      () => rm(smsFile, { force: true }),
     ),
   );
 
