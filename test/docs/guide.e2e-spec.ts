@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { PAGES, renderGuide } from '../../tools/guide.js';
 import { onSqlite } from '../support/database.js';
+import { operationEntries, publishedDocument } from '../support/published-document.js';
 import { json } from '../support/responses.js';
 import { useTestApp } from '../support/test-app.js';
 
@@ -38,6 +39,24 @@ describe('Pages of the guide', () => {
     const recipes = pages.find(({ slug }) => slug === 'recipes')?.html;
     expect(recipes).not.toContain('class="tabs"');
     expect(recipes).toContain('<div class="sample"><pre><code>');
+  });
+
+  it('list each endpoint of the API with its scope and the method of the client', async () => {
+    const page = await readFile('docs/guide/calling-the-api.md', 'utf8');
+    const rows = [...page.matchAll(/^\| `([A-Z]+) (\/\S+)`\s+\| (\S+)\s+\| `(\w+)`/gm)];
+    const listed = rows.map(([, method = '', path = '', scope = '', operation]) => [
+      `${method} ${path}`,
+      scope.replaceAll('`', ''),
+      operation,
+    ]);
+    const expected = operationEntries(publishedDocument())
+      .filter(({ path }) => path.startsWith('/dev/v1/'))
+      .map(({ method, path, operation: { operationId, security = [] } }) => [
+        `${method.toUpperCase()} ${path}`,
+        security.flatMap((one) => Object.values(one)).flat()[0] ?? 'any',
+        operationId,
+      ]);
+    expect(listed.toSorted()).toEqual(expected.toSorted());
   });
 
   it('contain each line of the changelog', async () => {
