@@ -8,6 +8,10 @@ interface System {
 interface Plugin {
   wrapComponents: Record<string, (original: Component, system: System) => Component>;
 }
+interface Panel {
+  title: string;
+  isOpen: (props: Record<string, unknown>) => boolean;
+}
 
 /**
  * A plugin of Swagger UI that folds panels. Basic authentication of apps is folded, because its field would take the focus from the
@@ -15,21 +19,23 @@ interface Plugin {
  * this file.
  */
 export function foldedPanels(): Plugin {
-  // oxlint-disable-next-line unicorn/consistent-function-scoping -- The page gets the source of this function only.
-  const folded =
-    (title: string, isOpen: (props: Record<string, unknown>) => boolean) =>
-    (original: Component, { React }: System): Component =>
-    (props: Record<string, unknown>) =>
-      React.createElement(
-        'details',
-        { className: 'folded', open: isOpen(props) },
-        React.createElement('summary', null, title),
-        React.createElement(original, props),
-      );
-  return {
-    wrapComponents: {
-      HttpAuth: folded('Credentials of an app', () => false),
-      responses: folded('Responses', ({ tryItOutResponse }) => Boolean(tryItOutResponse)),
+  const panels: Record<string, Panel> = {
+    HttpAuth: { title: 'Credentials of an app', isOpen: () => false },
+    responses: {
+      title: 'Responses',
+      isOpen: ({ tryItOutResponse }) => Boolean(tryItOutResponse),
     },
   };
+  const wrapComponents: Plugin['wrapComponents'] = {};
+  for (const [name, { title, isOpen }] of Object.entries(panels))
+    wrapComponents[name] =
+      (original, { React }) =>
+      (props: Record<string, unknown>) =>
+        React.createElement(
+          'details',
+          { className: 'folded', open: isOpen(props) },
+          React.createElement('summary', null, title),
+          React.createElement(original, props),
+        );
+  return { wrapComponents };
 }
