@@ -170,11 +170,11 @@ export const REFRESH: Topic = {
       source: 'RFC 6749 §6',
     },
     O96: {
-      rule: 'A used refresh token that is sent again within 30 seconds, before its successor is used, returns the same two tokens: within two seconds of its first use every time, for two workers or tabs that refresh at once; later once, for a lost response. A late repeat is possible again after a refresh without one. `expires_in` is the remaining time, rounded up to seconds. If the repeated request has another `scope` than the first, it returns `invalid_scope`; if the access token of the response was revoked, `invalid_grant`. Neither revokes anything, nor counts as the late repeat.',
+      rule: 'A used refresh token that is sent again within 30 seconds, before its successor is used, returns the same two tokens: within two seconds of its first use every time, for two workers or tabs that refresh at once; later once, for a lost response, and every time within two seconds of this late repeat, for workers that repeat at once. A late repeat is possible again after a refresh without one. `expires_in` is the remaining time, rounded up to seconds. If the repeated request has another `scope` than the first, it returns `invalid_scope`, which revokes nothing and does not count as the late repeat.',
       source: 'own',
     },
     O97: {
-      rule: 'A used refresh token that is sent again after 30 seconds, after its successor was used, for the second time later than two seconds after its first use, or later than that although the refresh before had a late repeat, too, returns `invalid_grant` and revokes the grant: the newest refresh token is invalid, and every access token returns 401. So a thief who refreshes some seconds before or after the app is detected in the second round. The rule applies to a blocked user, too, but not if another app sends the token.',
+      rule: 'A used refresh token that is sent again after 30 seconds, after its successor was used, after the access token of the response was revoked, later than two seconds after its late repeat, or later than two seconds after its first use although the refresh before had a late repeat, too, returns `invalid_grant` and revokes the grant: the newest refresh token is invalid, and every access token returns 401. The audit log and a metric record it. So a thief who refreshes some seconds before or after the app is detected in the second round, and a thief who revokes the new access token in the first. The rule applies to a blocked user, too, but not if another app sends the token.',
       source: 'RFC 9700 §4.14.2',
     },
     O98: {
@@ -186,7 +186,7 @@ export const REFRESH: Topic = {
       source: 'own',
     },
     O100: {
-      rule: '50 concurrent refreshes of one token in two processes are one race: all return 200 and the same two tokens. One new refresh token is stored, no response is a 5xx, and the grant remains valid.',
+      rule: '50 concurrent refreshes of one token in two processes are one race: all return 200 and the same two tokens, also if they repeat a lost refresh. One new refresh token is stored, no response is a 5xx, and the grant remains valid.',
       source: 'own',
     },
     O101: {

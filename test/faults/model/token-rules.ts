@@ -27,8 +27,8 @@ interface Refresh {
   readonly value: string;
   readonly expiresAt: number;
   usedAt: number | null;
-  /** Whether the response was repeated later than two seconds after the use. */
-  wasRepeatedLate: boolean;
+  /** When the response was first repeated later than two seconds after the use. */
+  repeatedLateAt: number | null;
   /** The response to the use of this token, until the refresh token in that response is used. */
   repeatable: { access: string; refresh: string; scope: string } | null;
 }
@@ -128,20 +128,19 @@ export class TokenRules {
 
   /** A used refresh token that is sent again: at first a race or a retry after a lost response, later a sign of theft. */
   private repeat(grant: Grant, used: Refresh, scope: string): Result {
-    const { usedAt, repeatable, wasRepeatedLate } = used;
+    const { usedAt, repeatable, repeatedLateAt } = used;
     const access = grant.access.find(({ value }) => value === repeatable?.access);
-    const age = this.now - (usedAt ?? 0);
-    const isLate = age > REFRESH_RACE_MS;
+    const isRace = this.now <= (repeatedLateAt ?? usedAt ?? 0) + REFRESH_RACE_MS;
+    const isExpired = this.now > (usedAt ?? 0) + REFRESH_GRACE_MS;
     // A refresh appends its token, so each token follows the one that it replaced.
     const replaced = grant.refresh[grant.refresh.indexOf(used) - 1];
-    const isSecond = wasRepeatedLate || replaced?.wasRepeatedLate === true;
-    if (!repeatable || !access || age > REFRESH_GRACE_MS || (isLate && isSecond)) {
+    const isSecond = repeatedLateAt !== null || (replaced && replaced.repeatedLateAt !== null);
+    if (!repeatable || !access || access.isRevoked || (!isRace && (isExpired || isSecond))) {
       grant.endedBy ??= 'theft';
       return INVALID_GRANT;
     }
-    if (access.isRevoked) return INVALID_GRANT;
     if (scope !== repeatable.scope) return INVALID_SCOPE;
-    used.wasRepeatedLate = isLate;
+    if (!isRace) used.repeatedLateAt = this.now;
     return this.tokenResponse(access, repeatable.refresh);
   }
 
@@ -192,7 +191,7 @@ export class TokenRules {
       value: this.isNew(refresh_token) ? refresh_token : 'a new refresh token',
       expiresAt: Math.min(this.now + REFRESH_MS, grant.expiresAt),
       usedAt: null,
-      wasRepeatedLate: false,
+      repeatedLateAt: null,
       repeatable: null,
     };
     grant.access.push(access);

@@ -138,6 +138,7 @@ export const SCENARIO: readonly Step[] = [
   alone({ ...refresh, ...secondNewest }),
   { waitMs: 2 * SECOND + 1 },
   alone({ ...refresh, ...secondNewest }),
+  { waitMs: 2 * SECOND + 1 },
   // The token was stolen.
   alone({ ...refresh, ...secondNewest }),
   alone(use),

@@ -32,7 +32,7 @@ import {
 /** The retry window: for this time after its use, a reused refresh token can get the same response. */
 const REPLAY_MS = 30 * SECOND;
 
-/** Repeats within this time of the first use are one race. */
+/** Repeats within this time of the first use, or of the first late repeat, are one race. */
 const RACE_MS = 2 * SECOND;
 
 const REPLAY_KINDS = ['race', 'late', 'reuse'] as const;
@@ -66,9 +66,11 @@ interface RefreshRequest {
  * Clients reuse a token legitimately when workers refresh at once, or when a response was lost. Therefore, while the successor is
  * unused, the server repeats the response:
  * - within 2 seconds of the first use, to every request: they are one race.
- * - later, up to 30 seconds, once. A second late repeat is reuse: a client that loses two responses in a row is rare.
+ * - later, up to 30 seconds, once, and to every request within 2 seconds of this late repeat: workers repeat a lost refresh at once, too.
+ *   A further late repeat is reuse: a client that loses two responses in a row is rare.
  * A thief who knows when the app refreshes could get the response in every generation of tokens. Therefore late repeats of two
- * generations in a row are reuse, too.
+ * generations in a row are reuse, too. So is any repeat after the access token of the response was revoked: otherwise a thief could
+ * prevent the detection by revoking it.
  *
  * The times are those of the processes. If their clocks differ, each limit is shorter or longer by the difference. Two clocks that
  * are more than 2 seconds apart can make a race look late.
@@ -205,8 +207,8 @@ export class RefreshTokenGrant {
 
   /**
    * Handles a token that cannot be rotated. If it was used, returns the stored response or revokes the grant. Returns no tokens and
-   * revokes nothing if the token is unused or, for a race or a late repeat, if the user is inactive or the access token of the stored
-   * response was revoked. Such a repeat does not count as answered.
+   * revokes nothing if the token is unused or, for a race or a late repeat, if the user is inactive. Such a repeat does not count as
+   * answered.
    * @throws TooManyAttempts; InvalidScope if the first request had another scope
    */
   private async replayOrRevoke(tx: Transaction, request: RefreshRequest): Promise<RefreshResult> {
@@ -214,23 +216,31 @@ export class RefreshTokenGrant {
     const used = await this.tokens.findUsedRefreshToken(tx, stored.hash);
     if (!used) return {};
     const replay = await this.replayKind(tx, request, used);
-    const { encryptedResponse } = used;
+    const { encryptedResponse, responseExpiresAt } = used;
     const response =
       replay === 'reuse' || !encryptedResponse ? null : decryptResponse(value, encryptedResponse);
-    if (!response) {
+    if (!response || (await this.tokens.isAccessTokenRevoked(tx, sha256(response.accessToken)))) {
       await this.grants.revokeReused(tx, 'refresh_token.reused', stored);
       return { replay: 'reuse' };
     }
     if (rejection) throw rejection;
     if (stored.userStatus !== 'active') return {};
-    if (await this.tokens.isAccessTokenRevoked(tx, sha256(response.accessToken))) return {};
     // The scopes that count may have changed since the first response.
     const scopes = commonScopes([response.scopes, stored.scopes]);
     if (formatScope(narrowedScopes(stored, scope)) !== formatScope(scopes)) {
       throw new InvalidScope('The refresh token was just used with another scope.');
     }
     const late = replay === 'late';
-    if (late) await this.tokens.recordLateReplay(tx, stored.hash, this.clock.now());
+    if (late) {
+      const now = this.clock.now();
+      const raceEndsAt = addMilliseconds(now, RACE_MS);
+      await this.tokens.recordLateReplay(
+        tx,
+        stored.hash,
+        now,
+        later(responseExpiresAt, raceEndsAt),
+      );
+    }
     await this.audit.insertAll(tx, [this.eventOf('token.replayed', stored, { late })]);
     return { tokens: { ...response, scopes }, replay };
   }
@@ -242,7 +252,7 @@ export class RefreshTokenGrant {
   ): Promise<ReplayKind> {
     // The response is deleted when the successor is used.
     if (!encryptedResponse || !responseExpiresAt || receivedAt > responseExpiresAt) return 'reuse';
-    if (receivedAt <= addMilliseconds(consumedAt, RACE_MS)) return 'race';
+    if (receivedAt <= addMilliseconds(replayedAt ?? consumedAt, RACE_MS)) return 'race';
     if (replayedAt) return 'reuse';
     const isInARow =
       predecessorHash !== null && (await this.tokens.hadLateReplay(tx, predecessorHash));
@@ -256,6 +266,10 @@ export class RefreshTokenGrant {
   ): NewAuditEvent {
     return this.audit.event(action, grantId, { actor }, { clientId, userId, ...more });
   }
+}
+
+function later(one: Date | null, other: Date): Date {
+  return one && one > other ? one : other;
 }
 
 /**

@@ -139,7 +139,7 @@ export class RefreshToken {
   @Column({ ...optional(TIME), name: 'answer_expires_at' })
   responseExpiresAt: Date | null;
 
-  /** When the response was repeated more than two seconds after the token was used. Null if it was not. */
+  /** When the response was first repeated more than two seconds after the token was used. Null if it was not. */
   @Column(optional(TIME))
   replayedAt: Date | null;
 }

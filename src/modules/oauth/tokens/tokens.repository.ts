@@ -243,8 +243,14 @@ export class TokensRepository {
     return entities(tx).existsBy(RefreshToken, { hash, replayedAt: Not(IsNull()) });
   }
 
-  async recordLateReplay(tx: Transaction, hash: string, now: Date): Promise<void> {
-    await entities(tx).update(RefreshToken, { hash }, { replayedAt: now });
+  /** @param responseExpiresAt the new end of the retry window */
+  async recordLateReplay(
+    tx: Transaction,
+    hash: string,
+    now: Date,
+    responseExpiresAt: Date,
+  ): Promise<void> {
+    await entities(tx).update(RefreshToken, { hash }, { replayedAt: now, responseExpiresAt });
   }
 
   /**
