@@ -1626,7 +1626,7 @@ export interface operations {
                     "Cache-Control": components["headers"]["Private"];
                     /**
                      * @description Seconds to wait.
-                     * @example 829800
+                     * @example 604800
                      */
                     "Retry-After": number;
                     /**

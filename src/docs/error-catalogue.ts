@@ -28,7 +28,7 @@ const REMEDIES: Readonly<Record<ErrorCode, Text>> = {
   idempotency_key_reused:
     'This Idempotency-Key was used with a different request. Use a new key for each new request, and the same key only to repeat a request.',
   quota_exceeded:
-    'The app has reached its monthly limit of posts. Wait for Retry-After seconds, or ask the operator for a higher limit.',
+    'The app has reached its monthly limit of posts. Wait until the reset that error_description names, or ask the operator for a higher limit. Retry-After is at most a week.',
   too_many_requests:
     'The app sent too many comments and deletions for this user within a minute. Wait for Retry-After seconds, then continue at the rate that RateLimit-Policy allows.',
   internal_error: 'An error in the service. Contact support with the request_id.',

@@ -14,6 +14,8 @@ import { useTestApp } from '../support/test-app.js';
 
 const START = '2026-11-21T09:30:00.000Z';
 const SECONDS_UNTIL_DECEMBER = 9 * 86_400 + 14 * 3600 + 30 * 60;
+/** The maximum of `Retry-After`. */
+const WEEK = 7 * 86_400;
 const SECONDS_OF_NOVEMBER = 30 * 86_400;
 const POST = { content: 'Hi' };
 
@@ -126,23 +128,30 @@ onOneEngine('Monthly post quota', (database) => {
   });
 
   it.each([
-    [START, SECONDS_UNTIL_DECEMBER, '2026-12'],
+    [START, WEEK, '2026-12'],
+    ['2026-11-23T23:59:59.999Z', WEEK, '2026-12'],
+    ['2026-11-24T00:00:00.000Z', WEEK, '2026-12'],
+    ['2026-11-24T00:00:00.001Z', WEEK, '2026-12'],
+    ['2026-11-24T00:00:01.000Z', WEEK - 1, '2026-12'],
     ['2026-11-30T23:59:58.999Z', 2, '2026-12'],
     ['2026-11-30T23:59:59.000Z', 1, '2026-12'],
     ['2026-11-30T23:59:59.999Z', 1, '2026-12'],
-    ['2026-12-01T00:00:00.000Z', 31 * 86_400, '2027-01'],
+    ['2026-12-01T00:00:00.000Z', WEEK, '2027-01'],
     ['2026-12-31T23:59:00.000Z', 60, '2027-01'],
-    ['2028-02-01T00:00:00.000Z', 29 * 86_400, '2028-03'],
-  ])('returns a Retry-After at %s of %d seconds, until %s starts in UTC', async (...row) => {
-    const [now, wait, month] = row;
-    app().clock.set(now);
-    const member = await Member.join(app());
-    await setLimit(member, 0);
-    const response = await member.post('/posts', POST);
-    const { error_description } = await expectApiError(response, 429, 'quota_exceeded');
-    expect(response.headers.get('retry-after')).toBe(String(wait));
-    expect(error_description).toContain(`${month}-01T00:00:00.000Z`);
-  });
+    ['2028-02-01T00:00:00.000Z', WEEK, '2028-03'],
+  ])(
+    'C105 returns a Retry-After at %s of %d seconds, at most until %s starts in UTC',
+    async (...row) => {
+      const [now, wait, month] = row;
+      app().clock.set(now);
+      const member = await Member.join(app());
+      await setLimit(member, 0);
+      const response = await member.post('/posts', POST);
+      const { error_description } = await expectApiError(response, 429, 'quota_exceeded');
+      expect(response.headers.get('retry-after')).toBe(String(wait));
+      expect(error_description).toContain(`${month}-01T00:00:00.000Z`);
+    },
+  );
 
   it('C109 counts a post in the UTC month of its createdAt, to the millisecond', async () => {
     app().clock.set('2026-11-30T23:30:00.000Z');
@@ -283,7 +292,8 @@ onOneEngine('Monthly post quota', (database) => {
       expect(rateLimitOf(second)).toEqual(rateLimitOf(first));
     });
 
-    it('C105 state the same reset time as Retry-After once the quota is used up', async () => {
+    it('C105 state the time until the reset once the quota is used up, as Retry-After does in the last week', async () => {
+      app().clock.set('2026-11-30T00:00:00.000Z');
       const member = await Member.join(app());
       await setLimit(member, 1);
       await member.publish();
@@ -291,10 +301,10 @@ onOneEngine('Monthly post quota', (database) => {
       const body = await expectApiError(response, 429, 'quota_exceeded');
       expect(body.error_description).toContain('has used its quota of 1 post per month');
       expect(rateLimitOf(response)).toEqual([
-        `"posts-month";r=0;t=${SECONDS_UNTIL_DECEMBER}`,
+        `"posts-month";r=0;t=86400`,
         `"posts-month";q=1;w=${SECONDS_OF_NOVEMBER}`,
       ]);
-      expect(response.headers.get('retry-after')).toBe(String(SECONDS_UNTIL_DECEMBER));
+      expect(response.headers.get('retry-after')).toBe('86400');
     });
 
     it.each([

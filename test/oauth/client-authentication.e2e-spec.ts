@@ -166,6 +166,31 @@ onOneEngine('Client authentication at the token endpoint', (database) => {
       }
   });
 
+  it.each(['Bearer svcat_x', 'DPoP svcat_x', 'Digest username="x"', 'svcat_x'])(
+    'O87 ignores the Authorization header "%s" if the form authenticates the client, at each endpoint',
+    async (authorization) => {
+      const credentials = { client_id: id, client_secret: secret };
+      expect((await refreshWith(client, credentials, authorization)).status).toBe(200);
+      const publicForm = { client_id: publicClient.clientId };
+      expect((await refreshWith(publicClient, publicForm, authorization)).status).toBe(200);
+      const { accessToken: token } = await app().issueTokens(user, client, client.scopes);
+      const body = new URLSearchParams({ ...credentials, token });
+      const init = { method: 'POST', headers: { authorization }, body };
+      const introspection = await app().fetch('/oauth/introspect', init);
+      expect(await introspection.json()).toMatchObject({ active: true, client_id: id });
+      expect((await app().fetch('/oauth/revoke', init)).status).toBe(200);
+      const revoked = await app().fetch('/oauth/introspect', init);
+      expect(await revoked.json()).toEqual({ active: false });
+    },
+  );
+
+  it('O87 rejects a wrong secret in the form beside an access token without a challenge', async () => {
+    const credentials = { client_id: id, client_secret: `${secret}x` };
+    const response = await refreshWith(client, credentials, 'Bearer svcat_x');
+    expect(response.headers.get('www-authenticate')).toBeNull();
+    await expectTokenError(response, 'invalid_client');
+  });
+
   it('says that an Authorization header is malformed, with a challenge', async () => {
     const response = await refreshWith(client, {}, 'Bearer x');
     expect(response.headers.get('www-authenticate')).toBe(BASIC_CHALLENGE);

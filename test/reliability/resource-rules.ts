@@ -188,7 +188,7 @@ export const QUOTA: Topic = {
       source: 'RFC 9110 §12.5.1',
     },
     C105: {
-      rule: 'An exhausted quota returns 429 `quota_exceeded` with `error` and `error_description`. `Retry-After` is the time until the next month in UTC. `RateLimit` shows 0 remaining and a reset that is not later than `Retry-After`.',
+      rule: 'An exhausted quota returns 429 `quota_exceeded` with `error` and `error_description`. `Retry-After` is the time until the next month in UTC, but at most a week, because common HTTP libraries repeat a request at once if `Retry-After` is longer than their timers. `error_description` and `RateLimit`, which shows 0 remaining, state the time of the reset.',
       source: 'product requirements, section 7; RateLimit header draft',
     },
     C106: {

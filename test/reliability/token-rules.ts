@@ -128,7 +128,7 @@ export const CLIENT_AUTHENTICATION: Topic = {
       source: 'CWE-204; CWE-208',
     },
     O87: {
-      rule: 'A malformed `Authorization` header, such as another scheme, invalid base64, no colon or control characters, returns 401 `invalid_client` with a challenge.',
+      rule: 'A malformed Basic header, such as one with invalid base64, no colon or control characters, returns 401 `invalid_client` with a challenge, whatever the form contains. Another scheme is ignored if the form has a `client_id`, because HTTP libraries add access tokens to every request; without a `client_id` it returns the same 401.',
       source: 'RFC 7617 §2',
     },
     O88: {

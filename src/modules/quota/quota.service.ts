@@ -1,6 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { AuditLog, type Change } from '../../platform/audit/audit-log.repository.js';
-import { Clock, secondsUntil } from '../../platform/clock.js';
+import { Clock, DAY, SECOND, secondsUntil } from '../../platform/clock.js';
 import { AppError, InvalidRequest } from '../../platform/errors.js';
 import { AppConfig } from '../../platform/config/app-config.js';
 import { TransactionRunner, type Transaction } from '../../platform/database/transaction.js';
@@ -9,6 +9,12 @@ import { nextPeriodStart, type Period, periodOf, postsMonthHeaders } from './quo
 import { QuotaRepository } from './quota.repository.js';
 
 const DEFAULT_PLAN = 'default';
+
+/**
+ * HTTP libraries that wait with a timer of signed 32-bit milliseconds, as in Node.js, repeat a request at once if `Retry-After` exceeds
+ * 24 days. A client that repeats too early only gets the same error.
+ */
+const MAX_RETRY_AFTER_SECONDS = (7 * DAY) / SECOND;
 
 /** The app has no posts left in this month (product requirements, sections 7 and 8). */
 export class QuotaExceeded extends AppError {
@@ -21,7 +27,7 @@ export class QuotaExceeded extends AppError {
       `The app has used its quota of ${limit} ${limit === 1 ? 'post' : 'posts'} per month. It resets at ${resetsAt.toISOString()}; the operator can raise it.`,
       {
         headers: {
-          'Retry-After': String(secondsUntil(resetsAt, now)),
+          'Retry-After': String(Math.min(secondsUntil(resetsAt, now), MAX_RETRY_AFTER_SECONDS)),
           ...postsMonthHeaders({ limit, remaining: 0 }, now),
         },
       },

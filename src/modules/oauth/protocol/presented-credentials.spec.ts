@@ -70,6 +70,35 @@ describe('Client credentials of a request', () => {
   });
 
   it.each([
+    ['Bearer svcat_x'],
+    ['bearer svcat_x'],
+    ['Bearer'],
+    ['DPoP svcat_x'],
+    ['Digest username="x"'],
+    ['Basically x'],
+    ['svcat_x'],
+    [''],
+    ['Bearer one', 'Bearer two'],
+  ])('O87 ignores the Authorization header %j beside a client_id in the form', (...headers) => {
+    const form = { client_id: ID, client_secret: SECRET };
+    const presented = { clientId: ID, secret: SECRET, basic: false };
+    expect(credentialsOf(form, ...headers)).toEqual(presented);
+  });
+
+  it('O87 reads Basic beside a header of another scheme and a client_id in the form', () => {
+    const headers = ['Bearer svcat_x', basic(`${ID}:${SECRET}`)];
+    expect(credentialsOf({ client_id: ID }, ...headers)).toMatchObject({ secret: SECRET });
+  });
+
+  it.each(['Basic', 'Basic !', 'basic\tx', basic(ID)])(
+    'O87 rejects the malformed header %j, also beside credentials in the form',
+    (header) => {
+      const form = { client_id: ID, client_secret: SECRET };
+      expect(() => credentialsOf(form, header)).toThrow(MalformedBasic);
+    },
+  );
+
+  it.each([
     ['the header', {}, [basic(`${ID}:`)]],
     ['the form', { client_id: ID, client_secret: '' }, []],
   ])('O66 treats an empty secret in %s as omitted', (_, form, headers) => {

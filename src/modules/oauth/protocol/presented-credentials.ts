@@ -10,11 +10,13 @@ export interface PresentedCredentials {
   basic: boolean;
 }
 
+const BASIC_SCHEME = /^basic(?:\s|$)/i;
 const BASIC = /^basic +([A-Za-z0-9+/]+={0,2}) *$/i;
 
 /**
  * Reads the client credentials from HTTP Basic or from the form (RFC 6749 §2.3.1). An empty secret counts as omitted, because
- * some public apps send it.
+ * some public apps send it. Other schemes are ignored if the form names the client: HTTP libraries may add an access token to every
+ * request, also to a refresh.
  * @throws InvalidRequest if there are several headers, if the secret is in the header and in the form, or if the client ids differ;
  *   MalformedBasic if the header is malformed
  */
@@ -24,7 +26,9 @@ export function presentedCredentials(
 ): PresentedCredentials {
   const clientId = parameters.get('client_id');
   const secret = parameters.get('client_secret');
-  const [header, ...others] = authorizationHeaders(request);
+  const [header, ...others] = authorizationHeaders(request).filter(
+    (value) => clientId === undefined || BASIC_SCHEME.test(value),
+  );
   if (header === undefined) return { clientId, secret, basic: false };
   if (others.length > 0) throw new InvalidRequest('Send one Authorization header, not several.');
 
