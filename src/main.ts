@@ -83,6 +83,11 @@ async function migrateOrCheck(
   return isCurrent;
 }
 
+// Without a listener, an error of the stream, such as that of a full disk, would end the process.
+process.stderr.on('error', () => undefined);
+// The default action of this signal would end the process. With a listener, a write beyond the limit of the file size fails instead.
+process.on('SIGXFSZ', () => undefined);
+
 try {
   await start();
 } catch (error) {

@@ -20,6 +20,8 @@ export interface ProcessSettings {
   env?: Readonly<Record<string, string>>;
   /** Command line options of Node and V8. */
   nodeOptions?: readonly string[];
+  /** A file descriptor for standard output, which `output` then lacks. */
+  stdout?: number;
   /** Another build of the service: program and working directory. Its responses are not checked against the document. */
   build?: { readonly main: string; readonly folder: string };
 }
@@ -41,6 +43,8 @@ export interface ServiceProcess {
   pauseOutput(): void;
   /** Reads the output again after `pauseOutput`. */
   resumeOutput(): void;
+  /** The id of the process. */
+  readonly pid: number;
   /** Sends a signal without waiting for its effect. */
   signal(name: NodeJS.Signals): void;
   /** Resolves to the exit code when the process ends. */
@@ -59,6 +63,7 @@ export async function startProcess({
   url,
   env = {},
   nodeOptions = [],
+  stdout,
   build,
 }: ProcessSettings): Promise<ServiceProcess> {
   const buildFailure = inject('buildFailure');
@@ -81,14 +86,14 @@ export async function startProcess({
     {
       cwd: build?.folder,
       env: { PATH: process.env.PATH, ...settings },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: ['ignore', stdout ?? 'pipe', 'pipe'],
     },
   );
   const ended = once(child, 'exit').then(([code]) => code as number | null);
   const printed: string[] = [];
-  for (const stream of [child.stdout, child.stderr]) {
+  const streams = [child.stdout, child.stderr].filter((stream) => stream !== null);
+  for (const stream of streams)
     stream.setEncoding('utf8').on('data', (chunk: string) => printed.push(chunk));
-  }
   const output = (): string => printed.join('');
   try {
     await waitUntilAlive(child, `${baseUrl}/livez`);
@@ -107,11 +112,12 @@ export async function startProcess({
       return code;
     },
     pauseOutput: () => {
-      for (const stream of [child.stdout, child.stderr]) stream.pause();
+      for (const stream of streams) stream.pause();
     },
     resumeOutput: () => {
-      for (const stream of [child.stdout, child.stderr]) stream.resume();
+      for (const stream of streams) stream.resume();
     },
+    pid: child.pid ?? 0,
     signal: (name) => void child.kill(name),
     ended,
     kill: () => kill(child),

@@ -1,12 +1,10 @@
-import { isatty } from 'node:tty';
 import type { LoggerService } from '@nestjs/common';
 import { type DestinationStream, type Level, type Logger, pino, stdTimeFunctions } from 'pino';
 import { prettyFactory } from 'pino-pretty';
 import type { AppConfig } from '../config/app-config.js';
 import { currentRequest } from '../request-context.js';
 import { escapeInvisible } from '../text.js';
-
-const STANDARD_OUTPUT = 1;
+import { standardOutput } from './log-destination.js';
 
 /** Log lines should not have these members. If one does, its value is redacted. */
 const SECRET_KEYS = [
@@ -25,7 +23,7 @@ const SECRET_KEYS = [
 ];
 
 /** The root logger. Adds the ids of the current request to lines without a request id. Escapes what a terminal would interpret. */
-export function pinoFor(config: AppConfig, output = standardOutput(config)): Logger {
+export function pinoFor(config: AppConfig, output = destinationFor(config)): Logger {
   return pino(
     {
       level: config.server.logLevel,
@@ -45,18 +43,10 @@ function idsOfRequest(): { request_id?: string; trace_id?: string } {
   return { request_id: request?.requestId, trace_id: request?.traceId };
 }
 
-/** If the buffer would exceed this size, log lines are dropped. */
-const MAX_BUFFERED_BYTES = 16 * 1024 * 1024;
-
-/**
- * JSON lines, or formatted lines at a terminal. JSON lines are written asynchronously: buffered lines are flushed at exit, and
- * lost if the process is killed.
- */
-function standardOutput({ production }: AppConfig): DestinationStream {
-  if (production || !isatty(STANDARD_OUTPUT))
-    return pino.destination({ dest: STANDARD_OUTPUT, sync: false, maxLength: MAX_BUFFERED_BYTES });
-  const terminal = pino.destination({ dest: STANDARD_OUTPUT, sync: true });
-  return { write: (line: string) => terminal.write(terminalLine(line)) };
+/** JSON lines, or formatted lines at a terminal. */
+function destinationFor({ production }: AppConfig): DestinationStream {
+  if (production || !process.stdout.isTTY) return standardOutput;
+  return { write: (line: string) => standardOutput.write(terminalLine(line)) };
 }
 
 /** The context of access log lines. */

@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import { collectDefaultMetrics, Gauge } from 'prom-client';
+import { collectDefaultMetrics, Counter, Gauge } from 'prom-client';
 import { AppConfig } from '../config/app-config.js';
 import { VERSION } from '../version.js';
+import { standardOutput } from './log-destination.js';
 import { Metrics } from './metrics.js';
 
 const PATH = '/metrics';
@@ -32,6 +33,15 @@ export class MetricsServer implements OnApplicationShutdown {
       labelNames: ['version', 'node_version'],
       registers: [registry],
     }).set({ version: VERSION, node_version: process.versions.node }, 1);
+    const droppedLines: Counter = new Counter({
+      name: 'log_lines_dropped_total',
+      help: 'Log lines that were dropped because standard output could not be written.',
+      registers: [registry],
+      collect: () => {
+        droppedLines.reset();
+        droppedLines.inc(standardOutput.droppedLines);
+      },
+    });
     this.server.listen(metricsPort, metricsHost);
     await once(this.server, 'listening');
   }

@@ -1,0 +1,139 @@
+import { execFileSync } from 'node:child_process';
+import { closeSync, constants, openSync } from 'node:fs';
+import { appendFile, mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { sqliteFile } from '../../support/database.js';
+import { freePort } from '../../support/free-port.js';
+import { SmallDisk } from '../../support/full-disk.js';
+import { type ServiceProcess, startProcess } from '../../support/service-process.js';
+
+const REQUESTS = 400;
+/** `SHUTDOWN_DELAY_MS` is 0 here; a second for the log, and some time for the process. */
+const STOP_MS = 3000;
+
+describe('Log that cannot be written', () => {
+  const { url } = sqliteFile();
+  let folder: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'platform-log-'));
+  });
+  afterEach(() => rm(folder, { recursive: true }));
+
+  async function start(stdout: number, env: Record<string, string> = {}) {
+    const metricsPort = String(await freePort());
+    const settings = { DEMO: '0', METRICS_PORT: metricsPort, ...env };
+    const service = await startProcess({ url, env: settings, stdout });
+    const droppedLines = async (): Promise<number> => {
+      const metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
+      return Number(/^log_lines_dropped_total (\d+)$/m.exec(metrics)?.[1]);
+    };
+    return { service, droppedLines };
+  }
+
+  /** Sends requests one after the other, each of which writes a log line, and checks that the service is alive. */
+  async function expectServed({ baseUrl }: ServiceProcess): Promise<void> {
+    for (let number = 1; number <= REQUESTS; number += 1) {
+      const signal = AbortSignal.timeout(2000);
+      const response = await fetch(`${baseUrl}/nothing`, { signal });
+      await response.text();
+      expect(response.status).toBe(404);
+    }
+    for (const path of ['/livez', '/readyz'])
+      expect((await fetch(baseUrl + path, { signal: AbortSignal.timeout(2000) })).status).toBe(200);
+  }
+
+  async function expectStops(service: ServiceProcess): Promise<void> {
+    const begin = performance.now();
+    expect(await service.stop()).toBe(0);
+    expect(performance.now() - begin).toBeLessThan(STOP_MS);
+  }
+
+  /** Counts the lines of the log, and checks that all are whole JSON objects, except those that were written in part. */
+  async function linesOf(file: string): Promise<{ whole: number; torn: number }> {
+    const lines = (await readFile(file, 'utf8')).split('\n').filter((line) => line.startsWith('{'));
+    const whole = lines.filter((line) => line.endsWith('}'));
+    for (const line of whole) expect(JSON.parse(line)).toMatchObject({ level: 'info' });
+    return { whole: whole.length, torn: lines.length - whole.length };
+  }
+
+  it.each<Record<string, string>>([
+    { NODE_ENV: 'test' },
+    { NODE_ENV: 'development', DEMO: '1', SMS_SENDER: 'console' },
+  ])('does not stop requests if each write fails (ENOSPC), with %j', async (env) => {
+    const device = openSync('/dev/full', 'w');
+    const { service, droppedLines } = await start(device, env);
+    await expectServed(service);
+    expect(await droppedLines()).toBeGreaterThanOrEqual(REQUESTS);
+    await expectStops(service);
+    closeSync(device);
+  });
+
+  it('resumes when the disk has space again, on a new line', async () => {
+    const disk = SmallDisk.mount(1);
+    if (!disk) throw new Error('The test needs root, to mount a tmpfs.');
+    const file = join(disk.folder, 'service.log');
+    const log = openSync(file, 'a');
+    try {
+      const { service, droppedLines } = await start(log);
+      await disk.fill();
+      await expectServed(service);
+      const dropped = await droppedLines();
+      expect(dropped).toBeGreaterThan(0);
+      const before = await linesOf(file);
+      await disk.free();
+      await expectServed(service);
+      expect(await droppedLines()).toBe(dropped);
+      await expectStops(service);
+      const after = await linesOf(file);
+      expect(after.whole - before.whole).toBeGreaterThanOrEqual(REQUESTS);
+      expect(after.torn).toBeLessThanOrEqual(1);
+    } finally {
+      closeSync(log);
+      disk.unmount();
+    }
+  });
+
+  it('does not stop requests if the file has reached its maximum size (EFBIG), and resumes when it is truncated', async () => {
+    const file = join(folder, 'service.log');
+    // Larger than the database, whose size the limit concerns, too.
+    const limit = 20_000_000;
+    await appendFile(file, `${' '.repeat(limit - 1)}\n`);
+    const log = openSync(file, 'a');
+    const { service, droppedLines } = await start(log);
+    execFileSync('prlimit', [`--pid=${service.pid}`, `--fsize=${limit}`]);
+    await expectServed(service);
+    expect(await droppedLines()).toBeGreaterThanOrEqual(REQUESTS);
+    execFileSync('truncate', ['--size=0', file]);
+    await expectServed(service);
+    await expectStops(service);
+    closeSync(log);
+    expect((await linesOf(file)).whole).toBeGreaterThanOrEqual(REQUESTS);
+    expect((await stat(file)).size).toBeLessThan(limit);
+  });
+
+  it('does not stop requests if the reader has closed the pipe (EPIPE)', async () => {
+    const pipe = join(folder, 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    const reader = openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK);
+    const writer = openSync(pipe, 'w');
+    const { service, droppedLines } = await start(writer);
+    closeSync(reader);
+    await expectServed(service);
+    expect(await droppedLines()).toBeGreaterThanOrEqual(REQUESTS);
+    await expectStops(service);
+    closeSync(writer);
+  });
+
+  it('does not stop requests, nor the end of the process, if the reader of the pipe stalls', async () => {
+    const pipe = join(folder, 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    // Both ends, so that the pipe has a reader, which never reads.
+    const both = openSync(pipe, 'r+');
+    const { service, droppedLines } = await start(both);
+    await expectServed(service);
+    expect(await droppedLines()).toBe(0);
+    await expectStops(service);
+    closeSync(both);
+  });
+});
