@@ -26,7 +26,6 @@ import { UnknownPathFilter } from './pages/not-found-page.js';
 import { PagesModule } from './pages/pages.module.js';
 import { DocsModule } from './docs/docs.module.js';
 import { OperationsModule } from './modules/operations/operations.module.js';
-import { ShutdownGuard } from './platform/lifecycle/shutdown.js';
 
 /** The clock and the SMS gateway, which tests replace. */
 @Global()
@@ -74,7 +73,6 @@ export class AppModule {
       providers: [
         { provide: AccessTokenVerifier, useExisting: DatabaseAccessTokenVerifier },
         // Nest runs the guards in this order.
-        { provide: APP_GUARD, useClass: ShutdownGuard },
         { provide: APP_GUARD, useClass: BulkheadGuard },
         { provide: APP_GUARD, useClass: BearerGuard },
         { provide: APP_GUARD, useClass: ScopesGuard },

@@ -50,7 +50,7 @@ export function configureApp(
   app.set('trust proxy', trustFunction(config.server.trustProxy));
   // By default, Node ignores parameters after the thousandth. The header size limits their number anyway.
   app.set('query parser', (query: string) => parse(query, '&', '=', { maxKeys: 0 }));
-  setServerLimits(app.getHttpServer(), config.server.requestTimeoutMs);
+  setServerLimits(app.getHttpServer(), config.server);
   setWriteTimeout(app.getHttpServer());
   replaceInvalidRequestTargets(app.getHttpServer());
   app.use(

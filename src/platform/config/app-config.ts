@@ -87,6 +87,7 @@ export class AppConfig {
       host: env.HOST,
       trustProxy: parseTrustProxy(env.TRUST_PROXY),
       requestTimeoutMs: env.REQUEST_TIMEOUT_MS,
+      keepAliveTimeoutMs: env.KEEP_ALIVE_TIMEOUT_MS,
       shutdownDelayMs: env.SHUTDOWN_DELAY_MS ?? (this.production ? 5000 : 0),
       metricsHost: env.METRICS_HOST,
       /** Null if off. */

@@ -134,9 +134,14 @@ const service = {
     'Timeout, in milliseconds, for the headers of a request and again for its body. A slower request gets 408; if its headers are late, up to a second after the timeout.',
     'An operator whose clients have slow connections.',
   ),
+  KEEP_ALIVE_TIMEOUT_MS: documented(
+    timeout(1000).default(75_000),
+    'Time, in milliseconds, after which the service closes an idle connection. Must be longer than the proxy or load balancer keeps idle connections, which is 60 seconds for nginx and AWS, and 600 for Google.',
+    'An operator whose load balancer keeps idle connections for longer than a minute.',
+  ),
   SHUTDOWN_DELAY_MS: documented(
     timeout(0).optional(),
-    'Time, in milliseconds, for which the service continues to serve after SIGTERM while `/readyz` returns 503. Default: 5000 in production, else 0.',
+    'Time, in milliseconds, for which the service continues to accept connections after SIGTERM while `/readyz` returns 503. Default: 5000 in production, else 0.',
     'An operator whose load balancer checks health less often than every 5 seconds.',
   ),
   METRICS_PORT: documented(

@@ -1,10 +1,8 @@
 import type { Server } from 'node:http';
-import type { Socket } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { Server as NetServer, type Socket } from 'node:net';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import {
   type BeforeApplicationShutdown,
-  type CanActivate,
-  type ExecutionContext,
   type INestApplication,
   Injectable,
   Logger,
@@ -13,14 +11,15 @@ import { HttpAdapterHost } from '@nestjs/core';
 import type { NextFunction, Request, Response } from 'express';
 import { SECOND } from '../clock.js';
 import { AppConfig } from '../config/app-config.js';
-import { ServiceUnavailable } from '../errors.js';
-import { isAlwaysServed } from '../http/server/always-served.decorator.js';
 
-/** `draining`: not ready, but still serves, until load balancers notice. `stopping`: rejects new requests. */
+/**
+ * `draining`: not ready, but still serves, until load balancers notice. The port closes at the end of this phase. `stopping`: finishes
+ * open requests, and closes all connections after the last.
+ */
 type Phase = 'serving' | 'draining' | 'stopping';
 
-/** Maximum time for which new requests are rejected before the port closes. */
-const MAX_REJECTING_MS = SECOND;
+/** Maximum time for which open connections are served after the port has closed. */
+const MAX_LAST_REQUESTS_MS = SECOND;
 
 /** Graceful shutdown: every accepted request gets its response. */
 @Injectable()
@@ -43,28 +42,40 @@ export class Shutdown implements BeforeApplicationShutdown {
     return this.phase !== 'serving';
   }
 
-  get isRejecting(): boolean {
-    return this.phase === 'stopping';
-  }
-
-  /** Reports "not ready", keeps serving for SHUTDOWN_DELAY_MS, then rejects new requests for up to a second. */
+  /**
+   * Reports "not ready" and keeps serving for SHUTDOWN_DELAY_MS. Then closes the port, and serves open connections for up to a second
+   * more. A proxy sends a request elsewhere if its connection is refused, but not if it gets 503, or if a connection of its pool is
+   * closed while the request is on its way.
+   */
   async drain(): Promise<void> {
     const { shutdownDelayMs } = this.config.server;
     this.phase = 'draining';
+    this.closeAfterResponses();
     await sleep(shutdownDelayMs);
-    this.phase = 'stopping';
-    await sleep(Math.min(shutdownDelayMs, MAX_REJECTING_MS));
+    // The event loop accepts all waiting connections before it runs immediates. The kernel would reset those that wait.
+    await nextTurn();
+    this.closePort();
+    await sleep(Math.min(shutdownDelayMs, MAX_LAST_REQUESTS_MS));
   }
 
-  /** Stops accepting connections. Nest calls this method, and then waits until the server has no connections. */
+  /** Closes idle connections, and the others after their response. Nest calls this method, and then waits until none is open. */
   beforeApplicationShutdown(): void {
     this.phase = 'stopping';
-    for (const response of this.latestResponses.values()) if (response) closeAfter(response);
-    this.server?.close();
+    this.closeAfterResponses();
+    this.closePort();
     this.closeIdleConnections();
   }
 
-  /** Middleware that counts open responses, and closes their connections during shutdown. */
+  private closeAfterResponses(): void {
+    for (const response of this.latestResponses.values()) if (response) closeAfter(response);
+  }
+
+  /** Unlike `close` of `node:http`, does not close idle connections. */
+  private closePort(): void {
+    if (this.server?.listening) NetServer.prototype.close.call(this.server);
+  }
+
+  /** Middleware that counts open responses, and closes the connections of responses during shutdown. */
   readonly track = ({ socket }: Request, response: Response, next: NextFunction): void => {
     if (this.isShuttingDown) closeAfter(response);
     if (!this.latestResponses.has(socket))
@@ -81,13 +92,9 @@ export class Shutdown implements BeforeApplicationShutdown {
     next();
   };
 
-  /**
-   * After the port has closed: closes all connections once no response is open, because Node would wait for connections that never
-   * sent a request.
-   */
+  /** When stopping: closes all connections once no response is open. Node would wait for connections that never sent a request. */
   private closeIdleConnections(): void {
-    if (this.openResponses === 0 && this.server?.listening === false)
-      this.server.closeAllConnections();
+    if (this.openResponses === 0 && this.phase === 'stopping') this.server?.closeAllConnections();
   }
 
   /** Undefined in the command line, which has no HTTP server. */
@@ -127,18 +134,4 @@ export function shutDownOnSignals(app: INestApplication, afterClose?: () => Prom
     void stop();
   };
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, onSignal);
-}
-
-const RETRY_SECONDS = 1;
-
-/** Rejects new requests, except health probes, once the phase `draining` has ended. */
-@Injectable()
-export class ShutdownGuard implements CanActivate {
-  constructor(private readonly shutdown: Shutdown) {}
-
-  canActivate(context: ExecutionContext): boolean {
-    if (this.shutdown.isRejecting && !isAlwaysServed(context))
-      throw new ServiceUnavailable(RETRY_SECONDS);
-    return true;
-  }
 }

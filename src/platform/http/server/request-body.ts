@@ -1,4 +1,5 @@
 import type { Server } from 'node:http';
+import type { AppConfig } from '../../config/app-config.js';
 import type { Socket } from 'node:net';
 import type { Request, RequestHandler, Response } from 'express';
 import { SECOND } from '../../clock.js';
@@ -69,10 +70,14 @@ function memoryFor({ headers }: Request, maxBytes: number): number {
 }
 
 /** Sets Node's limits for connections, headers, and bodies that no handler reads. Node checks them once a second. */
-export function setServerLimits(server: Server, timeoutMs: number): void {
+export function setServerLimits(
+  server: Server,
+  { requestTimeoutMs, keepAliveTimeoutMs }: AppConfig['server'],
+): void {
   server.maxConnections = MAX_CONNECTIONS;
-  server.headersTimeout = timeoutMs;
-  server.requestTimeout = 2 * timeoutMs;
+  server.headersTimeout = requestTimeoutMs;
+  server.requestTimeout = 2 * requestTimeoutMs;
+  server.keepAliveTimeout = keepAliveTimeoutMs;
   // Nest cannot pass this option to Node. The server reads it when it starts to listen.
   Object.assign(server, { connectionsCheckingInterval: SECOND });
 }

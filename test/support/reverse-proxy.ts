@@ -1,0 +1,110 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort } from './free-port.js';
+import { findProgram } from './programs.js';
+
+const START_TIMEOUT_MS = 5000;
+
+export type ProxyName = 'nginx' | 'haproxy';
+
+/** A real reverse proxy on loopback, in front of several processes of the service. */
+export interface ReverseProxy {
+  readonly baseUrl: string;
+  stop(): Promise<void>;
+}
+
+/** The settings of docs/operate.md, and what a proxy needs to run in a folder. */
+const CONFIGURATIONS: Readonly<
+  Record<ProxyName, (port: number, backends: readonly string[], folder: string) => string>
+> = {
+  nginx: (port, backends, folder) => `
+    daemon off;
+    worker_processes 1;
+    pid ${folder}/nginx.pid;
+    error_log ${folder}/error.log;
+    events { worker_connections 1024; }
+    http {
+      access_log off;
+      client_body_temp_path ${folder}/body;
+      proxy_temp_path ${folder}/proxy;
+      fastcgi_temp_path ${folder}/fastcgi;
+      uwsgi_temp_path ${folder}/uwsgi;
+      scgi_temp_path ${folder}/scgi;
+      upstream service {
+        ${backends.map((backend) => `server ${backend};`).join(' ')}
+        keepalive 50;
+      }
+      server {
+        listen 127.0.0.1:${port};
+        location / {
+          proxy_pass http://service;
+          proxy_http_version 1.1;
+          proxy_set_header Connection "";
+          proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
+        }
+      }
+    }`,
+  haproxy: (port, backends) => `
+global
+  maxconn 1000
+defaults
+  mode http
+  timeout connect 5s
+  timeout client 60s
+  timeout server 60s
+  option redispatch
+frontend public
+  bind 127.0.0.1:${port}
+  default_backend service
+backend service
+  option forwardfor
+  option httpchk GET /readyz
+  http-reuse always
+  default-server check inter 1s pool-max-conn 50 pool-purge-delay 60s
+  ${backends.map((backend, index) => `server service-${index} ${backend}`).join('\n  ')}
+`,
+};
+
+const OPTIONS: Readonly<Record<ProxyName, string[]>> = {
+  nginx: ['-c'],
+  haproxy: ['-q', '-db', '-f'],
+};
+
+/** Starts the proxy, or returns undefined if it is not installed. @param backends as `host:port` */
+export async function startProxy(
+  name: ProxyName,
+  backends: readonly string[],
+): Promise<ReverseProxy | undefined> {
+  const program = await findProgram(name);
+  if (program === undefined) return undefined;
+  const folder = await mkdtemp(join(tmpdir(), 'platform-proxy-'));
+  const port = await freePort();
+  const file = join(folder, 'proxy.conf');
+  await writeFile(file, CONFIGURATIONS[name](port, backends, folder));
+  const child = spawn(program, [...OPTIONS[name], file], {
+    stdio: ['ignore', 'inherit', 'inherit'],
+  });
+  const baseUrl = `http://127.0.0.1:${port}`;
+  const stop = async (): Promise<void> => {
+    await end(child);
+    await rm(folder, { recursive: true });
+  };
+  for (const deadline = Date.now() + START_TIMEOUT_MS; Date.now() < deadline; await sleep(50)) {
+    const response = await fetch(`${baseUrl}/livez`).catch(() => undefined);
+    await response?.text();
+    if (response?.status === 200) return { baseUrl, stop };
+  }
+  await stop();
+  throw new Error(`${name} did not start.`);
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = once(child, 'exit');
+  child.kill('SIGTERM');
+  await ended;
+}

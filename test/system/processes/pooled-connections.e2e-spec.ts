@@ -1,0 +1,113 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { cleanUp } from '../../support/background.js';
+import { onOneServer } from '../../support/database.js';
+import { countPublished, expectedCounts } from '../../support/fixtures.js';
+import { freePort } from '../../support/free-port.js';
+import { Member } from '../../support/member.js';
+import { type ProxyName, type ReverseProxy, startProxy } from '../../support/reverse-proxy.js';
+import { type ServiceProcess, startProcess } from '../../support/service-process.js';
+import { useTestApp } from '../../support/test-app.js';
+
+const POOLED = 50;
+const POSTS_PER_SECOND = 30;
+const DELAY_MS = 1000;
+/** Before the stop, and after it. */
+const SECONDS = 1;
+
+onOneServer('Idle connections in the pool of a reverse proxy', (database) => {
+  const setupApp = useTestApp(database, { QUOTA_DEFAULT_LIMIT: '100000' });
+  let processes: ServiceProcess[] = [];
+  let proxy: ReverseProxy | undefined;
+
+  async function start(name: ProxyName): Promise<ReverseProxy> {
+    const ports = [await freePort(), await freePort()];
+    processes = await Promise.all(
+      ports.map((port) =>
+        startProcess({
+          url: database.url,
+          env: {
+            PORT: String(port),
+            MIGRATE: '0',
+            DEMO: '0',
+            QUOTA_DEFAULT_LIMIT: '100000',
+            SHUTDOWN_DELAY_MS: String(DELAY_MS),
+          },
+        }),
+      ),
+    );
+    proxy = await startProxy(
+      name,
+      ports.map((port) => `127.0.0.1:${port}`),
+    );
+    if (!proxy) throw new Error(`${name} is not installed.`);
+    return proxy;
+  }
+
+  beforeEach(() => setupApp().clock.set(new Date().toISOString()));
+  afterEach(async () => {
+    await cleanUp(
+      async () => proxy?.stop(),
+      () => Promise.all(processes.map((process) => process.stop())),
+    );
+    proxy = undefined;
+  });
+
+  it.each<ProxyName>(['nginx', 'haproxy'])(
+    'loses no request and publishes no post twice when a process stops behind %s',
+    { timeout: 60_000 },
+    async (name) => {
+      const { baseUrl } = await start(name);
+      const member = await Member.join(setupApp());
+      const headers = {
+        authorization: `Bearer ${member.token}`,
+        'content-type': 'application/json',
+      };
+      const get = async (): Promise<number> => {
+        const response = await fetch(`${baseUrl}/dev/v1/posts`, { headers });
+        await response.text();
+        return response.status;
+      };
+      const publish = async (number: number): Promise<string> => {
+        const response = await fetch(`${baseUrl}/dev/v1/posts`, {
+          method: 'POST',
+          headers: { ...headers, 'idempotency-key': randomUUID() },
+          body: JSON.stringify({ content: `Post ${number}` }),
+        });
+        const text = await response.text();
+        return response.ok ? 'ok' : `${response.status} ${text}`;
+      };
+      // Concurrent requests make the proxy open connections, which it then keeps.
+      const opened = await Promise.all(Array.from({ length: 4 * POOLED }, get));
+      expect(opened.filter((status) => status === 200).length).toBeGreaterThan(2 * POOLED);
+
+      const results: Promise<string>[] = [];
+      const publishFor = async (stopped: () => boolean): Promise<void> => {
+        while (!stopped()) {
+          results.push(publish(results.length));
+          await sleep(1000 / POSTS_PER_SECOND);
+        }
+      };
+      const secondsFrom = (begin: number) => () => performance.now() - begin > SECONDS * 1000;
+      await publishFor(secondsFrom(performance.now()));
+      let hasEnded = false;
+      const [stopping] = processes;
+      stopping?.signal('SIGTERM');
+      const ended = stopping?.ended.finally(() => (hasEnded = true));
+      await publishFor(() => hasEnded);
+      expect(await ended).toBe(0);
+      await publishFor(secondsFrom(performance.now()));
+
+      expect(new Set(await Promise.all(results))).toEqual(new Set(['ok']));
+      expect(await countPublished(setupApp(), member)).toEqual(expectedCounts(results.length));
+    },
+  );
+
+  it('keeps an idle connection for longer than the 60 seconds of common load balancers', async () => {
+    const [process] = (processes = [
+      await startProcess({ url: database.url, env: { MIGRATE: '0', DEMO: '0' } }),
+    ]);
+    const response = await fetch(`${process?.baseUrl}/livez`);
+    expect(response.headers.get('keep-alive')).toBe('timeout=75');
+  });
+});
