@@ -287,5 +287,9 @@ export const ABUSE: Topic = {
       rule: 'A grant may add comments and delete posts and comments 60 times a minute in each process, together. Beyond that they return 429 `too_many_requests` with `Retry-After` and `RateLimit`, and change nothing. Failed requests and repeats with an `Idempotency-Key` count; rejected ones do not. The limit is checked after token and scope, and before the body is read. Publishing has the monthly quota instead.',
       source: 'own; RateLimit header draft',
     },
+    C149: {
+      rule: 'Texts in any script are stored and returned unchanged, whatever character set the database server prefers: each new connection sets utf8mb4 and checks what the server uses. A connection that uses another character set is refused with a sentence.',
+      source: 'own',
+    },
   },
 };

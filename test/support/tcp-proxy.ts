@@ -21,6 +21,7 @@ export class TcpProxy {
   private droppedSql: string | undefined;
   private blackhole: { statement: RegExp; reached: () => void } | undefined;
   private heldSql: string | undefined;
+  private replacement: { sql: string; by: string } | undefined;
   private isHolding = false;
   /** Functions that pass on the held data. */
   private readonly held: (() => void)[] = [];
@@ -111,6 +112,11 @@ export class TcpProxy {
     this.responseLimit = { bytes, isCut: false };
   }
 
+  /** Replaces a statement by another one of the same length, like a proxy that changes session settings. */
+  replaceSql(sql: string, by: string): void {
+    this.replacement = { sql, by };
+  }
+
   /** Holds all data from the application, like a suspended server. */
   hold(): void {
     this.isHolding = true;
@@ -164,8 +170,11 @@ export class TcpProxy {
     const send = this.pass(client, upstream);
     let isNextHeld = false;
     let isCutOnResponse = false;
-    client.on('data', (chunk: Buffer) => {
-      const text = chunk.toString('latin1');
+    client.on('data', (received: Buffer) => {
+      const sent = received.toString('latin1');
+      const { sql = '', by = '' } = this.replacement ?? {};
+      const text = sent.replace(sql, by);
+      const chunk = text === sent ? received : Buffer.from(text, 'latin1');
       if (this.blackhole?.statement.test(text)) {
         this.blackhole.reached();
         this.blackhole = undefined;

@@ -65,6 +65,8 @@ export interface DatabaseSettings {
   /** Such as `READ-COMMITTED`. */
   isolation: string;
   sqlModes: string[];
+  /** What the session uses, such as `utf8mb4`, by the name of the variable. */
+  characterSets: Readonly<Record<string, string | null>>;
   /** For the database and every table. */
   expectedCollation: string;
   /** Collation of new tables. A database that was restored under another name has the default of its server. */
@@ -108,6 +110,9 @@ export class DatabaseDiagnostics {
     const [session] = await this.query<{ collation: string; modes: string }>(
       'SELECT @@collation_database AS collation, @@sql_mode AS modes',
     );
+    const [characterSets] = await this.query<Record<string, string | null>>(
+      'SELECT @@character_set_client AS character_set_client, @@character_set_connection AS character_set_connection, @@character_set_results AS character_set_results',
+    );
     // TypeORM creates its own table before the first migration sets the collation.
     const others = await this.query<{ name: string }>(
       `SELECT table_name AS name FROM information_schema.tables
@@ -118,6 +123,7 @@ export class DatabaseDiagnostics {
     return {
       isolation: isolation?.Value ?? '',
       sqlModes: session?.modes.split(',') ?? [],
+      characterSets: characterSets ?? {},
       expectedCollation: collation,
       defaultCollation: session?.collation ?? '',
       tablesWithOtherCollation: others.map((table) => table.name),

@@ -29,6 +29,7 @@ const UNAVAILABLE = new Set([
   'HANDSHAKE_SSL_ERROR',
   'HANDSHAKE_NO_SSL_SUPPORT',
   'ER_SECURE_TRANSPORT_REQUIRED',
+  'WRONG_CHARACTER_SET',
   'PROTOCOL_CONNECTION_LOST',
   'PROTOCOL_SEQUENCE_TIMEOUT',
   'POOL_CLOSED',
@@ -114,6 +115,17 @@ export class UnknownCommitOutcome extends Error {
       cause,
     });
     this.name = 'UnknownCommitOutcome';
+  }
+}
+
+/** Texts on this connection would be damaged. */
+export class WrongCharacterSet extends Error {
+  readonly code = 'WRONG_CHARACTER_SET';
+
+  constructor(name: string) {
+    super(
+      `The database connection uses the character set ${name} instead of utf8mb4, so texts would be damaged: configure the proxy between the service and the database server not to change it.`,
+    );
   }
 }
 

@@ -32,6 +32,7 @@ export function startupErrorMessage(error: unknown): string {
     return `The database of DATABASE_URL does not exist: create it first. (${message})`;
   if (code === 'ER_ACCESS_DENIED_ERROR')
     return `The database rejected the user or password of DATABASE_URL. If it accepts only TLS connections, set DATABASE_SSL. (${message})`;
+  if (code === 'WRONG_CHARACTER_SET') return message;
   const tls = tlsProblem(code, message);
   if (tls !== undefined) return tls;
   if (isDatabaseUnavailable(error) && isServerError(error))

@@ -41,7 +41,7 @@ export async function settingsFindings(diagnostics: DatabaseDiagnostics): Promis
     : [ok('Isolation level, strict mode and character set are correct.')];
 }
 
-function sessionFindings({ isolation, sqlModes }: DatabaseSettings): Finding[] {
+function sessionFindings({ isolation, sqlModes, characterSets }: DatabaseSettings): Finding[] {
   const remedy =
     'Find the proxy between the service and the database that resets session variables.';
   const found: Finding[] = [];
@@ -51,6 +51,9 @@ function sessionFindings({ isolation, sqlModes }: DatabaseSettings): Finding[] {
     found.push(
       failed('Strict mode is off, so values that are too long for a column are truncated.', remedy),
     );
+  for (const [variable, name] of Object.entries(characterSets))
+    if (name !== 'utf8mb4')
+      found.push(failed(`${variable} is ${name}, not utf8mb4, so texts are damaged.`, remedy));
   return found;
 }
 

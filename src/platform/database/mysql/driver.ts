@@ -1,5 +1,13 @@
 import mysql from 'mysql2';
-import type { Pool, PoolConnection, PoolOptions, TypeCastField, TypeCastNext } from 'mysql2';
+import type {
+  Pool,
+  PoolConnection,
+  PoolOptions,
+  RowDataPacket,
+  TypeCastField,
+  TypeCastNext,
+} from 'mysql2';
+import { WrongCharacterSet } from '../errors.js';
 import { streamOf } from './private-members.js';
 import {
   interceptQueries,
@@ -21,6 +29,14 @@ export interface PoolExtras {
 
 /** Reads wait for the writes that other nodes have committed, such as a token that a client got from another process. */
 const GALERA_SETTING = 'SET SESSION wsrep_sync_wait = 1';
+
+/**
+ * The server may override the character set of the handshake, for example by `init_connect`, which would damage texts without an error.
+ * Binary collation, as the tables have, exists on each server.
+ */
+const CHARACTER_SET_SETTING = 'SET NAMES utf8mb4 COLLATE utf8mb4_bin';
+const CHARACTER_SETS =
+  'SELECT @@character_set_client AS client, @@character_set_connection AS connection, @@character_set_results AS results';
 
 /** Milliseconds. */
 export interface Timeouts {
@@ -50,8 +66,8 @@ const LONG_IDLE_SETTINGS: Readonly<Record<ServerKind, string>> = {
 /**
  * The mysql2 module for TypeORM, with timeouts for connections and statements. With the additional option `failover`, it connects to
  * the server that takes writes.
- * Each new connection is set to READ COMMITTED, strict mode and server-side timeouts, which end a statement cleanly: a client-side
- * timeout would return a busy connection to the pool. MySQL's statement timeout is for SELECT only.
+ * Each new connection is set to utf8mb4, READ COMMITTED, strict mode and server-side timeouts, which end a statement cleanly: a
+ * client-side timeout would return a busy connection to the pool. MySQL's statement timeout is for SELECT only.
  */
 export function driverWithTimeouts(kind: ServerKind, { waitMs, statementMs }: Timeouts): object {
   const seconds = Math.ceil(waitMs / 1000);
@@ -62,6 +78,7 @@ export function driverWithTimeouts(kind: ServerKind, { waitMs, statementMs }: Ti
   const idleTimeouts =
     statementMs > 0 ? `wait_timeout = ${IDLE_TIMEOUT_S}` : LONG_IDLE_SETTINGS[kind];
   const settings = [
+    CHARACTER_SET_SETTING,
     'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED',
     `SET SESSION ${statementTimeout}, innodb_lock_wait_timeout = ${seconds}, lock_wait_timeout = ${seconds}, ${idleTimeouts}`,
     // Replaces the server's modes: NO_BACKSLASH_ESCAPES would break the driver's escaping.
@@ -90,10 +107,23 @@ export function driverWithTimeouts(kind: ServerKind, { waitMs, statementMs }: Ti
             if (error !== null) connection.destroy();
           });
         }
+        checkCharacterSets(connection);
       });
       return pool;
     },
   };
+}
+
+/** Closes the connection, with an error for the statements that wait, if a proxy changed the character set. */
+function checkCharacterSets(connection: PoolConnection): void {
+  connection.query<RowDataPacket[]>(CHARACTER_SETS, (error, [names] = []) => {
+    if (error !== null) {
+      connection.destroy();
+      return;
+    }
+    const wrong = Object.values(names ?? {}).find((name) => name !== 'utf8mb4');
+    if (wrong !== undefined) streamOf(connection).destroy(new WrongCharacterSet(String(wrong)));
+  });
 }
 
 function enforceAcquireTimeout(pool: Pool, waitMs: number): void {
