@@ -1,6 +1,6 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { MigrationRefused } from '../platform/database/migrations/releases.js';
-import { AppError } from '../platform/errors.js';
+import { AppError, JobRefused } from '../platform/errors.js';
 import type { CliCommand, Runner } from './command.js';
 import { type CliContext, CommandFailed, Session } from './session.js';
 
@@ -71,6 +71,7 @@ function failedApplication(startError: unknown): Application {
 export async function failureMessage(error: unknown): Promise<string> {
   const isExpected =
     error instanceof AppError ||
+    error instanceof JobRefused ||
     error instanceof MigrationRefused ||
     error instanceof CommandFailed;
   if (isExpected) return error.message;

@@ -109,3 +109,10 @@ export class ServiceUnavailable extends AppError {
     );
   }
 }
+
+/** The clock is wrong, so the job would delete too much, or close a month early. For operators only. */
+export class JobRefused extends Error {
+  constructor(problem: string) {
+    super(`The job did not run, because ${problem}.`);
+  }
+}

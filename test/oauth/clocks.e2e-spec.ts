@@ -76,6 +76,8 @@ onOneEngine('Clocks: a process with TZ=Asia/Tokyo, database sessions at UTC-5', 
   });
 
   describe('Readiness', () => {
+    beforeAll(() => app.databaseClock.useReal());
+
     /** SQLite uses the clock of the process. */
     async function databaseTime(): Promise<Date> {
       if (database.engine.kind === 'sqlite') return new Date();

@@ -3,6 +3,7 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Clock, addMilliseconds } from '../../src/platform/clock.js';
+import { DatabaseClock } from '../../src/platform/database/database-status.js';
 import { SmsSender, type TextMessage } from '../../src/modules/oauth/sign-in/sms/sms-senders.js';
 
 /** A clock that changes only when a test sets or advances it. */
@@ -21,6 +22,24 @@ export class FixedClock extends Clock {
 
   set(time: string): void {
     this.time = new Date(time);
+  }
+}
+
+/** The clock of a database server, which follows that of the application until a test uses the real one. */
+export class FollowingDatabaseClock extends DatabaseClock {
+  private clock: Clock | undefined;
+
+  follow(clock: Clock): void {
+    this.clock = clock;
+  }
+
+  useReal(): void {
+    this.clock = undefined;
+  }
+
+  override async now(): Promise<Date | null> {
+    const time = await super.now();
+    return time && (this.clock?.now() ?? time);
   }
 }
 

@@ -11,6 +11,7 @@ import type { AppConfig } from '../../src/platform/config/app-config.js';
 import type { RateLimits } from '../../src/platform/config/rate-limits.js';
 import { loadConfig } from '../../src/platform/config/load-config.js';
 import { Migrator } from '../../src/platform/database/migrations/migrator.js';
+import { DatabaseClock } from '../../src/platform/database/database-status.js';
 import { TransactionRunner } from '../../src/platform/database/transaction.js';
 import { JsonAdapter } from '../../src/platform/http/server/json-adapter.js';
 import { Metrics } from '../../src/platform/observability/metrics.js';
@@ -30,7 +31,7 @@ import {
   UsersService,
 } from '../../src/modules/users/users.service.js';
 import { copySchema, type TestDatabase } from './database.js';
-import { FixedClock, SmsInbox } from './doubles.js';
+import { FixedClock, FollowingDatabaseClock, SmsInbox } from './doubles.js';
 import { freePort } from './free-port.js';
 import { recordQueries } from './queries.js';
 import { collectFrom } from './response-collector.js';
@@ -96,7 +97,10 @@ export class TestApp {
       .useValue(clock)
       .overrideProvider(SmsSender)
       .useValue(sms)
+      .overrideProvider(DatabaseClock)
+      .useClass(FollowingDatabaseClock)
       .compile();
+    testing.get<FollowingDatabaseClock>(DatabaseClock, { strict: false }).follow(clock);
     const nest = testing.createNestApplication<NestExpressApplication>(
       new JsonAdapter(),
       applicationOptions(config),
@@ -109,6 +113,10 @@ export class TestApp {
     // Tests run jobs themselves. Scheduled jobs follow the real clock and would change counted rows.
     for (const job of nest.get(SchedulerRegistry).getCronJobs().values()) await job.stop();
     return new TestApp(config, nest, clock, sms);
+  }
+
+  get databaseClock(): FollowingDatabaseClock {
+    return this.service(DatabaseClock) as FollowingDatabaseClock;
   }
 
   get baseUrl(): string {

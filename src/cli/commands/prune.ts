@@ -15,11 +15,11 @@ export function addPruneCommand(program: CliCommand): void {
     .examples('prune', 'prune --dry-run', 'prune --json')
     .execute(async (session) => {
       const dryRun = session.isDryRun;
-      const prune = session.get('Prune');
+      const jobs = session.get('ScheduledJobs');
       const tables = dryRun
-        ? await prune.preview((table) => session.progress(`Counting ${table} …`))
-        : await session.get('ScheduledJobs').runNow('prune', session.change, () =>
-            prune.run({
+        ? await jobs.previewPrune((table) => session.progress(`Counting ${table} …`))
+        : await jobs.runNow('prune', session.change, () =>
+            session.get('Prune').run({
               onBatch: (table, rows) => session.progress(`${table}: ${formatNumber(rows, 'row')}`),
               onDay: (day) => session.progress(`Aggregating the calls of ${day} …`),
             }),

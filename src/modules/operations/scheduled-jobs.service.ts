@@ -80,8 +80,18 @@ export class ScheduledJobs {
     });
   }
 
-  /** Runs a job for an operator, even if a process already ran it in this period, and writes an audit event. */
+  /** What the job would delete now, by table. @throws JobRefused if the clock is wrong */
+  async previewPrune(onTable: (table: string) => void): Promise<RowsByTable> {
+    await this.jobs.checkClock();
+    return this.pruner.preview(onTable);
+  }
+
+  /**
+   * Runs a job for an operator, even if a process already ran it in this period, and writes an audit event.
+   * @throws JobRefused if the clock is wrong
+   */
   async runNow<T>(job: JobName, change: Change, work: () => Promise<T>): Promise<T> {
+    await this.jobs.checkClock();
     const startedAt = this.clock.now();
     const result = await work();
     const finishedAt = this.clock.now();

@@ -22,6 +22,7 @@ export const AUDIT_ACTIONS = [
   'grant.reduced',
   'grant.revoked',
   'job.run',
+  'job_runs.fixed',
   'oauth.throttled',
   'otp.daily_total_reached',
   'otp.device_distrusted',

@@ -1,7 +1,9 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { Counter } from 'prom-client';
 import { Clock, HOUR, addMilliseconds, MINUTE, SECOND, floorTo } from '../clock.js';
+import { JobRefused } from '../errors.js';
 import { Metrics, registerStoredGauge } from '../observability/metrics.js';
+import { ClockSkew } from './clock-skew.js';
 import { JobRunsRepository } from './job-runs.repository.js';
 
 export const JOBS = ['prune', 'quota-reset', 'usage-rollup'] as const;
@@ -45,10 +47,12 @@ export interface Job<T> {
 @Injectable()
 export class JobRunner {
   private readonly runsTotal: Counter<'task' | 'outcome'>;
+  private readonly skippedTotal: Counter<'task'>;
 
   constructor(
     private readonly runs: JobRunsRepository,
     private readonly clock: Clock,
+    private readonly clockSkew: ClockSkew,
     metrics: Metrics,
   ) {
     this.runsTotal = new Counter({
@@ -57,8 +61,16 @@ export class JobRunner {
       labelNames: ['task', 'outcome'],
       registers: [metrics.registry],
     });
-    for (const task of JOBS)
+    this.skippedTotal = new Counter({
+      name: 'jobs_skipped_total',
+      help: 'Job runs that this process skipped because its clock is wrong.',
+      labelNames: ['task'],
+      registers: [metrics.registry],
+    });
+    for (const task of JOBS) {
+      this.skippedTotal.inc({ task }, 0);
       for (const outcome of ['done', 'failed']) this.runsTotal.inc({ task, outcome }, 0);
+    }
     registerStoredGauge(
       metrics.registry,
       {
@@ -76,17 +88,29 @@ export class JobRunner {
     );
   }
 
-  /** Runs a job unless a process has claimed this period. Releases the claim of a failed run. Never rejects. */
+  /** Call before each job, because a job relies on the clock of this process. @throws JobRefused */
+  async checkClock(): Promise<void> {
+    const problem = await this.clockSkew.jobProblem();
+    if (problem !== undefined) throw new JobRefused(problem);
+  }
+
+  /** Runs a job unless its clock is wrong or a process has claimed this period. Releases the claim of a failed run. Never rejects. */
   async run<T>(job: Job<T>): Promise<void> {
     const { name } = job;
     const logger = new Logger(name);
     try {
+      await this.checkClock();
       const startedAt = this.clock.now();
       if (!(await this.runs.claim(name, job.period, startedAt))) return;
       const message = job.report(await this.runClaimed(job, startedAt));
       this.runsTotal.inc({ task: name, outcome: 'done' });
       if (message !== undefined) logger.log(message);
     } catch (error) {
+      if (error instanceof JobRefused) {
+        this.skippedTotal.inc({ task: name });
+        logger.error(error.message);
+        return;
+      }
       this.runsTotal.inc({ task: name, outcome: 'failed' });
       logger.error(job.failureMessage, (error as Error).stack);
     }

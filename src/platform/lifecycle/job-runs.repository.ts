@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { DataSource, IsNull, LessThan, LessThanOrEqual, Not } from 'typeorm';
+import { DataSource, IsNull, LessThan, LessThanOrEqual, MoreThan, Not } from 'typeorm';
 import { Clock, HOUR, addMilliseconds } from '../clock.js';
 import { isDuplicateKey } from '../database/errors.js';
 import { deletableRows, type DeletableRows } from '../database/retention/deletion-queries.js';
@@ -57,6 +57,21 @@ export class JobRunsRepository {
       order: { period: 'DESC' },
     });
     return run?.finishedAt ?? null;
+  }
+
+  /** A run that started or finished after this time. */
+  findAfter(time: Date): Promise<JobRun | null> {
+    return this.dataSource.manager.findOne(JobRun, {
+      where: [{ startedAt: MoreThan(time) }, { finishedAt: MoreThan(time) }],
+      order: { startedAt: 'DESC' },
+    });
+  }
+
+  /** Deletes the runs that started or finished after this time. @returns their number */
+  async deleteAfter(tx: Transaction, time: Date): Promise<number> {
+    const started = await entities(tx).delete(JobRun, { startedAt: MoreThan(time) });
+    const finished = await entities(tx).delete(JobRun, { finishedAt: MoreThan(time) });
+    return (started.affected ?? 0) + (finished.affected ?? 0);
   }
 
   /** The runs of periods before `period`. */

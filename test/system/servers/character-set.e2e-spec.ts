@@ -30,7 +30,9 @@ async function publishAndRead(url: string): Promise<{ read: string; stored: stri
 }
 
 /** Creates a database and a user for whom the server runs `init_connect`, which it skips for administrators. */
-async function ordinaryUser(serverUrl: string): Promise<{ url: string; drop(): Promise<void> }> {
+async function ordinaryUser(
+  serverUrl: string,
+): Promise<{ url: string; drop: () => Promise<void> }> {
   const name = `platform_test_${randomBytes(6).toString('hex')}`;
   const password = randomBytes(12).toString('hex');
   await runSql(serverUrl, `CREATE DATABASE ${name} CHARACTER SET latin1`);

@@ -6,7 +6,8 @@ import { type JobName, JOBS } from '../../../platform/lifecycle/job-runner.servi
 import type { JobRunsRepository } from '../../../platform/lifecycle/job-runs.repository.js';
 import type { QuotaReconciliation } from '../../quota/months/quota-reconciliation.service.js';
 import { periodStart } from '../../quota/quota-period.js';
-import { failed, type Finding, ok, warning } from './check.js';
+import { type ClockSkew, lastTimeOf } from '../../../platform/lifecycle/clock-skew.js';
+import { capitalized, failed, type Finding, ok, warning } from './check.js';
 
 const MAX_SHOWN = 3;
 
@@ -60,28 +61,51 @@ const SCHEDULES: Readonly<Record<JobName, Schedule>> = {
   },
 };
 
+/**
+ * Fails if a job ran in the future, by a clock that was wrong then or is wrong now. On SQLite, no job runs until this is corrected.
+ * @param repair deletes these runs and returns their number
+ */
+export async function futureJobFindings(
+  clockSkew: ClockSkew,
+  repair?: () => Promise<number>,
+): Promise<Finding[]> {
+  const run = await clockSkew.findFutureRun();
+  if (!run) return [];
+  const summary = `The job ${run.job} last ran at ${lastTimeOf(run).toISOString()}, which is in the future.`;
+  const problem = await clockSkew.problem();
+  if (problem !== undefined) return [failed(summary, `${capitalized(problem)}.`)];
+  if (!repair)
+    return [failed(summary, 'Check the clock of this machine, then run: devplatform doctor --fix')];
+  return [ok(`${summary} Deleted ${await repair()} records of runs in the future.`)];
+}
+
 /** Warns of each job that has not finished in time. Requests succeed even if a job does not run, so nothing else reveals it. */
-export function jobFindings(
+export async function jobFindings(
   runs: JobRunsRepository,
   audit: AuditEventReader,
-  now: Date,
+  { now, latest }: { now: Date; latest: Date },
 ): Promise<Finding[]> {
-  return Promise.all(
-    JOBS.map(async (name) => {
+  const findings = await Promise.all(
+    JOBS.map(async (name): Promise<Finding[]> => {
       const { firstRunMs, mustHaveFinishedSince, command } = SCHEDULES[name];
       const finished = await runs.findLastFinish(name);
+      // `futureJobFindings` reports it.
+      if (finished !== null && finished > latest) return [];
       if (finished !== null && finished >= mustHaveFinishedSince(now))
-        return ok(`The job ${name} last finished at ${finished.toISOString()}.`);
+        return [ok(`The job ${name} last finished at ${finished.toISOString()}.`)];
       if (finished === null && (await wasMigratedSince(audit, addMilliseconds(now, -firstRunMs))))
-        return ok(`The job ${name} has not been due since the installation.`);
+        return [ok(`The job ${name} has not been due since the installation.`)];
       const last =
         finished === null ? 'has never finished' : `last finished at ${finished.toISOString()}`;
-      return warning(
-        `The job ${name} ${last}. Check that the service is running, and read its log.`,
-        `devplatform ${command}`,
-      );
+      return [
+        warning(
+          `The job ${name} ${last}. Check that the service is running, and read its log.`,
+          `devplatform ${command}`,
+        ),
+      ];
     }),
   );
+  return findings.flat();
 }
 
 /** Whether this version was installed after `since`. Its migration may have added the job. */

@@ -4,7 +4,7 @@ import {
   missingPrivileges,
 } from '../../../platform/database/database-status.js';
 import type { Migrator } from '../../../platform/database/migrations/migrator.js';
-import type { ClockSkew } from '../../../platform/lifecycle/health.js';
+import type { ClockSkew } from '../../../platform/lifecycle/clock-skew.js';
 import type { JobRunsRepository } from '../../../platform/lifecycle/job-runs.repository.js';
 import { capitalized, failed, type Finding, ok, messageOf, warning } from './check.js';
 

@@ -6,13 +6,13 @@ import type { CounterCache, Discrepancy } from '../../../platform/database/count
 import { DatabaseDiagnostics } from '../../../platform/database/database-status.js';
 import { Migrator } from '../../../platform/database/migrations/migrator.js';
 import { TransactionRunner } from '../../../platform/database/transaction.js';
-import { ClockSkew } from '../../../platform/lifecycle/health.js';
+import { ClockSkew } from '../../../platform/lifecycle/clock-skew.js';
 import { JobRunsRepository } from '../../../platform/lifecycle/job-runs.repository.js';
 import { CommentsService } from '../../comments/comments.service.js';
 import { PostsService } from '../../posts/posts.service.js';
 import { QuotaReconciliation } from '../../quota/months/quota-reconciliation.service.js';
 import { type Check, runChecks, type CheckOptions, type NamedFinding, warning } from './check.js';
-import { counterFindings, jobFindings, quotaFinding } from './data.checks.js';
+import { counterFindings, futureJobFindings, jobFindings, quotaFinding } from './data.checks.js';
 import {
   clockFinding,
   migrationPrivilegeFindings,
@@ -62,13 +62,33 @@ export class Doctor {
           counterFindings(counter, repairAs && ((id) => this.correct(counter, id, repairAs))),
       })),
       { name: 'quota', run: async () => [await quotaFinding(this.quota, repairAs)] },
-      { name: 'jobs', run: () => jobFindings(runs, this.auditEvents, this.clock.now()) },
+      {
+        name: 'jobs',
+        run: async () => [
+          ...(await futureJobFindings(
+            this.clockSkew,
+            repairAs && (() => this.deleteFutureRuns(repairAs)),
+          )),
+          ...(await jobFindings(runs, this.auditEvents, {
+            now: this.clock.now(),
+            latest: this.clockSkew.latestTime(),
+          })),
+        ],
+      },
     ];
     const findings = await runChecks(onAnySchema, options);
     if (await this.migrator.isCurrent())
       return [...findings, ...(await runChecks(onCurrentSchema, options))];
     const check = [...new Set(onCurrentSchema.map(({ name }) => name))].join(', ');
     return [...findings, { check, ...warning('Skipped while migrations are pending.') }];
+  }
+
+  private deleteFutureRuns(change: Change): Promise<number> {
+    return this.transactions.run(async (tx) => {
+      const deleted = await this.runs.deleteAfter(tx, this.clockSkew.latestTime());
+      await this.audit.record(tx, 'job_runs.fixed', 'job_runs', change, { deleted });
+      return deleted;
+    });
   }
 
   private correct(

@@ -1,0 +1,84 @@
+import { Injectable } from '@nestjs/common';
+import { Gauge } from 'prom-client';
+import { addMilliseconds, Clock, SECOND } from '../clock.js';
+import { DatabaseClock } from '../database/database-status.js';
+import { Metrics } from '../observability/metrics.js';
+import type { JobRun } from './job-run.entity.js';
+import { JobRunsRepository } from './job-runs.repository.js';
+
+/** Maximum difference between a process and the database, so the clocks of two processes may differ by twice as much. */
+const MAX_SKEW_MS = 5 * SECOND;
+
+/** Compares the clock of this process with the clock of the database, which all processes share. */
+@Injectable()
+export class ClockSkew {
+  constructor(
+    private readonly clock: Clock,
+    private readonly databaseClock: DatabaseClock,
+    private readonly runs: JobRunsRepository,
+    { registry }: Metrics,
+  ) {
+    const gauge: Gauge = new Gauge({
+      name: 'clock_skew_seconds',
+      help: 'Clock of this process minus that of the database; 0 on SQLite, NaN while the database is unavailable.',
+      registers: [registry],
+      collect: async () => {
+        const skewMs = await this.measure().catch(() => Number.NaN);
+        gauge.set((skewMs ?? 0) / SECOND);
+      },
+    });
+  }
+
+  /** A message for operators; undefined if there is no problem, and on SQLite. @throws the driver's error */
+  async problem(): Promise<string | undefined> {
+    const skewMs = await this.measure();
+    return skewMs === undefined ? undefined : skewProblem(skewMs);
+  }
+
+  /**
+   * Why no job may run, since jobs delete what has expired by the clock of this process; undefined if they may. On SQLite, where there
+   * is no second clock, a run in the future shows that the clock was ahead, or has stepped back. @throws the driver's error
+   */
+  async jobProblem(): Promise<string | undefined> {
+    const skewMs = await this.measure();
+    if (skewMs !== undefined) return skewProblem(skewMs);
+    const run = await this.findFutureRun();
+    return (
+      run &&
+      `the job ${run.job} last ran at ${lastTimeOf(run).toISOString()}, which is in the future: correct the clock of this machine, then run "devplatform doctor --fix"`
+    );
+  }
+
+  /** A job run with a time that lies in the future. */
+  async findFutureRun(): Promise<JobRun | undefined> {
+    return (await this.runs.findAfter(this.latestTime())) ?? undefined;
+  }
+
+  /** Times after this one lie in the future. */
+  latestTime(): Date {
+    return addMilliseconds(this.clock.now(), MAX_SKEW_MS);
+  }
+
+  /**
+   * Milliseconds by which the process is ahead; negative if it is behind; undefined on SQLite. The database reads its clock between query
+   * and result, so only a time outside of this interval is skew.
+   */
+  private async measure(): Promise<number | undefined> {
+    const before = this.clock.now().getTime();
+    const database = (await this.databaseClock.now())?.getTime();
+    const after = this.clock.now().getTime();
+    if (database === undefined) return undefined;
+    if (before > database) return before - database;
+    return Math.min(0, after - database);
+  }
+}
+
+function skewProblem(skewMs: number): string | undefined {
+  if (Math.abs(skewMs) <= MAX_SKEW_MS) return undefined;
+  const seconds = (Math.abs(skewMs) / SECOND).toFixed(1);
+  return `the clock of this process is ${seconds} s ${skewMs > 0 ? 'ahead of' : 'behind'} the database's: synchronize both machines with a time server (NTP)`;
+}
+
+export function lastTimeOf({ startedAt, finishedAt }: JobRun): Date {
+  return finishedAt ?? startedAt;
+}
