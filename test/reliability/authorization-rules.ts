@@ -222,11 +222,11 @@ export const ONE_TIME_PASSWORDS: Topic = {
       source: 'own',
     },
     O52: {
-      rule: 'Limits for messages: 5 an hour and 10 a day to one phone, 20 an hour requested from one address (IPv6: 20 from a /64, 40 from a /56, 100 from a /48), and 10,000 a day in total, of which the last fifth is left to trusted devices (O57). The log and the audit log report when 50, 80 and 100 percent of the total are used up, and `otp_daily_total_remaining` is the rest. If `OTP_COUNTRIES` is set, numbers of other countries cause an error message at the field. Each limit is configurable.',
+      rule: 'Limits for messages: 5 an hour and 10 a day to one phone, 20 an hour requested from one address (IPv6: 20 from a /64, 40 from a /56, 100 from a /48), and 10,000 a day in total, of which the last fifth is left to trusted devices (O57). The log and the audit log report when 50, 80 and 100 percent of the total are used up, and `otp_daily_total_remaining` is the rest. If `OTP_COUNTRIES` is set, numbers of other countries cause an error message at the field. A number whose country is unknown, as with a new area code, counts as one of the main country of its calling code. Each limit is configurable.',
       source: 'own',
     },
     O53: {
-      rule: 'A phone number is one E.164 identity with one limit, however it is written (with spaces, brackets or `+`). A number without `+` is interpreted as dialled in the selected country, else in `OTP_DEFAULT_COUNTRY`; without both it causes an error message at the field. The page of the code shows it in full, in groups of digits.',
+      rule: 'A phone number is one E.164 identity with one limit, however it is written (with spaces, brackets or `+`). A number without `+` is interpreted as dialled in the selected country, else in `OTP_DEFAULT_COUNTRY`; without both it causes an error message at the field. If its digits begin with the calling code of that country and only lack the `+`, they are read so. Parsing a stored number again never changes it. The page of the code shows it in full, in groups of digits.',
       source: 'own',
     },
     O54: {
@@ -246,7 +246,7 @@ export const ONE_TIME_PASSWORDS: Topic = {
       source: 'own',
     },
     O58: {
-      rule: 'The field has `autocomplete="one-time-code"` and `inputmode="numeric"`, the message ends with `@host #123456` so that browsers can fill it in, and no URL contains the password. A message that fails is retried after 2, 10 and 30 seconds. If the last attempt fails, the message no longer counts against the daily total of O52. It still counts against the limits of its phone and address, so these do not reveal whether the phone has a user. A metric and the audit log report the failure.',
+      rule: 'The field has `autocomplete="one-time-code"` and `inputmode="numeric"`, the message ends with `@host #123456` so that browsers can fill it in, and no URL contains the password. A message that fails is retried after 2, 10 and 30 seconds, later if `Retry-After` demands it, at most three times, with the same id, and never after the password expires or a newer one has replaced it. If the last attempt fails, the message no longer counts against the daily total of O52. It still counts against the limits of its phone and address, so these do not reveal whether the phone has a user. A metric and the audit log report the failure.',
       source: 'WebOTP',
     },
   },

@@ -1,3 +1,6 @@
+import fc from 'fast-check';
+import { type CountryCode, getExampleNumber } from 'libphonenumber-js/max';
+import examples from 'libphonenumber-js/mobile/examples';
 import {
   callingCodes,
   countryOf,
@@ -71,6 +74,83 @@ describe('parsePhone', () => {
   });
 });
 
+describe('parsePhone of a number without a plus', () => {
+  it.each([
+    ['49 171 3920012', 'DE', '+491713920012'],
+    ['4917139200 12', 'DE', '+491713920012'],
+    ['(49) 171/392-0012', 'DE', '+491713920012'],
+    ['49 30 23125 191', 'DE', '+493023125191'],
+    ['62 812 3456 7890', 'ID', '+6281234567890'],
+    ['383 43 201 234', 'XK', '+38343201234'],
+    ['44 7700 900191', 'GB', '+447700900191'],
+    ['1 415 555 0191', 'US', '+14155550191'],
+  ])('O53 reads "%s" in %s as %s, because only the plus is missing', (typed, country, phone) => {
+    expect(parsePhone(typed, country)).toBe(phone);
+  });
+
+  it.each([
+    // With the trunk prefix, the number is national.
+    ['0491 99900191', 'DE', '+4949199900191'],
+    // A mobile phone of Italy, whose digits begin with the calling code.
+    ['390 264 4420', 'IT', '+393902644420'],
+    // Of another country than the selected one.
+    ['49 171 3920012', 'FR', undefined],
+  ])('O53 reads "%s" in %s as %s', (typed, country, phone) => {
+    expect(parsePhone(typed, country)).toBe(phone);
+  });
+
+  it('O53 finds the example of a mobile number of every country in each spelling', () => {
+    const failures: string[] = [];
+    for (const { code } of callingCodes()) {
+      const example = getExampleNumber(code as CountryCode, examples);
+      if (example === undefined) continue;
+      const { number } = example;
+      const spellings = [
+        number,
+        example.formatInternational(),
+        number.slice(1),
+        example.formatInternational().slice(1),
+        example.formatNational(),
+      ];
+      for (const typed of spellings)
+        if (parsePhone(typed, code) !== number)
+          failures.push(`${code} ${typed}: ${parsePhone(typed, code)}, not ${number}`);
+    }
+    expect(failures).toEqual([]);
+  });
+});
+
+describe('parsePhone of its own result', () => {
+  it.each([
+    ['+49 (0) 0171 3920012', '+491713920012'],
+    ['+49 (0) 171 3920012', '+491713920012'],
+    ['+44 (0)20 7946 0191', '+442079460191'],
+    ['+39 06 1234 5678', '+390612345678'],
+    ['+33 (0) 06 39 98 01 91', undefined],
+  ])('O53 parses "%s" to %s', (typed, phone) => {
+    expect(parsePhone(typed)).toBe(phone);
+  });
+
+  it('O53 changes nothing, in any country, for national and international numbers', () => {
+    const countries = callingCodes();
+    const country = fc.constantFrom(...countries);
+    const digits = fc.stringMatching(/^[0-9]{3,13}$/);
+    const prefix = fc.constantFrom('', '0', '00', '(0) ', '(0) 0', '+', '8', '1', '06');
+    fc.assert(
+      fc.property(country, digits, prefix, fc.boolean(), (from, number, start, isInternational) => {
+        const typed = isInternational
+          ? `+${from.callingCode} ${start.replace('+', '')}${number}`
+          : `${start}${number}`;
+        const phone = parsePhone(typed, from.code);
+        if (phone === undefined) return;
+        expect(parsePhone(phone)).toBe(phone);
+        expect(parsePhone(phone, from.code)).toBe(phone);
+      }),
+      { numRuns: 20_000 },
+    );
+  });
+});
+
 describe('countryOf', () => {
   it.each([
     ['+14155550191', 'US'],
@@ -83,9 +163,47 @@ describe('countryOf', () => {
 
   it.each([
     ['a satellite network', '+883510000000'],
-    ['an unassigned area code of +1', '+19995550191'],
+    ['freephone', '+80012345678'],
   ])('O52 returns no country for a number of %s', (_, phone) => {
     expect(countryOf(phone)).toBeUndefined();
+  });
+
+  it.each([
+    ['+16215550191', 'US'],
+    ['+14365550191', 'US'],
+    ['+19245550191', 'US'],
+    ['+15655550191', 'US'],
+    ['+19995550191', 'US'],
+    ['+61412000191', 'AU'],
+    ['+393000000191', 'IT'],
+    ['+447000000191', 'GB'],
+    ['+262690000191', 'RE'],
+    ['+590690000191', 'GP'],
+  ])(
+    'O52 returns the main country of the calling code for the unknown number %s: %s',
+    (phone, country) => {
+      expect(countryOf(phone)).toBe(country);
+    },
+  );
+
+  it.each([
+    ['+18765550191', 'JM'],
+    ['+18760000000', 'JM'],
+    ['+12425550191', 'BS'],
+    ['+447797712345', 'JE'],
+    ['+447781123456', 'GG'],
+    ['+262639012345', 'YT'],
+    ['+77710009998', 'KZ'],
+  ])('O52 keeps known countries of a shared calling code apart: %s is of %s', (phone, country) => {
+    expect(countryOf(phone)).toBe(country);
+  });
+
+  it('O52 returns a country for every possible number of a calling code with a country', () => {
+    for (const { callingCode } of callingCodes())
+      for (const digits of ['5550000191', '61000191', '900000191', '7000000191']) {
+        const phone = parsePhone(`+${callingCode}${digits}`);
+        if (phone !== undefined) expect(countryOf(phone)).toBeDefined();
+      }
   });
 });
 

@@ -1,4 +1,4 @@
-import { isSupportedCountry } from 'libphonenumber-js';
+import { isSupportedCountry } from 'libphonenumber-js/max';
 import { z } from 'zod';
 import { parseDatabaseUrl } from './database-url.js';
 import { parseRateLimits } from './rate-limits.js';
@@ -338,7 +338,7 @@ const signIn = {
         for (const country of list.split(',')) checkCountry(country, context);
       })
       .optional(),
-    'Countries that messages are sent to, such as `US,CA`. Default: all.',
+    'Countries that messages are sent to, such as `US,CA`. A number whose country is unknown, as with a new area code, counts as one of the main country of its calling code. Default: all.',
     'Every operator who pays for messages.',
   ),
   OTP_SECONDS: documented(
