@@ -1,3 +1,5 @@
+import { DAY, SECOND } from '../clock.js';
+
 /** The response of another service, without its body. */
 export interface HttpResult {
   status: number;
@@ -30,6 +32,20 @@ export async function httpCall(
 export function describeFailure(failure: RequestFailure): string {
   if (failure.kind === 'timeout') return 'did not respond in time';
   return `could not be reached (${failure.code})`;
+}
+
+/** A date in `Retry-After` (RFC 9110 §5.6.7). `Date.parse` would accept almost any text. */
+const HTTP_DATE = /^[A-Z][a-z]+, .+ GMT$/;
+
+/**
+ * The value of `Retry-After` in milliseconds from `now`: a number of seconds, of which at most a day counts, or a date (RFC 9110
+ * §10.2.3). 0 if it is neither.
+ */
+export function parseRetryAfter(value: string | null, now: Date): number {
+  const text = value?.trim() ?? '';
+  if (/^\d+$/.test(text)) return Math.min(Number(text) * SECOND, DAY);
+  const time = HTTP_DATE.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(time) ? 0 : Math.max(0, time - now.getTime());
 }
 
 /** The cause of a `fetch` error has the system error code. */

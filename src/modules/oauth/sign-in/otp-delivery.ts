@@ -55,20 +55,24 @@ export class OtpDelivery {
    * Sends the password if the phone belongs to a user. Otherwise it runs the same statements and sends nothing: a request that arrives
    * at the same time must not be slower for members. A failed message is refunded to the daily total only: the limits of the phone must
    * not depend on whether the phone has an account.
-   * @param isStored whether the database has the challenge; if not, the message is dropped
+   * @param isStored whether the database has the challenge, which a later message replaces; if not, the message is dropped
+   * @param options.isCertain whether the challenge is stored now, so that only retries check it
    */
   deliver(
     { challenge: { phone, userId, expiresAt }, password, language, isTrusted }: PasswordMessage,
-    isStored: () => Promise<boolean> = async () => true,
+    isStored: () => Promise<boolean>,
+    { isCertain }: { isCertain: boolean },
   ): void {
     const isDecoy = userId === null;
     const text = oneTimePasswordMessage(password, language, this.config);
     let dailyTotal: CountResult | undefined;
+    let mustCheck = !isCertain;
     this.queue.add({
       message: { id: randomUUID(), to: phone, text },
       expiresAt,
       shouldSend: async () => {
-        if (!(await isStored())) return false;
+        if (mustCheck && !(await isStored())) return false;
+        mustCheck = true;
         dailyTotal ??= await this.limits.countTowardsDailyTotal(isTrusted, isDecoy);
         const percentage = await this.limits.claimDailyTotalReport();
         if (percentage !== undefined) await this.reportDailyTotal(percentage);

@@ -119,7 +119,7 @@ export class OtpService {
     const message = { challenge, password, language, isTrusted: access.isTrusted };
     const result = await this.countAndStore(message, visitor);
     if (!result.isCounted) return rejected(result.retryAfterSeconds);
-    this.delivery.deliver(message);
+    this.deliver(message, { isCertain: true });
     return { outcome: 'sent' };
   }
 
@@ -139,11 +139,15 @@ export class OtpService {
       });
     } catch (error) {
       if (result?.isCounted && error instanceof UnknownCommitOutcome)
-        this.delivery.deliver(message, () =>
-          this.transactions.run((tx) => this.repository.isStored(tx, challenge)),
-        );
+        this.deliver(message, { isCertain: false });
       throw error;
     }
+  }
+
+  private deliver(message: PasswordMessage, options: { isCertain: boolean }): void {
+    const isStored = (): Promise<boolean> =>
+      this.transactions.run((tx) => this.repository.isStored(tx, message.challenge));
+    this.delivery.deliver(message, isStored, options);
   }
 
   /**

@@ -82,23 +82,23 @@ describe('SmsQueue', () => {
     expect(inbox.messages).toEqual([MESSAGE]);
   });
 
-  it('drops a message that is no longer needed, and checks this once for all attempts', async () => {
+  it('drops a message that is not needed, and one that is no longer needed at a retry', async () => {
     let checks = 0;
     const shouldSend = async (): Promise<boolean> => {
       checks += 1;
-      return true;
+      return checks === 1;
     };
     inbox.refuse(1);
     queue.add(job({ shouldSend }));
+    await settled();
     queue.add(job({ shouldSend: async () => false, message: { ...MESSAGE, id: 'm-2' } }));
     await advance(50);
     expect({ checks, failures, sent, attempts: attempts() }).toEqual({
-      checks: 1,
+      checks: 2,
       failures: [],
-      sent: 1,
-      attempts: 2,
+      sent: 0,
+      attempts: 1,
     });
-    expect(inbox.messages).toEqual([MESSAGE]);
   });
 
   it('O58 repeats the check while it throws, then sends the message', async () => {
@@ -175,6 +175,52 @@ describe('SmsQueue', () => {
     await queue.onApplicationShutdown();
     expect({ attempts: attempts(), failures }).toEqual({ attempts: 2, failures: [MESSAGE.id] });
   });
+
+  /** A gateway whose first response is 429 with this `Retry-After`. Resolves to the seconds between its attempts. */
+  async function pausesWith(retryAfter: string, expiresInSeconds = 300): Promise<number[]> {
+    const times: number[] = [];
+    const gateway = new (class extends SmsSender {
+      override async send(): Promise<void> {
+        times.push(clock.now().getTime() / SECOND);
+        if (times.length > 1) return;
+        throw new GatewayError({ kind: 'status', status: 429, retryAfter }, { mayRetry: true });
+      }
+    })();
+    const expiresAt = addMilliseconds(clock.now(), expiresInSeconds * SECOND);
+    const limited = new SmsQueue(gateway, clock);
+    limited.add(job({ expiresAt }));
+    await settled();
+    await advance(expiresInSeconds);
+    await limited.idle();
+    return times.slice(1).map((time, index) => time - (times[index] ?? 0));
+  }
+
+  it.each([
+    ['8', 8],
+    ['60', 60],
+    ['1', 2],
+    ['0', 2],
+    ['soon', 2],
+    ['-5', 2],
+    ['1.5', 2],
+    ['299', 299],
+  ])('O58 waits %s seconds, but at least two, if Retry-After demands it', async (value, pause) => {
+    expect(await pausesWith(value)).toEqual([pause]);
+  });
+
+  it('O58 waits for the date of Retry-After', async () => {
+    const date = addMilliseconds(clock.now(), 60 * SECOND).toUTCString();
+    expect(await pausesWith(date)).toEqual([60]);
+    expect(await pausesWith(new Date(0).toUTCString())).toEqual([2]);
+  });
+
+  it.each(['300', '86400', '99999999999999999999'])(
+    'O58 gives up at once if Retry-After is %s seconds, after the password expires',
+    async (value) => {
+      expect(await pausesWith(value)).toEqual([]);
+      expect(failures).toEqual([MESSAGE.id]);
+    },
+  );
 
   it('O58 does not retry a message that the gateway may have accepted', async () => {
     let calls = 0;

@@ -2,8 +2,10 @@ import { randomInt } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { Clock, addMilliseconds, SECOND } from '../../../../platform/clock.js';
+import { parseRetryAfter } from '../../../../platform/http/http-client.js';
 import { GatewayError, SmsSender, type TextMessage } from './sms-senders.js';
 
+/** At least; later if the gateway demands it by `Retry-After`. */
 const RETRY_DELAYS_MS = [2 * SECOND, 10 * SECOND, 30 * SECOND];
 /** Maximum number of event-loop turns before a job starts. */
 const MAX_START_TURNS = 10;
@@ -12,7 +14,7 @@ export interface SmsJob {
   message: TextMessage;
   /** No retry is made at or after this time. */
   expiresAt: Date;
-  /** The first step of an attempt, until it has returned once. False drops the message. If it throws, the attempt fails. */
+  /** The first step of each attempt. False drops the message. If it throws, the attempt fails. */
   shouldSend: () => Promise<boolean>;
   /** Called after the gateway accepted the message. Must not throw. */
   onSent: () => void;
@@ -73,21 +75,27 @@ export class SmsQueue implements OnApplicationShutdown {
     onSent,
     expiresAt,
   }: SmsJob): Promise<Error | undefined> {
-    let isNeeded: boolean | undefined;
     for (let retry = 0; ; retry += 1) {
       try {
-        isNeeded ??= await shouldSend();
-        if (!isNeeded) return undefined;
+        if (!(await shouldSend())) return undefined;
         await this.sender.send(message);
         onSent();
         return undefined;
       } catch (error) {
-        const isFinal = error instanceof GatewayError && !error.mayRetry;
-        const delayMs = RETRY_DELAYS_MS[retry];
-        if (isFinal || delayMs === undefined || !(await this.waitForRetry(delayMs, expiresAt)))
+        const delayMs = this.delayBefore(retry, error);
+        if (delayMs === undefined || !(await this.waitForRetry(delayMs, expiresAt)))
           return error as Error;
       }
     }
+  }
+
+  /** Undefined if there must be no retry. */
+  private delayBefore(retry: number, error: unknown): number | undefined {
+    const delayMs = RETRY_DELAYS_MS[retry];
+    if (!(error instanceof GatewayError) || delayMs === undefined) return delayMs;
+    if (!error.mayRetry) return undefined;
+    const retryAfter = error.fault.kind === 'status' ? error.fault.retryAfter : null;
+    return Math.max(delayMs, parseRetryAfter(retryAfter, this.clock.now()));
   }
 
   /**

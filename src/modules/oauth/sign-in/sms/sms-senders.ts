@@ -1,13 +1,13 @@
 import { createHmac } from 'node:crypto';
 import { appendFile, mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import { type Clock, SECOND } from '../../../../platform/clock.js';
 import type { SmsConfig } from '../../../../platform/config/app-config.js';
 import {
-  type RequestFailure,
   describeFailure,
   httpCall,
+  type HttpResult,
+  type RequestFailure,
 } from '../../../../platform/http/http-client.js';
 
 /** `to` is E.164. `id` is the same in every attempt, so that a gateway can drop duplicates. */
@@ -19,7 +19,10 @@ export interface TextMessage {
 
 /** Implemented by the sender that `SMS_SENDER` selects. */
 export abstract class SmsSender {
-  /** Resolves when the gateway has accepted the message, which does not prove its delivery. */
+  /**
+   * Makes one attempt. Resolves when the gateway has accepted the message, which does not prove its delivery.
+   * @throws GatewayError if a gateway did not accept it
+   */
   abstract send(message: TextMessage): Promise<void>;
 }
 
@@ -65,7 +68,7 @@ const MIN_KEY_BYTES = 16;
 
 /**
  * Posts each message as JSON to the gateway of the operator, signed as Standard Webhooks specifies. The gateway can drop
- * duplicates by `webhook-id`, so retries are safe after a timeout, a broken connection, 429 and 5xx.
+ * duplicates by `webhook-id`, so retries are safe after a timeout, a broken connection, 408, 429 and 5xx.
  * @see https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
  */
 class WebhookSmsSender extends SmsSender {
@@ -85,14 +88,14 @@ class WebhookSmsSender extends SmsSender {
       throw new Error(`SMS_WEBHOOK_SECRET: the key must have at least ${MIN_KEY_BYTES} bytes`);
   }
 
-  /** @throws GatewayError */
   override async send({ id, to, text }: TextMessage): Promise<void> {
     const body = JSON.stringify({ to, text });
     await callGateway({
       url: this.config.url,
       timeoutMs: this.config.timeoutMs,
-      request: () => ({ headers: this.signedHeaders(id, body), body }),
-      mayRetry: (fault) => fault.kind !== 'status' || fault.status === 429 || fault.status >= 500,
+      request: { headers: this.signedHeaders(id, body), body },
+      mayRetry: (fault) =>
+        fault.kind !== 'status' || [408, 429].includes(fault.status) || fault.status >= 500,
     });
   }
 
@@ -122,7 +125,6 @@ class TwilioSmsSender extends SmsSender {
     super();
   }
 
-  /** @throws GatewayError */
   override async send({ to, text }: TextMessage): Promise<void> {
     const { apiUrl, accountSid, authToken, from, timeoutMs } = this.config;
     const sender = from.startsWith(MESSAGING_SERVICE_PREFIX) ? 'MessagingServiceSid' : 'From';
@@ -130,10 +132,10 @@ class TwilioSmsSender extends SmsSender {
     await callGateway({
       url: `${apiUrl}/2010-04-01/Accounts/${encodeURIComponent(accountSid)}/Messages.json`,
       timeoutMs,
-      request: () => ({
+      request: {
         headers: { authorization: `Basic ${credentials}` },
         body: new URLSearchParams({ To: to, Body: text, [sender]: from }),
-      }),
+      },
       mayRetry: (fault) =>
         fault.kind === 'status'
           ? fault.status === 429 || fault.status === 503
@@ -142,9 +144,9 @@ class TwilioSmsSender extends SmsSender {
   }
 }
 
-type GatewayFault = { kind: 'status'; status: number; retryAfterMs: number } | RequestFailure;
+type GatewayFault = { kind: 'status'; status: number; retryAfter: string | null } | RequestFailure;
 
-/** Describes the last fault only. It has no `cause`, because addresses, headers and bodies contain secrets and phone numbers. */
+/** Describes the fault. It has no `cause`, because addresses, headers and bodies contain secrets and phone numbers. */
 export class GatewayError extends Error {
   /** Whether it is safe to send the same message again later. */
   readonly mayRetry: boolean;
@@ -160,43 +162,23 @@ export class GatewayError extends Error {
   }
 }
 
-const MAX_ATTEMPTS = 3;
-const MIN_BACKOFF_MS = 100;
-const MAX_RETRY_AFTER_MS = 5 * SECOND;
-
 interface GatewayCall {
   url: string;
-  /** Per attempt. */
   timeoutMs: number;
-  /** Called for each attempt, because the signature includes the time. */
-  request: () => Pick<RequestInit, 'headers' | 'body'>;
+  request: Pick<RequestInit, 'headers' | 'body'>;
   mayRetry: (fault: GatewayFault) => boolean;
 }
 
-/**
- * Posts the message up to three times, with exponential backoff and jitter or after `Retry-After` (RFC 9110 §10.2.3). Gives up if
- * `Retry-After` exceeds 5 seconds.
- * @throws GatewayError with the fault of the last attempt
- */
-async function callGateway(call: GatewayCall): Promise<void> {
-  for (let attempt = 1; ; attempt += 1) {
-    const fault = await post(call);
-    if (fault === undefined) return;
-    const retryAfterMs = fault.kind === 'status' ? fault.retryAfterMs : 0;
-    const mayRetry = call.mayRetry(fault);
-    if (attempt === MAX_ATTEMPTS || retryAfterMs > MAX_RETRY_AFTER_MS || !mayRetry)
-      throw new GatewayError(fault, { mayRetry });
-    const backoffMs = MIN_BACKOFF_MS * 2 ** (attempt - 1) * (1 + Math.random());
-    await wait(Math.max(retryAfterMs, backoffMs));
-  }
+/** @throws GatewayError */
+async function callGateway({ url, timeoutMs, request, mayRetry }: GatewayCall): Promise<void> {
+  const response = await httpCall(url, timeoutMs, { method: 'POST', ...request });
+  const fault = faultOf(response);
+  if (fault) throw new GatewayError(fault, { mayRetry: mayRetry(fault) });
 }
 
-async function post({ url, timeoutMs, request }: GatewayCall): Promise<GatewayFault | undefined> {
-  const response = await httpCall(url, timeoutMs, { method: 'POST', ...request() });
+function faultOf(response: HttpResult | RequestFailure): GatewayFault | undefined {
   if ('kind' in response) return response;
   const { status, headers } = response;
   if (status >= 200 && status < 300) return undefined;
-  const retryAfter = headers.get('retry-after') ?? '';
-  const retryAfterMs = /^\d+$/.test(retryAfter) ? Number(retryAfter) * SECOND : 0;
-  return { kind: 'status', status, retryAfterMs };
+  return { kind: 'status', status, retryAfter: headers.get('retry-after') };
 }
