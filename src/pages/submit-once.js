@@ -1,4 +1,7 @@
 /*
+ * Loads a page again that comes from the back/forward cache of the browser: it may show a request that has its response, or a user who
+ * has signed out.
+ *
  * Ignores another submission of a form until its response is shown, for example by a double click: it would abort the first request,
  * whose response may carry a code or a session.
  */
@@ -6,10 +9,12 @@ const LIMIT_MS = 10_000;
 let sentAt = -LIMIT_MS;
 
 addEventListener('submit', (event) => {
-  if (event.defaultPrevented) return;
+  // The button of the consent page for the Enter key sends nothing.
+  if (event.defaultPrevented || event.submitter?.formMethod === 'dialog') return;
   if (performance.now() < sentAt + LIMIT_MS) event.preventDefault();
   else sentAt = performance.now();
 });
-addEventListener('pageshow', () => {
+addEventListener('pageshow', ({ persisted }) => {
   sentAt = -LIMIT_MS;
+  if (persisted) location.reload();
 });

@@ -112,7 +112,7 @@ export const CONSENT: Topic = {
       source: 'OAuth 2.1 draft §7.9',
     },
     O26: {
-      rule: 'Allow and Cancel are submit buttons of one form, visible without scrolling at 375 × 667 pixels with four scopes. The Enter key presses Allow, never Cancel (O166 delays it). No page requires JavaScript; only the pages of the code and of consent have scripts, which make a second click harmless.',
+      rule: 'Allow and Cancel are submit buttons of one form, visible without scrolling at 375 × 667 pixels with four scopes. The Enter key on a permission does nothing, and presses only a button that has the focus (O166 delays Allow). No page requires JavaScript; only the pages of the code and of consent have scripts, which make a second click harmless.',
       source: 'own',
     },
     O27: {

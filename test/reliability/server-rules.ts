@@ -138,7 +138,7 @@ export const BROWSERS_AND_TYPING: Topic = {
       source: 'RFC 9700 §4.2.4',
     },
     O148: {
-      rule: 'Every form of our own pages redirects with 303 to a page, which has the status and `Retry-After` of the result, except if a limit rejects it before its body is read. Back, Forward and Reload show a usable page at every step and repeat no form. A double click on Allow, or going back and allowing again, issues one code; with JavaScript, the app receives it also after a double click. Authorization requests of two apps in two tabs do not interfere.',
+      rule: 'Every form of our own pages redirects with 303 to a page, which has the status and `Retry-After` of the result, except if a limit rejects it before its body is read. Back, Forward and Reload show a usable page at every step and repeat no form. With JavaScript, a page from the back/forward cache of the browser is loaded again, so that no answered request and no signed-out user is shown. A double click on Allow, or going back and allowing again, issues one code; with JavaScript, the app receives it also after a double click. Authorization requests of two apps in two tabs do not interfere.',
       source: 'own',
     },
     O149: {

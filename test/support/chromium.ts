@@ -94,6 +94,8 @@ export function inChromium(
       browser = await chromium.launch({
         executablePath: found?.path,
         args: ['--no-sandbox', '--disable-dev-shm-usage', ...args],
+        // Real browsers have the back/forward cache, which Playwright disables.
+        ignoreDefaultArgs: ['--disable-back-forward-cache'],
       });
     });
     afterAll(() => browser?.close());
@@ -116,6 +118,21 @@ export async function waitForAllow(page: Page): Promise<void> {
   await page.locator('[value=approve]').click({ trial: true });
 }
 
+/**
+ * Presses Back or Forward. A page that comes from the back/forward cache gets no `load` event, for which Playwright would wait; our
+ * pages then load again.
+ */
+export async function pressHistory(page: Page, button: 'goBack' | 'goForward'): Promise<void> {
+  await page[button]({ waitUntil: 'commit' });
+  await page.waitForTimeout(RELOAD_MS);
+  await waitUntilLoaded(page);
+}
+
+/** Like `waitForLoadState`, but also for a page that comes from the back/forward cache. */
+export async function waitUntilLoaded(page: Page): Promise<void> {
+  await page.waitForFunction("document.readyState === 'complete'");
+}
+
 /** Presses Tab until the element has focus. */
 export async function tabTo(page: Page, selector: string): Promise<void> {
   const isFocused = `document.activeElement.matches(${JSON.stringify(selector)})`;
@@ -124,6 +141,9 @@ export async function tabTo(page: Page, selector: string): Promise<void> {
     await page.keyboard.press('Tab');
   }
 }
+
+/** Time for the script of a cached page to load the page again. */
+const RELOAD_MS = 300;
 
 const VIEWPORTS = [
   { width: 320, height: 640 },

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { type CountryCode, getExampleNumber } from 'libphonenumber-js/max';
 import examples from 'libphonenumber-js/mobile/examples';
 import {
@@ -199,11 +199,13 @@ describe('countryOf', () => {
   });
 
   it('O52 returns a country for every possible number of a calling code with a country', () => {
-    for (const { callingCode } of callingCodes())
-      for (const digits of ['5550000191', '61000191', '900000191', '7000000191']) {
-        const phone = parsePhone(`+${callingCode}${digits}`);
-        if (phone !== undefined) expect(countryOf(phone)).toBeDefined();
-      }
+    const phones = callingCodes().flatMap(({ callingCode }) =>
+      ['5550000191', '61000191', '900000191', '7000000191'].flatMap(
+        (digits) => parsePhone(`+${callingCode}${digits}`) ?? [],
+      ),
+    );
+    expect(phones.length).toBeGreaterThan(300);
+    expect(phones.filter((phone) => countryOf(phone) === undefined)).toEqual([]);
   });
 });
 

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { MINUTE, SECOND } from '../../../src/platform/clock.js';
 import type { UserWithPhone } from '../../../src/modules/users/users.service.js';
 import { authorizeLink } from '../../support/oauth-flow.js';
-import { inChromium, waitForAllow } from '../../support/chromium.js';
+import { inChromium, pressHistory, waitForAllow, waitUntilLoaded } from '../../support/chromium.js';
 import { countGrantsAndCodes } from '../../support/responses.js';
 import type { TestClient } from '../../support/test-app.js';
 
@@ -37,12 +37,12 @@ inChromium('Back, Forward and Reload', {}, (chrome) => {
 
   /** Presses Reload twice, Back and Forward on a page, which must be the same again. */
   async function expectSteady(title: string): Promise<void> {
-    await page.waitForLoadState();
+    await waitUntilLoaded(page);
     expect(await heading()).toBe(title);
     const sent = posts.length;
     for (const press of ['reload', 'reload', 'goBack', 'goForward', 'reload'] as const) {
-      const response = await page[press]();
-      expect([title, press, response?.request().method() ?? 'GET']).toEqual([title, press, 'GET']);
+      if (press === 'reload') await page.reload();
+      else await pressHistory(page, press);
       await expectUsable();
     }
     expect(await heading()).toBe(title);
@@ -56,6 +56,58 @@ inChromium('Back, Forward and Reload', {}, (chrome) => {
     await page.goto(new URL('/', app().baseUrl).href);
     await page.goto(new URL(authorizeLink(client), app().baseUrl).href);
   }
+
+  /** Marks the document of the page. The mark is lost when the page loads again. */
+  const mark = (): Promise<unknown> => page.evaluate('window.isMarked = true');
+  const isMarked = (): Promise<boolean> => page.evaluate<boolean>('window.isMarked === true');
+
+  it('run in a browser with a back/forward cache', async () => {
+    await page.goto(new URL('/', app().baseUrl).href);
+    await mark();
+    await page.goto(new URL('/docs/guide', app().baseUrl).href);
+    await pressHistory(page, 'goBack');
+    expect(await isMarked()).toBe(true);
+  });
+
+  it.each(['Allow', 'Cancel'])(
+    'O148 Back after %s shows that the request has its response, not the consent page',
+    async (button) => {
+      await openAuthorization();
+      await chrome.signIn(page, user);
+      await waitForAllow(page);
+      await mark();
+      await click(button);
+      await page.waitForURL(/\/livez\?/);
+      await pressHistory(page, 'goBack');
+      await page
+        .getByRole('heading', { name: 'You have already responded to this request' })
+        .waitFor();
+      expect(await isMarked()).toBe(false);
+      expect(await page.getByRole('button', { name: 'Allow' }).count()).toBe(0);
+    },
+  );
+
+  it.each(['Sign out', 'Sign out everywhere'])(
+    'O148 Back after %s shows neither the name nor the apps of the user',
+    async (button) => {
+      await app().accessToken(user, client);
+      await page.goto(new URL('/account/apps', app().baseUrl).href);
+      await chrome.signIn(page, user);
+      await page.waitForURL(/\/account\/apps$/);
+      await page.getByRole('link', { name: 'Disconnect' }).click();
+      await page.waitForURL(/svc_app_/);
+      await pressHistory(page, 'goBack');
+      await page.getByText('Ana Lee').waitFor();
+      if (button !== 'Sign out') await page.locator('summary', { hasText: button }).click();
+      await click(button);
+      await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+      for (let steps = 0; steps < 3; steps += 1) {
+        await pressHistory(page, 'goBack');
+        const text = await page.locator('body').innerText();
+        expect(text).not.toMatch(/Ana Lee|Garden Share/);
+      }
+    },
+  );
 
   it('O148 show a usable page at every step of an authorization, and send nothing twice', async () => {
     await openAuthorization();
@@ -95,7 +147,7 @@ inChromium('Back, Forward and Reload', {}, (chrome) => {
     await waitForAllow(page);
     await click('Allow');
     await page.waitForURL(/\/livez\?code=/);
-    await page.goBack();
+    await pressHistory(page, 'goBack');
     await page.reload();
     await expectSteady('You have already responded to this request');
     expect(await page.getByRole('link', { name: 'Return to' }).count()).toBe(0);
@@ -114,14 +166,14 @@ inChromium('Back, Forward and Reload', {}, (chrome) => {
     await expectSteady('Garden Share wants to access your account');
     await click('Cancel');
     await page.waitForURL(/\/livez\?error=access_denied/);
-    await page.goBack();
+    await pressHistory(page, 'goBack');
     await page.reload();
     await expectSteady('You have already responded to this request');
     await openAuthorization();
     await waitForAllow(page);
     await page.getByRole('button', { name: 'Continue as' }).click();
     await page.waitForURL(/\/livez\?code=/);
-    await page.goBack();
+    await pressHistory(page, 'goBack');
     // The link of the app starts a new request.
     await page.reload();
     await expectSteady('Continue to Garden Share');
@@ -142,7 +194,7 @@ inChromium('Back, Forward and Reload', {}, (chrome) => {
     await click('Disconnect');
     await page.getByRole('status').waitFor();
     await expectSteady('Connected apps');
-    await page.goBack();
+    await pressHistory(page, 'goBack');
     await expectSteady('This app is not connected');
     await page.getByRole('link', { name: 'Connected apps' }).click();
     await page.getByText('No app has access to your account.').waitFor();

@@ -10,6 +10,7 @@ import {
   tabTo,
   contextOptions,
   PREFERENCES,
+  pressHistory,
 } from '../../support/chromium.js';
 
 /** The app that has used its access. The page shows the others as not used yet. */
@@ -113,7 +114,7 @@ inChromium('Connected apps page', {}, (chrome) => {
     await signIn(page);
     await page.getByRole('button', { name: 'Sign out', exact: true }).click();
     await page.getByLabel('Your phone number').waitFor();
-    await page.goBack();
+    await pressHistory(page, 'goBack');
     await page.reload();
     await page.getByLabel('Your phone number').waitFor();
   });

@@ -119,6 +119,29 @@ inChromium('Consent page', { env: { NETWORK_COLOR: '#7b1fa2' } }, (chrome) => {
     },
   );
 
+  it.each([true, false])(
+    'O26 ignores the Enter key on a permission, with and without JavaScript (%s)',
+    async (javaScriptEnabled) => {
+      const client = await addClient('confidential');
+      const page = await newPage({ javaScriptEnabled });
+      await page.goto(new URL(authorizeLink(client), app().baseUrl).href);
+      await chrome.signIn(page, user);
+      await waitForAllow(page);
+      const boxes = page.getByRole('checkbox');
+      expect(await boxes.count()).toBe(client.scopes.length);
+      for (const box of await boxes.all()) await box.press('Enter');
+      expect(new URL(page.url()).origin).toBe(app().baseUrl);
+      expect(await boxes.count()).toBe(client.scopes.length);
+      expect(await countGrantsAndCodes(app(), client)).toEqual({ grants: 0, codes: 0 });
+      // The space bar toggles a permission, and Enter presses a button that has the focus.
+      await boxes.first().press('Space');
+      expect(await boxes.first().isChecked()).toBe(false);
+      await page.getByRole('button', { name: 'Allow' }).press('Enter');
+      await page.waitForURL(/\?code=/);
+      expect(await countGrantsAndCodes(app(), client)).toEqual({ grants: 1, codes: 1 });
+    },
+  );
+
   it('excludes a cleared scope from the token', async () => {
     const client = await addClient('public');
     const page = await newPage();

@@ -216,11 +216,9 @@ describe('Webhook sender', () => {
   it('makes one attempt, and signs each with a new timestamp and the same id', async () => {
     const { url, received } = await gateway([status(500), hangUp, status(202)]);
     const sender = webhook(url);
-    for (const accepted of [false, false, true]) {
-      const attempt = sender.send(MESSAGE);
-      if (accepted) await attempt;
-      else expect((await failureOf(attempt)).mayRetry).toBe(true);
-    }
+    const failures = [await failureOf(sender.send(MESSAGE)), await failureOf(sender.send(MESSAGE))];
+    expect(failures.map(({ mayRetry }) => mayRetry)).toEqual([true, true]);
+    await sender.send(MESSAGE);
     expect(received).toHaveLength(3);
     expect(idsOf(received)).toEqual([MESSAGE.id, MESSAGE.id, MESSAGE.id]);
     expect(new Set(received.map(({ headers }) => headers['webhook-timestamp'])).size).toBe(3);
