@@ -15,7 +15,7 @@ COPY CHANGELOG.md ./
 RUN npm run build && node dist/tools/image-files.js /image
 
 FROM node:24-bookworm-slim
-ENV NODE_ENV=production METRICS_HOST=0.0.0.0
+ENV NODE_ENV=production METRICS_HOST=container
 WORKDIR /app
 COPY --from=build /image ./
 # The service needs node, but none of its package managers.

@@ -7,6 +7,7 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import { AppModule } from './app.module.js';
 import { applicationOptions, configureApp } from './app.js';
 import { loadConfig } from './platform/config/load-config.js';
+import { isLoopback } from './platform/config/loopback.js';
 import { JsonAdapter } from './platform/http/server/json-adapter.js';
 import { Migrator } from './platform/database/migrations/migrator.js';
 import { createDatabaseFile } from './platform/database/sqlite-file.js';
@@ -44,6 +45,10 @@ async function start(): Promise<void> {
   const allowsDemo = config.demo && isSchemaCurrent;
   const seeded = allowsDemo ? await demo.seedIfNeeded() : undefined;
   acceptRequests?.();
+  if (!config.production && !isLoopback(new URL(config.publicUrl).hostname))
+    new Logger('Start').warn(
+      `NOT FOR PRODUCTION: NODE_ENV is not "production", but PUBLIC_URL ${config.publicUrl} is not on this machine. Unless OTP_PEPPER and DEMO=0 are set, one-time passwords are hashed with a public pepper, and anyone can use the demo data.`,
+    );
   if (config.production) new Logger('Start').log(`Serving ${config.publicUrl}`);
   else
     process.stdout.write(

@@ -375,8 +375,9 @@ describe('Consent page', () => {
     expect(decision).toContain('<span>See your name, photo, karma and neighbourhood</span>');
   });
 
-  it('submits one form with two buttons, Allow first because Enter presses it', () => {
-    const [allow, deny] = tagsOf(decision, 'button');
+  it('submits one form with two buttons, after one for the Enter key that does nothing', () => {
+    const [nothing, allow, deny] = tagsOf(decision, 'button');
+    expect(nothing).toBe('<button type="submit" formmethod="dialog" hidden>');
     expect(deny).toContain('type="submit" name="decision" value="deny"');
     expect(allow).toContain('type="submit" name="decision" value="approve"');
   });

@@ -45,6 +45,9 @@ function smsConfig(env: Env) {
   }
 }
 
+/** A value of METRICS_HOST. */
+const CONTAINER = 'container';
+
 export type SmsConfig = ReturnType<typeof smsConfig>;
 
 /** Named plans: posts per month, or null for unlimited. */
@@ -54,7 +57,7 @@ export type Plans = Readonly<Record<string, number | null>>;
 export const DEMO_DOCS_CLIENT_ID = 'svc_app_00000000000000000000000003';
 
 /** Fixed, so that all processes can verify one-time passwords. Production requires OTP_PEPPER instead. */
-const DEVELOPMENT_PEPPER = 'not-secret-for-development-only!';
+export const DEVELOPMENT_PEPPER = 'not-secret-for-development-only!';
 
 /** The whole configuration, deeply frozen. No other code reads the environment. */
 export class AppConfig {
@@ -89,7 +92,9 @@ export class AppConfig {
       requestTimeoutMs: env.REQUEST_TIMEOUT_MS,
       keepAliveTimeoutMs: env.KEEP_ALIVE_TIMEOUT_MS,
       shutdownDelayMs: env.SHUTDOWN_DELAY_MS ?? (this.production ? 5000 : 0),
-      metricsHost: env.METRICS_HOST,
+      metricsHost: env.METRICS_HOST === CONTAINER ? '0.0.0.0' : env.METRICS_HOST,
+      /** Whether the network of a container, instead of a firewall, protects the metrics. */
+      isMetricsHostOfContainer: env.METRICS_HOST === CONTAINER,
       /** Null if off. */
       metricsPort: env.METRICS_PORT === 'off' ? null : env.METRICS_PORT,
       logLevel: env.LOG_LEVEL,

@@ -10,6 +10,9 @@ const MAX_INT = 2_147_483_647;
 /** An hour: longer than any sensible timeout, and short enough for the timers and server settings that are derived from it. */
 const MAX_TIMEOUT_MS = 3_600_000;
 
+/** NIST SP 800-63B §3.1.3.2. */
+const MAX_OTP_SECONDS = 600;
+
 const flag = oneOf(['0', '1']).transform((value) => value === '1');
 const count = wholeNumber(0);
 const seconds = wholeNumber(1);
@@ -101,7 +104,7 @@ function documented<T extends z.ZodType>(schema: T, description: string, changed
 const service = {
   NODE_ENV: documented(
     oneOf(['development', 'test', 'production']).default('development'),
-    'With `production`, the service refuses to start with unsafe settings.',
+    'With `production`, the service refuses to start with unsafe settings. Must be set if `PUBLIC_URL` is https and not on this machine.',
     'Every production installation.',
   ),
   PUBLIC_URL: documented(
@@ -153,7 +156,7 @@ const service = {
   ),
   METRICS_HOST: documented(
     z.string().default('127.0.0.1'),
-    'Address that `/metrics` listens on. The image of the Dockerfile sets `0.0.0.0`.',
+    'Address that `/metrics` listens on. `container` is all addresses of a container, whose network others cannot reach; the image of the Dockerfile sets it.',
     'An operator whose Prometheus runs on another machine. Protect the port with a firewall.',
   ),
   LOG_LEVEL: documented(
@@ -342,8 +345,8 @@ const signIn = {
     'Every operator who pays for messages.',
   ),
   OTP_SECONDS: documented(
-    seconds.default(300),
-    'Lifetime of a one-time password.',
+    wholeNumber(1, MAX_OTP_SECONDS).default(300),
+    'Lifetime of a one-time password; at most 600 (NIST SP 800-63B).',
     'An operator whose messages arrive late.',
   ),
   OTP_DAILY_TOTAL: documented(

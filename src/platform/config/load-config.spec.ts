@@ -6,17 +6,17 @@ import { ConfigError, loadConfig } from './load-config.js';
 const PRODUCTION = {
   NODE_ENV: 'production',
   PUBLIC_URL: 'https://dev.example.com',
-  OTP_PEPPER: 'a'.repeat(32),
+  OTP_PEPPER: 'a pepper of at least 32 characters',
   SMS_SENDER: 'webhook',
   SMS_WEBHOOK_URL: 'https://sms.example.com/send',
-  SMS_WEBHOOK_SECRET: 'b'.repeat(16),
+  SMS_WEBHOOK_SECRET: 'a webhook secret',
 };
 
 const SERVER_URL = { DATABASE_URL: 'mysql://app:pw@db/platform' };
 
 function problemsOf(environment: Record<string, string>): readonly string[] {
   try {
-    loadConfig(environment);
+    loadConfig({ NODE_ENV: 'test', ...environment });
   } catch (error) {
     if (error instanceof ConfigError) return error.problems;
     throw error;
@@ -35,9 +35,8 @@ describe('loadConfig', () => {
   );
 
   it('normalizes the origin in PUBLIC_URL', () => {
-    expect(loadConfig({ PUBLIC_URL: 'https://Dev.Example.com:443/' }).publicUrl).toBe(
-      'https://dev.example.com',
-    );
+    const env = { NODE_ENV: 'test', PUBLIC_URL: 'https://Dev.Example.com:443/' };
+    expect(loadConfig(env).publicUrl).toBe('https://dev.example.com');
   });
 
   it('accepts a SITE_URL with a path, and rejects a query or fragment', () => {
@@ -118,10 +117,10 @@ describe('loadConfig', () => {
       expect(loadConfig({ DATABASE_URL_FILE: file }).database.address).toMatchObject({
         user: 'app',
       });
-      await writeFile(file, 's'.repeat(16));
+      await writeFile(file, 'another webhook secret');
       expect(
         loadConfig({ ...PRODUCTION, SMS_WEBHOOK_SECRET: '', SMS_WEBHOOK_SECRET_FILE: file }).sms,
-      ).toMatchObject({ secret: 's'.repeat(16) });
+      ).toMatchObject({ secret: 'another webhook secret' });
       expect(
         loadConfig({
           SMS_SENDER: 'twilio',
@@ -129,7 +128,7 @@ describe('loadConfig', () => {
           TWILIO_FROM: '+14155550100',
           TWILIO_AUTH_TOKEN_FILE: file,
         }).sms,
-      ).toMatchObject({ authToken: 's'.repeat(16) });
+      ).toMatchObject({ authToken: 'another webhook secret' });
     });
 
     it('rejects a missing or empty file, and a variable beside its file', async () => {
@@ -340,6 +339,59 @@ describe('loadConfig', () => {
       expect(problemsOf({ [name]: 'http://127.0.0.1:9000' })).toEqual([]);
     },
   );
+
+  it.each([
+    ['OTP_PEPPER', 'not-secret-for-development-only!'],
+    ['OTP_PEPPER', 'a'.repeat(32)],
+    ['OTP_PEPPER', 'changeme'.repeat(5)],
+    ['SMS_WEBHOOK_SECRET', 'b'.repeat(16)],
+    ['SMS_WEBHOOK_SECRET', `whsec_${'A'.repeat(24)}`],
+  ])('rejects %s=%s in production only, because it can be guessed', (name, secret) => {
+    expect(problemsOf({ ...PRODUCTION, [name]: secret })).toEqual([
+      `${name}: can be guessed; generate one with "openssl rand -base64 48"`,
+    ]);
+    expect(problemsOf({ [name]: secret })).toEqual([]);
+  });
+
+  it('rejects one-time passwords that live for more than ten minutes', () => {
+    expect(problemsOf({ OTP_SECONDS: '600' })).toEqual([]);
+    expect(problemsOf({ OTP_SECONDS: '601' })).toEqual(['OTP_SECONDS: must be at most 600']);
+  });
+
+  it.each([undefined, ''])('requires NODE_ENV (%j) for an https PUBLIC_URL elsewhere', (mode) => {
+    const problems = (PUBLIC_URL: string): readonly string[] => {
+      try {
+        loadConfig({ NODE_ENV: mode, PUBLIC_URL });
+        return [];
+      } catch (error) {
+        return (error as ConfigError).problems;
+      }
+    };
+    for (const url of ['https://dev.example.com', 'https://10.0.0.5', 'https://localhost.example'])
+      expect(problems(url)).toEqual([
+        'NODE_ENV: must be set, because PUBLIC_URL is not on this machine; set it to production, or to development for a test installation',
+      ]);
+    for (const url of [
+      'https://localhost:3000',
+      'https://dev.localhost',
+      'https://127.0.0.1:3000',
+      'https://[::1]:3000',
+      'http://dev.example.com',
+    ])
+      expect(problems(url)).toEqual([]);
+  });
+
+  it('rejects a variable of --env-file whose value Node.js ends at #', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'platform-env-'));
+    const file = join(folder, '.env');
+    await writeFile(file, 'NETWORK_NAME="Elm #1"\nNETWORK_COLOR=#0d5c4d\nOTHER=x#y\n');
+    expect(() => loadConfig({ NODE_ENV: 'test' }, [file])).toThrow(
+      `NETWORK_COLOR: Node.js ends the value in line 2 of ${file} at #, but a shell does not; write the value in quotes`,
+    );
+    await writeFile(file, 'NETWORK_COLOR="#0d5c4d"\nOTHER=x#y\n');
+    expect(loadConfig({ NODE_ENV: 'test' }, [file]).production).toBe(false);
+    await rm(folder, { recursive: true });
+  });
 
   it('requires OTP_PEPPER in production, and uses a fixed pepper otherwise', () => {
     expect(problemsOf({ ...PRODUCTION, OTP_PEPPER: '' })).toEqual([

@@ -2,7 +2,10 @@ import { AppConfig } from './app-config.js';
 import { brandOf } from './brand.js';
 import { databaseTls, readFile } from './database-tls.js';
 import { parseDatabaseUrl } from './database-url.js';
+import { envFileProblems, envFilesOf } from './env-files.js';
 import { envSchema, type Env } from './env.js';
+import { isGuessable } from './guessable.js';
+import { isLoopback } from './loopback.js';
 
 /** The message has one line per invalid variable. */
 export class ConfigError extends Error {
@@ -45,13 +48,28 @@ export const SECRETS = [
   'TWILIO_AUTH_TOKEN',
 ] as const satisfies readonly (keyof Env)[];
 
+/** The names of all variables. */
+const VARIABLES: ReadonlySet<string> = new Set([
+  ...Object.keys(envSchema.shape),
+  ...SECRETS.map((name) => `${name}_FILE`),
+]);
+
 /**
  * Treats empty variables as unset.
+ * @param envFiles the files of `--env-file`
  * @throws ConfigError with all invalid, missing and removed variables, and in production with all unsafe values
  */
-export function loadConfig(environment: NodeJS.ProcessEnv = process.env): AppConfig {
+export function loadConfig(
+  environment: NodeJS.ProcessEnv = process.env,
+  envFiles: readonly string[] = envFilesOf(process.execArgv),
+): AppConfig {
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
-  const problems = [...readSecretFiles(given), ...removedVariableProblems(given)];
+  const problems = [
+    ...envFileProblems(envFiles, VARIABLES),
+    ...readSecretFiles(given),
+    ...removedVariableProblems(given),
+    ...unsetModeProblems(given),
+  ];
   const invalid = new Set<string>();
   for (const { path, message } of envSchema.safeParse(given).error?.issues ?? []) {
     problems.push(`${path.join('.')}: ${message}`);
@@ -138,6 +156,16 @@ function removedVariableProblems(given: NodeJS.ProcessEnv): string[] {
     .map(([name, advice]) => `${name}: is no longer a setting; ${advice}`);
 }
 
+/** An installation that forgot NODE_ENV would hash one-time passwords with the public pepper and seed demo data. */
+function unsetModeProblems({ NODE_ENV, PUBLIC_URL = '' }: NodeJS.ProcessEnv): string[] {
+  if (NODE_ENV !== undefined || !URL.canParse(PUBLIC_URL)) return [];
+  const { protocol, hostname } = new URL(PUBLIC_URL);
+  if (protocol !== 'https:' || isLoopback(hostname)) return [];
+  return [
+    'NODE_ENV: must be set, because PUBLIC_URL is not on this machine; set it to production, or to development for a test installation',
+  ];
+}
+
 function missingVariableProblems(env: Env): string[] {
   return REQUIRED_BY_SENDER[env.SMS_SENDER]
     .filter((name) => env[name] === undefined)
@@ -153,6 +181,11 @@ function productionProblems(env: Env): string[] {
     problems.push(
       'OTP_PEPPER: is required in production; generate one with "openssl rand -base64 48"',
     );
+  for (const name of ['OTP_PEPPER', 'SMS_WEBHOOK_SECRET'] as const) {
+    const secret = env[name];
+    if (secret !== undefined && isGuessable(secret))
+      problems.push(`${name}: can be guessed; generate one with "openssl rand -base64 48"`);
+  }
   if (!env.PUBLIC_URL?.startsWith('https:'))
     problems.push('PUBLIC_URL: must be an https URL in production');
   for (const name of ['SMS_WEBHOOK_URL', 'TWILIO_API_URL'] as const) {

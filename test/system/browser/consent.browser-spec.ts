@@ -243,7 +243,6 @@ inChromium('Consent page', { env: { NETWORK_COLOR: '#7b1fa2' } }, (chrome) => {
       const page = await openConsent();
       await page.focus('[value=approve]');
       await page.keyboard.press('Enter');
-      await page.focus('[name=scope]');
       await page.keyboard.press('Enter');
       await expectUndecided(page);
       await page.waitForTimeout(900);

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { authorizeLink, exchange } from '../../support/oauth-flow.js';
-import { inChromium, waitForAllow } from '../../support/chromium.js';
-import { expectTokenError, json, type TokenBody } from '../../support/responses.js';
+import { inChromium } from '../../support/chromium.js';
+import { expectTokenError } from '../../support/responses.js';
 import type { TestClient } from '../../support/test-app.js';
 
 inChromium('Sign-in: tabs and input errors', {}, (chrome) => {
@@ -36,19 +36,6 @@ inChromium('Sign-in: tabs and input errors', {}, (chrome) => {
     await expectTokenError(await exchange(chrome.app(), first, codeOfSecond), 'invalid_grant');
     expect((await exchange(chrome.app(), first, codeOfFirst)).status).toBe(200);
     expect((await exchange(chrome.app(), second, codeOfSecond)).status).toBe(200);
-  });
-
-  it('O26 never denies when Enter is pressed on a checkbox of the consent page', async () => {
-    const client = await addClient();
-    const page = await chrome.openAuthorization(await chrome.newContext(), client);
-    await chrome.signIn(page, await chrome.app().addUser());
-    await page.locator('[value="posts.write"]').uncheck();
-    await waitForAllow(page);
-    await page.locator('[value="posts.write"]').press('Enter');
-    await page.waitForURL(/\/livez\?code=/);
-    const code = new URL(page.url()).searchParams.get('code') ?? '';
-    const tokens = await json<TokenBody>(await exchange(chrome.app(), client, code));
-    expect(tokens.scope).toBe('profile.read posts.read analytics.read');
   });
 
   it('O167 counts down to the next request for a code, in minutes and then in seconds', async () => {

@@ -21,7 +21,7 @@ const PRODUCTION = {
   NODE_ENV: 'production',
   PUBLIC_URL: 'https://dev.example',
   TRUST_PROXY: '10.0.0.0/24',
-  OTP_PEPPER: 'x'.repeat(32),
+  OTP_PEPPER: 'a pepper of at least 32 characters',
   SMS_SENDER: 'webhook',
   SMS_WEBHOOK_URL: 'https://127.0.0.1:1/',
   SMS_WEBHOOK_SECRET: SECRET,
@@ -66,7 +66,11 @@ describe('Command "doctor" without a database', () => {
     ['demo data', { DEMO: '1' }, 'An empty database is seeded with demo data.'],
     ['one-time passwords in the log', {}, 'One-time passwords are printed to the log.'],
     ['the default pepper', {}, 'hashed with the public default pepper'],
-    ['https without a trusted proxy', { PUBLIC_URL: 'https://dev.example' }, 'no proxy is trusted'],
+    [
+      'https without a trusted proxy',
+      { NODE_ENV: 'test', PUBLIC_URL: 'https://dev.example' },
+      'no proxy is trusted',
+    ],
     ['a number of proxies on all interfaces', { TRUST_PROXY: '1' }, CHOSEN_ADDRESS],
     [
       'a number of proxies on all IPv6 interfaces',
@@ -87,6 +91,43 @@ describe('Command "doctor" without a database', () => {
       'one-time passwords in a file',
       { SMS_SENDER: 'file' },
       'One-time passwords are written to a file.',
+    ],
+    [
+      'access tokens of a year',
+      { ...PRODUCTION, OAUTH_ACCESS_TOKEN_SECONDS: '31536000' },
+      'OAUTH_ACCESS_TOKEN_SECONDS is 31536000, more than 1 day',
+    ],
+    [
+      'grants of two years',
+      { ...PRODUCTION, OAUTH_GRANT_SECONDS: '63072000' },
+      'OAUTH_GRANT_SECONDS is 63072000',
+    ],
+    [
+      'a limit that limits nothing',
+      { ...PRODUCTION, RATE_LIMITS: 'phone-failures=2000000000' },
+      'The rate limit phone-failures=2000000000 limits nothing; its default is 10.',
+    ],
+    [
+      'a limit that is off',
+      { ...PRODUCTION, RATE_LIMITS: 'address-messages-per-hour=0' },
+      'The rate limit address-messages-per-hour=0 limits nothing',
+    ],
+    ['a silent log', { ...PRODUCTION, LOG_LEVEL: 'silent' }, 'LOG_LEVEL is silent'],
+    [
+      'metrics on all addresses',
+      { ...PRODUCTION, METRICS_PORT: '9464', METRICS_HOST: '0.0.0.0' },
+      'METRICS_HOST is all addresses of this machine',
+    ],
+    [
+      'metrics on all IPv6 addresses',
+      { ...PRODUCTION, METRICS_PORT: '9464', METRICS_HOST: '::' },
+      'METRICS_HOST is all addresses of this machine',
+    ],
+    ['posts on the host of the sign-in', PRODUCTION, 'SITE_URL is not on another host'],
+    [
+      'posts below the sign-in',
+      { ...PRODUCTION, SITE_URL: 'https://dev.example/site' },
+      'SITE_URL is not on another host',
     ],
     [
       'unlimited guesses',
@@ -117,6 +158,10 @@ describe('Command "doctor" without a database', () => {
       ...UNREACHABLE,
       ...PRODUCTION,
       NETWORK_NAME: 'Elm & Oak',
+      SITE_URL: 'https://site.example',
+      // As the image sets it.
+      METRICS_PORT: '9464',
+      METRICS_HOST: 'container',
     });
     expect(found[0]).toEqual({
       check: 'configuration',
@@ -250,6 +295,7 @@ onOneEngine('Command "doctor": clock', (database) => {
   const app = useTestApp(database);
 
   it('reports that the clock of the process differs from the clock of a database server', async () => {
+    app().databaseClock.useReal();
     app().clock.set(new Date(Date.now() + 60_000).toISOString());
     const found = await app().service(Doctor).run({});
     const clock = found.find(({ check }) => check === 'clock');

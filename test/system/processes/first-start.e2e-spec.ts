@@ -39,7 +39,7 @@ describe('First start', () => {
     const env = {
       NODE_ENV: 'production',
       PUBLIC_URL: 'https://platform.example',
-      OTP_PEPPER: 'x'.repeat(64),
+      OTP_PEPPER: 'a pepper of at least 32 characters',
       SMS_SENDER: 'file',
       DEMO: '0',
     };

@@ -13,7 +13,7 @@ import { type TestClient, useTestApp } from '../../support/test-app.js';
 const REDIRECT_URI = 'https://garden.example/callback';
 const APP = ['--name', 'Garden Share', '--redirect-uri', REDIRECT_URI, '--scope', SCOPES.join(' ')];
 /** Two processes on one database need one pepper. */
-const ENV = { DEMO: '0', OTP_PEPPER: 'f'.repeat(64) };
+const ENV = { DEMO: '0', OTP_PEPPER: 'a pepper of at least 32 characters' };
 
 interface Erased {
   tables: Record<string, number>;

@@ -1,8 +1,10 @@
 import { access, constants, stat, statfs } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { SECOND } from '../../../platform/clock.js';
+import { DAY, SECOND } from '../../../platform/clock.js';
 import type { AppConfig, SmsConfig } from '../../../platform/config/app-config.js';
 import { ConfigError } from '../../../platform/config/load-config.js';
+import { isLoopback } from '../../../platform/config/loopback.js';
+import { RATE_LIMITS, type RateLimitName } from '../../../platform/config/rate-limits.js';
 import {
   databaseFile,
   DatabaseFileError,
@@ -116,16 +118,74 @@ function unsafeSettings(config: AppConfig): Finding[] {
         'Remove phone-failures from RATE_LIMITS.',
       ),
     );
+  return config.production ? [...found, ...unusualSettings(config)] : found;
+}
+
+/** Limits above this multiple of their default hardly limit anything. */
+const MAX_LIMIT_FACTOR = 100;
+
+/** What protects members and what an operator on call needs, if a setting takes it away. */
+function unusualSettings({
+  lifetimes,
+  rateLimits,
+  server,
+  siteUrl,
+  publicUrl,
+}: AppConfig): Finding[] {
+  const found: Finding[] = [];
+  for (const [name, lifetime, maximum, days] of [
+    ['OAUTH_ACCESS_TOKEN_SECONDS', lifetimes.accessToken, DAY, '1 day'],
+    ['OAUTH_REFRESH_IDLE_SECONDS', lifetimes.refreshIdle, 180 * DAY, '180 days'],
+    ['OAUTH_GRANT_SECONDS', lifetimes.grant, 366 * DAY, '366 days'],
+  ] as const)
+    if (lifetime * SECOND > maximum)
+      found.push(
+        warning(
+          `${name} is ${lifetime}, more than ${days}: a stolen token is valid for as long.`,
+          `Remove ${name}, or set a shorter lifetime.`,
+        ),
+      );
+  for (const [name, [standard]] of Object.entries(RATE_LIMITS)) {
+    const limit = rateLimits[name as RateLimitName];
+    const isOff = limit === 0 && name !== 'phone-failures';
+    if (/-(failures|messages)\b/.test(name) && (isOff || limit > standard * MAX_LIMIT_FACTOR))
+      found.push(
+        warning(
+          `The rate limit ${name}=${limit} limits nothing; its default is ${standard}.`,
+          `Remove ${name} from RATE_LIMITS.`,
+        ),
+      );
+  }
+  if (['silent', 'fatal', 'error'].includes(server.logLevel))
+    found.push(
+      warning(
+        `LOG_LEVEL is ${server.logLevel}, so requests and warnings are not logged.`,
+        'LOG_LEVEL=info',
+      ),
+    );
+  if (
+    server.metricsPort !== null &&
+    !server.isMetricsHostOfContainer &&
+    listensOnAllInterfaces(server.metricsHost)
+  )
+    found.push(
+      warning(
+        'METRICS_HOST is all addresses of this machine, so others may read the metrics.',
+        'Set METRICS_HOST to an internal address, and protect METRICS_PORT with a firewall.',
+      ),
+    );
+  if (new URL(siteUrl).origin === publicUrl)
+    found.push(
+      warning(
+        'SITE_URL is not on another host than PUBLIC_URL: posts of users are shown beside the sign-in pages.',
+        'Set SITE_URL to the site that shows posts.',
+      ),
+    );
   return found;
 }
 
 function listensOnAllInterfaces(host?: string): boolean {
   return host === undefined || ['0.0.0.0', '::'].includes(parseIpAddress(host) ?? '');
-}
-
-/** RFC 1122 §3.2.1.3, RFC 4291 §2.5.3, RFC 6761 §6.3. */
-function isLoopback(host: string): boolean {
-  return /^(localhost|127(\.\d+){3}|::1)$/i.test(host);
 }
 
 const METRICS_TIMEOUT_MS = 2 * SECOND;
