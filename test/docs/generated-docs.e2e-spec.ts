@@ -28,7 +28,10 @@ describe('Generated documentation', () => {
   it('lists the default of each rate limit', () => {
     const rows = configurationPage().matchAll(/^\| `([a-z-]+)` \| (\d+) \|/gm);
     const limits = [...rows].map(([, name, limit]) => `${name}=${limit}`).join(',');
-    expect(loadConfig({ RATE_LIMITS: limits }).rateLimits).toEqual(loadConfig({}).rateLimits);
+    const env = { DEMO: '0' };
+    expect(loadConfig({ ...env, RATE_LIMITS: limits }).rateLimits).toEqual(
+      loadConfig(env).rateLimits,
+    );
   });
 
   it('lists every command with its help', async () => {

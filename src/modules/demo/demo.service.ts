@@ -173,7 +173,8 @@ export class DemoService {
       );
     }
     const { accessToken } = await this.transactions.run(async (tx) => {
-      const grant = await this.grants.create(tx, DEMO_USER_ID, DEMO_PUBLIC_CLIENT_ID, SCOPES);
+      // Not the app of the example, whose consent page would only list what the user has already allowed.
+      const grant = await this.grants.create(tx, DEMO_USER_ID, DEMO_CONFIDENTIAL_CLIENT_ID, SCOPES);
       return this.tokens.issue(tx, grant, SCOPES);
     });
     return accessToken;
@@ -207,7 +208,7 @@ export class DemoService {
     const now = this.clock.now();
     const caller: Caller = {
       userId: ana.id,
-      clientId: DEMO_CONFIDENTIAL_CLIENT_ID,
+      clientId: DEMO_PUBLIC_CLIENT_ID,
       grantId: newId('grt', now),
       scopes: SCOPES,
       postLimit: null,

@@ -3,7 +3,7 @@ import { brandOf } from './brand.js';
 import { databaseTls } from './database-tls.js';
 import { parseDatabaseUrl } from './database-url.js';
 import type { Env } from './env.js';
-import { parseRateLimits, type RateLimits } from './rate-limits.js';
+import { DEMO_RATE_LIMITS, parseRateLimits, type RateLimits } from './rate-limits.js';
 import { parseTrustProxy } from './trust-proxy.js';
 
 /** Lifetimes in seconds that are not configurable. */
@@ -131,7 +131,7 @@ export class AppConfig {
       refreshIdle: env.OAUTH_REFRESH_IDLE_SECONDS,
       grant: env.OAUTH_GRANT_SECONDS,
     };
-    this.rateLimits = parseRateLimits(env.RATE_LIMITS);
+    this.rateLimits = parseRateLimits(env.RATE_LIMITS, this.demo ? DEMO_RATE_LIMITS : {});
     this.quota = { defaultLimit: env.QUOTA_DEFAULT_LIMIT, plans: parsePlans(env.QUOTA_PLANS) };
     this.retention = {
       callLog: env.CALL_LOG_DAYS,

@@ -376,8 +376,11 @@ const tokens = {
 
 const limits = {
   RATE_LIMITS: documented(
-    z.string().superRefine(parsedBy(parseRateLimits)).default(''),
-    'Rate limits that differ from their defaults, such as `token-calls=20000,phone-messages-per-hour=3`; 0 is no limit.',
+    z
+      .string()
+      .superRefine(parsedBy((text) => parseRateLimits(text)))
+      .default(''),
+    'Rate limits that differ from their defaults, such as `token-calls=20000,phone-messages-per-hour=3`; 0 is no limit. A demo (`DEMO`) has higher limits of text messages.',
     'An operator with one very busy app, or with many users behind one address.',
   ),
   QUOTA_DEFAULT_LIMIT: documented(

@@ -206,7 +206,7 @@ describe('loadConfig', () => {
   });
 
   it('O52 sets the default limits of one-time passwords', () => {
-    const { otp, rateLimits } = loadConfig({});
+    const { otp, rateLimits } = loadConfig({ DEMO: '0' });
     expect(otp).toMatchObject({ seconds: 300, dailyTotal: 10_000, countries: undefined });
     expect(rateLimits).toMatchObject({
       'phone-failures': 10,
@@ -214,6 +214,17 @@ describe('loadConfig', () => {
       'phone-messages-per-hour': 5,
       'phone-messages-per-day': 10,
       'address-messages-per-hour': 20,
+    });
+  });
+
+  it('relaxes the limits of messages in a demo, unless RATE_LIMITS sets them', () => {
+    const { rateLimits } = loadConfig({ DEMO: '1', RATE_LIMITS: 'phone-messages-per-day=7' });
+    expect(rateLimits).toEqual({
+      ...loadConfig({ DEMO: '0' }).rateLimits,
+      'phone-messages-per-minute': 60,
+      'phone-messages-per-hour': 200,
+      'phone-messages-per-day': 7,
+      'address-messages-per-hour': 200,
     });
   });
 

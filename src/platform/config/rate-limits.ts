@@ -56,16 +56,29 @@ export const RATE_LIMITS = {
 
 export type RateLimitName = keyof typeof RATE_LIMITS;
 
+/** The defaults of a demo, whose only user may sign in again and again. */
+export const DEMO_RATE_LIMITS: Readonly<Partial<Record<RateLimitName, number>>> = {
+  'phone-messages-per-minute': 60,
+  'phone-messages-per-hour': 200,
+  'phone-messages-per-day': 1000,
+  'address-messages-per-hour': 200,
+};
+
 /** The limit of each name; 0 means unlimited. */
 export type RateLimits = Readonly<Record<RateLimitName, number>>;
 
 /**
  * Reads `name=limit,name=limit`. Other limits keep their defaults.
+ * @param defaults other defaults than those of `RATE_LIMITS`
  * @throws Error with a message that follows the name of the variable
  */
-export function parseRateLimits(text: string): RateLimits {
+export function parseRateLimits(
+  text: string,
+  defaults: Readonly<Partial<Record<RateLimitName, number>>> = {},
+): RateLimits {
   const limits: Record<string, number> = {};
   for (const [name, [limit]] of Object.entries(RATE_LIMITS)) limits[name] = limit;
+  Object.assign(limits, defaults);
   const given = new Set<string>();
   for (const entry of text.split(',').filter(Boolean)) {
     const [, name = '', digits] = /^([a-z-]+)=(\d+)$/.exec(entry) ?? [];

@@ -2,10 +2,10 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
+import { runCommand } from '../../support/command-line.js';
 import { onOneEngine } from '../../support/database.js';
 import { freePort } from '../../support/free-port.js';
 import { type ServiceProcess, startProcess } from '../../support/service-process.js';
-import { rateLimits, UNLIMITED } from '../../support/test-app.js';
 
 const ANAS_PHONE = '+14155550101';
 
@@ -88,6 +88,20 @@ async function runFlow(
   decision: [string, string][],
 ): Promise<string> {
   const browser = new Browser();
+  const signedIn = await signIn(browser, example, service);
+  // The consent page, also if an earlier test gave the app every scope.
+  const consent = await browser.open(new URL(`${signedIn.url}?change=1`));
+  const decided = await browser.submit(consent, '/oauth/authorize/decision', decision);
+  const resultPage = await browser.open(decided.headers.get('location') ?? '');
+  return resultPage.text();
+}
+
+/** Connects the example and signs in as Ana. Returns the page after the sign-in. */
+async function signIn(
+  browser: Browser,
+  example: Example,
+  service: ServiceProcess,
+): Promise<Response> {
   const phonePage = await browser.open(await connect(browser, await browser.open(example.url)));
   const earlierMessages = (await messages(service)).length;
   const codePage = await browser.submit(phonePage, '/oauth/authorize/sign-in', [
@@ -95,12 +109,7 @@ async function runFlow(
   ]);
   await expect.poll(async () => (await messages(service)).length).toBe(earlierMessages + 1);
   const code = /\b\d{6}\b/.exec((await messages(service)).at(-1) ?? '')?.[0] ?? '';
-  const signedIn = await browser.submit(codePage, '/oauth/authorize/verify', [['code', code]]);
-  // The consent page, also if an earlier test gave the app every scope.
-  const consent = await browser.open(new URL(`${signedIn.url}?change=1`));
-  const decided = await browser.submit(consent, '/oauth/authorize/decision', decision);
-  const resultPage = await browser.open(decided.headers.get('location') ?? '');
-  return resultPage.text();
+  return browser.submit(codePage, '/oauth/authorize/verify', [['code', code]]);
 }
 
 async function messages({ smsFile }: ServiceProcess): Promise<string[]> {
@@ -127,19 +136,31 @@ onOneEngine('Example app with the demo', (database) => {
 
   beforeAll(async () => {
     await promisify(execFile)('npm', ['run', '-s', 'build:client']);
-    // Ana signs in several times within seconds, more often than the limits of messages allow.
-    const env = {
-      DEMO: '1',
-      ...rateLimits({
-        'phone-messages-per-minute': UNLIMITED,
-        'phone-messages-per-hour': UNLIMITED,
-      }),
-      LOG_LEVEL: 'warn',
-    };
+    const env = { DEMO: '1', LOG_LEVEL: 'warn' };
     service = await startProcess({ url: database.url, env });
   });
   afterEach(() => example?.stop());
   afterAll(() => service?.stop());
+
+  it('shows the consent page with a box for each scope, also after "demo token"', async () => {
+    const token = await runCommand(['demo', 'token'], { DATABASE_URL: database.url, DEMO: '1' });
+    expect(token.code).toBe(0);
+    example = await Example.start({ ISSUER: service.baseUrl });
+    const consent = await (await signIn(new Browser(), example, service)).text();
+    expect(consent.match(/<input type="checkbox" name="scope"/g)).toHaveLength(SCOPES.length);
+  });
+
+  it('lets the demo user sign in ten times in a row', async () => {
+    example = await Example.start({ ISSUER: service.baseUrl });
+    for (let signIns = 1; signIns <= 10; signIns += 1) {
+      const page = await signIn(new Browser(), example, service);
+      expect([signIns, page.status, new URL(page.url).pathname]).toEqual([
+        signIns,
+        200,
+        expect.stringMatching(/\/consent$/),
+      ]);
+    }
+  });
 
   it('runs the complete flow as the public app of the demo', async () => {
     example = await Example.start({ ISSUER: service.baseUrl });
