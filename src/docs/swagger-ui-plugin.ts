@@ -39,3 +39,10 @@ export function foldedPanels(): Plugin {
         );
   return { wrapComponents };
 }
+
+/** A plugin of Swagger UI that hides Authorize, which needs an app. Runs in the browser, so it must not use anything of this file. */
+export function withoutAuthorize(): Plugin {
+  return {
+    wrapComponents: { authorizeBtn: () => () => null, authorizeOperationBtn: () => () => null },
+  };
+}

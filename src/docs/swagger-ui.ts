@@ -1,6 +1,7 @@
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { SwaggerModule } from '@nestjs/swagger';
 import type { NextFunction, Request, Response } from 'express';
+import { AppsService } from '../modules/oauth/clients/apps.service.js';
 import { toHtml } from '../pages/translations/markup.js';
 import { CATALOGUES } from '../pages/translations/translations.js';
 import { SCOPES } from '../platform/access/scopes.js';
@@ -10,7 +11,7 @@ import { CLIENT_PACKAGE } from './client-package.js';
 import { GUIDE_PATH } from './guide-page.js';
 import { openApiDocument } from './openapi-document.js';
 import { POSTMAN_COLLECTION, POSTMAN_ENVIRONMENT } from './postman-files.js';
-import { foldedPanels } from './swagger-ui-plugin.js';
+import { foldedPanels, withoutAuthorize } from './swagger-ui-plugin.js';
 import { SWAGGER_UI_FILES } from './swagger-ui-files.js';
 
 /** Dark mode, contrast (WCAG AA) and small screens. */
@@ -47,7 +48,10 @@ const PAGE_CSS = `
       body::before { content: 'This page needs JavaScript. The developer guide at ${GUIDE_PATH} works without.'; display: block; padding: 20px; font: 16px/1.5 sans-serif; }
     }`;
 
-/** The paths under `/docs` that exist. `swagger-ui-init.js` is generated. */
+/** Generated, with the options of Swagger UI. */
+const INIT_SCRIPT = '/docs/swagger-ui-init.js';
+
+/** The paths under `/docs` that exist. */
 const SERVED_PATHS: ReadonlySet<string> = new Set([
   '/docs/',
   '/docs/errors',
@@ -55,7 +59,8 @@ const SERVED_PATHS: ReadonlySet<string> = new Set([
   `/${CLIENT_PACKAGE}`,
   `/${POSTMAN_COLLECTION}`,
   `/${POSTMAN_ENVIRONMENT}`,
-  ...[...SWAGGER_UI_FILES, 'swagger-ui-init.js'].map((file) => `/docs/${file}`),
+  ...SWAGGER_UI_FILES.map((file) => `/docs/${file}`),
+  INIT_SCRIPT,
 ]);
 
 /** Without dots, except in the suffix: Swagger UI's static files would resolve `..`. */
@@ -85,7 +90,22 @@ export function serveDocumentation(app: NestExpressApplication, config: AppConfi
     );
     next();
   });
+  const initOAuth = {
+    clientId: '',
+    usePkceWithAuthorizationCodeGrant: true,
+    scopes: [...SCOPES],
+  };
+  const plugins = [foldedPanels];
   SwaggerModule.setup('docs', app, () => openApiDocument(app, config.publicUrl), {
+    // Not at start, because another process may register or disable the app at any time.
+    patchDocumentOnRequest: async (request, _response, document) => {
+      if ((request as Request).path === INIT_SCRIPT) {
+        const docsApp = await app.get(AppsService).findDocsApp();
+        initOAuth.clientId = docsApp?.clientId ?? '';
+        plugins.splice(1, Infinity, ...(docsApp ? [] : [withoutAuthorize]));
+      }
+      return document;
+    },
     jsonDocumentUrl: 'openapi.json',
     // YAML is disabled, because it would be rendered for every request.
     raw: ['json'],
@@ -93,18 +113,14 @@ export function serveDocumentation(app: NestExpressApplication, config: AppConfi
     customfavIcon: config.brand.logo ? '/assets/logo' : '/assets/icon.svg',
     customCss: topBarCss(config) + PAGE_CSS,
     swaggerOptions: {
-      oauth2RedirectUrl: `${config.publicUrl}/docs/oauth2-redirect.html`,
-      initOAuth: {
-        clientId: config.docsClientId,
-        usePkceWithAuthorizationCodeGrant: true,
-        scopes: [...SCOPES],
-      },
+      oauth2RedirectUrl: config.docsRedirectUri,
+      initOAuth,
       persistAuthorization: false,
       tryItOutEnabled: true,
       displayRequestDuration: true,
       // Only the title of the schemas. Each operation shows its own.
       defaultModelsExpandDepth: 0,
-      plugins: [foldedPanels],
+      plugins,
     },
   });
 }

@@ -24,16 +24,17 @@ const CREATE_EXAMPLE =
   'app create --name "Garden Share" --redirect-uri https://garden.example/callback --scope "profile.read posts.write"';
 
 interface CreateOptions extends IdentityOptions {
-  name: string;
-  redirectUri: string[];
-  scope: string;
+  name?: string;
+  redirectUri?: string[];
+  scope?: string;
+  docs?: boolean;
   public?: boolean;
   requirePkce?: boolean;
   allowSimilarName?: boolean;
   limit?: QuotaAssignment;
 }
 
-type UpdateOptions = Partial<Omit<CreateOptions, 'public' | 'limit'>>;
+type UpdateOptions = Omit<CreateOptions, 'public' | 'limit' | 'docs'>;
 
 export function addAppCommands(program: CliCommand): void {
   const app = program
@@ -55,13 +56,17 @@ function addCreate(app: CliCommand): void {
     .command('create')
     .summary('Register an app.')
     .description('Register an app. Prints the client secret of a confidential app once.')
-    .requiredOption('--name <name>', 'name to show on the consent page', textUpTo(60))
-    .requiredOption(
+    .option('--name <name>', 'name to show on the consent page', textUpTo(60))
+    .option(
       '--redirect-uri <uri>',
       'exact URI to return users to: https, http on loopback, or a private-use scheme such as com.example.app; repeatable',
       collect,
     )
-    .requiredOption('--scope <scopes>', 'scopes that the app may request, separated by spaces')
+    .option('--scope <scopes>', 'scopes that the app may request, separated by spaces')
+    .option(
+      '--docs',
+      'register the public app with which partners try the API at /docs; sets what --name, --redirect-uri and --scope otherwise must',
+    )
     .option('--public', 'register a public app, such as a mobile app, without a client secret')
     .option('--require-pkce', 'require PKCE, as for every public app; recommended')
     .option(...ALLOW_SIMILAR_NAME);
@@ -72,31 +77,48 @@ function addCreate(app: CliCommand): void {
     .examples(
       CREATE_EXAMPLE,
       'app create --public --name "Garden Phone" --redirect-uri com.example.garden:/callback --scope profile.read --json',
+      'app create --docs',
     )
-    .execute(async (session, options: CreateOptions) => {
-      const { name, redirectUri: redirectUris, scope, allowSimilarName, limit } = options;
-      const requiresPkce = options.requirePkce;
-      const kind = options.public === true ? 'public' : 'confidential';
-      const quota = session.get('QuotaService');
-      const { app: created, secret } = await session.get('AppsService').register(
-        {
-          name,
-          kind,
-          redirectUris,
-          scope,
-          requiresPkce,
-          allowSimilarName,
-          ...identityChanges(options),
-        },
-        session.change,
-        async (tx, clientId) => {
-          if (limit !== undefined)
-            await quota.setInTransaction(tx, clientId, limit, session.change);
-        },
-      );
-      return appResult(session, created, secret);
+    .action((options: CreateOptions, command: CliCommand) => {
+      const { docs = false, redirectUri, limit, allowSimilarName } = options;
+      if (docs && redirectUri)
+        return command.error('error: --docs sets the redirect URI: remove --redirect-uri');
+      for (const flag of ['name', 'redirectUri', 'scope'] as const)
+        if (!docs && options[flag] === undefined)
+          return command.error(`error: required option '${REQUIRED_FLAGS[flag]}' not specified`);
+      return command.start(async (session) => {
+        const apps = session.get('AppsService');
+        const kind = options.public === true ? ('public' as const) : ('confidential' as const);
+        const values = docs
+          ? await apps.docsRegistration()
+          : { name: '', scope: '', kind, redirectUris: redirectUri ?? [] };
+        const quota = session.get('QuotaService');
+        const { app: created, secret } = await apps.register(
+          {
+            ...values,
+            name: options.name ?? values.name,
+            scope: options.scope ?? values.scope,
+            requiresPkce: options.requirePkce,
+            allowSimilarName,
+            ...identityChanges(options),
+          },
+          session.change,
+          async (tx, clientId) => {
+            if (limit !== undefined)
+              await quota.setInTransaction(tx, clientId, limit, session.change);
+          },
+        );
+        return appResult(session, created, secret);
+      });
     });
 }
+
+/** Unless `--docs` sets them. */
+const REQUIRED_FLAGS = {
+  name: '--name <name>',
+  redirectUri: '--redirect-uri <uri>',
+  scope: '--scope <scopes>',
+};
 
 function addList(app: CliCommand): void {
   app

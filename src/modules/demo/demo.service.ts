@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Caller } from '../../platform/access/caller.js';
 import { SCOPES } from '../../platform/access/scopes.js';
 import { Clock } from '../../platform/clock.js';
-import { AppConfig, DEMO_DOCS_CLIENT_ID } from '../../platform/config/app-config.js';
+import { AppConfig } from '../../platform/config/app-config.js';
 import { ConfigError } from '../../platform/config/load-config.js';
 import { isDuplicateKey } from '../../platform/database/errors.js';
 import { TransactionRunner } from '../../platform/database/transaction.js';
@@ -19,6 +19,7 @@ import { type NewUser, PhoneTaken, UsersService } from '../users/users.service.j
 /** Fixed ids, which identify a demo database and can be used in examples. */
 export const DEMO_USER_ID = 'usr_00000000000000000000000001';
 export const DEMO_PUBLIC_CLIENT_ID = 'svc_app_00000000000000000000000001';
+export const DEMO_DOCS_CLIENT_ID = 'svc_app_00000000000000000000000003';
 export const DEMO_CONFIDENTIAL_CLIENT_ID = 'svc_app_00000000000000000000000002';
 
 export const ana = {
@@ -44,7 +45,7 @@ const ALL_SCOPES = SCOPES.join(' ');
 
 type DemoApp = Registration & { clientId: string };
 
-export function demoApps(publicUrl: string): DemoApp[] {
+export function demoApps({ docsRedirectUri }: AppConfig): DemoApp[] {
   return [
     {
       clientId: DEMO_PUBLIC_CLIENT_ID,
@@ -67,7 +68,7 @@ export function demoApps(publicUrl: string): DemoApp[] {
       clientId: DEMO_DOCS_CLIENT_ID,
       name: 'API documentation (demo)',
       kind: 'public',
-      redirectUris: [`${publicUrl}/docs/oauth2-redirect.html`],
+      redirectUris: [docsRedirectUri],
       scope: ALL_SCOPES,
     },
   ];
@@ -134,7 +135,7 @@ export class DemoService {
    */
   async seedIfNeeded(): Promise<SeededDemo | undefined> {
     const existingIds = (await this.apps.list()).map(({ clientId }) => clientId);
-    const apps = demoApps(this.config.publicUrl);
+    const apps = demoApps(this.config);
     const hasOtherApps = existingIds.some((id) => apps.every(({ clientId }) => clientId !== id));
     if (hasOtherApps || !(await this.needsSeeding())) return undefined;
     return this.seed(apps.filter(({ clientId }) => !existingIds.includes(clientId)));
@@ -143,7 +144,7 @@ export class DemoService {
   /** @throws ConfigError in production, if a demo app is enabled: the ids of the demo apps and the phones of the demo users are public */
   async refuseInProduction(): Promise<void> {
     if (!this.config.production) return;
-    const demoIds = demoApps(this.config.publicUrl).map(({ clientId }) => clientId);
+    const demoIds = demoApps(this.config).map(({ clientId }) => clientId);
     const enabled = (await this.apps.list())
       .filter((app) => app.enabled && demoIds.includes(app.clientId))
       .map(({ clientId }) => clientId);

@@ -53,9 +53,6 @@ export type SmsConfig = ReturnType<typeof smsConfig>;
 /** Named plans: posts per month, or null for unlimited. */
 export type Plans = Readonly<Record<string, number | null>>;
 
-/** The demo app that the documentation's "Authorize" button uses. */
-export const DEMO_DOCS_CLIENT_ID = 'svc_app_00000000000000000000000003';
-
 /** Fixed, so that all processes can verify one-time passwords. Production requires OTP_PEPPER instead. */
 export const DEVELOPMENT_PEPPER = 'not-secret-for-development-only!';
 
@@ -72,8 +69,6 @@ export class AppConfig {
   readonly traceCollector;
   readonly database;
   readonly demo;
-  /** The public app of the documentation's "Authorize" button. */
-  readonly docsClientId;
   readonly sms: SmsConfig;
   readonly otp;
   /** Lifetimes in seconds. */
@@ -115,7 +110,6 @@ export class AppConfig {
       migrateAtStart: env.MIGRATE ?? !this.production,
     };
     this.demo = env.DEMO ?? (!this.production && address.engine === 'sqlite');
-    this.docsClientId = env.DOCS_CLIENT_ID ?? (this.demo ? DEMO_DOCS_CLIENT_ID : undefined);
     this.sms = smsConfig(env);
     this.otp = {
       pepper: env.OTP_PEPPER ?? DEVELOPMENT_PEPPER,
@@ -144,6 +138,11 @@ export class AppConfig {
   /** Whether browsers use https. Determines cookie names and HSTS. */
   get secure(): boolean {
     return this.publicUrl.startsWith('https:');
+  }
+
+  /** The redirect URI of the app for which Swagger UI runs the flow. */
+  get docsRedirectUri(): string {
+    return `${this.publicUrl}/docs/oauth2-redirect.html`;
   }
 
   /** Whether OTP_PEPPER is set. */

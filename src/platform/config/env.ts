@@ -169,11 +169,6 @@ const service = {
     'Base URL of an OpenTelemetry collector that accepts OTLP over HTTP, such as `http://localhost:4318`. Default: no traces. docs/logs-and-metrics.md lists further variables of OpenTelemetry.',
     'An operator who collects traces.',
   ),
-  DOCS_CLIENT_ID: documented(
-    z.string().optional(),
-    'Public app for the "Authorize" button of the documentation. Its redirect URI is `PUBLIC_URL/docs/oauth2-redirect.html`.',
-    'An operator whose partners try the API in the documentation.',
-  ),
   DEMO: documented(
     flag.optional(),
     '1 seeds demo data into an empty database, 0 does not. Default: 1 on SQLite outside production. In production, 1 is refused.',

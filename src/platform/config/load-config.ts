@@ -35,6 +35,8 @@ const REMOVED_VARIABLES: Readonly<Record<string, string>> = {
   OAUTH_CODE_SECONDS: 'unset it; a code lives for 300 seconds',
   OAUTH_TRANSACTION_SECONDS: 'unset it; a sign-in may take 900 seconds',
   OAUTH_SESSION_SECONDS: 'unset it; a session lives for 1800 seconds',
+  DOCS_CLIENT_ID:
+    'unset it; the documentation uses the app of "app create --docs", or any other public app with its redirect URI',
   SMS_TIMEOUT_MS: 'unset it; a gateway has 5000 ms to respond',
   OAUTH_ERRORS_BEFORE_SIGN_IN: 'unset it; errors before sign-in are always a page',
   OAUTH_REFUSE_REUSED_CHALLENGE: 'unset it; a reused challenge is accepted',

@@ -1,7 +1,12 @@
 import { join } from 'node:path';
 import { MINUTE, SECOND } from '../../../src/platform/clock.js';
-import { DEMO_DOCS_CLIENT_ID } from '../../../src/platform/config/app-config.js';
-import { ana, ben, DemoService } from '../../../src/modules/demo/demo.service.js';
+import {
+  ana,
+  ben,
+  DEMO_DOCS_CLIENT_ID,
+  DemoService,
+} from '../../../src/modules/demo/demo.service.js';
+import { runCommand } from '../../support/command-line.js';
 import { inChromium, SCREENSHOTS } from '../../support/chromium.js';
 import { SwaggerUi } from '../../support/swagger-ui.js';
 
@@ -121,5 +126,55 @@ inChromium('Swagger UI', { env: { DEMO: '1' } }, (chrome) => {
     const { status, body } = await docs.executeGetMe();
     expect(status).toBe('401');
     expect(body).toContain('"error": "unauthorized"');
+  });
+});
+
+inChromium('Swagger UI without a demo', { env: { DEMO: '0' } }, (chrome) => {
+  const { app } = chrome;
+
+  async function openDocs(): Promise<SwaggerUi> {
+    const context = await chrome.newContext({ viewport: { width: 1280, height: 900 } });
+    const docs = new SwaggerUi(chrome, await context.newPage());
+    await docs.page.goto(new URL('/docs', app().baseUrl).href);
+    await docs.page.locator('.opblock').first().waitFor();
+    return docs;
+  }
+
+  const authorizeButtons = ({ page }: SwaggerUi): Promise<number> =>
+    page.locator('button.authorize, button.authorization__btn').count();
+
+  it('C142 has no Authorize until "app create --docs", and then runs the flow, without a restart', async () => {
+    expect(await authorizeButtons(await openDocs())).toBe(0);
+    // The command runs in this process, on the database of the application.
+    const { address } = app().config.database;
+    const file = address.engine === 'sqlite' ? address.file : '';
+    const env = { DATABASE_URL: `sqlite:${file}`, PUBLIC_URL: app().baseUrl };
+    const created = await runCommand(['app', 'create', '--docs', '--json'], env);
+    expect(created).toMatchObject({ code: 0, stderr: '' });
+    const { client_id, type, redirect_uris, scopes } = JSON.parse(created.stdout) as Record<
+      string,
+      unknown
+    >;
+    expect({ type, redirect_uris, scopes }).toEqual({
+      type: 'public',
+      redirect_uris: [`${app().baseUrl}/docs/oauth2-redirect.html`],
+      scopes: ['profile.read', 'posts.read', 'posts.write', 'analytics.read'],
+    });
+    const docs = await openDocs();
+    expect(await authorizeButtons(docs)).toBeGreaterThan(1);
+    await docs.tokens(await app().addUser({ name: 'Ana Lee' }));
+    await docs.closeDialog();
+    expect((await docs.executeGetMe()).body).toContain('"name": "Ana Lee"');
+
+    const again = await runCommand(['app', 'create', '--docs'], env);
+    expect(again).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: `The documentation already uses the app "API documentation" (${String(client_id)}). To replace it, disable it first.\n`,
+    });
+    expect(await runCommand(['app', 'disable', String(client_id), '--yes'], env)).toMatchObject({
+      code: 0,
+    });
+    expect(await authorizeButtons(await openDocs())).toBe(0);
   });
 });

@@ -21,7 +21,7 @@ onOneEngine('Demo: interrupted seeding', (database) => {
 
   it('continues in the next run, which registers the confidential app and returns its secret; the run after that seeds nothing', async () => {
     // An interrupted process has registered only the first app.
-    const [first] = demoApps(app().baseUrl);
+    const [first] = demoApps(app().config);
     if (first) await app().service(AppsService).register(first, author);
     const landing = async () => (await app().fetch('/')).text();
     // Off despite DEMO=1, until the demo user exists.

@@ -81,6 +81,18 @@ export class AppsRepository {
     return uris;
   }
 
+  /** The oldest enabled public app with this redirect URI. */
+  findPublicByRedirectUri(uri: string): Promise<App | null> {
+    return this.dataSource.manager
+      .createQueryBuilder(App, 'app')
+      .innerJoin(AppRedirectUri, 'redirect', 'redirect.clientId = app.clientId')
+      .where('redirect.uri = :uri', { uri })
+      .andWhere("app.kind = 'public' AND app.status = 'enabled'")
+      .orderBy('app.createdAt')
+      .addOrderBy('app.clientId')
+      .getOne();
+  }
+
   /**
    * Whether an enabled public app has a redirect URI with this origin.
    * @param origin as `corsOrigin` returns it

@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
-import { parseScope, type Scope } from '../../../platform/access/scopes.js';
+import { parseScope, type Scope, SCOPES } from '../../../platform/access/scopes.js';
 import { AuditLog, type Change } from '../../../platform/audit/audit-log.repository.js';
 import { Clock } from '../../../platform/clock.js';
+import { AppConfig } from '../../../platform/config/app-config.js';
 import { type Transaction, TransactionRunner } from '../../../platform/database/transaction.js';
 import { InvalidRequest } from '../../../platform/errors.js';
 import { isId, newId } from '../../../platform/ids.js';
@@ -63,7 +64,33 @@ export class AppsService {
     private readonly audit: AuditLog,
     private readonly transactions: TransactionRunner,
     private readonly clock: Clock,
+    private readonly config: AppConfig,
   ) {}
+
+  /** The app for which Swagger UI runs the flow; null if the operator has registered none. */
+  findDocsApp(): Promise<App | null> {
+    return this.repository.findPublicByRedirectUri(this.config.docsRedirectUri);
+  }
+
+  /**
+   * The values of an app for Swagger UI.
+   * @throws InvalidRequest if there is one already
+   */
+  async docsRegistration(): Promise<
+    Pick<Registration, 'name' | 'kind' | 'redirectUris' | 'scope'>
+  > {
+    const existing = await this.findDocsApp();
+    if (existing)
+      throw new InvalidRequest(
+        `The documentation already uses the app "${existing.name}" (${existing.clientId}). To replace it, disable it first.`,
+      );
+    return {
+      name: 'API documentation',
+      kind: 'public',
+      redirectUris: [this.config.docsRedirectUri],
+      scope: SCOPES.join(' '),
+    };
+  }
 
   /**
    * Registers an app.

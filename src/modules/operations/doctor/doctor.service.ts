@@ -8,10 +8,19 @@ import { Migrator } from '../../../platform/database/migrations/migrator.js';
 import { TransactionRunner } from '../../../platform/database/transaction.js';
 import { ClockSkew } from '../../../platform/lifecycle/clock-skew.js';
 import { JobRunsRepository } from '../../../platform/lifecycle/job-runs.repository.js';
+import { AppConfig } from '../../../platform/config/app-config.js';
+import { AppsService } from '../../oauth/clients/apps.service.js';
 import { CommentsService } from '../../comments/comments.service.js';
 import { PostsService } from '../../posts/posts.service.js';
 import { QuotaReconciliation } from '../../quota/months/quota-reconciliation.service.js';
-import { type Check, runChecks, type CheckOptions, type NamedFinding, warning } from './check.js';
+import {
+  type Check,
+  runChecks,
+  type CheckOptions,
+  type Finding,
+  type NamedFinding,
+  warning,
+} from './check.js';
 import { counterFindings, futureJobFindings, jobFindings, quotaFinding } from './data.checks.js';
 import {
   clockFinding,
@@ -36,7 +45,9 @@ export class Doctor {
     private readonly audit: AuditLog,
     private readonly auditEvents: AuditEventReader,
     private readonly transactions: TransactionRunner,
+    private readonly apps: AppsService,
     private readonly clock: Clock,
+    private readonly config: AppConfig,
   ) {}
 
   async run(options: CheckOptions): Promise<NamedFinding[]> {
@@ -62,6 +73,7 @@ export class Doctor {
           counterFindings(counter, repairAs && ((id) => this.correct(counter, id, repairAs))),
       })),
       { name: 'quota', run: async () => [await quotaFinding(this.quota, repairAs)] },
+      { name: 'documentation', run: () => this.documentationFindings() },
       {
         name: 'jobs',
         run: async () => [
@@ -81,6 +93,12 @@ export class Doctor {
       return [...findings, ...(await runChecks(onCurrentSchema, options))];
     const check = [...new Set(onCurrentSchema.map(({ name }) => name))].join(', ');
     return [...findings, { check, ...warning('Skipped while migrations are pending.') }];
+  }
+
+  private async documentationFindings(): Promise<Finding[]> {
+    if (!this.config.production || (await this.apps.findDocsApp())) return [];
+    const summary = 'The documentation has no app, so partners cannot authorize at /docs.';
+    return [warning(summary, 'devplatform app create --docs')];
   }
 
   private deleteFutureRuns(change: Change): Promise<number> {
