@@ -291,5 +291,9 @@ export const ABUSE: Topic = {
       rule: 'Texts in any script are stored and returned unchanged, whatever character set the database server prefers: each new connection sets utf8mb4 and checks what the server uses. A connection that uses another character set is refused with a sentence.',
       source: 'own',
     },
+    C150: {
+      rule: 'No job, scheduled or run by a command, runs while the clocks of the process and of the database differ by more than 5 seconds, or while they cannot be compared. On SQLite, where they are one, none runs while the last time of a job lies in the future. Requests are served. `jobs_skipped_total` counts the skipped runs, `clock_skew_seconds` shows the difference, and commands exit with 1.',
+      source: 'own',
+    },
   },
 };

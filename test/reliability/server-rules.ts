@@ -103,10 +103,6 @@ export const STORAGE_AND_OPERATION: Topic = {
       rule: "Lifetimes do not depend on the time zones of process and database, such as Tokyo and New York. A process whose clock differs from the database's by more than 5 seconds is not ready and reports the reason.",
       source: 'own',
     },
-    C150: {
-      rule: 'No job, scheduled or run by a command, runs while the clocks of the process and of the database differ by more than 5 seconds, or while they cannot be compared. On SQLite, where they are one, none runs while the last time of a job lies in the future. Requests are served. `jobs_skipped_total` counts the skipped runs, `clock_skew_seconds` shows the difference, and commands exit with 1.',
-      source: 'own',
-    },
     O142: {
       rule: 'Every hour, one of the processes deletes expired rows, at most 1,000 at a time, found by an index. Used codes are kept until their grant has ended, and used refresh tokens for 31 days after their use (the 30 days of O102 and one more), so that reuse is still detected. After that, a reused refresh token returns `invalid_grant` and revokes nothing. The stored responses of O96 are deleted once they can no longer be repeated. Concurrent refreshes are not affected.',
       source: 'own',

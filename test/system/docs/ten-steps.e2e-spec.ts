@@ -65,7 +65,7 @@ onOneServer('From nothing to production in ten steps', (database) => {
       });
       const guide = await readFile('docs/operate.md', 'utf8');
       const steps = [...guide.matchAll(STEP)];
-      expect(steps).toHaveLength(10);
+      expect(steps).toHaveLength(11);
       // The database of the test exists, and belongs to its user.
       const script = steps
         .map(([, commands = ''], index) => `printf '\\n# step ${index + 1}\\n'\n${commands}`)
