@@ -64,7 +64,7 @@ onOneEngine('Command "doctor"', (database) => {
     expect(new Set(found.map(({ check }) => check))).toEqual(
       new Set([
         ...['configuration', 'sms', 'metrics', 'database', 'permissions', 'clock', 'migrations'],
-        ...['counters', 'quota', 'jobs', ...ofEngine],
+        ...['counters', 'phones', 'quota', 'jobs', ...ofEngine],
       ]),
     );
     const name = { sqlite: 'SQLite', mariadb: 'MariaDB', mysql: 'MySQL' }[kind];
@@ -163,6 +163,20 @@ onOneEngine('Command "doctor"', (database) => {
     }
     expect(await counters()).toEqual([1 + PUBLISHED, 1, 1, 2 + PUBLISHED]);
     expect(statuses(await runDoctor(cli))).not.toContain('failed');
+  });
+
+  it('names users who cannot sign in with the phone number that 1.1 stored', async () => {
+    const { id } = await app().addUser({ phone: '+4901711234567' });
+    expect(findingsOf(await runDoctor(cli), 'phones')).toEqual([
+      {
+        check: 'phones',
+        status: 'warning',
+        summary: `1 user, such as ${id}, cannot sign in: the stored phone number has a superfluous prefix, or is no phone number.`,
+        remedy: 'Read the number with "user show --full", and correct it with "user change-phone".',
+      },
+    ]);
+    await cli.run('user', 'change-phone', id, '--phone', '+49 171 1234567', '--yes');
+    expect(statuses(findingsOf(await runDoctor(cli), 'phones'))).toEqual(['ok']);
   });
 
   it('warns about jobs that have not run recently, except before their first run', async () => {

@@ -1,3 +1,4 @@
+import { User } from '../../src/modules/users/user.entity.js';
 import { CommandLine } from '../support/command-line.js';
 import { onEachEngine } from '../support/database.js';
 import { useTestApp } from '../support/test-app.js';
@@ -65,6 +66,16 @@ onEachEngine('Commands "user list" and "user search"', (database) => {
     ['no other part of a phone', '15555', []],
   ])('find users by %s', async (_, text, expected) => {
     expect(await found(text)).toEqual(expected);
+  });
+
+  it('find a user whose number 1.1 stored with a trunk prefix, as "user show" does', async () => {
+    const { id } = await app().addUser({ phone: '+4901711234567' });
+    for (const typed of ['+49 171 1234567', '+49 (0) 0171 1234567', '+4901711234567']) {
+      expect((await search(typed)).users).toMatchObject([{ id }]);
+      expect(await cli.json('user', 'show', '--phone', typed)).toMatchObject({ id });
+    }
+    expect(await found('+49 171 1234568')).toEqual([]);
+    await app().dataSource.manager.delete(User, { id });
   });
 
   it('find a user by id', async () => {

@@ -1,5 +1,10 @@
 import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import { buffer } from 'node:stream/consumers';
 
 export interface RecordedRequest {
@@ -8,7 +13,7 @@ export interface RecordedRequest {
   body: Buffer;
 }
 
-/** An HTTP server on loopback that records requests and responds with 200 and an empty body. */
+/** An HTTP server on loopback that records requests. */
 export class RecordingServer {
   readonly requests: RecordedRequest[] = [];
 
@@ -17,8 +22,10 @@ export class RecordingServer {
     readonly url: string,
   ) {}
 
-  /** @param options.responds false for a server that accepts connections, but never responds */
-  static async open({ responds = true } = {}): Promise<RecordingServer> {
+  /** @param options.respond sends the response to each request; by default, 200 with an empty body */
+  static async open({
+    respond = (response) => response.end(),
+  }: { respond?: (response: ServerResponse) => void } = {}): Promise<RecordingServer> {
     const server = createServer();
     await once(server.listen(0, '127.0.0.1'), 'listening');
     const address = server.address();
@@ -28,7 +35,7 @@ export class RecordingServer {
     server.on('request', async (request, response) => {
       const { url = '', headers } = request;
       recording.requests.push({ path: url, headers, body: await buffer(request) });
-      if (responds) response.end();
+      respond(response);
     });
     return recording;
   }

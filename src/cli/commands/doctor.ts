@@ -10,7 +10,7 @@ export function addDoctorCommand(program: CliCommand): void {
     .command('doctor')
     .summary('Check the installation; correct counters with --fix.')
     .description(
-      'Check the configuration, SMS gateway, metrics, database, permissions, schema, clock, counters and jobs. Each result is ok, warning or failed, with a suggested fix unless it is ok. Exits with 1 if a check failed. Changes nothing without --fix.',
+      'Check the configuration, SMS gateway, metrics, database, permissions, schema, clock, counters, phone numbers and jobs. Each result is ok, warning or failed, with a suggested fix unless it is ok. Exits with 1 if a check failed. Changes nothing without --fix.',
     )
     .option('--fix', 'correct counters that differ from the rows they count')
     .acceptsReason()

@@ -3,7 +3,6 @@ import {
   getCountries,
   getCountryCallingCode,
   isSupportedCountry,
-  Metadata,
   parsePhoneNumberFromString,
   type PhoneNumber,
 } from 'libphonenumber-js/max';
@@ -86,16 +85,8 @@ export function maskPhone(phone: string): string {
  */
 export function countryOf(phone: string): string | undefined {
   const number = parsePhoneNumberFromString(phone);
-  return number && (number.country ?? mainCountryOf(number.countryCallingCode));
-}
-
-/** The library lists the main country first. Its types do not declare the method. */
-function mainCountryOf(callingCode: string): string | undefined {
-  const metadata = new Metadata() as Metadata & {
-    getCountryCodesForCallingCode(code: string): readonly string[] | undefined;
-  };
-  const country = metadata.getCountryCodesForCallingCode(callingCode)?.[0];
-  return country !== undefined && isSupportedCountry(country) ? country : undefined;
+  // The main country is the first one.
+  return number?.country ?? number?.getPossibleCountries()[0];
 }
 
 /** Returns an ISO 3166-1 alpha-2 country with a calling code; undefined for anything else. */

@@ -40,7 +40,10 @@ export class UserSearch {
   private async findByKeys(criteria: Exclude<UserCriteria, UserMatch>): Promise<(User | null)[]> {
     if ('id' in criteria) return [await this.users.findById(criteria.id)];
     const { phone, externalId } = criteria;
-    return Promise.all([this.users.findByPhone(phone), this.users.findByExternalId(externalId)]);
+    return Promise.all([
+      this.users.findByPhoneAsParsed(phone),
+      this.users.findByExternalId(externalId),
+    ]);
   }
 }
 

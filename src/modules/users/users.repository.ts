@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { Brackets, DataSource, Not } from 'typeorm';
+import { Brackets, DataSource, IsNull, Like, MoreThan, Not } from 'typeorm';
 import type { Paging } from '../../platform/database/list-page.js';
 import { insertRow, placeholdersFor, writeRows } from '../../platform/database/sql.js';
 import { BatchLoader } from '../../platform/database/batch-loader.js';
 import { entities, type Transaction } from '../../platform/database/transaction.js';
+import { parsePhone } from './phone-number.js';
 import { User } from './user.entity.js';
 
 export type UserProfile = Omit<User, 'status' | 'phone' | 'externalId' | 'createdAt'>;
@@ -19,6 +20,7 @@ export interface UserMatch {
   phoneEnd?: string;
 }
 
+const BATCH_SIZE = 1000;
 /** An escape character that means the same on every engine. */
 const ESCAPE = '!';
 const FIND_PROFILE = `
@@ -46,6 +48,34 @@ export class UsersRepository {
 
   findByPhone(phone: string): Promise<User | null> {
     return this.dataSource.manager.findOneBy(User, { phone });
+  }
+
+  /**
+   * Finds the user with this number, else a user whose number is parsed as it: 1.1 stored numbers that were typed with two trunk
+   * prefixes with one of them. Without a match, reads all users.
+   */
+  async findByPhoneAsParsed(phone: string): Promise<User | null> {
+    const user = await this.findByPhone(phone);
+    if (user) return user;
+    const similar = await this.dataSource.manager.findBy(User, {
+      phone: Like(`%${phone.slice(-4)}`),
+    });
+    return similar.find((other) => parsePhone(other.phone ?? '') === phone) ?? null;
+  }
+
+  /** The ids of the users whose number is parsed as another or as none, so that they cannot sign in. Reads all users, in batches. */
+  async *findIdsWithMisparsedPhone(): AsyncGenerator<string> {
+    for (let last = ''; ;) {
+      const users = await this.dataSource.manager.find(User, {
+        select: { id: true, phone: true },
+        where: { id: MoreThan(last), phone: Not(IsNull()) },
+        order: { id: 'ASC' },
+        take: BATCH_SIZE,
+      });
+      for (const { id, phone } of users) if (phone && parsePhone(phone) !== phone) yield id;
+      if (users.length < BATCH_SIZE) return;
+      last = users.at(-1)?.id ?? '';
+    }
   }
 
   findByExternalId(externalId: string): Promise<User | null> {

@@ -117,11 +117,16 @@ export class UsersService {
     return this.repository.findByPhone(phone);
   }
 
-  /** Returns a user of any status. @throws NotFound */
+  /** Returns a user of any status, for an operator: also one who cannot sign in with the stored number. @throws NotFound */
   async getByPhone(phone: string): Promise<User> {
-    const user = await this.findByPhone(phone);
+    const user = await this.repository.findByPhoneAsParsed(phone);
     if (!user) throw new NotFound('No user has this phone number.');
     return user;
+  }
+
+  /** The users who cannot sign in, because their stored number is parsed as another or as none. */
+  idsWithMisparsedPhone(): AsyncGenerator<string> {
+    return this.repository.findIdsWithMisparsedPhone();
   }
 
   /** Returns a user of any status. @throws NotFound */

@@ -284,7 +284,7 @@ describe('Command "doctor" on SQLite', () => {
       remedy: 'devplatform db migrate',
     });
     expect(pending.at(-1)).toEqual({
-      check: 'permissions, counters, quota, documentation, jobs',
+      check: 'permissions, counters, phones, quota, documentation, jobs',
       status: 'warning',
       summary: 'Skipped while migrations are pending.',
     });

@@ -42,7 +42,7 @@ describe('Tracing', () => {
   it.each(['refuses connections', 'does not respond'])(
     'neither delays requests nor the shutdown if the collector %s, and warns at most once',
     async (fault) => {
-      const collector = await RecordingServer.open({ responds: false });
+      const collector = await RecordingServer.open({ respond: () => undefined });
       if (fault === 'refuses connections') await collector.close();
       const service = await start({
         OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
@@ -72,7 +72,7 @@ describe('Tracing', () => {
   );
 
   it('ends within the grace time if the collector does not respond', async () => {
-    const collector = await RecordingServer.open({ responds: false });
+    const collector = await RecordingServer.open({ respond: () => undefined });
     const service = await start({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });
     await fetch(`${service.baseUrl}/dev/v1/me`);
     const stopped = performance.now();

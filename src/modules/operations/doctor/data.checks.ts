@@ -6,6 +6,7 @@ import { type JobName, JOBS } from '../../../platform/lifecycle/job-runner.servi
 import type { JobRunsRepository } from '../../../platform/lifecycle/job-runs.repository.js';
 import type { QuotaReconciliation } from '../../quota/months/quota-reconciliation.service.js';
 import { periodStart } from '../../quota/quota-period.js';
+import type { UsersService } from '../../users/users.service.js';
 import { type ClockSkew, lastTimeOf } from '../../../platform/lifecycle/clock-skew.js';
 import { capitalized, failed, type Finding, ok, warning } from './check.js';
 
@@ -132,4 +133,19 @@ export async function quotaFinding(
     );
   for (const discrepancy of discrepancies) await reconciliation.fix(discrepancy, repairAs);
   return ok(`This month's quota counters of ${apps} were corrected.`);
+}
+
+/** Warns of numbers that an earlier version stored with superfluous trunk prefixes, such as +4901711234567. */
+export async function phoneFinding(users: UsersService): Promise<Finding> {
+  const shown: string[] = [];
+  let misparsed = 0;
+  for await (const id of users.idsWithMisparsedPhone()) {
+    misparsed += 1;
+    if (shown.length < MAX_SHOWN) shown.push(id);
+  }
+  if (misparsed === 0) return ok('Every stored phone number is parsed as itself.');
+  return warning(
+    `${misparsed} ${misparsed === 1 ? 'user' : 'users'}, such as ${shown.join(', ')}, cannot sign in: the stored phone number has a superfluous prefix, or is no phone number.`,
+    'Read the number with "user show --full", and correct it with "user change-phone".',
+  );
 }

@@ -13,6 +13,7 @@ import { AppsService } from '../../oauth/clients/apps.service.js';
 import { CommentsService } from '../../comments/comments.service.js';
 import { PostsService } from '../../posts/posts.service.js';
 import { QuotaReconciliation } from '../../quota/months/quota-reconciliation.service.js';
+import { UsersService } from '../../users/users.service.js';
 import {
   type Check,
   runChecks,
@@ -21,7 +22,13 @@ import {
   type NamedFinding,
   warning,
 } from './check.js';
-import { counterFindings, futureJobFindings, jobFindings, quotaFinding } from './data.checks.js';
+import {
+  counterFindings,
+  futureJobFindings,
+  jobFindings,
+  phoneFinding,
+  quotaFinding,
+} from './data.checks.js';
 import {
   clockFinding,
   migrationPrivilegeFindings,
@@ -39,6 +46,7 @@ export class Doctor {
     private readonly clockSkew: ClockSkew,
     private readonly migrator: Migrator,
     private readonly runs: JobRunsRepository,
+    private readonly users: UsersService,
     private readonly posts: PostsService,
     private readonly comments: CommentsService,
     private readonly quota: QuotaReconciliation,
@@ -72,6 +80,7 @@ export class Doctor {
         run: () =>
           counterFindings(counter, repairAs && ((id) => this.correct(counter, id, repairAs))),
       })),
+      { name: 'phones', run: async () => [await phoneFinding(this.users)] },
       { name: 'quota', run: async () => [await quotaFinding(this.quota, repairAs)] },
       { name: 'documentation', run: () => this.documentationFindings() },
       {

@@ -53,7 +53,7 @@ export class SmsQueue implements OnApplicationShutdown {
     await Promise.all(this.running);
   }
 
-  /** Runs after the last request. Messages that wait for a retry get their last attempt now. */
+  /** Runs after the last request. Messages that wait for a retry get their last attempt now, unless the gateway asked to wait. */
   async onApplicationShutdown(): Promise<void> {
     this.isShuttingDown = true;
     for (const wake of this.wakers) wake();
@@ -82,31 +82,27 @@ export class SmsQueue implements OnApplicationShutdown {
         onSent();
         return undefined;
       } catch (error) {
-        const delayMs = this.delayBefore(retry, error);
-        if (delayMs === undefined || !(await this.waitForRetry(delayMs, expiresAt)))
-          return error as Error;
+        if (!(await this.waitForRetry(retry, error, expiresAt))) return error as Error;
       }
     }
   }
 
-  /** Undefined if there must be no retry. */
-  private delayBefore(retry: number, error: unknown): number | undefined {
-    const delayMs = RETRY_DELAYS_MS[retry];
-    if (!(error instanceof GatewayError) || delayMs === undefined) return delayMs;
-    if (!error.mayRetry) return undefined;
-    const retryAfter = error.fault.kind === 'status' ? error.fault.retryAfter : null;
-    return Math.max(delayMs, parseRetryAfter(retryAfter, this.clock.now()));
-  }
-
   /**
-   * Returns true when it is time to retry. Returns false at once if the message would have expired by then or the service is already
-   * shutting down. A shutdown ends the wait early, for one last retry.
+   * Returns true when it is time to retry. Returns false at once if there must be no further attempt, the message would have expired by
+   * then, or the service is already shutting down. A shutdown ends the wait early, for one last attempt unless the gateway asked for a
+   * longer pause.
    */
-  private async waitForRetry(milliseconds: number, expiresAt: Date): Promise<boolean> {
-    if (this.isShuttingDown || addMilliseconds(this.clock.now(), milliseconds) >= expiresAt)
-      return false;
+  private async waitForRetry(retry: number, error: unknown, expiresAt: Date): Promise<boolean> {
+    const delayMs = RETRY_DELAYS_MS[retry];
+    const { fault, mayRetry } = error instanceof GatewayError ? error : { mayRetry: true };
+    if (delayMs === undefined || !mayRetry || this.isShuttingDown) return false;
+    const now = this.clock.now();
+    const retryAfter = fault?.kind === 'status' ? fault.retryAfter : null;
+    const retryAfterMs = parseRetryAfter(retryAfter, now);
+    const waitMs = Math.max(delayMs, retryAfterMs);
+    if (addMilliseconds(now, waitMs) >= expiresAt) return false;
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(() => wake(), milliseconds).unref();
+      const timer = setTimeout(() => wake(), waitMs).unref();
       const wake = (): void => {
         clearTimeout(timer);
         this.wakers.delete(wake);
@@ -114,6 +110,6 @@ export class SmsQueue implements OnApplicationShutdown {
       };
       this.wakers.add(wake);
     });
-    return true;
+    return !this.isShuttingDown || this.clock.now() >= addMilliseconds(now, retryAfterMs);
   }
 }
