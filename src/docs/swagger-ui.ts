@@ -100,7 +100,11 @@ export function serveDocumentation(app: NestExpressApplication, config: AppConfi
     // Not at start, because another process may register or disable the app at any time.
     patchDocumentOnRequest: async (request, _response, document) => {
       if ((request as Request).path === INIT_SCRIPT) {
-        const docsApp = await app.get(AppsService).findDocsApp();
+        // Without the database, the page still shows the endpoints.
+        const docsApp = await app
+          .get(AppsService)
+          .findDocsApp()
+          .catch(() => null);
         initOAuth.clientId = docsApp?.clientId ?? '';
         plugins.splice(1, Infinity, ...(docsApp ? [] : [withoutAuthorize]));
       }
