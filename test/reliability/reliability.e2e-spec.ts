@@ -14,7 +14,7 @@ const O_RANGES = [
 const C_RANGES = [
   [1, 114],
   [116, 117],
-  [139, 148],
+  [139, 150],
 ] as const;
 
 const numbersIn = (letter: string, ranges: readonly (readonly [number, number])[]): string[] =>
