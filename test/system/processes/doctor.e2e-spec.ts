@@ -14,7 +14,7 @@ import { runSql } from '../../support/sql.js';
 import { rateLimits, UNLIMITED, useTestApp } from '../../support/test-app.js';
 
 const UNREACHABLE = { DATABASE_URL: 'mysql://nobody@127.0.0.1:1/none' };
-const SECRET = 'whsec_c2VjcmV0LXNlY3JldC1zZWNyZXQ=';
+const SECRET = 'whsec_Zm91ciBob3JzZXMgaW4gYSBmaWVsZA==';
 
 /** A production configuration without a name of the network. */
 const PRODUCTION = {
