@@ -45,6 +45,7 @@ async function start(): Promise<void> {
   const allowsDemo = config.demo && isSchemaCurrent;
   const seeded = allowsDemo ? await demo.seedIfNeeded() : undefined;
   acceptRequests?.();
+  for (const message of config.warnings) new Logger('Start').warn(`${message}.`);
   if (!config.production && !isLoopback(new URL(config.publicUrl).hostname))
     new Logger('Start').warn(
       `NOT FOR PRODUCTION: NODE_ENV is not "production", but PUBLIC_URL ${config.publicUrl} is not on this machine. Unless OTP_PEPPER and DEMO=0 are set, one-time passwords are hashed with a public pepper, and anyone can use the demo data.`,

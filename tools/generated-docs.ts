@@ -14,6 +14,7 @@ const EXAMPLE_HEAD = `\
 # Outside of production, every variable is optional with the default SMS_SENDER.
 # Copy this file to .env, uncomment the variables to change, and run
 #   node --env-file=.env dist/src/bundle/main.js
+# Leave texts in quotes: Node.js and shells read an unquoted # differently.
 # Generated from src/platform/config/env.ts by: ${WRITE_COMMAND}
 `;
 
@@ -37,6 +38,8 @@ interface Variable {
   changedBy: string;
   /** As written in the environment; empty without a default. */
   default: string;
+  /** Whether the value is text, which may contain `#`. */
+  isText: boolean;
   /** The allowed values of an enumeration, else empty. Also empty for a flag (0 or 1), whose description says what 1 does. */
   values: readonly string[];
 }
@@ -46,7 +49,11 @@ function variables(group: Readonly<Record<string, z.ZodType>>): Variable[] {
     const { description, changedBy } = schema.meta() ?? {};
     if (description === undefined || typeof changedBy !== 'string')
       throw new Error(`${name} is not documented.`);
-    const { default: value, enum: allowed } = z.toJSONSchema(schema, {
+    const {
+      default: value,
+      enum: allowed,
+      type,
+    } = z.toJSONSchema(schema, {
       io: 'output',
       unrepresentable: 'any',
     });
@@ -55,6 +62,7 @@ function variables(group: Readonly<Record<string, z.ZodType>>): Variable[] {
       description,
       changedBy,
       default: environmentValue(value),
+      isText: allowed === undefined && type !== 'number',
       values: allowed?.map(String).filter((one) => !/^[01]$/.test(one)) ?? [],
     };
   });
@@ -68,8 +76,8 @@ function environmentValue(value: unknown): string {
 export function envExample(): string {
   const groups = Object.entries(ENV_GROUPS).map(([title, group]) => {
     const entries = variables(group).map(
-      ({ name, description, default: value, values }) =>
-        `# ${description.replaceAll('`', '')}${values.length > 0 ? ` One of: ${values.join(', ')}.` : ''}\n# ${name}=${value}\n`,
+      ({ name, description, default: value, values, isText }) =>
+        `# ${description.replaceAll('`', '')}${values.length > 0 ? ` One of: ${values.join(', ')}.` : ''}\n# ${name}=${isText ? `'${value}'` : value}\n`,
     );
     return [`# ---- ${title} ----\n`, ...entries].join('\n');
   });

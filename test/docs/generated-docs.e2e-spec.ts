@@ -1,3 +1,4 @@
+import { parseEnv } from 'node:util';
 import { cliPage } from '../../tools/cli-page.js';
 import { configurationPage, envExample } from '../../tools/generated-docs.js';
 import { envSchema } from '../../src/platform/config/env.js';
@@ -17,10 +18,7 @@ describe('Generated documentation', () => {
   });
 
   it('lists the defaults of the service', () => {
-    const assignments = envExample().matchAll(/^# ([A-Z][A-Z_]+)=(.*)$/gm);
-    const environment = Object.fromEntries(
-      [...assignments].map(([, name, value]) => [name, value]),
-    );
+    const environment = parseEnv(envExample().replaceAll(/^# (?=[A-Z][A-Z_]+=)/gm, ''));
     expect(environment).toMatchObject({ PORT: '3000', OTP_DAILY_TOTAL: '10000' });
     expect(loadConfig(environment)).toEqual(loadConfig({}));
   });

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { parseEnv } from 'node:util';
 import { parse, parseAllDocuments } from 'yaml';
 
 export const COMPOSE_FILE = 'deploy/compose.production.yaml';
@@ -87,11 +88,7 @@ export interface Manifest {
 
 /** The values of `compose.env.example`. */
 export function composeSettings(): Variables {
-  const lines = readFileSync(COMPOSE_SETTINGS, 'utf8').split('\n');
-  const pairs = lines
-    .filter((line) => line !== '' && !line.startsWith('#'))
-    .map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]);
-  return Object.fromEntries(pairs) as Variables;
+  return parseEnv(readFileSync(COMPOSE_SETTINGS, 'utf8')) as Variables;
 }
 
 export function composeFile(): ComposeFile {

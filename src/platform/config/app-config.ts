@@ -78,7 +78,11 @@ export class AppConfig {
   /** In days. */
   readonly retention;
 
-  constructor(env: Env) {
+  /** @param warnings what is unsafe in the sources of the environment, each without a full stop */
+  constructor(
+    env: Env,
+    readonly warnings: readonly string[] = [],
+  ) {
     this.production = env.NODE_ENV === 'production';
     this.server = {
       port: env.PORT,

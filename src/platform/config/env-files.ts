@@ -1,15 +1,30 @@
 import { readFileSync } from 'node:fs';
 
-/** A line such as `NETWORK_COLOR=#0d5c4d`, also after `export`. */
-const ASSIGNMENT = /^\s*(?:export\s+)?(?<name>[A-Za-z_]\w*)\s*=(?<value>.*)$/;
+/**
+ * An assignment such as `NETWORK_COLOR='#0d5c4d'`, also after `export`. A quoted value may have several lines, whose contents are no
+ * assignments.
+ */
+const ASSIGNMENT =
+  /^[ \t]*(?:export[ \t]+)?(?<name>[A-Za-z_]\w*)(?<value>[ \t]*=[ \t]*(?:"[^"]*"|'[^']*')?.*)$/gm;
 
-/** An unquoted value with `#` that does not follow a blank, so that it begins no comment for a shell. */
-const UNQUOTED_HASH = /^(?!\s*["'`])(?:[^#]*[^\s#])?#/;
+/** A value that Node.js and shells read alike in spite of `#`: in quotes as a whole, or before a comment that follows a blank. */
+const UNAMBIGUOUS = /^=(?:"[^"]*"|'[^']*'|(?![ \t])[^#"'`]*?|)(?:(?<!\\)[ \t]+#.*|[ \t]*)$/;
 
-/** The paths of `--env-file` and `--env-file-if-exists` among the options of Node.js. */
+/** A line of a file of `--env-file` that Node.js and shells read differently. */
+export interface EnvFileProblem {
+  /** The name of the variable. */
+  name: string;
+  /** Without the value, which may be a secret. */
+  message: string;
+}
+
+/** The paths of `--env-file` and `--env-file-if-exists` among the options of Node.js, which accepts `_` for `-`. */
 export function envFilesOf(options: readonly string[]): string[] {
   return options.flatMap((option, index) => {
-    const [, path] = /^--env-file(?:-if-exists)?(?:=(.*))?$/s.exec(option) ?? [option, null];
+    const [, path] = /^--env[-_]file(?:[-_]if[-_]exists)?(?:=(.*))?$/s.exec(option) ?? [
+      option,
+      null,
+    ];
     return path === null ? [] : (path ?? options[index + 1] ?? []);
   });
 }
@@ -17,16 +32,16 @@ export function envFilesOf(options: readonly string[]): string[] {
 /**
  * Reads the files of `--env-file` again. Node.js ends an unquoted value at `#`, a shell does not, so the service and the command line
  * would use different values.
- * @param names the variables to check
- * @returns a problem for each such value, without the value
  */
-export function envFileProblems(paths: readonly string[], names: ReadonlySet<string>): string[] {
+export function envFileProblems(paths: readonly string[]): EnvFileProblem[] {
   return paths.flatMap((path) => {
-    const lines = textOf(path).split(/\r?\n/);
-    return lines.flatMap((line, index) => {
-      const { name = '', value = '' } = ASSIGNMENT.exec(line)?.groups ?? {};
-      if (!names.has(name) || !UNQUOTED_HASH.test(value)) return [];
-      return `${name}: Node.js ends the value in line ${index + 1} of ${path} at #, but a shell does not; write the value in quotes`;
+    const text = textOf(path);
+    return [...text.matchAll(ASSIGNMENT)].flatMap(({ index, groups }) => {
+      const { name = '', value = '' } = groups ?? {};
+      if (!value.includes('#') || UNAMBIGUOUS.test(value)) return [];
+      const line = text.slice(0, index).split('\n').length;
+      const message = `${name}: Node.js and shells read different values from line ${line} of ${path}; write it as ${name}='…'`;
+      return [{ name, message }];
     });
   });
 }

@@ -392,15 +392,17 @@ describe('loadConfig', () => {
       expect(problems(url)).toEqual([]);
   });
 
-  it('rejects a variable of --env-file whose value Node.js ends at #', async () => {
+  it('rejects a variable of --env-file whose value Node.js ends at #, and warns of variables of other programs', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'platform-env-'));
     const file = join(folder, '.env');
-    await writeFile(file, 'NETWORK_NAME="Elm #1"\nNETWORK_COLOR=#0d5c4d\nOTHER=x#y\n');
+    await writeFile(file, 'NETWORK_NAME="Elm #1"\nNETWORK_COLOR=#0d5c4d\nOTP_PEPPER_FILE=a#b\n');
     expect(() => loadConfig({ NODE_ENV: 'test' }, [file])).toThrow(
-      `NETWORK_COLOR: Node.js ends the value in line 2 of ${file} at #, but a shell does not; write the value in quotes`,
+      `NETWORK_COLOR: Node.js and shells read different values from line 2 of ${file}; write it as NETWORK_COLOR='…'\n  - OTP_PEPPER_FILE: `,
     );
     await writeFile(file, 'NETWORK_COLOR="#0d5c4d"\nOTHER=x#y\n');
-    expect(loadConfig({ NODE_ENV: 'test' }, [file]).production).toBe(false);
+    expect(loadConfig({ NODE_ENV: 'test' }, [file]).warnings).toEqual([
+      `OTHER: Node.js and shells read different values from line 2 of ${file}; write it as OTHER='…'`,
+    ]);
     await rm(folder, { recursive: true });
   });
 

@@ -2,7 +2,7 @@ import { AppConfig } from './app-config.js';
 import { brandOf } from './brand.js';
 import { databaseTls, readFile } from './database-tls.js';
 import { parseDatabaseUrl } from './database-url.js';
-import { envFileProblems, envFilesOf } from './env-files.js';
+import { type EnvFileProblem, envFileProblems, envFilesOf } from './env-files.js';
 import { envSchema, type Env } from './env.js';
 import { isGuessable } from './guessable.js';
 import { isLoopback } from './loopback.js';
@@ -66,8 +66,9 @@ export function loadConfig(
   envFiles: readonly string[] = envFilesOf(process.execArgv),
 ): AppConfig {
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
+  const inFiles = envFileProblems(envFiles);
   const problems = [
-    ...envFileProblems(envFiles, VARIABLES),
+    ...inFiles.filter(isOwn).map(({ message }) => message),
     ...readSecretFiles(given),
     ...removedVariableProblems(given),
     ...unsetModeProblems(given),
@@ -90,7 +91,13 @@ export function loadConfig(
     [...invalid].some((name) => problem.startsWith(`${name}:`));
   problems.push(...further.filter((problem) => !isReported(problem)));
   if (problems.length > 0) throw new ConfigError(problems);
-  return new AppConfig(env);
+  const warnings = inFiles.filter((problem) => !isOwn(problem)).map(({ message }) => message);
+  return new AppConfig(env, warnings);
+}
+
+/** Another program may read its variable from the file alone. */
+function isOwn({ name }: EnvFileProblem): boolean {
+  return VARIABLES.has(name);
 }
 
 function omit(given: NodeJS.ProcessEnv, names: ReadonlySet<string>): NodeJS.ProcessEnv {

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { stat } from 'node:fs/promises';
+import { stat, writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { CommandLine } from '../../support/command-line.js';
 import { sqliteFile } from '../../support/database.js';
@@ -32,6 +32,35 @@ describe('First start', () => {
     const file = url.slice('sqlite:'.length);
     for (const path of [file, `${file}-wal`, `${file}-shm`])
       expect([path, (await stat(path)).mode & 0o777]).toEqual([path, 0o600]);
+    expect(await service.stop()).toBe(0);
+  });
+
+  it.each<Record<string, string>>([
+    { NODE_ENV: 'development', PUBLIC_URL: 'https://platform.example' },
+    { PUBLIC_URL: 'http://platform.lan' },
+  ])('warns once with %j that this is not for production', async (env) => {
+    const service = await startProcess({ url, env });
+    await expect.poll(() => service.output()).toMatch(/^ {2}Client secret /m);
+    expect(service.output().match(/NOT FOR PRODUCTION: .* a public pepper/g)).toHaveLength(1);
+    expect(await service.stop()).toBe(0);
+  });
+
+  it('is refused without NODE_ENV on a PUBLIC_URL with https', async () => {
+    const env = { PUBLIC_URL: 'https://platform.example' };
+    await expect(startProcess({ url, env })).rejects.toThrow('NODE_ENV: must be set');
+  });
+
+  it('is refused if Node.js and shells read one of its variables differently, and warns of others', async () => {
+    const file = `${url.slice('sqlite:'.length)}.env`;
+    const nodeOptions = [`--env-file=${file}`];
+    await writeFile(file, 'NETWORK_COLOR=#0d5c4d\n');
+    await expect(startProcess({ url, nodeOptions })).rejects.toThrow(
+      `NETWORK_COLOR: Node.js and shells read different values from line 1 of ${file}`,
+    );
+    await writeFile(file, "NETWORK_COLOR='#0d5c4d'\nOTHER=x#y\n");
+    const service = await startProcess({ url, nodeOptions });
+    expect(service.output().match(/OTHER: Node.js and shells read/g)).toHaveLength(1);
+    expect(service.output()).not.toContain('x#y');
     expect(await service.stop()).toBe(0);
   });
 
