@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Doctor } from '../../../src/modules/operations/doctor/doctor.service.js';
@@ -112,6 +113,16 @@ describe('Command "doctor" without a database', () => {
       { ...PRODUCTION, RATE_LIMITS: 'address-messages-per-hour=0' },
       'The rate limit address-messages-per-hour=0 limits nothing',
     ],
+    [
+      'unlimited sign-in forms',
+      { ...PRODUCTION, RATE_LIMITS: 'sign-in-calls=0' },
+      'The rate limit sign-in-calls=0 limits nothing; its default is 60.',
+    ],
+    [
+      'unlimited messages',
+      { ...PRODUCTION, OTP_DAILY_TOTAL: '0' },
+      'The number of text messages in a day is not limited.',
+    ],
     ['a silent log', { ...PRODUCTION, LOG_LEVEL: 'silent' }, 'LOG_LEVEL is silent'],
     [
       'metrics on all addresses',
@@ -153,15 +164,14 @@ describe('Command "doctor" without a database', () => {
     expect(found.filter(({ summary }) => summary.includes(CHOSEN_ADDRESS))).toEqual([]);
   });
 
-  it('accepts a complete production configuration', async () => {
+  it('accepts a complete production configuration, with METRICS_HOST as the image sets it', async () => {
     const found = await findings({
       ...UNREACHABLE,
       ...PRODUCTION,
       NETWORK_NAME: 'Elm & Oak',
       SITE_URL: 'https://site.example',
-      // As the image sets it.
       METRICS_PORT: '9464',
-      METRICS_HOST: 'container',
+      METRICS_HOST: /METRICS_HOST=(\S+)/.exec(await readFile('Dockerfile', 'utf8'))?.[1] ?? '',
     });
     expect(found[0]).toEqual({
       check: 'configuration',

@@ -128,6 +128,7 @@ const MAX_LIMIT_FACTOR = 100;
 function unusualSettings({
   lifetimes,
   rateLimits,
+  otp,
   server,
   siteUrl,
   publicUrl,
@@ -148,7 +149,10 @@ function unusualSettings({
   for (const [name, [standard]] of Object.entries(RATE_LIMITS)) {
     const limit = rateLimits[name as RateLimitName];
     const isOff = limit === 0 && name !== 'phone-failures';
-    if (/-(failures|messages)\b/.test(name) && (isOff || limit > standard * MAX_LIMIT_FACTOR))
+    if (
+      /^sign-in-|-(failures|messages)\b/.test(name) &&
+      (isOff || limit > standard * MAX_LIMIT_FACTOR)
+    )
       found.push(
         warning(
           `The rate limit ${name}=${limit} limits nothing; its default is ${standard}.`,
@@ -156,6 +160,13 @@ function unusualSettings({
         ),
       );
   }
+  if (otp.dailyTotal === 0)
+    found.push(
+      warning(
+        'The number of text messages in a day is not limited.',
+        'Set OTP_DAILY_TOTAL to a few times the messages of a usual day, or remove it.',
+      ),
+    );
   if (['silent', 'fatal', 'error'].includes(server.logLevel))
     found.push(
       warning(
@@ -308,7 +319,11 @@ async function storageFindings(file: string): Promise<Finding[]> {
 
 /** Runs the checks that only need the configuration. */
 export function checkSettings(config: AppConfig, options: CheckOptions): Promise<NamedFinding[]> {
-  const warnings = [...developmentWarnings(config), ...unsafeSettings(config)];
+  const warnings = [
+    ...config.warnings.map((message) => warning(`${message}.`, 'Correct the line.')),
+    ...developmentWarnings(config),
+    ...unsafeSettings(config),
+  ];
   const valid = [ok('The configuration is valid.')];
   const file = databaseFile(config.database.address);
   const checks: Check[] = [
