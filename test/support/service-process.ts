@@ -55,6 +55,24 @@ export interface ServiceProcess {
   peakMemory(): Promise<number>;
 }
 
+/** Starts a process behind a proxy, which serves for this time after SIGTERM while it is not ready. Its database has the schema. */
+export function startBehindProxy(
+  url: string,
+  port: number,
+  delayMs: number,
+): Promise<ServiceProcess> {
+  return startProcess({
+    url,
+    env: {
+      PORT: String(port),
+      MIGRATE: '0',
+      DEMO: '0',
+      QUOTA_DEFAULT_LIMIT: '100000',
+      SHUTDOWN_DELAY_MS: String(delayMs),
+    },
+  });
+}
+
 /**
  * Starts the built service on a free loopback port and waits until it is alive.
  * @throws with the output of the process, when it ends or does not respond in time

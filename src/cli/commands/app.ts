@@ -65,7 +65,7 @@ function addCreate(app: CliCommand): void {
     .option('--scope <scopes>', 'scopes that the app may request, separated by spaces')
     .option(
       '--docs',
-      'register the public app with which partners try the API at /docs; sets what --name, --redirect-uri and --scope otherwise must',
+      'register the public app with which partners try the API at /docs, with its redirect URI; --name and --scope are optional then',
     )
     .option('--public', 'register a public app, such as a mobile app, without a client secret')
     .option('--require-pkce', 'require PKCE, as for every public app; recommended')

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Pool } from 'mysql2';
 import { DataSource } from 'typeorm';
+import { CHARACTER_SETS } from './mysql/driver.js';
 import { countsOf } from './mysql/private-members.js';
 import { TransactionRunner } from './transaction.js';
 
@@ -110,9 +111,7 @@ export class DatabaseDiagnostics {
     const [session] = await this.query<{ collation: string; modes: string }>(
       'SELECT @@collation_database AS collation, @@sql_mode AS modes',
     );
-    const [characterSets] = await this.query<Record<string, string | null>>(
-      'SELECT @@character_set_client AS character_set_client, @@character_set_connection AS character_set_connection, @@character_set_results AS character_set_results',
-    );
+    const [characterSets] = await this.query<Record<string, string | null>>(CHARACTER_SETS);
     // TypeORM creates its own table before the first migration sets the collation.
     const others = await this.query<{ name: string }>(
       `SELECT table_name AS name FROM information_schema.tables

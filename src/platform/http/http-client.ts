@@ -34,8 +34,8 @@ export function describeFailure(failure: RequestFailure): string {
   return `could not be reached (${failure.code})`;
 }
 
-/** A date in `Retry-After` (RFC 9110 §5.6.7). `Date.parse` would accept almost any text. */
-const HTTP_DATE = /^[A-Z][a-z]+, .+ GMT$/;
+/** The three formats of a date in HTTP (RFC 9110 §5.6.7). `Date.parse` would accept almost any text. */
+const HTTP_DATE = /^[A-Z][a-z]+, .+ GMT$|^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d [\d:]{8} \d{4}$/;
 
 /**
  * The value of `Retry-After` in milliseconds from `now`: a number of seconds, of which at most a day counts, or a date (RFC 9110
@@ -44,7 +44,8 @@ const HTTP_DATE = /^[A-Z][a-z]+, .+ GMT$/;
 export function parseRetryAfter(value: string | null, now: Date): number {
   const text = value?.trim() ?? '';
   if (/^\d+$/.test(text)) return Math.min(Number(text) * SECOND, DAY);
-  const time = HTTP_DATE.test(text) ? Date.parse(text) : Number.NaN;
+  // One of the formats has no time zone, and means UTC.
+  const time = HTTP_DATE.test(text) ? Date.parse(text.replace(/\d$/, '$& GMT')) : Number.NaN;
   return Number.isNaN(time) ? 0 : Math.max(0, time - now.getTime());
 }
 

@@ -1,6 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { DataSource, IsNull, LessThan, LessThanOrEqual, MoreThan, Not } from 'typeorm';
+import {
+  DataSource,
+  type FindOptionsWhere,
+  IsNull,
+  LessThan,
+  LessThanOrEqual,
+  MoreThan,
+  Not,
+} from 'typeorm';
 import { Clock, HOUR, addMilliseconds } from '../clock.js';
 import { isDuplicateKey } from '../database/errors.js';
 import { deletableRows, type DeletableRows } from '../database/retention/deletion-queries.js';
@@ -62,16 +70,15 @@ export class JobRunsRepository {
   /** A run that started or finished after this time. */
   findAfter(time: Date): Promise<JobRun | null> {
     return this.dataSource.manager.findOne(JobRun, {
-      where: [{ startedAt: MoreThan(time) }, { finishedAt: MoreThan(time) }],
+      where: runsAfter(time),
       order: { startedAt: 'DESC' },
     });
   }
 
   /** Deletes the runs that started or finished after this time. @returns their number */
   async deleteAfter(tx: Transaction, time: Date): Promise<number> {
-    const started = await entities(tx).delete(JobRun, { startedAt: MoreThan(time) });
-    const finished = await entities(tx).delete(JobRun, { finishedAt: MoreThan(time) });
-    return (started.affected ?? 0) + (finished.affected ?? 0);
+    const { affected } = await entities(tx).delete(JobRun, runsAfter(time));
+    return affected ?? 0;
   }
 
   /** The runs of periods before `period`. */
@@ -109,4 +116,8 @@ export class JobRunsRepository {
     );
     return affected === 1;
   }
+}
+
+function runsAfter(time: Date): FindOptionsWhere<JobRun>[] {
+  return [{ startedAt: MoreThan(time) }, { finishedAt: MoreThan(time) }];
 }

@@ -6,7 +6,11 @@ import { countPublished, expectedCounts } from '../../support/fixtures.js';
 import { freePort } from '../../support/free-port.js';
 import { Member } from '../../support/member.js';
 import { type ProxyName, type ReverseProxy, startProxy } from '../../support/reverse-proxy.js';
-import { type ServiceProcess, startProcess } from '../../support/service-process.js';
+import {
+  type ServiceProcess,
+  startBehindProxy,
+  startProcess,
+} from '../../support/service-process.js';
 import { useTestApp } from '../../support/test-app.js';
 
 const POOLED = 50;
@@ -23,18 +27,7 @@ onOneServer('Idle connections in the pool of a reverse proxy', (database) => {
   async function start(name: ProxyName): Promise<ReverseProxy> {
     const ports = [await freePort(), await freePort()];
     processes = await Promise.all(
-      ports.map((port) =>
-        startProcess({
-          url: database.url,
-          env: {
-            PORT: String(port),
-            MIGRATE: '0',
-            DEMO: '0',
-            QUOTA_DEFAULT_LIMIT: '100000',
-            SHUTDOWN_DELAY_MS: String(DELAY_MS),
-          },
-        }),
-      ),
+      ports.map((port) => startBehindProxy(database.url, port, DELAY_MS)),
     );
     proxy = await startProxy(
       name,

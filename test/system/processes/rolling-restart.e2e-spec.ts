@@ -3,7 +3,7 @@ import { onOneServer } from '../../support/database.js';
 import { expectedCounts, countPublished } from '../../support/fixtures.js';
 import { freePort } from '../../support/free-port.js';
 import { Member } from '../../support/member.js';
-import { type ServiceProcess, startProcess } from '../../support/service-process.js';
+import { type ServiceProcess, startBehindProxy } from '../../support/service-process.js';
 import { useTestApp } from '../../support/test-app.js';
 
 const CLIENTS = 6;
@@ -16,16 +16,7 @@ onOneServer('Rolling restart of two processes behind a balancer', (database) => 
   let balancer: Balancer;
 
   const start = async (port: number): Promise<ServiceProcess> =>
-    startProcess({
-      url: database.url,
-      env: {
-        PORT: String(port),
-        MIGRATE: '0',
-        DEMO: '0',
-        QUOTA_DEFAULT_LIMIT: '100000',
-        SHUTDOWN_DELAY_MS: String(DELAY_MS),
-      },
-    });
+    startBehindProxy(database.url, port, DELAY_MS);
 
   beforeEach(async () => {
     setupApp().clock.set(new Date().toISOString());

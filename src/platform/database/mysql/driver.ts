@@ -35,8 +35,10 @@ const GALERA_SETTING = 'SET SESSION wsrep_sync_wait = 1';
  * Binary collation, as the tables have, exists on each server.
  */
 const CHARACTER_SET_SETTING = 'SET NAMES utf8mb4 COLLATE utf8mb4_bin';
-const CHARACTER_SETS =
-  'SELECT @@character_set_client AS client, @@character_set_connection AS connection, @@character_set_results AS results';
+
+/** What the session really uses. */
+export const CHARACTER_SETS =
+  'SELECT @@character_set_client AS character_set_client, @@character_set_connection AS character_set_connection, @@character_set_results AS character_set_results';
 
 /** Milliseconds. */
 export interface Timeouts {

@@ -1,8 +1,8 @@
 import type { Server } from 'node:http';
-import type { AppConfig } from '../../config/app-config.js';
 import type { Socket } from 'node:net';
 import type { Request, RequestHandler, Response } from 'express';
 import { SECOND } from '../../clock.js';
+import type { AppConfig } from '../../config/app-config.js';
 import { AppError } from '../../errors.js';
 
 /** Per process. An idle connection takes about 10 kB. */

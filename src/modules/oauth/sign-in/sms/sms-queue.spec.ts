@@ -208,9 +208,13 @@ describe('SmsQueue', () => {
     expect(await pausesWith(value)).toEqual([pause]);
   });
 
-  it('O58 waits for the date of Retry-After', async () => {
-    const date = addMilliseconds(clock.now(), 60 * SECOND).toUTCString();
-    expect(await pausesWith(date)).toEqual([60]);
+  it('O58 waits for the date of Retry-After, in each format of RFC 9110 §5.6.7', async () => {
+    clock.set('2026-12-06T08:48:00Z');
+    expect(await pausesWith('Sun, 06 Dec 2026 08:49:00 GMT')).toEqual([60]);
+    clock.set('2026-12-06T08:48:00Z');
+    expect(await pausesWith('Sunday, 06-Dec-26 08:49:00 GMT')).toEqual([60]);
+    clock.set('2026-12-06T08:48:00Z');
+    expect(await pausesWith('Sun Dec  6 08:49:00 2026')).toEqual([60]);
     expect(await pausesWith(new Date(0).toUTCString())).toEqual([2]);
   });
 
