@@ -59,11 +59,11 @@ export class Shutdown implements BeforeApplicationShutdown {
   }
 
   /** Closes idle connections, and the others after their response. Nest calls this method, and then waits until none is open. */
-  beforeApplicationShutdown(): void {
+  async beforeApplicationShutdown(): Promise<void> {
     this.phase = 'stopping';
     this.closeAfterResponses();
     this.closePort();
-    this.closeIdleConnections();
+    await this.closeIdleConnections();
   }
 
   private closeAfterResponses(): void {
@@ -87,14 +87,22 @@ export class Shutdown implements BeforeApplicationShutdown {
       else if (this.latestResponses.get(socket) === response)
         this.latestResponses.set(socket, undefined);
       this.openResponses -= 1;
-      this.closeIdleConnections();
+      void this.closeIdleConnections();
     });
     next();
   };
 
-  /** When stopping: closes all connections once no response is open. Node would wait for connections that never sent a request. */
-  private closeIdleConnections(): void {
-    if (this.openResponses === 0 && this.phase === 'stopping') this.server?.closeAllConnections();
+  /**
+   * When stopping: closes idle connections, and all once no response is open, because Node would wait for connections that never sent a
+   * request. One at a time: between two immediates, the event loop reads the requests that have arrived, whose connections are not idle.
+   */
+  private async closeIdleConnections(): Promise<void> {
+    if (this.phase !== 'stopping') return;
+    for (const socket of this.latestResponses.keys()) {
+      await nextTurn();
+      if (!this.latestResponses.get(socket)) socket.destroy();
+    }
+    if (this.openResponses === 0) this.server?.closeAllConnections();
   }
 
   /** Undefined in the command line, which has no HTTP server. */
