@@ -112,7 +112,7 @@ export const TRANSPORT: Topic = {
       source: 'RFC 9110 §15.6.4',
     },
     C28: {
-      rule: 'On SIGTERM `/readyz` returns 503 at once. New requests are served for `SHUTDOWN_DELAY_MS`, with `Connection: close`. Then the port closes, so that proxies send new requests to another process, and open connections are served for up to a second. Requests in progress are finished, and the process exits with code 0. Behind nginx and HAProxy with 50 idle connections in their pools, no request is lost.',
+      rule: 'On SIGTERM `/readyz` returns 503 at once. New requests are served for `SHUTDOWN_DELAY_MS`, with `Connection: close`. Then the port closes, so that proxies send new requests to another process, and open connections are served for up to a second. Requests in progress are finished, and the process exits with code 0. With the 5 seconds of the default in production, no request is lost behind nginx and HAProxy with 50 idle connections in their pools.',
       source: 'own',
     },
   },

@@ -15,7 +15,8 @@ import { useTestApp } from '../../support/test-app.js';
 
 const POOLED = 50;
 const POSTS_PER_SECOND = 30;
-const DELAY_MS = 1000;
+/** The default in production: HAProxy notices within 4 seconds that a process is not ready. */
+const DELAY_MS = 5000;
 /** Before the stop, and after it. */
 const SECONDS = 1;
 
