@@ -88,7 +88,8 @@ onSqlite('Examples of the guide', (database) => {
     );
   }
 
-  describe.each(SAMPLE_LANGUAGES)('in %s', async (language) => {
+  // The first program in Go compiles the standard library.
+  describe.each(SAMPLE_LANGUAGES)('in %s', { timeout: 120_000 }, async (language) => {
     const installed = await isInstalled(language);
     const run = async (page: string, answer?: typeof allow, index = 0): Promise<string> => {
       const sample = (await samplesOf(page)).filter((one) => one.language === language)[index];
