@@ -65,6 +65,25 @@ export async function fillDataSet(pool: Pool): Promise<DataSet> {
   return { userIds, commentedPostIds, postIds };
 }
 
+/** Inserts `postsPerUser` more posts for each user. @returns the id of each, and the number of its user */
+export async function addPosts(
+  pool: Pool,
+  { userIds }: DataSet,
+  postsPerUser: number,
+): Promise<{ id: string; user: number }[]> {
+  const now = new Date();
+  const posts = userIds.flatMap((_, user) =>
+    Array.from({ length: postsPerUser }, () => ({ id: newId('post', now), user })),
+  );
+  await insertRows(
+    pool,
+    'posts',
+    posts.map(({ id, user }) => postRow(id, userIds[user] as string, now, { hasComments: false })),
+  );
+  await pool.query('UPDATE users SET post_count = post_count + ?', [postsPerUser]);
+  return posts;
+}
+
 function postRow(
   id: string,
   userId: string,

@@ -1,11 +1,13 @@
 import { Command } from 'commander';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { findProgram } from '../test/support/programs.js';
+import { checkCounters, readCounters } from './counters.js';
 import { fillDataSet } from './data-set.js';
-import type { Requests } from './load/requests.js';
 import { measureRound, type Round } from './measure.js';
 import { parsePositiveInteger } from './options.js';
 import type { Program } from './program.js';
-import { SERVICE, startByName, TOKEN_TABLES } from './programs.js';
+import { BEFORE, SERVICE, startPeer, startService, TOKEN_TABLES } from './programs.js';
 import { ratiosOf, tableOf, type Results } from './results.js';
 import { writeResults } from './write-results.js';
 import { startServer, type BenchServer } from './server.js';
@@ -20,6 +22,7 @@ interface Options {
   write?: true;
   workload?: string[];
   peer?: string[];
+  against?: string;
   server?: string;
   profile?: string;
 }
@@ -34,11 +37,16 @@ async function bench(options: Options): Promise<void> {
   const wrk = options.wrk ? await findProgram('wrk') : undefined;
   if (options.wrk && wrk === undefined)
     throw new Error('wrk is not installed. Install it or omit --wrk.');
+  const command = await commandOf(options);
   const server = await startServer(options.server);
   const { url, pool } = await server.database('platform_bench');
   const programs = new Map<string, Program>();
   try {
-    programs.set(SERVICE, await startByName(SERVICE, url, profileOptions(options.profile)));
+    const nodeOptions = profileOptions(options.profile);
+    programs.set(SERVICE, await startService(url, { nodeOptions }));
+    if (options.against !== undefined)
+      programs.set(BEFORE, await startService(url, { name: BEFORE, folder: options.against }));
+    const builds = [...programs.keys()];
     const data = await fillDataSet(pool);
     const results: Results = {};
     for (const workload of workloads) {
@@ -46,9 +54,9 @@ async function bench(options: Options): Promise<void> {
       for (const name of peers)
         if (!programs.has(name)) {
           await TOKEN_TABLES[name]?.prepare(pool);
-          programs.set(name, await startByName(name, url));
+          programs.set(name, await startPeer(name, url));
         }
-      const measured = [SERVICE, ...peers].map((name) => programs.get(name) as Program);
+      const measured = [...builds, ...peers].map((name) => programs.get(name) as Program);
       const rounds: Record<string, Round[]> = {};
       for (let round = 0; round < options.rounds; round += 1)
         for (const program of measured)
@@ -59,8 +67,8 @@ async function bench(options: Options): Promise<void> {
       process.stderr.write(`${tableOf({ [workload.name]: rounds })}\n`);
     }
     if (options.write) {
-      const command = `npm run bench -- --seconds ${options.seconds} --rounds ${options.rounds}`;
-      await writeResults('bench', { command, server: server.version }, results, tableOf(results));
+      const context = { command, server: server.version };
+      await writeResults('bench', context, results, tableOf(results));
     }
     if (options.json) process.stdout.write(`${JSON.stringify(ratiosOf(results))}\n`);
 
@@ -71,17 +79,31 @@ async function bench(options: Options): Promise<void> {
     ): Promise<Round> {
       const tokens = TOKEN_TABLES[program.name] ?? SERVICE_TOKENS;
       const warmUpSeconds = isFirst ? FIRST_WARM_UP_SECONDS : WARM_UP_SECONDS;
-      const prepare = (seconds: number): Promise<Requests> =>
-        workload.requests({ pool, data, tokens, seconds });
+      const run = { program: program.name, pool, data, tokens, seconds: options.seconds };
       // Inserts the rows for the measurement before the warm-up, so that the database server flushes them before the measurement.
-      const [warmUp, load] = [await prepare(warmUpSeconds), await prepare(options.seconds)];
-      const settings = { wrk, databasePid: server.pid };
-      await measureRound(program, warmUp, warmUpSeconds, settings);
-      return measureRound(program, load, options.seconds, settings);
+      const warmUp = await workload.requests({ ...run, seconds: warmUpSeconds });
+      const load = await workload.requests(run);
+      const counters = workload.counters?.(run) ?? [];
+      const before = await readCounters(pool, counters);
+      const settings = { wrk, databasePid: server.pid, status: workload.status };
+      const { responses } = await measureRound(program, warmUp, warmUpSeconds, settings);
+      const measured = await measureRound(program, load, options.seconds, settings);
+      await checkCounters(pool, counters, before, responses + measured.responses);
+      return measured;
     }
   } finally {
     await stopAll([...programs.values()], server);
   }
+}
+
+/** The command for the caption of the results, with the version instead of the folder of the other build. */
+async function commandOf({ seconds, rounds, against }: Options): Promise<string> {
+  const command = `npm run bench -- --seconds ${seconds} --rounds ${rounds}`;
+  if (against === undefined) return command;
+  const { version } = JSON.parse(await readFile(join(against, 'package.json'), 'utf8')) as {
+    version: string;
+  };
+  return `${command} --against ${version}`;
 }
 
 /** Options of Node that write a CPU profile for Chrome DevTools to a folder; none without a folder. */
@@ -105,6 +127,10 @@ await new Command('npm run bench --')
     `run only these workloads: ${WORKLOADS.map(({ name }) => name).join(', ')}`,
   )
   .option('--peer <names...>', 'compare only with these peers')
+  .option(
+    '--against <folder>',
+    `compare also with the build of the service in another checkout, as the peer ${BEFORE}`,
+  )
   .option('--server <url>', 'use this MySQL or MariaDB server instead of starting one')
   .option('--profile <folder>', 'write a CPU profile of the service to this folder')
   .option('--wrk', 'use wrk instead of autocannon where possible')

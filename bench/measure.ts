@@ -17,26 +17,26 @@ const SETTLE_MS = 300;
 /**
  * Sends load to a program for `seconds`.
  * @param options.wrk path of wrk. If it is given, wrk sends requests of the kind `repeated`. autocannon sends all others.
+ * @param options.status expected of each response; wrk accepts any 2xx
  */
 export async function measureRound(
   program: Program,
   requests: Requests,
   seconds: number,
-  { wrk, databasePid }: { wrk?: string; databasePid?: number },
+  { wrk, databasePid, status }: { wrk?: string; databasePid?: number; status: number },
 ): Promise<Round> {
   await sleep(SETTLE_MS);
   const before = [cpuSeconds(program.pid), cpuSeconds(databasePid)];
   const measurement =
     wrk !== undefined && requests.kind === 'repeated'
       ? await wrkLoad(wrk, program.baseUrl, requests.requests, seconds)
-      : await autocannonLoad(program.baseUrl, requests, seconds);
+      : await autocannonLoad(program.baseUrl, requests, seconds, status);
   const after = [cpuSeconds(program.pid), cpuSeconds(databasePid)];
-  const responses = measurement.rate * seconds;
   const [programMicros, databaseMicros] = after.map((end, index) => {
     const start = before[index];
     return start === undefined || end === undefined
       ? undefined
-      : Math.round(((end - start) * 1e6) / responses);
+      : Math.round(((end - start) * 1e6) / measurement.responses);
   });
   return { ...measurement, programMicros, databaseMicros };
 }

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { oauth2Server } from './peers/oauth2-server/tables.js';
 import { oidcProvider } from './peers/oidc-provider/tables.js';
 import type { TokenTables } from './peers/token-tables.js';
@@ -5,10 +6,17 @@ import { startProgram, type Program } from './program.js';
 import { SERVICE_TOKENS } from './service-tokens.js';
 
 export const SERVICE = 'ours';
+/** Another build of the service. */
+export const BEFORE = 'before';
+/** The programs that store idempotency keys. */
+export const STORE_KEYS: readonly string[] = [SERVICE, BEFORE, 'express-keyed'];
 /** The default of the service. */
 const POOL_SIZE = '10';
 
-/** The settings that production requires, the loopback address, and no metrics port. All others have their defaults. */
+/**
+ * The settings that production requires, the loopback address, no metrics port, and a limit of comments and deletions that is
+ * never reached, but checked like any limit. All others have their defaults.
+ */
 const SERVICE_ENV = {
   PUBLIC_URL: 'https://platform.example',
   OTP_PEPPER: 'of-the-benchmark-'.repeat(3),
@@ -17,25 +25,37 @@ const SERVICE_ENV = {
   SMS_WEBHOOK_SECRET: 'of-the-benchmark-'.repeat(3),
   HOST: '127.0.0.1',
   METRICS_PORT: 'off',
+  RATE_LIMITS: 'grant-writes-per-minute=1000000',
 };
 
 /** The tables of codes and tokens of each program that has a token endpoint. */
 export const TOKEN_TABLES: Readonly<Record<string, TokenTables>> = {
   [SERVICE]: SERVICE_TOKENS,
+  [BEFORE]: SERVICE_TOKENS,
   'oidc-provider': oidcProvider,
   'oauth2-server': oauth2Server,
 };
 
-/** Starts the service or a peer. `nodeOptions` and `settings` are for the service. */
-export function startByName(
-  name: string,
+interface ServiceOptions {
+  name?: string;
+  /** The checkout that contains the build. */
+  folder?: string;
+  nodeOptions?: readonly string[];
+}
+
+/** Starts a build of the service; without options, the current one. */
+export function startService(
   databaseUrl: string,
-  nodeOptions?: readonly string[],
-  settings: Readonly<Record<string, string>> = {},
+  { name = SERVICE, folder = '.', nodeOptions }: ServiceOptions = {},
 ): Promise<Program> {
-  const shared = { DATABASE_URL: databaseUrl, DB_POOL_SIZE: POOL_SIZE };
-  const service = { ...shared, ...SERVICE_ENV, ...settings };
-  return name === SERVICE
-    ? startProgram(name, 'dist/src/bundle/main.js', service, nodeOptions)
-    : startProgram(name, `dist/bench/peers/${name}/main.js`, shared);
+  const file = join(folder, 'dist/src/bundle/main.js');
+  return startProgram(name, file, { ...databaseEnv(databaseUrl), ...SERVICE_ENV }, nodeOptions);
+}
+
+export function startPeer(name: string, databaseUrl: string): Promise<Program> {
+  return startProgram(name, `dist/bench/peers/${name}/main.js`, databaseEnv(databaseUrl));
+}
+
+function databaseEnv(url: string): Record<string, string> {
+  return { DATABASE_URL: url, DB_POOL_SIZE: POOL_SIZE };
 }

@@ -13,6 +13,7 @@ import { SEEDED_SECONDS, seeds, type TokenTables } from './peers/token-tables.js
 
 /** The tables of the service, which its migrations create. */
 export const SERVICE_TOKENS: TokenTables = {
+  accessTokens: 'access_tokens',
   prepare: async () => undefined,
   clientOf,
   seedCodes: async (pool, userIds, from, count) => {

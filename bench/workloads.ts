@@ -1,3 +1,4 @@
+import { randomInt, randomUUID } from 'node:crypto';
 import type { Pool } from 'mysql2/promise';
 import {
   accessToken,
@@ -6,29 +7,37 @@ import {
   REDIRECT_URI,
   refreshToken,
 } from './credentials.js';
-import type { DataSet } from './data-set.js';
-import type { LoadRequest, Requests } from './load/requests.js';
+import { addPosts, type DataSet } from './data-set.js';
+import { CONNECTIONS, shuffled, type LoadRequest, type Requests } from './load/requests.js';
 import type { TokenTables } from './peers/token-tables.js';
+import { STORE_KEYS } from './programs.js';
 
 /** Number of codes that are inserted for each second of load: more than any program can exchange in a second. */
 const CODES_PER_SECOND = 4000;
-const REFRESHING_CONNECTIONS = 32;
 /** Below the default limit of refreshes of a grant in an hour. */
 const REFRESHES_PER_GRANT = 100;
 /** Grants that are inserted for each second of load. With their refreshes, they are more than any program can serve in a second. */
 const GRANTS_PER_SECOND = 60;
+/** Posts of each user that are inserted for each second of load: together more than any program can delete in a second. */
+const DELETIONS_PER_USER = 4;
 
 /** One kind of request. */
 export interface Workload {
   name: string;
   /** The peers that support the workload. */
   peers: readonly string[];
+  /** The status of every response. */
+  status: number;
   /** Inserts the rows that one measurement needs and returns its requests. */
   requests: (run: Run) => Promise<Requests>;
+  /** SQL expressions of numbers that each response increases by one; a read has none. */
+  counters?: (run: Run) => readonly string[];
 }
 
 /** The input of a measurement. */
 export interface Run {
+  /** The name of the program under load. */
+  program: string;
   pool: Pool;
   data: DataSet;
   /** The tables of codes and tokens of the program under load. */
@@ -37,10 +46,31 @@ export interface Run {
 }
 
 const API_PEERS = ['floor', 'express', 'idiomatic'];
+/** Peers of the requests with an idempotency key. */
+const KEY_PEERS = ['floor', 'express', 'express-keyed', 'idiomatic'];
 const TOKEN_PEERS = ['oidc-provider', 'oauth2-server'];
 
 /** The next unused number of a code or refresh token. */
 let nextNumber = 0;
+
+const POST_COUNTERS = [
+  '(SELECT COUNT(*) FROM posts)',
+  '(SELECT SUM(post_count) FROM users)',
+  '(SELECT SUM(used) FROM quota_usage)',
+];
+const COMMENT_COUNTERS = [
+  '(SELECT COUNT(*) FROM comments)',
+  '(SELECT SUM(comment_count) FROM posts)',
+];
+const DELETION_COUNTERS = [
+  '(SELECT COUNT(*) FROM posts WHERE deleted_at IS NOT NULL)',
+  '(SELECT -SUM(post_count) FROM users)',
+];
+const keyCounters = ({ program }: Run): string[] =>
+  STORE_KEYS.includes(program) ? ['(SELECT COUNT(*) FROM idempotency_keys)'] : [];
+const tokenCounters = ({ tokens }: Run): string[] => [
+  `(SELECT COUNT(*) FROM ${tokens.accessTokens})`,
+];
 
 export const WORKLOADS: readonly Workload[] = [
   readWorkload('me', () => '/dev/v1/me'),
@@ -50,10 +80,63 @@ export const WORKLOADS: readonly Workload[] = [
     'comments',
     ({ commentedPostIds }, user) => `/dev/v1/posts/${commentedPostIds[user]}/comments?limit=20`,
   ),
-  { name: 'paging', peers: API_PEERS, requests: async () => paging() },
-  { name: 'publish', peers: API_PEERS, requests: async ({ data }) => publishing(data) },
-  { name: 'exchange', peers: TOKEN_PEERS, requests: exchanging },
-  { name: 'refresh', peers: TOKEN_PEERS, requests: refreshing },
+  {
+    name: 'paging',
+    peers: API_PEERS,
+    status: 200,
+    requests: async () => paging(),
+  },
+  {
+    name: 'publish',
+    peers: API_PEERS,
+    status: 201,
+    requests: async ({ data: { userIds } }) => ({
+      kind: 'repeated',
+      requests: userIds.map((_, user) => publish(user)),
+    }),
+    counters: () => POST_COUNTERS,
+  },
+  {
+    name: 'publish-key',
+    peers: KEY_PEERS,
+    status: 201,
+    requests: async ({ data: { userIds } }) => ({
+      kind: 'once',
+      next: () => withNewKey(publish(randomInt(userIds.length))),
+    }),
+    counters: (run) => [...POST_COUNTERS, ...keyCounters(run)],
+  },
+  {
+    name: 'comment',
+    peers: KEY_PEERS,
+    status: 201,
+    requests: async ({ data }) => ({
+      kind: 'once',
+      next: () => withNewKey(comment(data, randomInt(data.userIds.length))),
+    }),
+    counters: (run) => [...COMMENT_COUNTERS, ...keyCounters(run)],
+  },
+  {
+    name: 'delete',
+    peers: API_PEERS,
+    status: 200,
+    requests: deleting,
+    counters: () => DELETION_COUNTERS,
+  },
+  {
+    name: 'exchange',
+    peers: TOKEN_PEERS,
+    status: 200,
+    requests: exchanging,
+    counters: tokenCounters,
+  },
+  {
+    name: 'refresh',
+    peers: TOKEN_PEERS,
+    status: 200,
+    requests: refreshing,
+    counters: tokenCounters,
+  },
 ];
 
 /** A workload in which each user reads their own data. */
@@ -61,6 +144,7 @@ function readWorkload(name: string, path: (data: DataSet, user: number) => strin
   return {
     name,
     peers: API_PEERS,
+    status: 200,
     requests: async ({ data }) => ({
       kind: 'repeated',
       requests: data.userIds.map((_, user) => get(path(data, user), user)),
@@ -81,27 +165,37 @@ function paging(): Requests {
   return { kind: 'chain', connections: 1, first: firstPage, following };
 }
 
-function publishing({ userIds }: DataSet): Requests {
-  const body = JSON.stringify({
-    title: 'Street party',
-    content: 'Bring a chair and something to share. '.repeat(5),
-    type: 'general',
-    tags: ['party', 'Saturday'],
-    images: ['https://photos.example/party.jpg'],
-    latitude: 37.77,
-    longitude: -122.42,
-    reachKm: 2.5,
-    visibility: 'public',
-  });
-  return {
-    kind: 'repeated',
-    requests: userIds.map((_, user) => ({
-      method: 'POST',
-      path: '/dev/v1/posts',
-      headers: { ...bearer(user), 'content-type': 'application/json' },
-      body,
-    })),
+const POST = JSON.stringify({
+  title: 'Street party',
+  content: 'Bring a chair and something to share. '.repeat(5),
+  type: 'general',
+  tags: ['party', 'Saturday'],
+  images: ['https://photos.example/party.jpg'],
+  latitude: 37.77,
+  longitude: -122.42,
+  reachKm: 2.5,
+  visibility: 'public',
+});
+const COMMENT = JSON.stringify({ text: 'Count me in! Shall I bring the lanterns again?' });
+
+const publish = (user: number): LoadRequest => postJson('/dev/v1/posts', user, POST);
+
+const comment = ({ postIds }: DataSet, user: number): LoadRequest =>
+  postJson(`/dev/v1/posts/${postIds[user]}/comments`, user, COMMENT);
+
+function withNewKey(request: LoadRequest): LoadRequest {
+  return { ...request, headers: { ...request.headers, 'idempotency-key': randomUUID() } };
+}
+
+/** Deletes posts that were inserted for the measurement. */
+async function deleting({ pool, data, seconds }: Run): Promise<Requests> {
+  const posts = shuffled(await addPosts(pool, data, DELETIONS_PER_USER * seconds));
+  const next = (): LoadRequest => {
+    const post = posts.pop();
+    if (!post) throw new Error('All inserted posts were deleted. Increase DELETIONS_PER_USER.');
+    return { method: 'DELETE', path: `/dev/v1/posts/${post.id}`, headers: bearer(post.user) };
   };
+  return { kind: 'once', next };
 }
 
 async function exchanging({ pool, data, tokens, seconds }: Run): Promise<Requests> {
@@ -129,7 +223,7 @@ async function exchanging({ pool, data, tokens, seconds }: Run): Promise<Request
 
 /** Each connection refreshes a grant again and again, and continues with another grant before the limit of the first. */
 async function refreshing({ pool, data, tokens, seconds }: Run): Promise<Requests> {
-  const count = REFRESHING_CONNECTIONS + GRANTS_PER_SECOND * seconds;
+  const count = CONNECTIONS + GRANTS_PER_SECOND * seconds;
   const from = nextNumber;
   nextNumber += count;
   await tokens.seedRefreshTokens(pool, data.userIds, from, count);
@@ -150,7 +244,7 @@ async function refreshing({ pool, data, tokens, seconds }: Run): Promise<Request
     earlierRefreshes.set(request, refreshes);
     return request;
   };
-  return { kind: 'chain', connections: REFRESHING_CONNECTIONS, first, following };
+  return { kind: 'chain', connections: CONNECTIONS, first, following };
 }
 
 function refreshRequest(refresh_token: string, client_id: string): LoadRequest {
@@ -165,6 +259,11 @@ function refreshAgain({ body }: { body: string }, previous: LoadRequest): LoadRe
 
 function get(path: string, user: number): LoadRequest {
   return { method: 'GET', path, headers: bearer(user) };
+}
+
+function postJson(path: string, user: number, body: string): LoadRequest {
+  const headers = { ...bearer(user), 'content-type': 'application/json' };
+  return { method: 'POST', path, headers, body };
 }
 
 function bearer(user: number): Record<string, string> {

@@ -1,15 +1,19 @@
 import autocannon from 'autocannon';
-import type { LoadRequest, Measurement, Requests } from './requests.js';
+import { CONNECTIONS, shuffled, type Measurement, type Requests } from './requests.js';
 
-const CONNECTIONS = 32;
 /** Maximum number of different requests per connection. With all requests, autocannon would start with a delay. */
 const REQUESTS_PER_CONNECTION = 250;
 
-/** Sends load for `seconds`. @throws if a response is missing or not 2xx */
+/**
+ * Sends load for `seconds`.
+ * @param expectedStatus of each response; any 2xx if it is absent
+ * @throws if a response is missing or has another status
+ */
 export async function autocannonLoad(
   baseUrl: string,
   requests: Requests,
   seconds: number,
+  expectedStatus?: number,
 ): Promise<Measurement> {
   let failure: string | undefined;
   const result = await autocannon({
@@ -19,7 +23,8 @@ export async function autocannonLoad(
     setupClient: (client) => {
       client.setRequests(requestsOf(requests));
       client.on('response', (status: number) => {
-        if (status >= 300) failure ??= `A response had status ${status}.`;
+        if (expectedStatus === undefined ? status >= 300 : status !== expectedStatus)
+          failure ??= `A response had status ${status}.`;
       });
     },
   });
@@ -27,7 +32,8 @@ export async function autocannonLoad(
   if (result.requests.total === 0) failure ??= 'No request got a response.';
   if (failure !== undefined) throw new Error(failure);
   const { requests: completed, latency, duration } = result;
-  return { rate: completed.total / duration, p50: latency.p50, p99: latency.p99 };
+  const { total: responses } = completed;
+  return { responses, rate: responses / duration, p50: latency.p50, p99: latency.p99 };
 }
 
 function requestsOf(requests: Requests): autocannon.Request[] {
@@ -45,11 +51,4 @@ function requestsOf(requests: Requests): autocannon.Request[] {
       },
     },
   ];
-}
-
-function shuffled(requests: readonly LoadRequest[]): LoadRequest[] {
-  return requests
-    .map((request) => ({ request, position: Math.random() }))
-    .toSorted((left, right) => left.position - right.position)
-    .map(({ request }) => request);
 }

@@ -1,5 +1,8 @@
+/** Number of connections of a load, except that of a chain with fewer. */
+export const CONNECTIONS = 32;
+
 export interface LoadRequest {
-  method: 'GET' | 'POST';
+  method: 'GET' | 'POST' | 'DELETE';
   path: string;
   headers: Record<string, string>;
   body?: string;
@@ -27,9 +30,18 @@ export type Requests =
 
 /** The result of a load generator. */
 export interface Measurement {
-  /** Responses per second; all of them are 2xx. */
+  responses: number;
+  /** Responses per second. */
   rate: number;
   /** Latency in milliseconds. */
   p50: number;
   p99: number;
+}
+
+/** A copy in random order. */
+export function shuffled<T>(items: readonly T[]): T[] {
+  return items
+    .map((item) => ({ item, position: Math.random() }))
+    .toSorted((left, right) => left.position - right.position)
+    .map(({ item }) => item);
 }

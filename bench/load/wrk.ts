@@ -3,9 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { LoadRequest, Measurement } from './requests.js';
-
-const CONNECTIONS = 32;
+import { CONNECTIONS, type LoadRequest, type Measurement } from './requests.js';
 
 /** Generates load with wrk, which uses less CPU than autocannon. @throws if a response is missing or not 2xx */
 export async function wrkLoad(
@@ -22,8 +20,9 @@ export async function wrkLoad(
     const { stdout } = await promisify(execFile)(wrk, [...options, baseUrl]);
     const failures = /Non-2xx.*|Socket errors:.*/.exec(stdout);
     if (failures) throw new Error(failures[0]);
+    const responses = Number(/(\d+) requests in/.exec(stdout)?.[1]);
     const rate = Number(/Requests\/sec:\s+([\d.]+)/.exec(stdout)?.[1]);
-    return { rate, p50: percentile(stdout, 50), p99: percentile(stdout, 99) };
+    return { responses, rate, p50: percentile(stdout, 50), p99: percentile(stdout, 99) };
   } finally {
     await rm(folder, { recursive: true });
   }

@@ -46,14 +46,18 @@ export function isValid(access: AccessRow | undefined): access is AccessRow {
   );
 }
 
-export interface CommentRow {
+/** A row of `FIND_AUTHOR`. */
+export interface AuthorRow {
+  authorId: string;
+  authorName: string;
+  authorPhotoUrl: string | null;
+}
+
+export interface CommentRow extends AuthorRow {
   id: string;
   text: string;
   parentId: string | null;
   createdAt: Date;
-  authorId: string;
-  authorName: string;
-  authorPhotoUrl: string | null;
 }
 
 export function commentResponse(row: CommentRow, postId: string): object {

@@ -50,6 +50,20 @@ export const INSERT_POST = `
 export const INCREMENT_POST_COUNT =
   "UPDATE users SET post_count = post_count + 1 WHERE id = ? AND status = 'active'";
 
+export const FIND_AUTHOR =
+  'SELECT id AS authorId, name AS authorName, photo_url AS authorPhotoUrl FROM users WHERE id = ?';
+
+export const INSERT_COMMENT =
+  'INSERT INTO comments (id, post_id, user_id, text, created_at) VALUES (?, ?, ?, ?, ?)';
+
+export const INCREMENT_COMMENT_COUNT =
+  'UPDATE posts SET comment_count = comment_count + 1 WHERE id = ? AND user_id = ? AND deleted_at IS NULL';
+
+export const DELETE_POST =
+  'UPDATE posts SET deleted_at = ? WHERE id = ? AND user_id = ? AND deleted_at IS NULL';
+
+export const DECREMENT_POST_COUNT = 'UPDATE users SET post_count = post_count - 1 WHERE id = ?';
+
 export const INSERT_CALL = `
   INSERT INTO api_calls (at, id, client_id, user_id, route, status, duration_ms, request_id, metered)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`;

@@ -2,6 +2,9 @@ import type { Pool } from 'mysql2/promise';
 
 /** The tables of codes and tokens of a program with a token endpoint: the service or a peer. */
 export interface TokenTables {
+  /** The name of the table of access tokens. */
+  accessTokens: string;
+
   /** Creates empty tables and registers the client, unless migrations or `fillDataSet` did. */
   prepare(pool: Pool): Promise<void>;
 

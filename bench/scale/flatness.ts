@@ -1,5 +1,5 @@
 import type { BenchServer } from '../server.js';
-import { startByName, SERVICE } from '../programs.js';
+import { startService } from '../programs.js';
 import { median } from '../results.js';
 import { fillToScale, type Size } from './fill.js';
 import { Api, OPERATIONS, type Operation } from './operations.js';
@@ -34,9 +34,7 @@ export async function measureFlatness(server: BenchServer, large: Size): Promise
     const began = performance.now();
     await fillToScale(pool, size);
     process.stderr.write(`Inserted ${size.posts} posts in ${secondsSince(began)} s\n`);
-    // One user sends all requests.
-    const settings = { RATE_LIMITS: 'grant-writes-per-minute=0' };
-    const program = await startByName(SERVICE, url, [], settings);
+    const program = await startService(url);
     instances.push({ program, api: new Api(program.baseUrl, size) });
   }
   try {

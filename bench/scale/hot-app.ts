@@ -3,7 +3,7 @@ import { insertApp, insertGrants } from '../access.js';
 import { accessToken } from '../credentials.js';
 import { autocannonLoad } from '../load/autocannon.js';
 import type { LoadRequest } from '../load/requests.js';
-import { SERVICE, startByName } from '../programs.js';
+import { startService } from '../programs.js';
 import type { BenchServer } from '../server.js';
 import { fillUsers } from './fill.js';
 
@@ -29,7 +29,7 @@ export async function measureHotApp(server: BenchServer): Promise<HotApp> {
     user < APPS ? clientId(0) : clientId(user - APPS + 1);
   for (let app = 0; app <= APPS; app += 1) await insertApp(pool, clientId(app));
   await insertGrants(pool, userIds, clientOf);
-  const program = await startByName(SERVICE, url);
+  const program = await startService(url);
   try {
     const rate = async (firstUser: number): Promise<number> => {
       const requests = Array.from({ length: APPS }, (_, user) => publish(firstUser + user));

@@ -4,7 +4,7 @@ import { insertApp, insertGrants } from '../access.js';
 import { accessToken } from '../credentials.js';
 import { autocannonLoad } from '../load/autocannon.js';
 import type { LoadRequest } from '../load/requests.js';
-import { SERVICE, startByName } from '../programs.js';
+import { startService } from '../programs.js';
 import type { BenchServer } from '../server.js';
 import { censusFile, type Census } from './census.js';
 import { fillUsers } from './fill.js';
@@ -55,7 +55,7 @@ export async function measureLean(server: BenchServer, requests: number): Promis
 
 async function secondsToReady(url: string): Promise<number> {
   const began = performance.now();
-  const program = await startByName(SERVICE, url);
+  const program = await startService(url);
   try {
     const ready = await fetch(`${program.baseUrl}/readyz`);
     if (!ready.ok) throw new Error(`/readyz returned ${ready.status}.`);
@@ -69,7 +69,7 @@ async function memoryOf(
   url: string,
   { requests, slices }: { requests: number; slices: number },
 ): Promise<Slice[]> {
-  const program = await startByName(SERVICE, url, ['--import', REPORT_CENSUS]);
+  const program = await startService(url, { nodeOptions: ['--import', REPORT_CENSUS] });
   try {
     const memory: Slice[] = [];
     let sent = 0;
@@ -77,7 +77,7 @@ async function memoryOf(
       const until = Math.min(requests, ((memory.length + 1) * requests) / slices);
       while (sent < until) {
         const load = { kind: 'repeated', requests: mixedRequests() } as const;
-        sent += (await autocannonLoad(program.baseUrl, load, SLICE_SECONDS)).rate * SLICE_SECONDS;
+        sent += (await autocannonLoad(program.baseUrl, load, SLICE_SECONDS)).responses;
       }
       memory.push({ requests: Math.round(sent), megabytes: residentMegabytes(program.pid) });
     }

@@ -6,7 +6,7 @@ import { accessToken, CLIENT_ID } from '../credentials.js';
 import { autocannonLoad } from '../load/autocannon.js';
 import type { LoadRequest } from '../load/requests.js';
 import { cpuSeconds, type Program } from '../program.js';
-import { SERVICE, startByName } from '../programs.js';
+import { startService } from '../programs.js';
 import type { BenchServer } from '../server.js';
 import { fillUsers } from './fill.js';
 
@@ -36,9 +36,7 @@ export async function measureProcesses(
   const { url, pool } = await server.database(`platform_bench_${count}_processes`);
   await insertApp(pool);
   await insertGrants(pool, await fillUsers(pool, USERS));
-  const programs = await Promise.all(
-    Array.from({ length: count }, () => startByName(SERVICE, url)),
-  );
+  const programs = await Promise.all(Array.from({ length: count }, () => startService(url)));
   const balancer = await Balancer.start(programs.map(({ baseUrl }) => baseUrl));
   try {
     const rate = async (requests: LoadRequest[]): Promise<number> =>

@@ -23,8 +23,6 @@ export function observe(pool: Pool): RequestHandler {
       if (!access) return;
       const { userId, clientId, grantId } = access;
       grantUse.markUsed(grantId, at);
-      // `createPost` has recorded the call of a 201 in its transaction.
-      if (status === 201) return;
       const call = { at, userId, clientId, route: `${method} ${route}`, status, requestId };
       calls.record({ ...call, durationMs: Math.round(durationMs) });
     });

@@ -1,11 +1,13 @@
+import type { Request } from 'express';
 import type { Pool, ResultSetHeader, RowDataPacket } from 'mysql2/promise';
 import { z } from 'zod';
 import { newId } from '../../../src/platform/ids.js';
 import { linkHeader, periodOf, permalink, secondsLeft } from '../responses.js';
-import { callRow } from '../call-log.js';
+import { callRow, PUBLISH_ROUTE } from '../call-log.js';
 import * as sql from '../statements.js';
-import { HttpError, type Access } from './authenticate.js';
+import { HttpError } from './authenticate.js';
 import { inTransaction } from './database.js';
+import type { Write } from './write.js';
 
 const draftSchema = z
   .object({
@@ -65,53 +67,67 @@ export async function listPosts(
 
 export async function createPost(
   pool: Pool,
-  { userId, clientId, postLimit }: Access,
-  body: unknown,
-  receivedAt: Date,
-  requestId: string,
+  write: Write,
+  request: Request,
 ): Promise<{ post: { id: string }; remaining: number; secondsLeft: number }> {
-  const draft = draftSchema.parse(body);
+  const { receivedAt, requestId } = request;
+  const { userId, clientId, postLimit } = request.access;
+  const draft = draftSchema.parse(request.body);
   const now = new Date();
   const id = newId('post', now);
   const period = periodOf(now);
-  await inTransaction(pool, async (connection) => {
-    await connection.execute(sql.INSERT_POST, [
-      id,
-      userId,
-      clientId,
-      draft.title ?? null,
-      draft.content ?? null,
-      draft.type ?? 'general',
-      JSON.stringify(draft.images ?? []),
-      JSON.stringify(draft.tags ?? []),
-      draft.latitude ?? null,
-      draft.longitude ?? null,
-      draft.reachKm ?? null,
-      draft.visibility ?? 'public',
-      now,
-    ]);
-    const [increment] = await connection.execute<ResultSetHeader>(sql.INCREMENT_POST_COUNT, [
-      userId,
-    ]);
-    if (increment.affectedRows !== 1) throw new HttpError(401, 'invalid_token');
-    const route = 'POST /dev/v1/posts';
-    const durationMs = now.getTime() - receivedAt.getTime();
-    const call = { at: now, clientId, userId, route, status: 201, durationMs, requestId };
-    await connection.execute(sql.INSERT_CALL, callRow(call, { countsAgainstQuota: true }));
-    const spend = async (): Promise<boolean> => {
-      const parameters = [clientId, period, postLimit];
-      const [{ affectedRows }] = await connection.execute<ResultSetHeader>(
-        sql.COUNT_AGAINST_QUOTA,
-        parameters,
-      );
-      return affectedRows === 1;
-    };
-    if (await spend()) return;
-    await connection.execute(sql.INSERT_QUOTA_MONTH, [clientId, period]);
-    if (!(await spend())) throw new HttpError(429, 'quota_exceeded');
-  });
+  const added = await write(
+    pool,
+    request,
+    { id, createdAt: now.toISOString() },
+    async (connection) => {
+      await connection.execute(sql.INSERT_POST, [
+        id,
+        userId,
+        clientId,
+        draft.title ?? null,
+        draft.content ?? null,
+        draft.type ?? 'general',
+        JSON.stringify(draft.images ?? []),
+        JSON.stringify(draft.tags ?? []),
+        draft.latitude ?? null,
+        draft.longitude ?? null,
+        draft.reachKm ?? null,
+        draft.visibility ?? 'public',
+        now,
+      ]);
+      const [increment] = await connection.execute<ResultSetHeader>(sql.INCREMENT_POST_COUNT, [
+        userId,
+      ]);
+      if (increment.affectedRows !== 1) throw new HttpError(401, 'invalid_token');
+      const route = PUBLISH_ROUTE;
+      const durationMs = now.getTime() - receivedAt.getTime();
+      const call = { at: now, clientId, userId, route, status: 201, durationMs, requestId };
+      await connection.execute(sql.INSERT_CALL, callRow(call, { countsAgainstQuota: true }));
+      const spend = async (): Promise<boolean> => {
+        const parameters = [clientId, period, postLimit];
+        const [{ affectedRows }] = await connection.execute<ResultSetHeader>(
+          sql.COUNT_AGAINST_QUOTA,
+          parameters,
+        );
+        return affectedRows === 1;
+      };
+      if (await spend()) return;
+      await connection.execute(sql.INSERT_QUOTA_MONTH, [clientId, period]);
+      if (!(await spend())) throw new HttpError(429, 'quota_exceeded');
+    },
+  );
   const [[usage]] = await pool.execute<RowDataPacket[]>(sql.FIND_USED, [clientId, period]);
-  const post = { id, ...draft, permalink: permalink(id), createdAt: now };
+  const post = { ...draft, ...added, permalink: permalink(added.id) };
   const remaining = (postLimit ?? 0) - Number(usage?.used ?? 0);
   return { post, remaining, secondsLeft: secondsLeft(now) };
+}
+
+export async function deletePost(pool: Pool, userId: string, id: string): Promise<void> {
+  await inTransaction(pool, async (connection) => {
+    const own = [new Date(), id, userId];
+    const [{ affectedRows }] = await connection.execute<ResultSetHeader>(sql.DELETE_POST, own);
+    if (affectedRows !== 1) throw new HttpError(404, 'not_found');
+    await connection.execute(sql.DECREMENT_POST_COUNT, [userId]);
+  });
 }

@@ -15,7 +15,8 @@ export interface PostRow {
 }
 
 type Value = string | number | boolean | Date | null;
-type Run = (statement: string, values: readonly unknown[]) => Promise<unknown>;
+/** Runs a statement. @returns the number of affected rows */
+type Run = (statement: string, values: readonly unknown[]) => Promise<number>;
 
 /** A connection pool with a promise interface. */
 export class Database {
@@ -39,7 +40,7 @@ export class Database {
     const run: Run = (statement, values) =>
       new Promise((resolve, reject) => {
         connection.execute<ResultSetHeader>(statement, values as Value[], (error, result) =>
-          error ? reject(error) : resolve(result),
+          error ? reject(error) : resolve(result.affectedRows),
         );
       });
     const control = (statement: string): Promise<void> =>

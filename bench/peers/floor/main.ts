@@ -4,7 +4,6 @@
 
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { ResultSetHeader } from 'mysql2';
 import { newId } from '../../../src/platform/ids.js';
 import {
   commentResponse,
@@ -14,9 +13,10 @@ import {
   permalink,
   secondsLeft,
   type AccessRow,
+  type AuthorRow,
   type CommentRow,
 } from '../responses.js';
-import { CallLog, callRow } from '../call-log.js';
+import { CallLog, callRow, PUBLISH_ROUTE } from '../call-log.js';
 import { peerSettings } from '../settings.js';
 import * as sql from '../statements.js';
 import { Database, type PostRow } from './database.js';
@@ -68,8 +68,7 @@ async function handle(request: IncomingMessage, response: ServerResponse): Promi
   });
   response.end(text);
   const { route, status } = result;
-  // `publish` has recorded the call of a 201 in its transaction.
-  if (!caller || status === 201) return;
+  if (!caller) return;
   const durationMs = Date.now() - receivedAt.getTime();
   calls.record({ ...caller, at: receivedAt, route, status, durationMs });
 }
@@ -93,11 +92,15 @@ async function dispatch(request: IncomingMessage, caller: Caller): Promise<PeerR
   const [, , , resource, id, child] = url.pathname.split('/');
   if (resource === 'me') return readProfile(caller);
   if (resource !== 'posts') return { route: '', status: 404, body: { error: 'not_found' } };
-  if (request.method === 'POST') return publish(caller, await readJson(request));
+  if (request.method === 'POST') {
+    const body = await readJson(request);
+    return id === undefined ? publish(caller, body) : addComment(caller, id, String(body.text));
+  }
   const page = Number(url.searchParams.get('page') ?? 1);
   const limit = Number(url.searchParams.get('limit') ?? DEFAULT_PAGE_SIZE);
   const listUrl = `http://${request.headers.host}${url.pathname}`;
   if (id === undefined) return listPosts(caller, listUrl, page, limit);
+  if (request.method === 'DELETE') return deletePost(caller, id);
   if (child === 'comments') return listComments(caller, id, listUrl, page, limit);
   return readPost(caller, id);
 }
@@ -171,7 +174,7 @@ async function listComments(
 
 async function publish(caller: Caller, draft: Record<string, unknown>): Promise<PeerResponse> {
   const { userId, clientId, postLimit, requestId, receivedAt } = caller;
-  const route = 'POST /dev/v1/posts';
+  const route = PUBLISH_ROUTE;
   const now = new Date();
   const id = newId('post', now);
   const period = periodOf(now);
@@ -197,8 +200,7 @@ async function publish(caller: Caller, draft: Record<string, unknown>): Promise<
     const call = { at: now, clientId, userId, route, status: 201, durationMs, requestId };
     await run(sql.INSERT_CALL, callRow(call, { countsAgainstQuota: true }));
     const spend = async (): Promise<boolean> =>
-      ((await run(sql.COUNT_AGAINST_QUOTA, [clientId, period, postLimit])) as ResultSetHeader)
-        .affectedRows === 1;
+      (await run(sql.COUNT_AGAINST_QUOTA, [clientId, period, postLimit])) === 1;
     if (await spend()) return true;
     await run(sql.INSERT_QUOTA_MONTH, [clientId, period]);
     // False rolls back.
@@ -216,6 +218,33 @@ async function publish(caller: Caller, draft: Record<string, unknown>): Promise<
       ratelimit: `"posts-month";r=${remaining};t=${secondsLeft(now)}`,
     },
   };
+}
+
+async function addComment({ userId }: Caller, postId: string, text: string): Promise<PeerResponse> {
+  const route = 'POST /dev/v1/posts/:id/comments';
+  const createdAt = new Date();
+  const id = newId('cmt', createdAt);
+  const [author] = await database.rows<AuthorRow>(sql.FIND_AUTHOR, [userId]);
+  const added = await database.transaction(async (run) => {
+    if ((await run(sql.INCREMENT_COMMENT_COUNT, [postId, userId])) !== 1) return false;
+    await run(sql.INSERT_COMMENT, [id, postId, userId, text, createdAt]);
+    return true;
+  });
+  if (!added || !author) return { route, status: 404, body: { error: 'not_found' } };
+  const comment = { id, text, parentId: null, createdAt, ...author };
+  return { route, status: 201, body: commentResponse(comment, postId) };
+}
+
+async function deletePost({ userId }: Caller, id: string): Promise<PeerResponse> {
+  const route = 'DELETE /dev/v1/posts/:id';
+  const deleted = await database.transaction(async (run) => {
+    if ((await run(sql.DELETE_POST, [new Date(), id, userId])) !== 1) return false;
+    await run(sql.DECREMENT_POST_COUNT, [userId]);
+    return true;
+  });
+  return deleted
+    ? { route, status: 200, body: { id, deleted: true } }
+    : { route, status: 404, body: { error: 'not_found' } };
 }
 
 async function readJson(request: IncomingMessage): Promise<Record<string, unknown>> {

@@ -30,6 +30,7 @@ const CREDENTIAL_COLUMNS = ['hash', 'client_id', 'user_id', 'scope', 'expires_at
 const CODE_COLUMNS = ['redirect_uri', 'code_challenge', 'code_challenge_method'];
 
 export const oauth2Server: TokenTables = {
+  accessTokens: 'oauth2_access_tokens',
   clientOf: () => CLIENT_ID,
 
   async prepare(pool) {

@@ -16,6 +16,7 @@ import { createProvider } from './provider.js';
 
 /** `prepare` registers no client: the configuration of the provider has it. */
 export const oidcProvider: TokenTables = {
+  accessTokens: tableOf('AccessToken').name,
   clientOf: () => CLIENT_ID,
 
   async prepare(pool) {

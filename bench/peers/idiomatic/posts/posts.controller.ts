@@ -1,4 +1,4 @@
-import { Body, Controller, Get, Param, Post, Query, Req, Res } from '@nestjs/common';
+import { Body, Controller, Delete, Get, Param, Post, Query, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { CallerOf, type Caller } from '../auth/caller.js';
 import { Scopes } from '../auth/scopes.decorator.js';
@@ -49,5 +49,15 @@ export class PostsController {
   @Scopes('posts.read')
   async findOne(@CallerOf() { user }: Caller, @Param('id') id: string): Promise<PostDto> {
     return new PostDto(await this.posts.findOne(user.id, id));
+  }
+
+  @Delete(':id')
+  @Scopes('posts.write')
+  async remove(
+    @CallerOf() { user }: Caller,
+    @Param('id') id: string,
+  ): Promise<{ id: string; deleted: true }> {
+    await this.posts.remove(user.id, id);
+    return { id, deleted: true };
   }
 }

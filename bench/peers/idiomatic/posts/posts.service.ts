@@ -1,6 +1,6 @@
 import { Injectable, NotFoundException, UnauthorizedException } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { DataSource, Repository, type EntityManager } from 'typeorm';
+import { DataSource, IsNull, Repository, type EntityManager } from 'typeorm';
 import { newId } from '../../../../src/platform/ids.js';
 import type { Caller } from '../auth/caller.js';
 import { ApiCall } from '../calls/api-call.entity.js';
@@ -80,6 +80,15 @@ export class PostsService {
       await this.dataSource.transaction(publish);
     }
     return { id, ...sent, permalink: permalinkOf(id), createdAt };
+  }
+
+  /** Soft-deletes a post. @throws NotFoundException if the user has no such post */
+  async remove(userId: string, id: string): Promise<void> {
+    await this.dataSource.transaction(async (manager) => {
+      const { affected } = await manager.softDelete(Post, { id, userId, deletedAt: IsNull() });
+      if (affected !== 1) throw new NotFoundException();
+      await manager.decrement(User, { id: userId }, 'postCount', 1);
+    });
   }
 
   private async publish(
