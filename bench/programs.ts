@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { oauth2Server } from './peers/oauth2-server/tables.js';
 import { oidcProvider } from './peers/oidc-provider/tables.js';
@@ -19,10 +20,10 @@ const POOL_SIZE = '10';
  */
 const SERVICE_ENV = {
   PUBLIC_URL: 'https://platform.example',
-  OTP_PEPPER: 'of-the-benchmark-'.repeat(3),
+  OTP_PEPPER: randomBytes(48).toString('base64'),
   SMS_SENDER: 'webhook',
   SMS_WEBHOOK_URL: 'https://sms.example/messages',
-  SMS_WEBHOOK_SECRET: 'of-the-benchmark-'.repeat(3),
+  SMS_WEBHOOK_SECRET: randomBytes(48).toString('base64'),
   HOST: '127.0.0.1',
   METRICS_PORT: 'off',
   RATE_LIMITS: 'grant-writes-per-minute=1000000',
