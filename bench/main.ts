@@ -1,6 +1,6 @@
-import { Command } from 'commander';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { Command } from 'commander';
 import { findProgram } from '../test/support/programs.js';
 import { checkCounters, readCounters } from './counters.js';
 import { fillDataSet } from './data-set.js';
