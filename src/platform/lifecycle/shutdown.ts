@@ -87,7 +87,7 @@ export class Shutdown implements BeforeApplicationShutdown {
       else if (this.latestResponses.get(socket) === response)
         this.latestResponses.set(socket, undefined);
       this.openResponses -= 1;
-      void this.closeIdleConnections();
+      if (this.openResponses === 0) void this.closeIdleConnections();
     });
     next();
   };
