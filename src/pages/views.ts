@@ -170,17 +170,6 @@ export interface LandingView {
   demo?: { phone: string };
 }
 
-export interface ErrorCodeEntry {
-  code: string;
-  status: number;
-  remedy: Text;
-}
-
-export interface FieldCodeEntry {
-  code: string;
-  meaning: string;
-}
-
 export interface OAuthCodeEntry {
   code: string;
   /** HTTP statuses, and "redirect" if the redirect URI receives the code. */
@@ -198,8 +187,10 @@ export interface PageCodeEntry {
  * `page-<code>`.
  */
 export interface ErrorCodesView {
-  api: readonly ErrorCodeEntry[];
-  fields: readonly FieldCodeEntry[];
+  /** By code. `remedy` is trusted HTML. */
+  api: Readonly<Record<string, { status: number; remedy: string }>>;
+  /** Meanings by code. */
+  fields: Readonly<Record<string, string>>;
   /** A response body with `errors`, as JSON. */
   fieldsExample: string;
   oauth: readonly OAuthCodeEntry[];

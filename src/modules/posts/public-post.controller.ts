@@ -20,8 +20,7 @@ import type { Catalogue } from '../../pages/translations/en.js';
 import { CATALOGUES } from '../../pages/translations/translations.js';
 import { Public } from '../../platform/access/scopes.decorator.js';
 import { type AppError, ServiceUnavailable } from '../../platform/errors.js';
-import { ERROR_STATUS } from '../../platform/http/errors/api-errors.js';
-import { toAppError } from '../../platform/http/errors/http-error.js';
+import { toAppError } from '../../platform/http/errors/api-error.filter.js';
 import { PostsService } from './posts.service.js';
 
 /** Renders errors as HTML pages. Missing, deleted and hidden posts, and posts that are not public, have the same page. */
@@ -36,9 +35,8 @@ export class PublicPostErrorFilter implements ExceptionFilter {
     const request = http.getRequest<Request>();
     const language = acceptedLanguage(request);
     const error = toAppError(thrown);
-    const { code } = error;
+    const { code, httpStatus: status } = error;
     const text = textFor(error, CATALOGUES[language]);
-    const status = ERROR_STATUS[code];
     const { requestId } = request.context;
     const details = { code, requestId, documentationUrl: `/docs/errors#${code}` };
     request.context.errorCode = error.code;
