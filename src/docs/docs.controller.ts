@@ -5,11 +5,12 @@ import { Public } from '../platform/access/scopes.decorator.js';
 import { AppConfig } from '../platform/config/app-config.js';
 import { API_ERRORS, FIELD_ERRORS, InvalidRequest } from '../platform/errors.js';
 import { ErrorResponse } from '../platform/http/errors/api-errors.js';
+import { OAUTH_ERRORS } from '../modules/oauth/protocol/oauth.errors.js';
 import { ana, DemoService } from '../modules/demo/demo.service.js';
 import { pageHeaders } from '../pages/page-headers.js';
 import { acceptedLanguage, type Language } from '../pages/language.js';
 import { PageRenderer } from '../pages/page-renderer.js';
-import { oauthCodes, pageCodes } from './error-catalogue.js';
+import { pageCodes } from './error-catalogue.js';
 import { GUIDE_PATH } from './guide-page.js';
 
 const LINKS = {
@@ -47,7 +48,7 @@ export class DocsController {
   /** The `doc_url` of API errors links here. */
   @Get('docs/errors')
   errors(@Res() response: Response): void {
-    const codes = { api: API_ERRORS, fields: FIELD_ERRORS, oauth: oauthCodes, pages: pageCodes };
+    const codes = { api: API_ERRORS, fields: FIELD_ERRORS, oauth: OAUTH_ERRORS, pages: pageCodes };
     const { publicUrl } = this.config;
     const example = ErrorResponse.from(INVALID_POST, 'req_01kahq5f3veqdr8bn3tdmx3q0a', publicUrl);
     const view = { ...LINKS, ...codes, fieldsExample: JSON.stringify(example, null, 2) };

@@ -1,5 +1,5 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
-import { OAUTH_RESPONSE_CODES } from '../modules/oauth/clients/oauth-error.filter.js';
+import { OAUTH_RESPONSE_CODES } from '../modules/oauth/protocol/oauth.errors.js';
 import { API_ERRORS, FIELD_ERRORS } from '../platform/errors.js';
 import { DEV_V1 } from '../platform/http/developer-api.js';
 import { REQUEST_ID_PATTERN } from '../platform/http/http-request-context.js';

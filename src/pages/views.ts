@@ -170,13 +170,6 @@ export interface LandingView {
   demo?: { phone: string };
 }
 
-export interface OAuthCodeEntry {
-  code: string;
-  /** HTTP statuses, and "redirect" if the redirect URI receives the code. */
-  statuses: readonly ('redirect' | number)[];
-  remedy: string;
-}
-
 export interface PageCodeEntry {
   code: string;
   remedy: string;
@@ -193,7 +186,7 @@ export interface ErrorCodesView {
   fields: Readonly<Record<string, string>>;
   /** A response body with `errors`, as JSON. */
   fieldsExample: string;
-  oauth: readonly OAuthCodeEntry[];
+  oauth: Readonly<Record<string, { statuses: readonly ('redirect' | number)[]; remedy: string }>>;
   pages: readonly PageCodeEntry[];
   docsUrl: string;
   guideUrl: string;

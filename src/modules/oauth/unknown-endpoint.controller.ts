@@ -6,7 +6,7 @@ import { Public } from '../../platform/access/scopes.decorator.js';
 import { AllowedMethods } from '../../platform/http/server/unrouted-requests.js';
 import { AppSecretsService } from './clients/app-secrets.service.js';
 import { OAuthErrorFilter } from './clients/oauth-error.filter.js';
-import { MethodNotAllowed, UnknownEndpoint } from './protocol/oauth.errors.js';
+import { OAuthMethodNotAllowed, UnknownEndpoint } from './protocol/oauth.errors.js';
 
 /** Handles the requests under `/oauth` that no other controller handles. Must be the last controller. */
 @Public()
@@ -26,7 +26,7 @@ export class UnknownEndpointController {
     const allow = this.allowed.of(request.path);
     if (allow === undefined && this.notFoundPage.sendIfPreferred(request, response)) return;
     if (allow === undefined) throw new UnknownEndpoint();
-    if (request.method !== 'OPTIONS') throw new MethodNotAllowed(allow, hasSecret);
+    if (request.method !== 'OPTIONS') throw new OAuthMethodNotAllowed(allow, hasSecret);
     response.status(204).set('Allow', allow).end();
   }
 }

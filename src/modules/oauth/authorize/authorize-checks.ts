@@ -3,7 +3,7 @@ import type { RegisteredApp } from '../clients/apps.service.js';
 import { AuthorizationError } from '../protocol/authorization-response.js';
 import {
   InteractionRequired,
-  InvalidRequest,
+  OAuthInvalidRequest,
   InvalidScope,
   OAuthError,
   RequestNotSupported,
@@ -114,7 +114,7 @@ const SINGLE_PARAMETERS: ReadonlySet<string> = new Set([
 /** None of `SINGLE_PARAMETERS` is repeated (RFC 6749 §3.1). Unknown parameters are ignored. */
 const checkDuplicates: RedirectedCheck = ({ parameters }) => {
   const repeated = parameters.repeated().find((name) => SINGLE_PARAMETERS.has(name));
-  if (repeated !== undefined) throw new InvalidRequest(`Send ${repeated} only once.`);
+  if (repeated !== undefined) throw new OAuthInvalidRequest(`Send ${repeated} only once.`);
 };
 
 /** `response_type` is `code` (RFC 6749 §4.1.1). */
@@ -128,7 +128,7 @@ const checkResponseType: RedirectedCheck = ({ parameters }) => {
  */
 const checkExtensions: RedirectedCheck = ({ parameters }) => {
   if ((parameters.get('response_mode') ?? 'query') !== 'query')
-    throw new InvalidRequest('response_mode must be query.');
+    throw new OAuthInvalidRequest('response_mode must be query.');
   for (const name of ['request', 'request_uri'] as const)
     if (parameters.get(name) !== undefined) throw new RequestNotSupported(name);
 };
@@ -136,7 +136,7 @@ const checkExtensions: RedirectedCheck = ({ parameters }) => {
 /** `state` is present (product requirements, section 4.1). These libraries do not send it by default. */
 const checkState: RedirectedCheck = ({ parameters }) => {
   if (parameters.get('state') === undefined)
-    throw new InvalidRequest(
+    throw new OAuthInvalidRequest(
       'state is required: it proves to your app that the response belongs to its own request. ' +
         'openid-client sends the state given to buildAuthorizationUrl, passport-oauth2 with the option state: true, ' +
         'and the MCP SDK if your OAuthClientProvider has the method state.',
@@ -164,14 +164,14 @@ const checkPkce: RedirectedCheck = ({ app, parameters }) => {
   const challenge = parameters.get('code_challenge');
   const method = parameters.get('code_challenge_method');
   if (challenge === undefined) {
-    if (app.requiresPkce) throw new InvalidRequest('code_challenge is required for this app.');
+    if (app.requiresPkce) throw new OAuthInvalidRequest('code_challenge is required for this app.');
     if (method !== undefined)
-      throw new InvalidRequest('code_challenge_method requires code_challenge.');
+      throw new OAuthInvalidRequest('code_challenge_method requires code_challenge.');
     return;
   }
-  if (method !== 'S256') throw new InvalidRequest('code_challenge_method must be S256.');
+  if (method !== 'S256') throw new OAuthInvalidRequest('code_challenge_method must be S256.');
   if (!S256_CHALLENGE.test(challenge))
-    throw new InvalidRequest('code_challenge must be 43 base64url characters.');
+    throw new OAuthInvalidRequest('code_challenge must be 43 base64url characters.');
 };
 
 /** The known values of `prompt` (OpenID Connect Core §3.1.2.1, by analogy). */
@@ -189,11 +189,11 @@ const checkPrompt: RedirectedCheck = ({ parameters }) => {
   const prompts = promptsOf(parameters);
   if (prompts.includes('none')) {
     if (prompts.length > 1)
-      throw new InvalidRequest('prompt=none cannot be combined with other values.');
+      throw new OAuthInvalidRequest('prompt=none cannot be combined with other values.');
     throw new InteractionRequired();
   }
   if (!prompts.every((prompt) => PROMPTS.includes(prompt)))
-    throw new InvalidRequest(`prompt must contain only: ${PROMPTS.join(' ')}.`);
+    throw new OAuthInvalidRequest(`prompt must contain only: ${PROMPTS.join(' ')}.`);
 };
 
 function promptsOf(parameters: Parameters): string[] {

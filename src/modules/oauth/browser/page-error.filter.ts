@@ -8,7 +8,7 @@ import {
   errorRedirect,
   sendRedirect,
 } from '../protocol/authorization-response.js';
-import { InvalidRequest, TooManyAttempts } from '../protocol/oauth.errors.js';
+import { OAuthInvalidRequest, TooManyAttempts } from '../protocol/oauth.errors.js';
 import {
   internalError,
   InvalidFormToken,
@@ -69,7 +69,7 @@ export class PageErrorFilter implements ExceptionFilter {
   private toPageError(thrown: unknown): PageError {
     if (thrown instanceof PageError) return thrown;
     if (thrown instanceof TooManyAttempts) return tooManyAttempts(thrown.retryAfterSeconds);
-    if (thrown instanceof InvalidRequest) return malformedForm();
+    if (thrown instanceof OAuthInvalidRequest) return malformedForm();
     if (thrown instanceof ServiceUnavailable) return unavailable(thrown.retryAfterSeconds);
     const error = isDatabaseUnavailable(thrown) ? unavailable() : internalError();
     this.logger.error(error.code, (thrown as Error)?.stack);

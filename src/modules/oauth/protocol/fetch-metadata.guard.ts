@@ -1,7 +1,7 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { AppConfig } from '../../../platform/config/app-config.js';
-import { InvalidRequest } from './oauth.errors.js';
+import { OAuthInvalidRequest } from './oauth.errors.js';
 import { InvalidForm, notDirectlyAccessible } from './page-error.js';
 
 /** `same-site` is another origin, too, such as a sibling domain. */
@@ -19,7 +19,7 @@ export class CrossSiteGuard implements CanActivate {
     const request = context.switchToHttp().getRequest<Request>();
     const response = context.switchToHttp().getResponse<Response>();
     if (isCrossOrigin(request) && !response.hasHeader('Access-Control-Allow-Origin')) {
-      throw new InvalidRequest(
+      throw new OAuthInvalidRequest(
         'Cross-site browser requests are rejected. A public app can call /oauth/token and /oauth/revoke with its client_id from the origin of one of its redirect URIs.',
       );
     }
