@@ -7,10 +7,10 @@ import { API_ERRORS, FIELD_ERRORS, InvalidRequest } from '../platform/errors.js'
 import { ErrorResponse } from '../platform/http/errors/api-errors.js';
 import { OAUTH_ERRORS } from '../modules/oauth/protocol/oauth.errors.js';
 import { ana, DemoService } from '../modules/demo/demo.service.js';
+import { PAGE_ERRORS } from '../pages/page-errors.js';
 import { pageHeaders } from '../pages/page-headers.js';
 import { acceptedLanguage, type Language } from '../pages/language.js';
 import { PageRenderer } from '../pages/page-renderer.js';
-import { pageCodes } from './error-catalogue.js';
 import { GUIDE_PATH } from './guide-page.js';
 
 const LINKS = {
@@ -48,7 +48,12 @@ export class DocsController {
   /** The `doc_url` of API errors links here. */
   @Get('docs/errors')
   errors(@Res() response: Response): void {
-    const codes = { api: API_ERRORS, fields: FIELD_ERRORS, oauth: OAUTH_ERRORS, pages: pageCodes };
+    const codes = {
+      api: API_ERRORS,
+      fields: FIELD_ERRORS,
+      oauth: OAUTH_ERRORS,
+      pages: PAGE_ERRORS,
+    };
     const { publicUrl } = this.config;
     const example = ErrorResponse.from(INVALID_POST, 'req_01kahq5f3veqdr8bn3tdmx3q0a', publicUrl);
     const view = { ...LINKS, ...codes, fieldsExample: JSON.stringify(example, null, 2) };

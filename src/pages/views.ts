@@ -170,11 +170,6 @@ export interface LandingView {
   demo?: { phone: string };
 }
 
-export interface PageCodeEntry {
-  code: string;
-  remedy: string;
-}
-
 /**
  * The error codes, at `/docs/errors`. Anchors: `<code>` (the target of `doc_url`), `field-<code>`, `oauth-<code>` and
  * `page-<code>`.
@@ -187,7 +182,7 @@ export interface ErrorCodesView {
   /** A response body with `errors`, as JSON. */
   fieldsExample: string;
   oauth: Readonly<Record<string, { statuses: readonly ('redirect' | number)[]; remedy: string }>>;
-  pages: readonly PageCodeEntry[];
+  pages: Readonly<Record<string, { remedy: string }>>;
   docsUrl: string;
   guideUrl: string;
 }

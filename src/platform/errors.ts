@@ -183,8 +183,11 @@ export class InternalError extends AppError {
   }
 }
 
+/** The default `Retry-After` of 503 responses. */
+export const RETRY_SECONDS = 5;
+
 export class ServiceUnavailable extends AppError {
-  constructor(readonly retryAfterSeconds = 5) {
+  constructor(readonly retryAfterSeconds = RETRY_SECONDS) {
     const seconds = retryAfterSeconds === 1 ? 'second' : 'seconds';
     super(
       'service_unavailable',

@@ -12,11 +12,10 @@ import {
 } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
-import { acceptedLanguage } from '../../pages/language.js';
+import { acceptedLanguage, type Language } from '../../pages/language.js';
+import { type ErrorText, PageError } from '../../pages/page-errors.js';
 import { pageHeaders } from '../../pages/page-headers.js';
 import { PageRenderer } from '../../pages/page-renderer.js';
-import type { ErrorText } from '../../pages/translations/en-errors.js';
-import type { Catalogue } from '../../pages/translations/en.js';
 import { CATALOGUES } from '../../pages/translations/translations.js';
 import { Public } from '../../platform/access/scopes.decorator.js';
 import { type AppError, ServiceUnavailable } from '../../platform/errors.js';
@@ -36,7 +35,7 @@ export class PublicPostErrorFilter implements ExceptionFilter {
     const language = acceptedLanguage(request);
     const error = toAppError(thrown);
     const { code, httpStatus: status } = error;
-    const text = textFor(error, CATALOGUES[language]);
+    const text = textFor(error, language);
     const { requestId } = request.context;
     const details = { code, requestId, documentationUrl: `/docs/errors#${code}` };
     request.context.errorCode = error.code;
@@ -51,10 +50,11 @@ export class PublicPostErrorFilter implements ExceptionFilter {
   }
 }
 
-function textFor({ code }: AppError, { post, errors }: Catalogue): ErrorText {
+function textFor({ code }: AppError, language: Language): ErrorText {
+  const { post } = CATALOGUES[language];
   if (code === 'not_found') return post.notFound;
-  const texts = errors(post.openAgain);
-  return code === 'service_unavailable' ? texts.unavailable : texts.internalError;
+  const pageCode = code === 'service_unavailable' ? code : 'internal_error';
+  return new PageError(pageCode).text(language, post.openAgain);
 }
 
 /** Serves public posts at their permalinks, if SITE_URL is this service. */

@@ -1,3 +1,4 @@
+import { PageError } from '../../../pages/page-errors.js';
 import { canonicalScopes, type Scope, splitScope } from '../../../platform/access/scopes.js';
 import type { RegisteredApp } from '../clients/apps.service.js';
 import { AuthorizationError } from '../protocol/authorization-response.js';
@@ -9,7 +10,6 @@ import {
   RequestNotSupported,
   UnsupportedResponseType,
 } from '../protocol/oauth.errors.js';
-import { stateTooLong, unknownApp, wrongRedirectUri } from '../protocol/page-error.js';
 import type { Parameters } from '../protocol/parameters.js';
 import { redirectUriMatches } from '../protocol/redirect-uri.js';
 import type { Authorization } from './authorization.entity.js';
@@ -71,13 +71,14 @@ export function checkAuthorizationRequest(unchecked: UncheckedRequest): Authoriz
 
 /** `client_id` is the id of an enabled app (RFC 6749 §4.1.2.1). */
 const checkClient: PageCheck = ({ app }) => {
-  if (!app?.enabled) throw unknownApp();
+  if (!app?.enabled) throw new PageError('unknown_app');
 };
 
 /** `redirect_uri` is present and registered for the app (product requirements, section 4.1; RFC 9700 §4.1.3). */
 const checkRedirectUri: PageCheck = ({ app, parameters }) => {
   const requested = parameters.get('redirect_uri');
-  if (!app || requested === undefined || !isRegistered(app, requested)) throw wrongRedirectUri();
+  if (!app || requested === undefined || !isRegistered(app, requested))
+    throw new PageError('wrong_redirect_uri');
 };
 
 /** Whether the app has registered the redirect URI. A public app may use any port of a loopback address (RFC 8252 §7.3). */
@@ -91,7 +92,8 @@ const MAX_STATE_BYTES = 4096;
 
 /** `state` has at most 4,096 bytes. The error is a page, because a redirect would have to return the `state`. */
 const checkStateLength: PageCheck = ({ parameters }) => {
-  if (Buffer.byteLength(parameters.get('state') ?? '') > MAX_STATE_BYTES) throw stateTooLong();
+  if (Buffer.byteLength(parameters.get('state') ?? '') > MAX_STATE_BYTES)
+    throw new PageError('state_too_long');
 };
 
 /**

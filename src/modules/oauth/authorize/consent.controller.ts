@@ -1,5 +1,6 @@
 import { Controller, Get, Param, Post, Req, Res, UseGuards } from '@nestjs/common';
 import type { Request, Response } from 'express';
+import { PageError } from '../../../pages/page-errors.js';
 import { canonicalScopes } from '../../../platform/access/scopes.js';
 import { AppConfig } from '../../../platform/config/app-config.js';
 import { BrowserForm, BrowserPages } from '../browser/browser-form.decorator.js';
@@ -10,7 +11,6 @@ import {
 } from '../protocol/authorization-response.js';
 import { NavigationGuard } from '../protocol/fetch-metadata.guard.js';
 import { AccessDenied } from '../protocol/oauth.errors.js';
-import { InvalidForm, malformedForm } from '../protocol/page-error.js';
 import { Parameters } from '../protocol/parameters.js';
 import { SignInService } from '../sign-in/sign-in.service.js';
 import { authorizationPage, AuthorizationsService } from './authorizations.service.js';
@@ -50,9 +50,9 @@ export class ConsentController {
     const form = new Parameters(request.body);
     const user = await this.signIn.current(request);
     if (!user || user.id !== pending.userId || user.id !== form.get('user'))
-      throw new InvalidForm();
+      throw new PageError('foreign_form');
     const decision = form.get('decision');
-    if (decision !== 'approve' && decision !== 'deny') throw malformedForm();
+    if (decision !== 'approve' && decision !== 'deny') throw new PageError('malformed_form');
     const { redirectUri, state } = pending;
     const selected = new Set(form.all('scope'));
     const scopes = canonicalScopes(pending.scopes.filter((scope) => selected.has(scope)));

@@ -1,3 +1,5 @@
+import { RETRY_SECONDS } from '../../../platform/errors.js';
+
 /**
  * The error codes of our OAuth endpoints: from RFC 6749 §4.1.2.1 and §5.2, from OpenID Connect, and `too_many_attempts`. `redirect`
  * means that the redirect URI receives the code; the first HTTP status is the default. `remedy` is HTML for the page `/docs/errors`:
@@ -264,7 +266,7 @@ export class ServerError extends OAuthError {
 
 /** The database is unavailable, or the service is overloaded or shutting down. */
 export class TemporarilyUnavailable extends OAuthError {
-  constructor(retryAfterSeconds = 5) {
+  constructor(retryAfterSeconds = RETRY_SECONDS) {
     super('temporarily_unavailable', 'The service is not available right now. Try again.', {
       headers: { 'Retry-After': String(retryAfterSeconds) },
     });
