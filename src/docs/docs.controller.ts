@@ -48,15 +48,16 @@ export class DocsController {
   /** The `doc_url` of API errors links here. */
   @Get('docs/errors')
   errors(@Res() response: Response): void {
-    const codes = {
+    const { publicUrl } = this.config;
+    const example = ErrorResponse.from(INVALID_POST, 'req_01kahq5f3veqdr8bn3tdmx3q0a', publicUrl);
+    const view = {
+      ...LINKS,
       api: API_ERRORS,
       fields: FIELD_ERRORS,
+      fieldsExample: JSON.stringify(example, null, 2),
       oauth: OAUTH_ERRORS,
       pages: PAGE_ERRORS,
     };
-    const { publicUrl } = this.config;
-    const example = ErrorResponse.from(INVALID_POST, 'req_01kahq5f3veqdr8bn3tdmx3q0a', publicUrl);
-    const view = { ...LINKS, ...codes, fieldsExample: JSON.stringify(example, null, 2) };
     this.send(response, this.pages.errorCodes(view), 'en');
   }
 

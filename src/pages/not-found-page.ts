@@ -1,4 +1,4 @@
-import { Catch, Injectable, type ArgumentsHost } from '@nestjs/common';
+import { Catch, Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { AppConfig } from '../platform/config/app-config.js';
 import { ApiErrorFilter } from '../platform/http/errors/api-error.filter.js';
@@ -45,11 +45,8 @@ export class UnknownPathFilter extends ApiErrorFilter {
     super(config);
   }
 
-  override catch(thrown: UnknownPath, host: ArgumentsHost): void {
-    const request = host.switchToHttp().getRequest<Request>();
-    const response = host.switchToHttp().getResponse<Response>();
-    request.context.errorCode = thrown.code;
+  protected override send(error: UnknownPath, request: Request, response: Response): void {
     response.vary('Accept');
-    if (!this.page.sendIfPreferred(request, response)) super.catch(thrown, host);
+    if (!this.page.sendIfPreferred(request, response)) super.send(error, request, response);
   }
 }

@@ -2,14 +2,7 @@ import { PageError } from '../../../pages/page-errors.js';
 import { canonicalScopes, type Scope, splitScope } from '../../../platform/access/scopes.js';
 import type { RegisteredApp } from '../clients/apps.service.js';
 import { AuthorizationError } from '../protocol/authorization-response.js';
-import {
-  InteractionRequired,
-  OAuthInvalidRequest,
-  InvalidScope,
-  OAuthError,
-  RequestNotSupported,
-  UnsupportedResponseType,
-} from '../protocol/oauth.errors.js';
+import { InvalidScope, OAuthError, OAuthInvalidRequest } from '../protocol/oauth.errors.js';
 import type { Parameters } from '../protocol/parameters.js';
 import { redirectUriMatches } from '../protocol/redirect-uri.js';
 import type { Authorization } from './authorization.entity.js';
@@ -121,7 +114,8 @@ const checkDuplicates: RedirectedCheck = ({ parameters }) => {
 
 /** `response_type` is `code` (RFC 6749 §4.1.1). */
 const checkResponseType: RedirectedCheck = ({ parameters }) => {
-  if (parameters.require('response_type') !== 'code') throw new UnsupportedResponseType();
+  if (parameters.require('response_type') !== 'code')
+    throw new OAuthError('unsupported_response_type', 'response_type must be code.');
 };
 
 /**
@@ -132,7 +126,11 @@ const checkExtensions: RedirectedCheck = ({ parameters }) => {
   if ((parameters.get('response_mode') ?? 'query') !== 'query')
     throw new OAuthInvalidRequest('response_mode must be query.');
   for (const name of ['request', 'request_uri'] as const)
-    if (parameters.get(name) !== undefined) throw new RequestNotSupported(name);
+    if (parameters.get(name) !== undefined)
+      throw new OAuthError(
+        `${name}_not_supported`,
+        `${name} is not supported. Send plain parameters.`,
+      );
 };
 
 /** `state` is present (product requirements, section 4.1). These libraries do not send it by default. */
@@ -186,13 +184,13 @@ export function requiresSignIn({ prompt }: Pick<AuthorizationRequest, 'prompt'>)
   return prompt === 'login' || prompt === 'select_account';
 }
 
-/** `prompt` has only known values. Rejects `none`, because the user always decides. */
+/** `prompt` has only known values. Rejects `none`, because the user always decides (OpenID Connect Core §3.1.2.6, by analogy). */
 const checkPrompt: RedirectedCheck = ({ parameters }) => {
   const prompts = promptsOf(parameters);
   if (prompts.includes('none')) {
     if (prompts.length > 1)
       throw new OAuthInvalidRequest('prompt=none cannot be combined with other values.');
-    throw new InteractionRequired();
+    throw new OAuthError('interaction_required', 'The user must consent. Omit prompt=none.');
   }
   if (!prompts.every((prompt) => PROMPTS.includes(prompt)))
     throw new OAuthInvalidRequest(`prompt must contain only: ${PROMPTS.join(' ')}.`);

@@ -9,7 +9,6 @@ import { AppsService } from '../clients/apps.service.js';
 import { AuthorizationError } from '../protocol/authorization-response.js';
 import { BrowserCookies } from '../protocol/browser-cookies.js';
 import { NavigationGuard } from '../protocol/fetch-metadata.guard.js';
-import { InteractionRequired } from '../protocol/oauth.errors.js';
 import { isWellEncoded, Parameters } from '../protocol/parameters.js';
 import { LimitCalls } from '../rate-limit/call-limits.js';
 import { SignInService } from '../sign-in/sign-in.service.js';
@@ -84,5 +83,5 @@ export class AuthorizeController {
  * (RFC 9700 §4.11.2). Not for `prompt=none`, which programs use.
  */
 function needsConfirmation(error: unknown): error is AuthorizationError {
-  return error instanceof AuthorizationError && !(error.error instanceof InteractionRequired);
+  return error instanceof AuthorizationError && error.error.code !== 'interaction_required';
 }

@@ -10,7 +10,7 @@ import {
   sendRedirect,
 } from '../protocol/authorization-response.js';
 import { NavigationGuard } from '../protocol/fetch-metadata.guard.js';
-import { AccessDenied } from '../protocol/oauth.errors.js';
+import { OAuthError } from '../protocol/oauth.errors.js';
 import { Parameters } from '../protocol/parameters.js';
 import { SignInService } from '../sign-in/sign-in.service.js';
 import { authorizationPage, AuthorizationsService } from './authorizations.service.js';
@@ -58,7 +58,8 @@ export class ConsentController {
     const scopes = canonicalScopes(pending.scopes.filter((scope) => selected.has(scope)));
     if (decision === 'deny' || scopes.length === 0) {
       await this.consent.deny(pending, user.id);
-      throw new AuthorizationError(redirectUri, state, new AccessDenied());
+      const denied = new OAuthError('access_denied', 'The user denied access.');
+      throw new AuthorizationError(redirectUri, state, denied);
     }
     const code = await this.consent.approve(pending, user.id, scopes);
     sendRedirect(response, codeRedirect(redirectUri, { code, state, iss: this.config.publicUrl }));

@@ -8,7 +8,7 @@ import type { Catalogue } from '../../../pages/translations/en.js';
 import { CATALOGUES, type TextSelector } from '../../../pages/translations/translations.js';
 import { acceptedCountry, sortedByName, type Language } from '../../../pages/language.js';
 import type { Text } from '../../../pages/translations/markup.js';
-import type { ErrorText } from '../../../pages/page-errors.js';
+import type { PageError } from '../../../pages/page-errors.js';
 import { pageHeaders } from '../../../pages/page-headers.js';
 import { PageRenderer } from '../../../pages/page-renderer.js';
 import type {
@@ -105,14 +105,10 @@ const BACK_TO_ACCOUNT: Recovery = {
   link: { href: APPS_PATH, text: ({ apps }) => apps.title },
 };
 
-/** A `PageError`, or an error of an authorization request. */
-interface ShownError {
-  status: number;
+/** A `PageError`, or an error with the code of an `OAuthError`. */
+type ShownError = Pick<PageError, 'status' | 'text' | 'retryAfterSeconds' | 'requestId'> & {
   code: string;
-  text(language: Language, startAgain: string): ErrorText;
-  retryAfterSeconds?: number;
-  requestId?: string;
-}
+};
 
 type Render = (language: Language, texts: { error?: Text; notice?: Text }) => string;
 
@@ -219,16 +215,11 @@ export class OAuthPages {
   sendErrorPage(
     response: Response,
     error: ShownError,
-    {
-      startAgain,
-      footer,
-      link,
-      anchor = `page-${error.code}`,
-      description,
-    }: Recovery = recoveryFrom(response.req),
+    recovery = recoveryFrom(response.req),
   ): void {
     const { requestingApp, requestId: ownId } = response.req.context;
     const { status, code, retryAfterSeconds, requestId = ownId } = error;
+    const { startAgain, footer, link, anchor = `page-${code}`, description } = recovery;
     this.send(response, { status, retryAfterSeconds }, (language) => {
       const catalogue = CATALOGUES[language];
       const view = {
@@ -251,18 +242,15 @@ export class OAuthPages {
   ): void {
     const href = errorRedirect(thrown, this.config.publicUrl);
     const { code, message: description } = thrown.error;
-    const text = (language: Language): ErrorText =>
+    const text: PageError['text'] = (language) =>
       CATALOGUES[language].invalidAuthorizationRequest(appName);
-    this.sendErrorPage(
-      response,
-      { status: 400, code, text },
-      {
-        ...BACK_TO_APP,
-        anchor: `oauth-${code}`,
-        description,
-        link: { href, text: ({ recovery }) => recovery.returnTo(appName) },
-      },
-    );
+    const recovery: Recovery = {
+      ...BACK_TO_APP,
+      anchor: `oauth-${code}`,
+      description,
+      link: { href, text: (texts) => texts.recovery.returnTo(appName) },
+    };
+    this.sendErrorPage(response, { status: 400, code, text }, recovery);
     response.req.context.errorCode = code;
   }
 

@@ -119,13 +119,6 @@ export class OAuthInvalidRequest extends OAuthError {
 export const SECRET_LEAKED =
   'The client secret was sent in a URL, which proxies and logs record. It has leaked and must be rotated.';
 
-/** No endpoint under `/oauth` has this path. */
-export class UnknownEndpoint extends OAuthInvalidRequest {
-  constructor() {
-    super('There is no such endpoint. The documentation lists them all.', { status: 404 });
-  }
-}
-
 export class FormTooLarge extends OAuthInvalidRequest {
   constructor() {
     super('The form is too large.', { status: 413 });
@@ -177,17 +170,6 @@ export class MalformedBasic extends InvalidClient {
   }
 }
 
-/** A public app cannot introspect tokens, because it cannot authenticate (RFC 7662 §2.1). */
-export class PublicIntrospection extends InvalidClient {
-  constructor({ needsChallenge }: { needsChallenge: boolean }) {
-    super({
-      needsChallenge,
-      description:
-        'Introspection requires a client secret, which public apps do not have. Read the scope from the token response instead.',
-    });
-  }
-}
-
 /**
  * The code or refresh token is unknown, expired, used, revoked, or was issued to another app. Or `redirect_uri` or `code_verifier`
  * does not match the code.
@@ -208,44 +190,6 @@ export class InvalidGrant extends OAuthError {
 export class InvalidScope extends OAuthError {
   constructor(description: string) {
     super('invalid_scope', description);
-  }
-}
-
-export class UnsupportedResponseType extends OAuthError {
-  constructor() {
-    super('unsupported_response_type', 'response_type must be code.');
-  }
-}
-
-export class AccessDenied extends OAuthError {
-  constructor() {
-    super('access_denied', 'The user denied access.');
-  }
-}
-
-/** The request has `prompt=none`, but consent always requires the user (OpenID Connect Core §3.1.2.6, by analogy). */
-export class InteractionRequired extends OAuthError {
-  constructor() {
-    super('interaction_required', 'The user must consent. Omit prompt=none.');
-  }
-}
-
-/** Request objects are not supported (OpenID Connect Core §3.1.2.6). */
-export class RequestNotSupported extends OAuthError {
-  constructor(parameter: 'request' | 'request_uri') {
-    super(`${parameter}_not_supported`, `${parameter} is not supported. Send plain parameters.`);
-  }
-}
-
-/** `allow` lists the supported methods. */
-export class OAuthMethodNotAllowed extends OAuthInvalidRequest {
-  /** @param hasSecret whether the URL contains a client secret, which has then leaked */
-  constructor(allow: string, hasSecret: boolean) {
-    const description = `This endpoint does not support this method. It supports ${allow}.`;
-    super(hasSecret ? `${description} ${SECRET_LEAKED}` : description, {
-      status: 405,
-      headers: { Allow: allow },
-    });
   }
 }
 

@@ -18,12 +18,12 @@ import {
 import { errorHeaders, ErrorResponse } from './api-errors.js';
 
 /**
- * Sends the error body of the API. The OAuth endpoints and the pages have their own filters. Logs server errors with their stack,
+ * Sends the error body of the API; subclasses send a page. The OAuth endpoints and their pages have their own filters. Logs server errors with their stack,
  * also those of the database that `toAppError` converts, but not a `ServiceUnavailable` that was thrown as such.
  */
 @Catch()
 export class ApiErrorFilter implements ExceptionFilter {
-  private readonly logger = new Logger(ApiErrorFilter.name);
+  private readonly logger = new Logger(this.constructor.name);
 
   constructor(private readonly config: AppConfig) {}
 
@@ -31,23 +31,25 @@ export class ApiErrorFilter implements ExceptionFilter {
     const request = host.switchToHttp().getRequest<Request>();
     const response = host.switchToHttp().getResponse<Response>();
     const error = toAppError(thrown);
-    const { httpStatus: status } = error;
     request.context.errorCode = error.code;
-    if (status >= 500 && !(thrown instanceof ServiceUnavailable))
+    if (error.httpStatus >= 500 && !(thrown instanceof ServiceUnavailable))
       this.logger.error(error.code, (thrown as Error)?.stack);
     if (response.headersSent) {
       response.destroy();
       return;
     }
+    this.send(error, request, response.status(error.httpStatus));
+  }
+
+  protected send(error: AppError, request: Request, response: Response): void {
     response
-      .status(status)
       .set(errorHeaders(error, this.config.publicUrl))
       .json(ErrorResponse.from(error, request.context.requestId, this.config.publicUrl));
   }
 }
 
 /** Converts any error to an `AppError`, without messages of the framework and of drivers. */
-export function toAppError(error: unknown): AppError {
+function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error;
   if (isDatabaseUnavailable(error)) return new ServiceUnavailable();
   if (error instanceof HttpException && error.cause instanceof URIError) {
