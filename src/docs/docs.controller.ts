@@ -3,17 +3,14 @@ import { ApiExcludeController } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { Public } from '../platform/access/scopes.decorator.js';
 import { AppConfig } from '../platform/config/app-config.js';
+import { API_ERRORS, FIELD_ERRORS, InvalidRequest } from '../platform/errors.js';
+import { ErrorResponse } from '../platform/http/errors/api-errors.js';
+import { OAUTH_ERRORS } from '../modules/oauth/protocol/oauth.errors.js';
 import { ana, DemoService } from '../modules/demo/demo.service.js';
+import { PAGE_ERRORS } from '../pages/page-errors.js';
 import { pageHeaders } from '../pages/page-headers.js';
 import { acceptedLanguage, type Language } from '../pages/language.js';
 import { PageRenderer } from '../pages/page-renderer.js';
-import {
-  errorCodes,
-  fieldCodes,
-  fieldErrorsExample,
-  oauthCodes,
-  pageCodes,
-} from './error-catalogue.js';
 import { GUIDE_PATH } from './guide-page.js';
 
 const LINKS = {
@@ -22,6 +19,12 @@ const LINKS = {
   guideUrl: GUIDE_PATH,
   errorsUrl: '/docs/errors',
 };
+
+/** The error of a post with latitude 91 and a blank tag. */
+const INVALID_POST = InvalidRequest.fields([
+  { field: 'tags', code: 'blank', message: 'tags[1] must not be blank.' },
+  { field: 'latitude', code: 'too_large', message: 'latitude must be at most 90.' },
+]);
 
 /** The developer pages, except Swagger UI and the guide. */
 @Public()
@@ -45,9 +48,16 @@ export class DocsController {
   /** The `doc_url` of API errors links here. */
   @Get('docs/errors')
   errors(@Res() response: Response): void {
-    const fieldsExample = fieldErrorsExample(this.config.publicUrl);
-    const codes = { api: errorCodes, fields: fieldCodes, oauth: oauthCodes, pages: pageCodes };
-    const view = { ...LINKS, ...codes, fieldsExample };
+    const { publicUrl } = this.config;
+    const example = ErrorResponse.from(INVALID_POST, 'req_01kahq5f3veqdr8bn3tdmx3q0a', publicUrl);
+    const view = {
+      ...LINKS,
+      api: API_ERRORS,
+      fields: FIELD_ERRORS,
+      fieldsExample: JSON.stringify(example, null, 2),
+      oauth: OAUTH_ERRORS,
+      pages: PAGE_ERRORS,
+    };
     this.send(response, this.pages.errorCodes(view), 'en');
   }
 

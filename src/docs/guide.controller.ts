@@ -5,7 +5,7 @@ import type { Response } from 'express';
 import { Public } from '../platform/access/scopes.decorator.js';
 import { assetUrl } from '../platform/asset-url.js';
 import { AppConfig } from '../platform/config/app-config.js';
-import { UnknownPath } from '../platform/http/errors/http-error.js';
+import { UnknownPath } from '../platform/errors.js';
 import { CACHE_FOR_ONE_HOUR, pageHeaders } from '../pages/page-headers.js';
 import { PageRenderer } from '../pages/page-renderer.js';
 import {

@@ -1,7 +1,7 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
-import { OAUTH_RESPONSE_CODES } from '../modules/oauth/clients/oauth-error.filter.js';
+import { OAUTH_RESPONSE_CODES } from '../modules/oauth/protocol/oauth.errors.js';
+import { API_ERRORS, FIELD_ERRORS } from '../platform/errors.js';
 import { DEV_V1 } from '../platform/http/developer-api.js';
-import { ERROR_STATUS, FIELD_ERROR_CODES } from '../platform/http/errors/api-errors.js';
 import { REQUEST_ID_PATTERN } from '../platform/http/http-request-context.js';
 import { extensibleEnum } from '../platform/http/validation/schemas.openapi.js';
 
@@ -11,8 +11,8 @@ type Content = NonNullable<Response['content']>[string];
 
 /** Schemas of all error codes, so that generated clients get types for them. */
 const CODE_SCHEMAS = {
-  ErrorCode: codeSchema('Error codes of the endpoints under /dev/v1.', Object.keys(ERROR_STATUS)),
-  FieldErrorCode: codeSchema('Error codes of fields.', Object.keys(FIELD_ERROR_CODES)),
+  ErrorCode: codeSchema('Error codes of the endpoints under /dev/v1.', Object.keys(API_ERRORS)),
+  FieldErrorCode: codeSchema('Error codes of fields.', Object.keys(FIELD_ERRORS)),
   OAuthErrorCode: codeSchema('Error codes of the endpoints under /oauth.', OAUTH_RESPONSE_CODES),
 };
 

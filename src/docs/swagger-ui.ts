@@ -6,7 +6,7 @@ import { toHtml } from '../pages/translations/markup.js';
 import { CATALOGUES } from '../pages/translations/translations.js';
 import { SCOPES } from '../platform/access/scopes.js';
 import type { AppConfig } from '../platform/config/app-config.js';
-import { UnknownPath } from '../platform/http/errors/http-error.js';
+import { UnknownPath } from '../platform/errors.js';
 import { CLIENT_PACKAGE } from './client-package.js';
 import { GUIDE_PATH } from './guide-page.js';
 import { openApiDocument } from './openapi-document.js';

@@ -6,7 +6,7 @@ import { Public } from '../platform/access/scopes.decorator.js';
 import { assetUrl } from '../platform/asset-url.js';
 import { AppConfig } from '../platform/config/app-config.js';
 import type { BrandColors } from '../platform/config/brand.js';
-import { UnknownPath } from '../platform/http/errors/http-error.js';
+import { UnknownPath } from '../platform/errors.js';
 import { CACHE_FOR_ONE_HOUR } from './page-headers.js';
 
 /** Of the pages of the one-time password and of consent, and of the guide. */

@@ -1,8 +1,8 @@
-import { Catch, Injectable, type ArgumentsHost } from '@nestjs/common';
+import { Catch, Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { AppConfig } from '../platform/config/app-config.js';
 import { ApiErrorFilter } from '../platform/http/errors/api-error.filter.js';
-import { UnknownPath } from '../platform/http/errors/http-error.js';
+import { type ErrorCode, UnknownPath } from '../platform/errors.js';
 import { acceptedLanguage } from './language.js';
 import { pageHeaders } from './page-headers.js';
 import { PageRenderer } from './page-renderer.js';
@@ -23,7 +23,7 @@ export class NotFoundPage {
     const language = acceptedLanguage(request);
     const { title, paragraphs, home } = CATALOGUES[language].notFound;
     const { requestId } = request.context;
-    const { code } = UnknownPath;
+    const code = 'not_found' satisfies ErrorCode;
     const details = { code, requestId, documentationUrl: `/docs/errors#${code}` };
     const view = { title, paragraphs, error: true, link: { href: '/', text: home }, details };
     response
@@ -45,11 +45,8 @@ export class UnknownPathFilter extends ApiErrorFilter {
     super(config);
   }
 
-  override catch(thrown: UnknownPath, host: ArgumentsHost): void {
-    const request = host.switchToHttp().getRequest<Request>();
-    const response = host.switchToHttp().getResponse<Response>();
-    request.context.errorCode = thrown.code;
+  protected override send(error: UnknownPath, request: Request, response: Response): void {
     response.vary('Accept');
-    if (!this.page.sendIfPreferred(request, response)) super.catch(thrown, host);
+    if (!this.page.sendIfPreferred(request, response)) super.send(error, request, response);
   }
 }

@@ -170,40 +170,19 @@ export interface LandingView {
   demo?: { phone: string };
 }
 
-export interface ErrorCodeEntry {
-  code: string;
-  status: number;
-  remedy: Text;
-}
-
-export interface FieldCodeEntry {
-  code: string;
-  meaning: string;
-}
-
-export interface OAuthCodeEntry {
-  code: string;
-  /** HTTP statuses, and "redirect" if the redirect URI receives the code. */
-  statuses: readonly ('redirect' | number)[];
-  remedy: string;
-}
-
-export interface PageCodeEntry {
-  code: string;
-  remedy: string;
-}
-
 /**
  * The error codes, at `/docs/errors`. Anchors: `<code>` (the target of `doc_url`), `field-<code>`, `oauth-<code>` and
  * `page-<code>`.
  */
 export interface ErrorCodesView {
-  api: readonly ErrorCodeEntry[];
-  fields: readonly FieldCodeEntry[];
+  /** By code. `remedy` is trusted HTML. */
+  api: Readonly<Record<string, { status: number; remedy: string }>>;
+  /** Meanings by code. */
+  fields: Readonly<Record<string, string>>;
   /** A response body with `errors`, as JSON. */
   fieldsExample: string;
-  oauth: readonly OAuthCodeEntry[];
-  pages: readonly PageCodeEntry[];
+  oauth: Readonly<Record<string, { statuses: readonly ('redirect' | number)[]; remedy: string }>>;
+  pages: Readonly<Record<string, { remedy: string }>>;
   docsUrl: string;
   guideUrl: string;
 }

@@ -1,4 +1,4 @@
-import { ERROR_STATUS } from '../../src/platform/http/errors/api-errors.js';
+import { API_ERRORS } from '../../src/platform/errors.js';
 import { expectFieldErrors, expectApiError } from '../support/api.js';
 import { onOneEngine } from '../support/database.js';
 import { Member } from '../support/member.js';
@@ -42,7 +42,7 @@ onOneEngine('Errors (product requirements, section 7)', (database) => {
     expect(page.status).toBe(200);
     expect(page.headers.get('content-type')).toMatch(/^text\/html/);
     const html = await page.text();
-    for (const code of Object.keys(ERROR_STATUS)) expect(html).toContain(`id="${code}"`);
+    for (const code of Object.keys(API_ERRORS)) expect(html).toContain(`id="${code}"`);
   });
 
   it('lists several violations in the order of the fields', async () => {

@@ -1,5 +1,5 @@
 import { SCOPES } from '../../src/platform/access/scopes.js';
-import { ERROR_STATUS } from '../../src/platform/http/errors/api-errors.js';
+import { API_ERRORS } from '../../src/platform/errors.js';
 import { QuotaService } from '../../src/modules/quota/quota.service.js';
 import { bodyOf, ENDPOINTS, pathWithUnknownIds } from '../support/api.js';
 import { onSqlite } from '../support/database.js';
@@ -64,11 +64,11 @@ describe('Errors of the OpenAPI document', () => {
     const list = schemas[isOAuth(given[0]) ? 'OAuthErrorCode' : 'ErrorCode']?.['enum'];
     expect(list).toEqual(expect.arrayContaining(codes));
     if (!isOAuth(given[0]))
-      for (const code of codes) expect(ERROR_STATUS).toHaveProperty(code, status);
+      for (const code of codes) expect(API_ERRORS).toHaveProperty([code, 'status'], status);
   });
 
   it('list all error codes in schemas of their own', () => {
-    expect(schemas['ErrorCode']?.['enum']).toEqual(Object.keys(ERROR_STATUS));
+    expect(schemas['ErrorCode']?.['enum']).toEqual(Object.keys(API_ERRORS));
     expect(schemas['FieldErrorCode']?.['enum']).toHaveLength(17);
     const codes = errors.filter(([name]) => isOAuth(name)).flatMap(([, , one]) => codesOf(one)[0]);
     expect([...new Set(codes)].toSorted()).toEqual(enumOf(schemas['OAuthErrorCode']).toSorted());

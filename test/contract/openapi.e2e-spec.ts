@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { SCOPES } from '../../src/platform/access/scopes.js';
-import { ERROR_STATUS } from '../../src/platform/http/errors/api-errors.js';
+import { API_ERRORS } from '../../src/platform/errors.js';
 import { onOneEngine } from '../support/database.js';
 import {
   dereferenced,
@@ -176,7 +176,7 @@ onOneEngine('OpenAPI document', (database) => {
         expect(Object.keys(examples).length).toBeGreaterThan(0);
         for (const { value } of Object.values(examples)) {
           const { error } = value as { error: string };
-          expect(ERROR_STATUS).toHaveProperty(error, Number(status));
+          expect(API_ERRORS).toHaveProperty([error, 'status'], Number(status));
         }
       }
     });

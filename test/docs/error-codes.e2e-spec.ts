@@ -1,4 +1,4 @@
-import { ERROR_STATUS } from '../../src/platform/http/errors/api-errors.js';
+import { API_ERRORS } from '../../src/platform/errors.js';
 import { Browser } from '../support/browser.js';
 import { authorizeLink } from '../support/oauth-flow.js';
 import { onSqlite } from '../support/database.js';
@@ -25,7 +25,7 @@ onSqlite('Page of error codes', (database) => {
   });
 
   it('has one entry for each doc_url of the API, with its status', () => {
-    for (const [code, status] of Object.entries(ERROR_STATUS))
+    for (const [code, { status }] of Object.entries(API_ERRORS))
       expect(entryText(page, code)).toMatch(new RegExp(`^${code} ${status} [A-Z].*\\.$`));
   });
 

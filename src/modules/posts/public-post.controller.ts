@@ -1,62 +1,44 @@
-import {
-  type ArgumentsHost,
-  Catch,
-  Controller,
-  type ExceptionFilter,
-  Get,
-  Logger,
-  Param,
-  Req,
-  Res,
-  UseFilters,
-} from '@nestjs/common';
+import { Catch, Controller, Get, Param, Req, Res, UseFilters } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
-import { acceptedLanguage } from '../../pages/language.js';
+import { acceptedLanguage, type Language } from '../../pages/language.js';
+import { type ErrorText, PageError } from '../../pages/page-errors.js';
 import { pageHeaders } from '../../pages/page-headers.js';
 import { PageRenderer } from '../../pages/page-renderer.js';
-import type { ErrorText } from '../../pages/translations/en-errors.js';
-import type { Catalogue } from '../../pages/translations/en.js';
 import { CATALOGUES } from '../../pages/translations/translations.js';
 import { Public } from '../../platform/access/scopes.decorator.js';
-import { type AppError, ServiceUnavailable } from '../../platform/errors.js';
-import { ERROR_STATUS } from '../../platform/http/errors/api-errors.js';
-import { toAppError } from '../../platform/http/errors/http-error.js';
+import { AppConfig } from '../../platform/config/app-config.js';
+import type { AppError, ErrorCode } from '../../platform/errors.js';
+import { ApiErrorFilter } from '../../platform/http/errors/api-error.filter.js';
 import { PostsService } from './posts.service.js';
 
-/** Renders errors as HTML pages. Missing, deleted and hidden posts, and posts that are not public, have the same page. */
+/** Sends errors as pages. Missing, deleted and hidden posts, and posts that are not public, have the same page. */
 @Catch()
-export class PublicPostErrorFilter implements ExceptionFilter {
-  private readonly logger = new Logger(PublicPostErrorFilter.name);
+export class PublicPostErrorFilter extends ApiErrorFilter {
+  constructor(
+    config: AppConfig,
+    private readonly pages: PageRenderer,
+  ) {
+    super(config);
+  }
 
-  constructor(private readonly pages: PageRenderer) {}
-
-  catch(thrown: unknown, host: ArgumentsHost): void {
-    const http = host.switchToHttp();
-    const request = http.getRequest<Request>();
+  protected override send({ code, extras }: AppError, request: Request, response: Response): void {
     const language = acceptedLanguage(request);
-    const error = toAppError(thrown);
-    const { code } = error;
-    const text = textFor(error, CATALOGUES[language]);
-    const status = ERROR_STATUS[code];
     const { requestId } = request.context;
     const details = { code, requestId, documentationUrl: `/docs/errors#${code}` };
-    request.context.errorCode = error.code;
-    if (status >= 500 && !(thrown instanceof ServiceUnavailable))
-      this.logger.error(error.code, (thrown as Error)?.stack);
-    http
-      .getResponse<Response>()
-      .status(status)
+    const view = { ...textFor(code, language), error: true, details };
+    response
       .vary('Accept-Language')
-      .set({ ...pageHeaders({ language }), ...error.extras.headers })
-      .send(this.pages.message({ ...text, error: true, details }, language));
+      .set({ ...pageHeaders({ language }), ...extras.headers })
+      .send(this.pages.message(view, language));
   }
 }
 
-function textFor({ code }: AppError, { post, errors }: Catalogue): ErrorText {
+function textFor(code: ErrorCode, language: Language): ErrorText {
+  const { post } = CATALOGUES[language];
   if (code === 'not_found') return post.notFound;
-  const texts = errors(post.openAgain);
-  return code === 'service_unavailable' ? texts.unavailable : texts.internalError;
+  const pageCode = code === 'service_unavailable' ? code : 'internal_error';
+  return new PageError(pageCode).text(language, post.openAgain);
 }
 
 /** Serves public posts at their permalinks, if SITE_URL is this service. */

@@ -18,12 +18,10 @@ const MAX_RETRY_AFTER_SECONDS = (7 * DAY) / SECOND;
 
 /** The app has no posts left in this month (product requirements, sections 7 and 8). */
 export class QuotaExceeded extends AppError {
-  static readonly code = 'quota_exceeded';
-
   constructor(limit: number, now: Date) {
     const resetsAt = nextPeriodStart(now);
     super(
-      QuotaExceeded.code,
+      'quota_exceeded',
       `The app has used its quota of ${limit} ${limit === 1 ? 'post' : 'posts'} per month. It resets at ${resetsAt.toISOString()}; the operator can raise it.`,
       {
         headers: {

@@ -1,6 +1,5 @@
 import type { Scope } from '../../platform/access/scopes.js';
 import { formatDuration, LOCALES } from '../language.js';
-import { errors } from './en-errors.js';
 import { landing } from './en-landing.js';
 import { isolated, markup } from './markup.js';
 
@@ -180,7 +179,13 @@ export const en = {
     paragraphs: ['There is no page at this address. Check the link, or start from the home page.'],
     home: 'Home page',
   },
-  errors,
+  invalidAuthorizationRequest: (app: string) => ({
+    title: 'This link does not work',
+    paragraphs: [
+      markup`<bdi>${app}</bdi> sent an invalid request. Nothing was shared with it.`,
+      'You can close this page, or return to the app and try again.',
+    ],
+  }),
   errorDetails: (code: string, requestId: string) =>
     markup`For developers: <code>${code}</code>, request <code>${requestId}</code>.`,
   landing,

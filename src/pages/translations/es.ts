@@ -1,6 +1,5 @@
 import type { Catalogue } from './en.js';
 import { formatDuration, LOCALES } from '../language.js';
-import { errors } from './es-errors.js';
 import { landing } from './es-landing.js';
 import { isolated, markup } from './markup.js';
 
@@ -182,7 +181,13 @@ export const es: Catalogue = {
     ],
     home: 'Página de inicio',
   },
-  errors,
+  invalidAuthorizationRequest: (app) => ({
+    title: 'Este enlace no funciona',
+    paragraphs: [
+      markup`<bdi>${app}</bdi> ha enviado una solicitud no válida. No se ha compartido nada con esa aplicación.`,
+      'Puede cerrar esta página, o volver a la aplicación e intentarlo de nuevo.',
+    ],
+  }),
   errorDetails: (code, requestId) =>
     markup`Para desarrolladores: <code>${code}</code>, solicitud <code>${requestId}</code>.`,
   landing,

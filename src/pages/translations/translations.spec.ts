@@ -1,4 +1,5 @@
-import { LANGUAGES } from '../language.js';
+import { LANGUAGES, type Language } from '../language.js';
+import { PAGE_ERRORS } from '../page-errors.js';
 import { CATALOGUES } from './translations.js';
 import { markup, Markup, toHtml } from './markup.js';
 
@@ -18,8 +19,19 @@ function textsOf(entry: unknown, path: string[] = []): [string, string][] {
   );
 }
 
-const english = textsOf(CATALOGUES.en);
-const spanish = new Map(textsOf(CATALOGUES.es));
+/** The texts of the catalogue and of the error pages. */
+function allTexts(language: Language): [string, string][] {
+  const values = { startAgain: CATALOGUES[language].recovery.backToApp, seconds: ARGUMENT };
+  return [
+    ...textsOf(CATALOGUES[language]),
+    ...Object.entries(PAGE_ERRORS).flatMap(([code, error]) =>
+      textsOf(error[language](values), ['errors', code]),
+    ),
+  ];
+}
+
+const english = allTexts('en');
+const spanish = new Map(allTexts('es'));
 
 describe('Translations', () => {
   it('have the same keys in English and Spanish, also in lists', () => {
@@ -33,7 +45,7 @@ describe('Translations', () => {
   });
 
   it.each(LANGUAGES)('have no empty text and no missing value in "%s"', (language) => {
-    for (const [path, text] of textsOf(CATALOGUES[language])) {
+    for (const [path, text] of allTexts(language)) {
       expect(text, path).toMatch(/\p{L}{2}/u);
       expect(text, path).not.toMatch(/undefined|NaN|\[object|^\s|\s$| {2}/);
     }

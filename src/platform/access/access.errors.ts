@@ -12,11 +12,9 @@ export class SeveralCredentials extends InvalidRequest {
 
 /** The request has no bearer token, so the challenge has no error code (RFC 6750 §3.1). */
 export class Unauthorized extends AppError {
-  static readonly code = 'unauthorized';
-
   constructor() {
     super(
-      Unauthorized.code,
+      'unauthorized',
       'This endpoint needs an access token. Send it in the header: Authorization: Bearer <access token>.',
       { headers: { 'WWW-Authenticate': CHALLENGE } },
     );
@@ -28,8 +26,6 @@ const NEW_TOKEN_ADVICE =
 
 /** The token is malformed, unknown, expired or revoked, its app is disabled, or its user is blocked (RFC 6750 §3.1). */
 export class InvalidToken extends AppError {
-  static readonly code = 'invalid_token';
-
   static malformed(): InvalidToken {
     return new InvalidToken(
       'The access token is malformed',
@@ -46,7 +42,7 @@ export class InvalidToken extends AppError {
   }
 
   private constructor(reason: string, advice: string) {
-    super(InvalidToken.code, `${reason}. ${advice}`, {
+    super('invalid_token', `${reason}. ${advice}`, {
       headers: {
         'WWW-Authenticate': `${CHALLENGE}, error="invalid_token", error_description="${reason}"`,
       },
@@ -56,11 +52,9 @@ export class InvalidToken extends AppError {
 
 /** The token is valid but lacks the scope of the endpoint (RFC 6750 §3.1; product requirements, section 5.8). */
 export class InsufficientScope extends AppError {
-  static readonly code = 'insufficient_scope';
-
   constructor(scope: Scope) {
     super(
-      InsufficientScope.code,
+      'insufficient_scope',
       `This endpoint needs the scope ${scope}. Send the user through the authorization flow again and request it.`,
       {
         headers: {

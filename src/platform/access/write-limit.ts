@@ -19,12 +19,10 @@ import { ApiErrors } from '../http/errors/api-errors.js';
 
 /** A grant has used its writes of a minute. */
 export class TooManyRequests extends AppError {
-  static readonly code = 'too_many_requests';
-
   constructor(limit: number, retryAfterSeconds: number) {
     const seconds = retryAfterSeconds === 1 ? 'second' : 'seconds';
     super(
-      TooManyRequests.code,
+      'too_many_requests',
       `The app may send at most ${limit} comments and deletions per minute for a user. Try again in ${retryAfterSeconds} ${seconds}.`,
       {
         headers: {

@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { DAY } from '../../../src/platform/clock.js';
+import { PageError, type PageErrorCode } from '../../../src/pages/page-errors.js';
 import { CATALOGUES } from '../../../src/pages/translations/translations.js';
 import { authorizeLink } from '../../support/oauth-flow.js';
 import {
@@ -44,7 +45,7 @@ inChromium('Error pages', settings, (chrome) => {
     'C143 are accessible, as are the landing page and the list of error codes, in $colours colours and in $language',
     async (preferences) => {
       const words = CATALOGUES[preferences.language];
-      const errors = words.errors('');
+      const textOf = (code: PageErrorCode) => new PageError(code).text(preferences.language, '');
       const context = await chrome.newContext(contextOptions(preferences));
       const page = await context.newPage();
       const inspect = async (name: string, { title }: { title: string }): Promise<void> => {
@@ -61,32 +62,32 @@ inChromium('Error pages', settings, (chrome) => {
 
       await open(page, authorizeLink(client, { scope: 'nothing' }));
       await page.getByRole('link', { name: words.recovery.returnTo('Garden Share') }).waitFor();
-      await inspect('refused-request', errors.invalidRequest(''));
+      await inspect('refused-request', words.invalidAuthorizationRequest(''));
 
       const send = page.getByRole('button', { name: words.phone.send });
       await open(page);
       await page.getByLabel(words.phone.label).fill('+14155550100');
       await page.evaluate("document.querySelector('[name=token]').value = 'of another browser'");
       await send.click();
-      await inspect('foreign-form', errors.invalidForm);
+      await inspect('foreign-form', textOf('foreign_form'));
 
       await open(page);
       await page.getByLabel(words.phone.label).fill('+14155550100');
       await context.clearCookies();
       await send.click();
-      await inspect('no-cookies', errors.noCookies);
+      await inspect('no-cookies', textOf('no_cookies'));
 
       await open(page);
       await chrome.signIn(page, await app().addUser(), words);
       await denyInAnotherTab(page);
       await page.getByRole('button', { name: words.consent.deny }).click();
-      await inspect('answered', errors.alreadyDecided);
+      await inspect('answered', textOf('already_answered'));
 
       // A browser in which a user signed in has a limit of its own.
       await context.clearCookies();
       for (let call = 0; call < MAX_CALLS; call += 1) await app().fetch(authorizeLink(client));
       await open(page);
-      await inspect('too-many-attempts', errors.tooManyAttempts(0));
+      await inspect('too-many-attempts', textOf('too_many_attempts'));
     },
     120_000,
   );

@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
+import { PageError } from '../../../pages/page-errors.js';
 import type { FormBinding } from '../../../pages/views.js';
 import { Clock } from '../../../platform/clock.js';
 import { newId } from '../../../platform/ids.js';
 import type { AccountSession } from '../browser/oauth-pages.js';
 import { BrowserCookies } from '../protocol/browser-cookies.js';
 import { FormTokens } from '../protocol/form-tokens.js';
-import { signedOut } from '../protocol/page-error.js';
 import { SignInService } from '../sign-in/sign-in.service.js';
 
 /** Sessions of the account pages. */
@@ -33,7 +33,7 @@ export class AccountSessions {
    */
   async findByForm(request: Request): Promise<AccountSession> {
     const session = await this.current(request);
-    if (!session) throw signedOut();
+    if (!session) throw new PageError('signed_out');
     this.formTokens.check(request, session.binding.token);
     return session;
   }

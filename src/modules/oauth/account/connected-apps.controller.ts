@@ -1,12 +1,12 @@
 import { Controller, Get, Param, Post, Req, Res } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
+import { PageError } from '../../../pages/page-errors.js';
 import { isId } from '../../../platform/ids.js';
 import { BrowserForm, BrowserPages } from '../browser/browser-form.decorator.js';
 import { ACCOUNT_PATH, APPS_PATH, OAuthPages } from '../browser/oauth-pages.js';
 import { messageOf, PageStates, type PageState, type ResultPage } from '../browser/page-state.js';
 import { AppsService } from '../clients/apps.service.js';
 import { sendRedirect } from '../protocol/authorization-response.js';
-import { malformedForm, notConnected } from '../protocol/page-error.js';
 import { isWellEncoded, Parameters } from '../protocol/parameters.js';
 import type { AppSummary } from '../tokens/grants.service.js';
 import { AccountSessions } from './account-sessions.service.js';
@@ -60,7 +60,7 @@ export class ConnectedAppsController {
     const form = new Parameters(request.body);
     const clientId = form.get('client_id');
     const isAll = form.get('all') === '1';
-    if (!isAll && !isId('svc_app', clientId)) throw malformedForm();
+    if (!isAll && !isId('svc_app', clientId)) throw new PageError('malformed_form');
     const revoked = await this.connected.revoke(user.id, isAll ? 'all' : [clientId ?? '']);
     this.states.redirect(response, APPS_PAGE, resultOf(revoked));
   }
@@ -77,11 +77,11 @@ export class ConnectedAppsController {
     @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
-    if (!isId('svc_app', clientId)) throw notConnected();
+    if (!isId('svc_app', clientId)) throw new PageError('not_connected');
     const session = await this.sessions.current(request);
     if (!session) return this.startSignIn(request, response, clientId);
     const app = await this.connected.find(session.user.id, clientId);
-    if (!app) throw notConnected();
+    if (!app) throw new PageError('not_connected');
     const { user, binding } = session;
     // With `next`, a sign-in after "Sign out" returns to this page.
     const withNext = { user, binding: { ...binding, next: clientId } };

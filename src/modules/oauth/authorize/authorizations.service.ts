@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
+import { PageError } from '../../../pages/page-errors.js';
 import { Clock } from '../../../platform/clock.js';
 import { newId } from '../../../platform/ids.js';
 import { formatScope, parseScope, type Scope } from '../../../platform/access/scopes.js';
@@ -9,13 +10,6 @@ import { TransactionRunner, type Transaction } from '../../../platform/database/
 import type { FormBinding } from '../../../pages/views.js';
 import { AppsService, type RegisteredApp } from '../clients/apps.service.js';
 import { PageStates, type PageState, type ResultPage } from '../browser/page-state.js';
-import {
-  alreadyDecided,
-  InvalidForm,
-  removedRedirectUri,
-  removedScopes,
-  unknownApp,
-} from '../protocol/page-error.js';
 import { type BoundSignIn, FormTokens, signInExpiresAt } from '../protocol/form-tokens.js';
 import { AUTHORIZE_PATH, languageQuery } from '../protocol/page-language.js';
 import type { SignInStep } from '../sign-in/sign-in-flow.js';
@@ -114,12 +108,12 @@ export class AuthorizationsService {
     if (isOwn && app?.enabled) nameOnErrorPages(request, app, authorization.redirectUri);
     this.formTokens.checkExpiry(signInId);
     // One error for both cases, so that it does not reveal whether the authorization request exists.
-    if (!isOwn) throw new InvalidForm();
-    if (authorization.decidedAt) throw alreadyDecided();
-    if (!app?.enabled) throw unknownApp();
-    if (!isRegistered(app, authorization.redirectUri)) throw removedRedirectUri();
+    if (!isOwn) throw new PageError('foreign_form');
+    if (authorization.decidedAt) throw new PageError('already_answered');
+    if (!app?.enabled) throw new PageError('unknown_app');
+    if (!isRegistered(app, authorization.redirectUri)) throw new PageError('removed_redirect_uri');
     const pending = toPending(authorization, app, token);
-    if (pending.scopes.length === 0) throw removedScopes();
+    if (pending.scopes.length === 0) throw new PageError('removed_scopes');
     request.context.clientId = app.clientId;
     return pending;
   }

@@ -1,7 +1,7 @@
 import { parse } from 'node:querystring';
 import { SCOPES } from '../../../platform/access/scopes.js';
 import type { RegisteredApp } from '../clients/apps.service.js';
-import { PageError } from '../protocol/page-error.js';
+import { PageError } from '../../../pages/page-errors.js';
 import { Parameters } from '../protocol/parameters.js';
 import { type AuthorizationRequest, checkAuthorizationRequest } from './authorize-checks.js';
 import { AuthorizationError } from '../protocol/authorization-response.js';

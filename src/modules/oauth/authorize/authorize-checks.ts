@@ -1,15 +1,8 @@
+import { PageError } from '../../../pages/page-errors.js';
 import { canonicalScopes, type Scope, splitScope } from '../../../platform/access/scopes.js';
 import type { RegisteredApp } from '../clients/apps.service.js';
 import { AuthorizationError } from '../protocol/authorization-response.js';
-import {
-  InteractionRequired,
-  InvalidRequest,
-  InvalidScope,
-  OAuthError,
-  RequestNotSupported,
-  UnsupportedResponseType,
-} from '../protocol/oauth.errors.js';
-import { stateTooLong, unknownApp, wrongRedirectUri } from '../protocol/page-error.js';
+import { InvalidScope, OAuthError, OAuthInvalidRequest } from '../protocol/oauth.errors.js';
 import type { Parameters } from '../protocol/parameters.js';
 import { redirectUriMatches } from '../protocol/redirect-uri.js';
 import type { Authorization } from './authorization.entity.js';
@@ -71,13 +64,14 @@ export function checkAuthorizationRequest(unchecked: UncheckedRequest): Authoriz
 
 /** `client_id` is the id of an enabled app (RFC 6749 §4.1.2.1). */
 const checkClient: PageCheck = ({ app }) => {
-  if (!app?.enabled) throw unknownApp();
+  if (!app?.enabled) throw new PageError('unknown_app');
 };
 
 /** `redirect_uri` is present and registered for the app (product requirements, section 4.1; RFC 9700 §4.1.3). */
 const checkRedirectUri: PageCheck = ({ app, parameters }) => {
   const requested = parameters.get('redirect_uri');
-  if (!app || requested === undefined || !isRegistered(app, requested)) throw wrongRedirectUri();
+  if (!app || requested === undefined || !isRegistered(app, requested))
+    throw new PageError('wrong_redirect_uri');
 };
 
 /** Whether the app has registered the redirect URI. A public app may use any port of a loopback address (RFC 8252 §7.3). */
@@ -91,7 +85,8 @@ const MAX_STATE_BYTES = 4096;
 
 /** `state` has at most 4,096 bytes. The error is a page, because a redirect would have to return the `state`. */
 const checkStateLength: PageCheck = ({ parameters }) => {
-  if (Buffer.byteLength(parameters.get('state') ?? '') > MAX_STATE_BYTES) throw stateTooLong();
+  if (Buffer.byteLength(parameters.get('state') ?? '') > MAX_STATE_BYTES)
+    throw new PageError('state_too_long');
 };
 
 /**
@@ -114,12 +109,13 @@ const SINGLE_PARAMETERS: ReadonlySet<string> = new Set([
 /** None of `SINGLE_PARAMETERS` is repeated (RFC 6749 §3.1). Unknown parameters are ignored. */
 const checkDuplicates: RedirectedCheck = ({ parameters }) => {
   const repeated = parameters.repeated().find((name) => SINGLE_PARAMETERS.has(name));
-  if (repeated !== undefined) throw new InvalidRequest(`Send ${repeated} only once.`);
+  if (repeated !== undefined) throw new OAuthInvalidRequest(`Send ${repeated} only once.`);
 };
 
 /** `response_type` is `code` (RFC 6749 §4.1.1). */
 const checkResponseType: RedirectedCheck = ({ parameters }) => {
-  if (parameters.require('response_type') !== 'code') throw new UnsupportedResponseType();
+  if (parameters.require('response_type') !== 'code')
+    throw new OAuthError('unsupported_response_type', 'response_type must be code.');
 };
 
 /**
@@ -128,15 +124,19 @@ const checkResponseType: RedirectedCheck = ({ parameters }) => {
  */
 const checkExtensions: RedirectedCheck = ({ parameters }) => {
   if ((parameters.get('response_mode') ?? 'query') !== 'query')
-    throw new InvalidRequest('response_mode must be query.');
+    throw new OAuthInvalidRequest('response_mode must be query.');
   for (const name of ['request', 'request_uri'] as const)
-    if (parameters.get(name) !== undefined) throw new RequestNotSupported(name);
+    if (parameters.get(name) !== undefined)
+      throw new OAuthError(
+        `${name}_not_supported`,
+        `${name} is not supported. Send plain parameters.`,
+      );
 };
 
 /** `state` is present (product requirements, section 4.1). These libraries do not send it by default. */
 const checkState: RedirectedCheck = ({ parameters }) => {
   if (parameters.get('state') === undefined)
-    throw new InvalidRequest(
+    throw new OAuthInvalidRequest(
       'state is required: it proves to your app that the response belongs to its own request. ' +
         'openid-client sends the state given to buildAuthorizationUrl, passport-oauth2 with the option state: true, ' +
         'and the MCP SDK if your OAuthClientProvider has the method state.',
@@ -164,14 +164,14 @@ const checkPkce: RedirectedCheck = ({ app, parameters }) => {
   const challenge = parameters.get('code_challenge');
   const method = parameters.get('code_challenge_method');
   if (challenge === undefined) {
-    if (app.requiresPkce) throw new InvalidRequest('code_challenge is required for this app.');
+    if (app.requiresPkce) throw new OAuthInvalidRequest('code_challenge is required for this app.');
     if (method !== undefined)
-      throw new InvalidRequest('code_challenge_method requires code_challenge.');
+      throw new OAuthInvalidRequest('code_challenge_method requires code_challenge.');
     return;
   }
-  if (method !== 'S256') throw new InvalidRequest('code_challenge_method must be S256.');
+  if (method !== 'S256') throw new OAuthInvalidRequest('code_challenge_method must be S256.');
   if (!S256_CHALLENGE.test(challenge))
-    throw new InvalidRequest('code_challenge must be 43 base64url characters.');
+    throw new OAuthInvalidRequest('code_challenge must be 43 base64url characters.');
 };
 
 /** The known values of `prompt` (OpenID Connect Core §3.1.2.1, by analogy). */
@@ -184,16 +184,16 @@ export function requiresSignIn({ prompt }: Pick<AuthorizationRequest, 'prompt'>)
   return prompt === 'login' || prompt === 'select_account';
 }
 
-/** `prompt` has only known values. Rejects `none`, because the user always decides. */
+/** `prompt` has only known values. Rejects `none`, because the user always decides (OpenID Connect Core §3.1.2.6, by analogy). */
 const checkPrompt: RedirectedCheck = ({ parameters }) => {
   const prompts = promptsOf(parameters);
   if (prompts.includes('none')) {
     if (prompts.length > 1)
-      throw new InvalidRequest('prompt=none cannot be combined with other values.');
-    throw new InteractionRequired();
+      throw new OAuthInvalidRequest('prompt=none cannot be combined with other values.');
+    throw new OAuthError('interaction_required', 'The user must consent. Omit prompt=none.');
   }
   if (!prompts.every((prompt) => PROMPTS.includes(prompt)))
-    throw new InvalidRequest(`prompt must contain only: ${PROMPTS.join(' ')}.`);
+    throw new OAuthInvalidRequest(`prompt must contain only: ${PROMPTS.join(' ')}.`);
 };
 
 function promptsOf(parameters: Parameters): string[] {

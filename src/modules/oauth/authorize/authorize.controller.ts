@@ -1,6 +1,7 @@
 import { Controller, Get, Query, Req, Res, UseFilters, UseGuards } from '@nestjs/common';
 import { ApiExcludeEndpoint } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
+import { PageError } from '../../../pages/page-errors.js';
 import { Public } from '../../../platform/access/scopes.decorator.js';
 import { OAuthPages } from '../browser/oauth-pages.js';
 import { PageErrorFilter } from '../browser/page-error.filter.js';
@@ -8,8 +9,6 @@ import { AppsService } from '../clients/apps.service.js';
 import { AuthorizationError } from '../protocol/authorization-response.js';
 import { BrowserCookies } from '../protocol/browser-cookies.js';
 import { NavigationGuard } from '../protocol/fetch-metadata.guard.js';
-import { InteractionRequired } from '../protocol/oauth.errors.js';
-import { malformedLink, notDirectlyAccessible } from '../protocol/page-error.js';
 import { isWellEncoded, Parameters } from '../protocol/parameters.js';
 import { LimitCalls } from '../rate-limit/call-limits.js';
 import { SignInService } from '../sign-in/sign-in.service.js';
@@ -49,7 +48,7 @@ export class AuthorizeController {
     @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
-    if (!isWellEncoded(request.url)) throw malformedLink();
+    if (!isWellEncoded(request.url)) throw new PageError('malformed_link');
     const parameters = new Parameters(query);
     const app = await this.apps.find(parameters.get('client_id') ?? '');
     if (app?.enabled) nameOnErrorPages(request, app, parameters.get('redirect_uri'));
@@ -75,7 +74,7 @@ export class AuthorizeController {
   @Get('{*path}')
   @ApiExcludeEndpoint()
   rejectUnknownPath(): never {
-    throw notDirectlyAccessible();
+    throw new PageError('not_a_page');
   }
 }
 
@@ -84,5 +83,5 @@ export class AuthorizeController {
  * (RFC 9700 §4.11.2). Not for `prompt=none`, which programs use.
  */
 function needsConfirmation(error: unknown): error is AuthorizationError {
-  return error instanceof AuthorizationError && !(error.error instanceof InteractionRequired);
+  return error instanceof AuthorizationError && error.error.code !== 'interaction_required';
 }

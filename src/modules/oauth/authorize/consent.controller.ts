@@ -1,5 +1,6 @@
 import { Controller, Get, Param, Post, Req, Res, UseGuards } from '@nestjs/common';
 import type { Request, Response } from 'express';
+import { PageError } from '../../../pages/page-errors.js';
 import { canonicalScopes } from '../../../platform/access/scopes.js';
 import { AppConfig } from '../../../platform/config/app-config.js';
 import { BrowserForm, BrowserPages } from '../browser/browser-form.decorator.js';
@@ -9,8 +10,7 @@ import {
   sendRedirect,
 } from '../protocol/authorization-response.js';
 import { NavigationGuard } from '../protocol/fetch-metadata.guard.js';
-import { AccessDenied } from '../protocol/oauth.errors.js';
-import { InvalidForm, malformedForm } from '../protocol/page-error.js';
+import { OAuthError } from '../protocol/oauth.errors.js';
 import { Parameters } from '../protocol/parameters.js';
 import { SignInService } from '../sign-in/sign-in.service.js';
 import { authorizationPage, AuthorizationsService } from './authorizations.service.js';
@@ -50,15 +50,16 @@ export class ConsentController {
     const form = new Parameters(request.body);
     const user = await this.signIn.current(request);
     if (!user || user.id !== pending.userId || user.id !== form.get('user'))
-      throw new InvalidForm();
+      throw new PageError('foreign_form');
     const decision = form.get('decision');
-    if (decision !== 'approve' && decision !== 'deny') throw malformedForm();
+    if (decision !== 'approve' && decision !== 'deny') throw new PageError('malformed_form');
     const { redirectUri, state } = pending;
     const selected = new Set(form.all('scope'));
     const scopes = canonicalScopes(pending.scopes.filter((scope) => selected.has(scope)));
     if (decision === 'deny' || scopes.length === 0) {
       await this.consent.deny(pending, user.id);
-      throw new AuthorizationError(redirectUri, state, new AccessDenied());
+      const denied = new OAuthError('access_denied', 'The user denied access.');
+      throw new AuthorizationError(redirectUri, state, denied);
     }
     const code = await this.consent.approve(pending, user.id, scopes);
     sendRedirect(response, codeRedirect(redirectUri, { code, state, iss: this.config.publicUrl }));

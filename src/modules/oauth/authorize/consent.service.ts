@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { Counter } from 'prom-client';
+import { PageError } from '../../../pages/page-errors.js';
 import { AuditLog } from '../../../platform/audit/audit-log.repository.js';
 import { Clock, addMilliseconds, SECOND } from '../../../platform/clock.js';
 import type { Scope } from '../../../platform/access/scopes.js';
@@ -10,7 +11,6 @@ import { TransactionRunner, type Transaction } from '../../../platform/database/
 import { Metrics } from '../../../platform/observability/metrics.js';
 import type { SignInUser } from '../../users/users.repository.js';
 import { OAuthPages } from '../browser/oauth-pages.js';
-import { alreadyDecided } from '../protocol/page-error.js';
 import { GrantsRepository } from '../tokens/grants.repository.js';
 import { GrantsService } from '../tokens/grants.service.js';
 import { TokensRepository } from '../tokens/tokens.repository.js';
@@ -130,7 +130,8 @@ export class ConsentService {
 
   private async markDecided(tx: Transaction, id: string): Promise<Date> {
     const now = this.clock.now();
-    if (!(await this.authorizations.markDecided(tx, id, now))) throw alreadyDecided();
+    if (!(await this.authorizations.markDecided(tx, id, now)))
+      throw new PageError('already_answered');
     return now;
   }
 }

@@ -8,6 +8,7 @@ import type { Catalogue } from '../../../pages/translations/en.js';
 import { CATALOGUES, type TextSelector } from '../../../pages/translations/translations.js';
 import { acceptedCountry, sortedByName, type Language } from '../../../pages/language.js';
 import type { Text } from '../../../pages/translations/markup.js';
+import type { PageError } from '../../../pages/page-errors.js';
 import { pageHeaders } from '../../../pages/page-headers.js';
 import { PageRenderer } from '../../../pages/page-renderer.js';
 import type {
@@ -23,7 +24,6 @@ import type {
 } from '../../../pages/views.js';
 import { errorRedirect, type AuthorizationError } from '../protocol/authorization-response.js';
 import { logoPath } from '../protocol/logo-path.js';
-import { invalidAuthorizationRequest, type PageError } from '../protocol/page-error.js';
 import { AUTHORIZE_PATH, languageOf, requestedLanguage } from '../protocol/page-language.js';
 
 declare module '../../../platform/request-context.js' {
@@ -103,6 +103,11 @@ const BACK_TO_ACCOUNT: Recovery = {
   startAgain: ({ recovery }) => recovery.backToAccount,
   footer: ({ recovery }) => recovery.accountFooter,
   link: { href: APPS_PATH, text: ({ apps }) => apps.title },
+};
+
+/** A `PageError`, or an error with the code of an `OAuthError`. */
+type ShownError = Pick<PageError, 'status' | 'text' | 'retryAfterSeconds' | 'requestId'> & {
+  code: string;
 };
 
 type Render = (language: Language, texts: { error?: Text; notice?: Text }) => string;
@@ -209,18 +214,16 @@ export class OAuthPages {
 
   sendErrorPage(
     response: Response,
-    { status, code, selectText, retryAfterSeconds, ...failed }: PageError,
-    { startAgain, footer, link, anchor = `page-${code}`, description }: Recovery = recoveryFrom(
-      response.req,
-    ),
+    error: ShownError,
+    recovery = recoveryFrom(response.req),
   ): void {
     const { requestingApp, requestId: ownId } = response.req.context;
-    const { requestId = ownId } = failed;
+    const { status, code, retryAfterSeconds, requestId = ownId } = error;
+    const { startAgain, footer, link, anchor = `page-${code}`, description } = recovery;
     this.send(response, { status, retryAfterSeconds }, (language) => {
       const catalogue = CATALOGUES[language];
-      const errors = catalogue.errors(startAgain(catalogue));
       const view = {
-        ...selectText(errors),
+        ...error.text(language, startAgain(catalogue)),
         error: true,
         footer: footer(catalogue),
         link: link && { href: link.href, text: link.text(catalogue) },
@@ -238,13 +241,17 @@ export class OAuthPages {
     thrown: AuthorizationError,
   ): void {
     const href = errorRedirect(thrown, this.config.publicUrl);
-    this.sendErrorPage(response, invalidAuthorizationRequest(appName, thrown.error), {
+    const { code, message: description } = thrown.error;
+    const text: PageError['text'] = (language) =>
+      CATALOGUES[language].invalidAuthorizationRequest(appName);
+    const recovery: Recovery = {
       ...BACK_TO_APP,
-      anchor: `oauth-${thrown.error.code}`,
-      description: thrown.error.message,
-      link: { href, text: ({ recovery }) => recovery.returnTo(appName) },
-    });
-    response.req.context.errorCode = thrown.error.code;
+      anchor: `oauth-${code}`,
+      description,
+      link: { href, text: (texts) => texts.recovery.returnTo(appName) },
+    };
+    this.sendErrorPage(response, { status: 400, code, text }, recovery);
+    response.req.context.errorCode = code;
   }
 
   private countriesIn(language: Language): readonly CountryChoice[] {

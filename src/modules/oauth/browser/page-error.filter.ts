@@ -1,22 +1,16 @@
 import { Catch, Logger, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import type { Request, Response } from 'express';
+import { PageError } from '../../../pages/page-errors.js';
 import { isDatabaseUnavailable } from '../../../platform/database/errors.js';
-import { ServiceUnavailable } from '../../../platform/errors.js';
+import { RETRY_SECONDS, ServiceUnavailable } from '../../../platform/errors.js';
 import { AppConfig } from '../../../platform/config/app-config.js';
 import {
   AuthorizationError,
   errorRedirect,
   sendRedirect,
 } from '../protocol/authorization-response.js';
-import { InvalidRequest, TooManyAttempts } from '../protocol/oauth.errors.js';
-import {
-  internalError,
-  InvalidFormToken,
-  malformedForm,
-  PageError,
-  tooManyAttempts,
-  unavailable,
-} from '../protocol/page-error.js';
+import { OAuthInvalidRequest, TooManyAttempts } from '../protocol/oauth.errors.js';
+import { InvalidFormToken } from '../protocol/form-tokens.js';
 import { Parameters } from '../protocol/parameters.js';
 import { FailedAttempts } from '../rate-limit/failed-attempts.js';
 import { OAuthPages } from './oauth-pages.js';
@@ -68,10 +62,14 @@ export class PageErrorFilter implements ExceptionFilter {
 
   private toPageError(thrown: unknown): PageError {
     if (thrown instanceof PageError) return thrown;
-    if (thrown instanceof TooManyAttempts) return tooManyAttempts(thrown.retryAfterSeconds);
-    if (thrown instanceof InvalidRequest) return malformedForm();
-    if (thrown instanceof ServiceUnavailable) return unavailable(thrown.retryAfterSeconds);
-    const error = isDatabaseUnavailable(thrown) ? unavailable() : internalError();
+    if (thrown instanceof TooManyAttempts)
+      return new PageError('too_many_attempts', thrown.retryAfterSeconds);
+    if (thrown instanceof OAuthInvalidRequest) return new PageError('malformed_form');
+    if (thrown instanceof ServiceUnavailable)
+      return new PageError('service_unavailable', thrown.retryAfterSeconds);
+    const error = isDatabaseUnavailable(thrown)
+      ? new PageError('service_unavailable', RETRY_SECONDS)
+      : new PageError('internal_error');
     this.logger.error(error.code, (thrown as Error)?.stack);
     return error;
   }

@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
+import { PageError, type PageErrorCode } from '../../../pages/page-errors.js';
 import type { TextSelector } from '../../../pages/translations/translations.js';
 import { parseCountry } from '../../users/phone-number.js';
 import { isId } from '../../../platform/ids.js';
 import { sendRedirect } from '../protocol/authorization-response.js';
 import { BrowserCookies } from '../protocol/browser-cookies.js';
-import { restoredError, type PageError } from '../protocol/page-error.js';
 import { Parameters } from '../protocol/parameters.js';
 
 /** A longer input is not shown again in full: the cookie of the page must stay small. */
@@ -171,10 +171,20 @@ function isMessage(name: string): name is Message {
   return Object.hasOwn(MESSAGES, name);
 }
 
+/** The errors that a form reports to the page after it. The page finds the others by itself, such as an expired sign-in. */
+const FORM_ERRORS = [
+  'too_many_attempts',
+  'locked_phone',
+  'service_unavailable',
+  'internal_error',
+  'malformed_form',
+  'foreign_form',
+] as const satisfies readonly PageErrorCode[];
+
 function toPageError({ error, seconds, requestId }: PageState): PageError | undefined {
-  if (error === undefined) return undefined;
-  return restoredError(error, {
-    seconds,
-    requestId: isId('req', requestId) ? requestId : undefined,
-  });
+  const code = FORM_ERRORS.find((one) => one === error);
+  if (code === undefined) return undefined;
+  const pageError = new PageError(code, seconds);
+  if (isId('req', requestId)) pageError.requestId = requestId;
+  return pageError;
 }

@@ -2,7 +2,7 @@ import { Controller, Get, Param, Req, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { Public } from '../../../platform/access/scopes.decorator.js';
-import { UnknownPath } from '../../../platform/http/errors/http-error.js';
+import { UnknownPath } from '../../../platform/errors.js';
 import { isId } from '../../../platform/ids.js';
 import { AppsService } from './apps.service.js';
 

@@ -28,7 +28,7 @@ export class ClientAuthenticator {
 
   /**
    * Authenticates a confidential app by its secret, and identifies a public app by its id.
-   * @throws InvalidRequest when credentials contradict each other; InvalidClient when they are missing or wrong
+   * @throws OAuthInvalidRequest when credentials contradict each other; InvalidClient when they are missing or wrong
    */
   async authenticate(request: Request, parameters: Parameters): Promise<App> {
     const { clientId, secret, basic } = presentedCredentials(request, parameters);

@@ -115,7 +115,6 @@ export function ApiClientEndpoint(operation: ClientOperation): MethodDecorator {
       ),
     }),
     errorResponse(
-      401,
       '`client_id` is missing, or client authentication failed.',
       [new InvalidClient({ needsChallenge: true }), new MissingClientId(), new MalformedBasic()],
       {
@@ -125,17 +124,16 @@ export function ApiClientEndpoint(operation: ClientOperation): MethodDecorator {
         },
       },
     ),
-    errorResponse(408, '`invalid_request`: the form did not arrive in time.', [new FormTooSlow()]),
-    errorResponse(413, '`invalid_request`: the form is too large.', [new FormTooLarge()]),
-    errorResponse(500, '`server_error`', [new ServerError()]),
+    errorResponse('`invalid_request`: the form did not arrive in time.', [new FormTooSlow()]),
+    errorResponse('`invalid_request`: the form is too large.', [new FormTooLarge()]),
+    errorResponse('`server_error`', [new ServerError()]),
     ...(operation.tooManyAttemptsStatus === 429
       ? [
-          errorResponse(429, 'Too many attempts.', [tooMany], RETRY_AFTER),
-          errorResponse(503, '`temporarily_unavailable`: try again.', [unavailable], RETRY_AFTER),
+          errorResponse('Too many attempts.', [tooMany], RETRY_AFTER),
+          errorResponse('`temporarily_unavailable`: try again.', [unavailable], RETRY_AFTER),
         ]
       : [
           errorResponse(
-            503,
             '`temporarily_unavailable` or `too_many_attempts`: nothing was revoked, try again.',
             [unavailable, tooMany],
             RETRY_AFTER,
@@ -150,15 +148,14 @@ const EXAMPLE_NAMES: ReadonlyMap<unknown, string> = new Map<unknown, string>([
   [MalformedBasic, 'malformed_basic'],
 ]);
 
-/** An error response with an example of each error. */
+/** An error response with the status of the first error and an example of each error. */
 function errorResponse(
-  status: number,
   description: string,
-  errors: readonly OAuthError[],
+  errors: readonly [OAuthError, ...OAuthError[]],
   headers?: ApiResponseOptions['headers'],
 ): MethodDecorator {
   return ApiResponse({
-    status,
+    status: errors[0].httpStatus,
     type: OAuthErrorResponse,
     description,
     ...(headers && { headers }),

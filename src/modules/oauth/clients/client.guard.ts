@@ -5,7 +5,7 @@ import {
   type ExecutionContext,
 } from '@nestjs/common';
 import type { Request } from 'express';
-import { InvalidRequest, SECRET_LEAKED } from '../protocol/oauth.errors.js';
+import { OAuthInvalidRequest, SECRET_LEAKED } from '../protocol/oauth.errors.js';
 import { Parameters } from '../protocol/parameters.js';
 import { rateLimitGroup } from '../rate-limit/call-limits.js';
 import { AppSecretsService } from './app-secrets.service.js';
@@ -61,7 +61,9 @@ export class ClientGuard implements CanActivate {
   /** Checks first for a secret in the URL, which has leaked even if the request is invalid. */
   private async authenticate(request: Request): Promise<App> {
     if (await this.secrets.reportSecretInQuery(request.query))
-      throw new InvalidRequest(`${SECRET_LEAKED} Send the new one with HTTP Basic or in the form.`);
+      throw new OAuthInvalidRequest(
+        `${SECRET_LEAKED} Send the new one with HTTP Basic or in the form.`,
+      );
     const { formError } = request.context;
     if (formError !== undefined) throw formError;
     const parameters = new Parameters(request.body);
@@ -70,12 +72,12 @@ export class ClientGuard implements CanActivate {
   }
 }
 
-/** @throws InvalidRequest when one of `SINGLE_PARAMETERS` is repeated, or has brackets in its name, such as `scope[]` */
+/** @throws OAuthInvalidRequest when one of `SINGLE_PARAMETERS` is repeated, or has brackets in its name, such as `scope[]` */
 function checkDuplicates(parameters: Parameters): void {
   for (const sentName of parameters.names()) {
     const name = sentName.replace(/\[.*$/s, '');
     if (SINGLE_PARAMETERS.has(name) && (name !== sentName || parameters.isRepeated(name)))
-      throw new InvalidRequest(`Send ${name} only once, without brackets.`);
+      throw new OAuthInvalidRequest(`Send ${name} only once, without brackets.`);
   }
 }
 

@@ -5,31 +5,14 @@ import { isDatabaseUnavailable } from '../../../platform/database/errors.js';
 import { ServiceUnavailable } from '../../../platform/errors.js';
 import { extensibleEnumOf } from '../../../platform/http/validation/schemas.openapi.js';
 import {
-  FormTooLarge,
   FormTooSlow,
-  InvalidClient,
   InvalidGrant,
-  MethodNotAllowed,
   OAuthError,
-  type OAuthErrorCode,
   ServerError,
   TemporarilyUnavailable,
   TooManyAttempts,
-  UnknownEndpoint,
 } from '../protocol/oauth.errors.js';
 import { FailedAttempts } from '../rate-limit/failed-attempts.js';
-
-/** Error codes in response bodies. The other codes are sent only to redirect URIs. */
-export const OAUTH_RESPONSE_CODES = [
-  'invalid_request',
-  'invalid_client',
-  'invalid_grant',
-  'invalid_scope',
-  'unsupported_grant_type',
-  'server_error',
-  'temporarily_unavailable',
-  'too_many_attempts',
-] as const satisfies readonly OAuthErrorCode[];
 
 @ApiSchema({
   name: 'OAuthError',
@@ -81,8 +64,8 @@ export class OAuthErrorFilter implements ExceptionFilter {
     // 503 tells the client that the token is still valid (RFC 7009 §2.2.1).
     const isRevocationLimited = group === 'revocation' && error instanceof TooManyAttempts;
     response
-      .status(isRevocationLimited ? 503 : statusOf(error))
-      .set({ 'Cache-Control': 'no-store', Pragma: 'no-cache', ...headersOf(error) })
+      .status(isRevocationLimited ? 503 : error.httpStatus)
+      .set({ 'Cache-Control': 'no-store', Pragma: 'no-cache', ...error.headers })
       .json(OAuthErrorResponse.from(error));
   }
 
@@ -122,31 +105,5 @@ function isFailedAttempt(error: OAuthError, request: Request): boolean {
   if (authenticatedClient?.kind === 'confidential') return false;
   if (error instanceof InvalidGrant) return error.countsAsFailedAttempt;
   if (error instanceof TooManyAttempts || error instanceof FormTooSlow) return false;
-  return statusOf(error) < 500;
-}
-
-const STATUS: Partial<Record<OAuthErrorCode, number>> = {
-  invalid_client: 401,
-  too_many_attempts: 429,
-  server_error: 500,
-  temporarily_unavailable: 503,
-};
-
-function statusOf(error: OAuthError): number {
-  if (error instanceof UnknownEndpoint) return 404;
-  if (error instanceof MethodNotAllowed) return 405;
-  if (error instanceof FormTooSlow) return 408;
-  if (error instanceof FormTooLarge) return 413;
-  return STATUS[error.code] ?? 400;
-}
-
-function headersOf(error: OAuthError): Record<string, string> {
-  if (error instanceof InvalidClient && error.needsChallenge) {
-    return { 'WWW-Authenticate': 'Basic realm="oauth", charset="UTF-8"' };
-  }
-  if (error instanceof MethodNotAllowed) return { Allow: error.allow };
-  if (error instanceof TooManyAttempts || error instanceof TemporarilyUnavailable) {
-    return { 'Retry-After': String(error.retryAfterSeconds) };
-  }
-  return {};
+  return error.httpStatus < 500;
 }

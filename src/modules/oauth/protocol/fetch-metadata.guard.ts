@@ -1,8 +1,8 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
+import { PageError } from '../../../pages/page-errors.js';
 import { AppConfig } from '../../../platform/config/app-config.js';
-import { InvalidRequest } from './oauth.errors.js';
-import { InvalidForm, notDirectlyAccessible } from './page-error.js';
+import { OAuthInvalidRequest } from './oauth.errors.js';
 
 /** `same-site` is another origin, too, such as a sibling domain. */
 function isCrossOrigin(request: Request): boolean {
@@ -19,7 +19,7 @@ export class CrossSiteGuard implements CanActivate {
     const request = context.switchToHttp().getRequest<Request>();
     const response = context.switchToHttp().getResponse<Response>();
     if (isCrossOrigin(request) && !response.hasHeader('Access-Control-Allow-Origin')) {
-      throw new InvalidRequest(
+      throw new OAuthInvalidRequest(
         'Cross-site browser requests are rejected. A public app can call /oauth/token and /oauth/revoke with its client_id from the origin of one of its redirect URIs.',
       );
     }
@@ -32,7 +32,7 @@ export class CrossSiteGuard implements CanActivate {
 export class NavigationGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
     const destination = context.switchToHttp().getRequest<Request>().get('sec-fetch-dest');
-    if (destination !== undefined && destination !== 'document') throw notDirectlyAccessible();
+    if (destination !== undefined && destination !== 'document') throw new PageError('not_a_page');
     return true;
   }
 }
@@ -52,7 +52,7 @@ export class SameOriginGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
     const request = context.switchToHttp().getRequest<Request>();
     const origin = request.get('origin') ?? this.origin;
-    if (origin !== this.origin || isCrossOrigin(request)) throw new InvalidForm();
+    if (origin !== this.origin || isCrossOrigin(request)) throw new PageError('foreign_form');
     return true;
   }
 }

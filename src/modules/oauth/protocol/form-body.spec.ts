@@ -3,7 +3,7 @@ import { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import express, { type Request, type Response } from 'express';
 import { readForm } from './form-body.js';
-import { FormTooLarge, InvalidRequest } from './oauth.errors.js';
+import { FormTooLarge, OAuthInvalidRequest } from './oauth.errors.js';
 
 const FORM = 'application/x-www-form-urlencoded';
 const MAX_BYTES = 16_384;
@@ -51,7 +51,7 @@ describe('readForm', () => {
     `${FORM}-not`,
   ])('O62 rejects a body of the type %j', async (type) => {
     const headers: Record<string, string> = type === undefined ? {} : { 'content-type': type };
-    await expect(read('a=1', headers)).rejects.toBeInstanceOf(InvalidRequest);
+    await expect(read('a=1', headers)).rejects.toBeInstanceOf(OAuthInvalidRequest);
   });
 
   it('O62 names the charset that is not UTF-8', async () => {
@@ -74,7 +74,7 @@ describe('readForm', () => {
     ['raw bytes that are not UTF-8', Buffer.concat([Buffer.from('a='), Buffer.of(0xff)])],
     ['101 parameters', parameters(101)],
   ])('O65 rejects %s', async (_, body) => {
-    await expect(read(body)).rejects.toBeInstanceOf(InvalidRequest);
+    await expect(read(body)).rejects.toBeInstanceOf(OAuthInvalidRequest);
   });
 
   it('O65 reads 100 parameters', async () => {
@@ -95,7 +95,7 @@ describe('readForm', () => {
     'O65 rejects a body that does not match its Content-Encoding %s',
     async (coding) => {
       const headers = { 'content-type': FORM, 'content-encoding': coding };
-      await expect(read('a=1', headers)).rejects.toBeInstanceOf(InvalidRequest);
+      await expect(read('a=1', headers)).rejects.toBeInstanceOf(OAuthInvalidRequest);
     },
   );
 });

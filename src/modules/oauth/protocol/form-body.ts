@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import express, { type Request, type Response } from 'express';
 import { contentTypeProblem } from '../../../platform/http/server/content-type.js';
 import { readBody, RequestTimeout } from '../../../platform/http/server/request-body.js';
-import { FormTooLarge, FormTooSlow, InvalidRequest } from './oauth.errors.js';
+import { FormTooLarge, FormTooSlow, OAuthInvalidRequest } from './oauth.errors.js';
 import { isWellEncoded } from './parameters.js';
 
 const FORM_TYPE = 'application/x-www-form-urlencoded';
@@ -16,7 +16,7 @@ const READER = {
     type: () => true,
     verify: (_request, _response, body) => {
       if (!isUtf8(body) || !isWellEncoded(body.toString())) {
-        throw new InvalidRequest('The form must be percent-encoded UTF-8.');
+        throw new OAuthInvalidRequest('The form must be percent-encoded UTF-8.');
       }
     },
   }),
@@ -24,7 +24,7 @@ const READER = {
 
 /**
  * Reads a form of at most 16,384 bytes and 100 parameters into `request.body` (RFC 6749 §3.2).
- * @throws InvalidRequest; FormTooLarge; FormTooSlow
+ * @throws OAuthInvalidRequest; FormTooLarge; FormTooSlow
  */
 export async function readForm(
   request: Request,
@@ -33,12 +33,12 @@ export async function readForm(
 ): Promise<void> {
   const problem = contentTypeProblem(request.get('content-type'), FORM_TYPE);
   if (problem === 'charset') {
-    throw new InvalidRequest(
+    throw new OAuthInvalidRequest(
       `The body must be UTF-8, but Content-Type has another charset. Send Content-Type: ${FORM_TYPE}.`,
     );
   }
   if (problem !== null) {
-    throw new InvalidRequest(`Send the parameters as a form with Content-Type: ${FORM_TYPE}.`);
+    throw new OAuthInvalidRequest(`Send the parameters as a form with Content-Type: ${FORM_TYPE}.`);
   }
   try {
     await readBody(request, response, READER, timeoutMs);
@@ -49,11 +49,11 @@ export async function readForm(
 }
 
 function toFormError(error: unknown): unknown {
-  if (error instanceof InvalidRequest) return error;
+  if (error instanceof OAuthInvalidRequest) return error;
   if (error instanceof RequestTimeout) return new FormTooSlow();
   const { status, type } = error as { status?: unknown; type?: unknown };
   if (type === 'entity.too.large') return new FormTooLarge();
   return typeof status === 'number' && status < 500
-    ? new InvalidRequest('The form is malformed.')
+    ? new OAuthInvalidRequest('The form is malformed.')
     : error;
 }

@@ -1,15 +1,22 @@
 import { hkdfSync } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { Request } from 'express';
+import { PageError } from '../../../pages/page-errors.js';
 import { Clock, addMilliseconds, SECOND } from '../../../platform/clock.js';
 import { AppConfig } from '../../../platform/config/app-config.js';
 import { isId, timeOf } from '../../../platform/ids.js';
 import { digestsEqual, hmacSha256, sha256 } from '../../../platform/secrets.js';
 import { BrowserCookies } from './browser-cookies.js';
-import { expiredSignIn, InvalidFormToken, noCookies } from './page-error.js';
 import { Parameters } from './parameters.js';
 
 const KEY_BYTES = 32;
+
+/** The form token is wrong. It may be a guess, so it counts as a failed attempt. */
+export class InvalidFormToken extends PageError {
+  constructor() {
+    super('foreign_form');
+  }
+}
 
 /** A sign-in and the browser that it is bound to. */
 export interface BoundSignIn {
@@ -68,14 +75,14 @@ export class FormTokens {
    */
   signInOfPage(request: Request, signInId: string | undefined): BoundSignIn {
     const browserHash = this.cookies.browserHash(request);
-    if (browserHash === undefined) throw noCookies();
-    if (!isId('txn', signInId)) throw expiredSignIn();
+    if (browserHash === undefined) throw new PageError('no_cookies');
+    if (!isId('txn', signInId)) throw new PageError('expired');
     return { signInId, browserHash, token: this.ofSignIn(signInId, browserHash) };
   }
 
   /** @throws PageError if the sign-in has expired */
   checkExpiry(signInId: string): void {
-    if (signInExpiresAt(signInId, this.config) <= this.clock.now()) throw expiredSignIn();
+    if (signInExpiresAt(signInId, this.config) <= this.clock.now()) throw new PageError('expired');
   }
 }
 

@@ -1,37 +1,117 @@
-/** The error codes of our OAuth endpoints: from RFC 6749 §4.1.2.1 and §5.2, from OpenID Connect, and `too_many_attempts`. */
-export type OAuthErrorCode =
-  | 'invalid_request'
-  | 'invalid_client'
-  | 'invalid_grant'
-  | 'invalid_scope'
-  | 'unsupported_grant_type'
-  | 'unsupported_response_type'
-  | 'access_denied'
-  | 'interaction_required'
-  | 'request_not_supported'
-  | 'request_uri_not_supported'
-  | 'server_error'
-  | 'temporarily_unavailable'
-  | 'too_many_attempts';
+import { RETRY_SECONDS } from '../../../platform/errors.js';
+
+/**
+ * The error codes of our OAuth endpoints: from RFC 6749 §4.1.2.1 and §5.2, from OpenID Connect, and `too_many_attempts`. `redirect`
+ * means that the redirect URI receives the code; the first HTTP status is the default. `remedy` is HTML for the page `/docs/errors`:
+ * what the error means and what the client must do.
+ */
+export const OAUTH_ERRORS = {
+  invalid_request: {
+    statuses: ['redirect', 400, 404, 405, 408, 413],
+    remedy:
+      'A parameter is missing, malformed or repeated. Correct the parameter that error_description names. The status is 404 for an unknown path, 405 for a wrong method (see the Allow header), 408 if the form did not arrive in time, and 413 if it is too large.',
+  },
+  invalid_client: {
+    statuses: [401],
+    remedy:
+      'The client_id is missing, the client_id or client secret is wrong, the Authorization header is malformed, or the operator disabled the app; or a public app requested introspection. Keep the tokens of your users: you can use them again once this is fixed.',
+  },
+  invalid_grant: {
+    statuses: [400],
+    remedy:
+      'The code or refresh token is unknown, used, expired or revoked, or belongs to another app; or redirect_uri or code_verifier does not match the code. Do not retry. Delete the tokens and send the user through the authorization flow again.',
+  },
+  invalid_scope: {
+    statuses: ['redirect', 400],
+    remedy:
+      'Request at least one scope, and only scopes that the app is registered for, separated by spaces instead of commas. When refreshing, request only scopes that the user granted.',
+  },
+  unsupported_grant_type: {
+    statuses: [400],
+    remedy: 'Set grant_type to authorization_code or refresh_token.',
+  },
+  unsupported_response_type: { statuses: ['redirect'], remedy: 'Set response_type to code.' },
+  access_denied: {
+    statuses: ['redirect'],
+    remedy:
+      'The user denied access. Continue without it, and ask again when the user next needs it.',
+  },
+  interaction_required: {
+    statuses: ['redirect'],
+    remedy: 'Omit prompt=none. It is not supported, because the user is always asked.',
+  },
+  request_not_supported: {
+    statuses: ['redirect'],
+    remedy:
+      'Request objects are not supported. Send plain parameters instead of the parameter request.',
+  },
+  request_uri_not_supported: {
+    statuses: ['redirect'],
+    remedy:
+      'Request objects are not supported. Send plain parameters instead of the parameter request_uri.',
+  },
+  server_error: {
+    statuses: [500],
+    remedy:
+      'An error in the service. Keep the tokens, retry later, and contact support with the X-Request-Id of the response.',
+  },
+  temporarily_unavailable: {
+    statuses: [503],
+    remedy:
+      'The service is temporarily unavailable. Keep the tokens, wait for Retry-After seconds, then repeat the request.',
+  },
+  too_many_attempts: {
+    statuses: [429, 503],
+    remedy:
+      'Wait for Retry-After seconds, then retry once. For a revocation, the status is 503 (RFC 7009, section 2.2.1): the token is still valid, so retry the revocation later.',
+  },
+} as const satisfies Record<string, { statuses: readonly ('redirect' | number)[]; remedy: string }>;
+
+export type OAuthErrorCode = keyof typeof OAUTH_ERRORS;
 
 /**
  * An error for the client. `message` becomes `error_description`: printable ASCII without double quotes and backslashes
  * (RFC 6749 §5.2). It never contains a value of the request.
  */
 export class OAuthError extends Error {
+  /** If the error is not sent to the redirect URI. Not `status`, because the body parsers of Express assign that. */
+  readonly httpStatus: number;
+  readonly headers: Readonly<Record<string, string>>;
+
   constructor(
     readonly code: OAuthErrorCode,
     description: string,
+    { status, headers = {} }: { status?: number; headers?: Record<string, string> } = {},
   ) {
     super(description);
     this.name = new.target.name;
+    this.httpStatus = status ?? responseStatuses(code)[0] ?? 400;
+    this.headers = headers;
   }
 }
 
+/** The HTTP statuses of a code; none if only redirect URIs receive it. */
+function responseStatuses(code: OAuthErrorCode): number[] {
+  return OAUTH_ERRORS[code].statuses.filter((status) => status !== 'redirect');
+}
+
+/** The error codes in response bodies. */
+export const OAUTH_RESPONSE_CODES = (Object.keys(OAUTH_ERRORS) as OAuthErrorCode[]).filter(
+  (code) => responseStatuses(code).length > 0,
+);
+
+type InvalidRequestStatus = Exclude<
+  (typeof OAUTH_ERRORS)['invalid_request']['statuses'][number],
+  'redirect'
+>;
+
 /** A parameter is missing, repeated or malformed. */
-export class InvalidRequest extends OAuthError {
-  constructor(description: string) {
-    super('invalid_request', description);
+export class OAuthInvalidRequest extends OAuthError {
+  constructor(
+    description: string,
+    response?: { status: InvalidRequestStatus; headers?: Record<string, string> },
+  ) {
+    super('invalid_request', description, response);
   }
 }
 
@@ -39,31 +119,20 @@ export class InvalidRequest extends OAuthError {
 export const SECRET_LEAKED =
   'The client secret was sent in a URL, which proxies and logs record. It has leaked and must be rotated.';
 
-/** No endpoint under `/oauth` has this path. Status 404. */
-export class UnknownEndpoint extends InvalidRequest {
+export class FormTooLarge extends OAuthInvalidRequest {
   constructor() {
-    super('There is no such endpoint. The documentation lists them all.');
+    super('The form is too large.', { status: 413 });
   }
 }
 
-/** Status 413. */
-export class FormTooLarge extends InvalidRequest {
+export class FormTooSlow extends OAuthInvalidRequest {
   constructor() {
-    super('The form is too large.');
-  }
-}
-
-/** Status 408. */
-export class FormTooSlow extends InvalidRequest {
-  constructor() {
-    super('The form did not arrive in time. Send it again on a new connection.');
+    super('The form did not arrive in time. Send it again on a new connection.', { status: 408 });
   }
 }
 
 export class InvalidClient extends OAuthError {
-  /** Whether the request used HTTP Basic, so that the response needs `WWW-Authenticate` (RFC 6749 §5.2). */
-  readonly needsChallenge: boolean;
-
+  /** @param options.needsChallenge whether the request used HTTP Basic, so that the response needs `WWW-Authenticate` (RFC 6749 §5.2) */
   constructor({
     needsChallenge,
     description = 'The client is unknown or its credentials are wrong.',
@@ -71,8 +140,11 @@ export class InvalidClient extends OAuthError {
     needsChallenge: boolean;
     description?: string;
   }) {
-    super('invalid_client', description);
-    this.needsChallenge = needsChallenge;
+    super('invalid_client', description, {
+      headers: needsChallenge
+        ? { 'WWW-Authenticate': 'Basic realm="oauth", charset="UTF-8"' }
+        : undefined,
+    });
   }
 }
 
@@ -94,17 +166,6 @@ export class MalformedBasic extends InvalidClient {
       needsChallenge: true,
       description:
         'The Authorization header is malformed. Send Basic, a space, and the Base64 of client_id:client_secret, or send both in the form.',
-    });
-  }
-}
-
-/** A public app cannot introspect tokens, because it cannot authenticate (RFC 7662 §2.1). */
-export class PublicIntrospection extends InvalidClient {
-  constructor({ needsChallenge }: { needsChallenge: boolean }) {
-    super({
-      needsChallenge,
-      description:
-        'Introspection requires a client secret, which public apps do not have. Read the scope from the token response instead.',
     });
   }
 }
@@ -132,48 +193,12 @@ export class InvalidScope extends OAuthError {
   }
 }
 
-export class UnsupportedResponseType extends OAuthError {
-  constructor() {
-    super('unsupported_response_type', 'response_type must be code.');
-  }
-}
-
-export class AccessDenied extends OAuthError {
-  constructor() {
-    super('access_denied', 'The user denied access.');
-  }
-}
-
-/** The request has `prompt=none`, but consent always requires the user (OpenID Connect Core §3.1.2.6, by analogy). */
-export class InteractionRequired extends OAuthError {
-  constructor() {
-    super('interaction_required', 'The user must consent. Omit prompt=none.');
-  }
-}
-
-/** Request objects are not supported (OpenID Connect Core §3.1.2.6). */
-export class RequestNotSupported extends OAuthError {
-  constructor(parameter: 'request' | 'request_uri') {
-    super(`${parameter}_not_supported`, `${parameter} is not supported. Send plain parameters.`);
-  }
-}
-
-/** Status 405. `allow` lists the supported methods. */
-export class MethodNotAllowed extends InvalidRequest {
-  /** @param hasSecret whether the URL contains a client secret, which has then leaked */
-  constructor(
-    readonly allow: string,
-    hasSecret: boolean,
-  ) {
-    const description = `This endpoint does not support this method. It supports ${allow}.`;
-    super(hasSecret ? `${description} ${SECRET_LEAKED}` : description);
-  }
-}
-
 /** A rate limit is exceeded (product requirements, sections 7 and 8). */
 export class TooManyAttempts extends OAuthError {
   constructor(readonly retryAfterSeconds: number) {
-    super('too_many_attempts', `Too many attempts. Try again in ${retryAfterSeconds} seconds.`);
+    super('too_many_attempts', `Too many attempts. Try again in ${retryAfterSeconds} seconds.`, {
+      headers: { 'Retry-After': String(retryAfterSeconds) },
+    });
   }
 }
 
@@ -185,7 +210,9 @@ export class ServerError extends OAuthError {
 
 /** The database is unavailable, or the service is overloaded or shutting down. */
 export class TemporarilyUnavailable extends OAuthError {
-  constructor(readonly retryAfterSeconds = 5) {
-    super('temporarily_unavailable', 'The service is not available right now. Try again.');
+  constructor(retryAfterSeconds = RETRY_SECONDS) {
+    super('temporarily_unavailable', 'The service is not available right now. Try again.', {
+      headers: { 'Retry-After': String(retryAfterSeconds) },
+    });
   }
 }

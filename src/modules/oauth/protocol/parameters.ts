@@ -1,4 +1,4 @@
-import { InvalidRequest } from './oauth.errors.js';
+import { OAuthInvalidRequest } from './oauth.errors.js';
 
 /** Whether the percent-encoding is complete and decodes to UTF-8. Parsers disagree about other input. */
 export function isWellEncoded(encoded: string): boolean {
@@ -25,10 +25,10 @@ export class Parameters {
     return values.filter((value): value is string => typeof value === 'string' && value !== '');
   }
 
-  /** @throws InvalidRequest if the parameter is omitted or repeated */
+  /** @throws OAuthInvalidRequest if the parameter is omitted or repeated */
   require(name: string): string {
     const value = this.get(name);
-    if (value === undefined) throw new InvalidRequest(`${name} is required.`);
+    if (value === undefined) throw new OAuthInvalidRequest(`${name} is required.`);
     return value;
   }
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { InvalidRequest } from './oauth.errors.js';
+import { OAuthInvalidRequest } from './oauth.errors.js';
 import { validateVerifier, verifierMatches } from './pkce.js';
 
 /** RFC 7636, Appendix B. */
@@ -10,7 +10,7 @@ describe('PKCE verifier', () => {
   it.each([undefined, '', 'x'.repeat(42), 'x'.repeat(129), `${'x'.repeat(42)}+`, `${VERIFIER}\n`])(
     'O74 rejects the missing or malformed verifier %j (RFC 7636 §4.1)',
     (verifier) => {
-      expect(() => validateVerifier(CHALLENGE, verifier)).toThrow(InvalidRequest);
+      expect(() => validateVerifier(CHALLENGE, verifier)).toThrow(OAuthInvalidRequest);
     },
   );
 
@@ -36,7 +36,7 @@ describe('PKCE verifier', () => {
   );
 
   it.each([VERIFIER, '', 'x'])('O76 rejects the verifier %j without a challenge', (verifier) => {
-    expect(() => validateVerifier(null, verifier)).toThrow(InvalidRequest);
+    expect(() => validateVerifier(null, verifier)).toThrow(OAuthInvalidRequest);
   });
 
   it('O76 requires no verifier without a challenge', () => {

@@ -1,20 +1,20 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { InvalidRequest } from './oauth.errors.js';
+import { OAuthInvalidRequest } from './oauth.errors.js';
 
 const VERIFIER = /^[A-Za-z0-9._~-]{43,128}$/;
 
-/** @throws InvalidRequest if the verifier is malformed (RFC 7636 §4.1), missing, or sent although there is no challenge */
+/** @throws OAuthInvalidRequest if the verifier is malformed (RFC 7636 §4.1), missing, or sent although there is no challenge */
 export function validateVerifier(challenge: string | null, verifier: string | undefined): void {
   if (challenge === null) {
     if (verifier !== undefined)
-      throw new InvalidRequest(
+      throw new OAuthInvalidRequest(
         'code_verifier was sent, but the authorization request had no code_challenge.',
       );
     return;
   }
-  if (verifier === undefined) throw new InvalidRequest('code_verifier is required.');
+  if (verifier === undefined) throw new OAuthInvalidRequest('code_verifier is required.');
   if (!VERIFIER.test(verifier))
-    throw new InvalidRequest('code_verifier must be 43 to 128 unreserved characters.');
+    throw new OAuthInvalidRequest('code_verifier must be 43 to 128 unreserved characters.');
 }
 
 /** Whether the SHA-256 of the verifier equals the challenge (RFC 7636 §4.6). True if there is no challenge. */

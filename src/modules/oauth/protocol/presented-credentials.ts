@@ -1,5 +1,5 @@
 import type { Request } from 'express';
-import { InvalidRequest, MalformedBasic } from './oauth.errors.js';
+import { OAuthInvalidRequest, MalformedBasic } from './oauth.errors.js';
 import type { Parameters } from './parameters.js';
 
 /** Unverified credentials of a client. */
@@ -17,7 +17,7 @@ const BASIC = /^basic +([A-Za-z0-9+/]+={0,2}) *$/i;
  * Reads the client credentials from HTTP Basic or from the form (RFC 6749 §2.3.1). An empty secret counts as omitted, because
  * some public apps send it. Other schemes are ignored if the form names the client: HTTP libraries may add an access token to every
  * request, also to a refresh.
- * @throws InvalidRequest if there are several headers, if the secret is in the header and in the form, or if the client ids differ;
+ * @throws OAuthInvalidRequest if there are several headers, if the secret is in the header and in the form, or if the client ids differ;
  *   MalformedBasic if the header is malformed
  */
 export function presentedCredentials(
@@ -30,17 +30,18 @@ export function presentedCredentials(
     (value) => clientId === undefined || BASIC_SCHEME.test(value),
   );
   if (header === undefined) return { clientId, secret, basic: false };
-  if (others.length > 0) throw new InvalidRequest('Send one Authorization header, not several.');
+  if (others.length > 0)
+    throw new OAuthInvalidRequest('Send one Authorization header, not several.');
 
   const fromHeader = parseBasic(header);
   if (!fromHeader) throw new MalformedBasic();
   if (secret !== undefined) {
-    throw new InvalidRequest(
+    throw new OAuthInvalidRequest(
       'Send the client secret in the Authorization header or in the body, not in both.',
     );
   }
   if (clientId !== undefined && clientId !== fromHeader.clientId) {
-    throw new InvalidRequest('client_id differs from the one in the Authorization header.');
+    throw new OAuthInvalidRequest('client_id differs from the one in the Authorization header.');
   }
   return { ...fromHeader, basic: true };
 }

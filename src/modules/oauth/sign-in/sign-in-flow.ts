@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
+import { PageError } from '../../../pages/page-errors.js';
 import { countryOf, formatPhone, parseCountry, parsePhone } from '../../users/phone-number.js';
 import { AppConfig } from '../../../platform/config/app-config.js';
 import type { SignInUser } from '../../users/users.repository.js';
@@ -13,12 +14,6 @@ import {
   type ResultPage,
 } from '../browser/page-state.js';
 import { sendRedirect } from '../protocol/authorization-response.js';
-import {
-  lockedPhone,
-  malformedForm,
-  tooManyAttempts,
-  type PageError,
-} from '../protocol/page-error.js';
 import { languageOf } from '../protocol/page-language.js';
 import { Parameters } from '../protocol/parameters.js';
 import { FailedAttempts } from '../rate-limit/failed-attempts.js';
@@ -132,7 +127,7 @@ export class SignInFlowService {
     const parameters = new Parameters(request.body);
     const phone = parsePhone(parameters.get('phone') ?? '');
     if (await flow.findSignedInUser(request, phone)) return this.next(flow, response);
-    if (phone === undefined) throw malformedForm();
+    if (phone === undefined) throw new PageError('malformed_form');
     const reject = (message: Message): void =>
       this.states.redirect(response, flow.codePage, { phone, message });
     const password = parseOneTimePassword(parameters.get('code') ?? '');
@@ -161,5 +156,7 @@ export class SignInFlowService {
 }
 
 function blockedPhone(result: BlockedPhone): PageError {
-  return result.outcome === 'locked' ? lockedPhone() : tooManyAttempts(result.retryAfterSeconds);
+  return result.outcome === 'locked'
+    ? new PageError('locked_phone')
+    : new PageError('too_many_attempts', result.retryAfterSeconds);
 }

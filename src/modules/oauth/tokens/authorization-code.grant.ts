@@ -54,7 +54,7 @@ export class AuthorizationCodeGrant {
     });
   }
 
-  /** @throws InvalidRequest; InvalidGrant */
+  /** @throws OAuthInvalidRequest; InvalidGrant */
   async exchange(app: App, parameters: Parameters): Promise<IssuedTokens> {
     const receivedAt = this.clock.now();
     const value = parameters.require('code');

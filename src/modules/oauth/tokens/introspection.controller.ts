@@ -12,7 +12,7 @@ import {
 } from '../clients/client-endpoint.decorator.js';
 import type { App } from '../clients/client.entities.js';
 import { AuthenticatedClient, FormParameters } from '../clients/client.guard.js';
-import { PublicIntrospection } from '../protocol/oauth.errors.js';
+import { InvalidClient } from '../protocol/oauth.errors.js';
 import type { Parameters } from '../protocol/parameters.js';
 import type { StoredToken } from './tokens.repository.js';
 import { TokensService } from './tokens.service.js';
@@ -122,8 +122,10 @@ export class IntrospectionController {
     @FormParameters() parameters: Parameters,
   ): Promise<IntrospectionResponse> {
     if (app.kind === 'public')
-      throw new PublicIntrospection({
+      throw new InvalidClient({
         needsChallenge: request.headers.authorization !== undefined,
+        description:
+          'Introspection requires a client secret, which public apps do not have. Read the scope from the token response instead.',
       });
     const token = await this.tokens.findActive(app, parameters.require('token'));
     return token ? IntrospectionResponse.from(token, this.config.publicUrl) : { active: false };

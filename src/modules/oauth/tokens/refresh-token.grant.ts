@@ -109,7 +109,7 @@ export class RefreshTokenGrant {
 
   /**
    * Revokes the grant if the token is reused, even beyond the limit of refreshes: a thief must not delay the detection by refreshing.
-   * @throws InvalidRequest; InvalidGrant; TooManyAttempts; InvalidScope, without a revocation: a second worker with another scope must not end the
+   * @throws OAuthInvalidRequest; InvalidGrant; TooManyAttempts; InvalidScope, without a revocation: a second worker with another scope must not end the
    * user's grant
    */
   async refresh(app: App, parameters: Parameters): Promise<IssuedTokens> {

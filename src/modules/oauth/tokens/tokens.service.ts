@@ -4,7 +4,7 @@ import { Clock } from '../../../platform/clock.js';
 import { TransactionRunner } from '../../../platform/database/transaction.js';
 import { NotFound } from '../../../platform/errors.js';
 import type { App } from '../clients/client.entities.js';
-import { InvalidRequest } from '../protocol/oauth.errors.js';
+import { OAuthInvalidRequest } from '../protocol/oauth.errors.js';
 import { GrantsService } from './grants.service.js';
 import { TokensRepository, type StoredToken } from './tokens.repository.js';
 
@@ -28,7 +28,7 @@ export class TokensService {
     return token.expiresAt > this.clock.now() ? token : null;
   }
 
-  /** Does nothing for unknown and revoked tokens (RFC 7009 §2.2). @throws InvalidRequest when the token belongs to another app */
+  /** Does nothing for unknown and revoked tokens (RFC 7009 §2.2). @throws OAuthInvalidRequest when the token belongs to another app */
   async revoke(app: App, token: string): Promise<void> {
     const found = await this.tokens.find(token);
     if (!found) return;
@@ -38,7 +38,7 @@ export class TokensService {
       await this.transactions.run((tx) =>
         this.audit.record(tx, 'token.foreign', grantId, change, { clientId, userId }),
       );
-      throw new InvalidRequest('The token was issued to another client.');
+      throw new OAuthInvalidRequest('The token was issued to another client.');
     }
     await this.revokeStored(found, change, 'refresh token revoked by the app');
   }

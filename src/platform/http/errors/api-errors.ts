@@ -10,6 +10,7 @@ import {
   type AppError,
   type ErrorCode,
   type FieldErrorCode,
+  InternalError,
   MAX_FIELD_ERRORS,
   ServiceUnavailable,
 } from '../../errors.js';
@@ -21,47 +22,6 @@ import {
 } from '../developer-api.js';
 import { REQUEST_ID_PATTERN } from '../http-request-context.js';
 import { extensibleEnumOf, RETRY_AFTER } from '../validation/schemas.openapi.js';
-import { InternalError } from './http-error.js';
-
-/** The HTTP status of each error code. */
-export const ERROR_STATUS: Readonly<Record<ErrorCode, number>> = {
-  invalid_request: 400,
-  unauthorized: 401,
-  invalid_token: 401,
-  insufficient_scope: 403,
-  not_found: 404,
-  method_not_allowed: 405,
-  request_timeout: 408,
-  idempotency_key_in_use: 409,
-  payload_too_large: 413,
-  unsupported_media_type: 415,
-  idempotency_key_reused: 422,
-  quota_exceeded: 429,
-  too_many_requests: 429,
-  internal_error: 500,
-  service_unavailable: 503,
-};
-
-/** A record, so that the compiler requires all codes. */
-export const FIELD_ERROR_CODES: Readonly<Record<FieldErrorCode, true>> = {
-  required: true,
-  wrong_type: true,
-  unknown_field: true,
-  too_small: true,
-  too_large: true,
-  too_short: true,
-  too_long: true,
-  too_many: true,
-  too_deep: true,
-  blank: true,
-  control_character: true,
-  not_well_formed: true,
-  invalid_format: true,
-  not_allowed_value: true,
-  pair_required: true,
-  one_of_required: true,
-  invalid_reference: true,
-};
 
 @ApiSchema({ name: 'FieldError', description: 'A violation in the request.' })
 export class FieldErrorResponse {
@@ -174,7 +134,7 @@ export function ApiErrors(...errors: AppError[]): MethodDecorator & ClassDecorat
       const { code, extras, message } = error;
       const value = ErrorResponse.from(error, 'req_01kahq5f3veqdr8bn3tdmx3q0a', EXAMPLE_PUBLIC_URL);
       return ApiResponse({
-        status: ERROR_STATUS[code],
+        status: error.httpStatus,
         type: ErrorResponse,
         ...(extras.headers && { headers: documented(errorHeaders(error, EXAMPLE_PUBLIC_URL)) }),
         examples: { [extras.errors?.[0]?.code ?? code]: { summary: message, value } },

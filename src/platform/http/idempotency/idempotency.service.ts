@@ -8,11 +8,9 @@ import type { IdempotencyKey } from './idempotency-key.entity.js';
 import { IdempotencyKeysRepository } from './idempotency-keys.repository.js';
 
 export class IdempotencyKeyInUse extends AppError {
-  static readonly code = 'idempotency_key_in_use';
-
   constructor() {
     super(
-      IdempotencyKeyInUse.code,
+      'idempotency_key_in_use',
       'Another request with this Idempotency-Key is still running. Send this one again in 1 second.',
       { headers: { 'Retry-After': '1' } },
     );
@@ -20,11 +18,9 @@ export class IdempotencyKeyInUse extends AppError {
 }
 
 export class IdempotencyKeyReused extends AppError {
-  static readonly code = 'idempotency_key_reused';
-
   constructor() {
     super(
-      IdempotencyKeyReused.code,
+      'idempotency_key_reused',
       'This Idempotency-Key was used for another request. Use a new key for every new request.',
     );
   }

@@ -11,11 +11,9 @@ const MAX_CONNECTIONS = 4096;
 const SMALL_BODY_BYTES = 16_384;
 
 export class RequestTimeout extends AppError {
-  static readonly code = 'request_timeout';
-
   constructor() {
     super(
-      RequestTimeout.code,
+      'request_timeout',
       'The body did not arrive in time. Send it at once, on a new connection: this one is closed.',
     );
   }

@@ -2,7 +2,7 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { type AbstractHttpAdapter, HttpAdapterHost } from '@nestjs/core';
 import type { Express, NextFunction, Request, Response } from 'express';
 import { pathToRegexp } from 'path-to-regexp';
-import { MethodNotAllowed, UnknownPath } from '../errors/http-error.js';
+import { MethodNotAllowed, UnknownPath } from '../../errors.js';
 
 /** An item of `listRoutes` of Express' router, which its types do not declare. */
 interface ListedRoute {

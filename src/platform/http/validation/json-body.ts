@@ -20,20 +20,16 @@ import { readBody, RequestTimeout } from '../server/request-body.js';
 const MAX_BODY_BYTES = 262_144;
 
 export class UnsupportedMediaType extends AppError {
-  static readonly code = 'unsupported_media_type';
-
   constructor(
     description = 'Send the body as JSON in UTF-8, with the header Content-Type: application/json.',
   ) {
-    super(UnsupportedMediaType.code, description);
+    super('unsupported_media_type', description);
   }
 }
 
 export class PayloadTooLarge extends AppError {
-  static readonly code = 'payload_too_large';
-
   constructor() {
-    super(PayloadTooLarge.code, `The body must be at most ${MAX_BODY_BYTES} bytes.`);
+    super('payload_too_large', `The body must be at most ${MAX_BODY_BYTES} bytes.`);
   }
 }
 
