@@ -89,6 +89,7 @@ export class Bulkhead implements CanActivate {
   private readonly apps = new Map<string, Semaphore>();
   private readonly permitsPerApp: number;
   private readonly queueLimit: number;
+  /** Memory reserved for the bodies that are being received. */
   receivingBytes = 0;
 
   constructor({ database: { poolSize, queueLimit, queueTimeoutMs } }: AppConfig) {
