@@ -21,7 +21,7 @@ import { DatabaseAccessTokenVerifier } from './modules/oauth/tokens/access-token
 import { PostsModule } from './modules/posts/posts.module.js';
 import { QuotaModule } from './modules/quota/quota.module.js';
 import { UsersModule } from './modules/users/users.module.js';
-import { BulkheadGuard } from './platform/http/server/bulkhead.js';
+import { Bulkhead } from './platform/http/server/bulkhead.js';
 import { UnknownPathFilter } from './pages/not-found-page.js';
 import { PagesModule } from './pages/pages.module.js';
 import { DocsModule } from './docs/docs.module.js';
@@ -73,7 +73,7 @@ export class AppModule {
       providers: [
         { provide: AccessTokenVerifier, useExisting: DatabaseAccessTokenVerifier },
         // Nest runs the guards in this order.
-        { provide: APP_GUARD, useClass: BulkheadGuard },
+        { provide: APP_GUARD, useExisting: Bulkhead },
         { provide: APP_GUARD, useClass: BearerGuard },
         { provide: APP_GUARD, useClass: ScopesGuard },
         { provide: APP_PIPE, useClass: RequestPipe },

@@ -108,7 +108,7 @@ export const TRANSPORT: Topic = {
       source: 'own',
     },
     C27: {
-      rule: 'Of 1,000 concurrent GETs, many more than there are database connections, each gets a response within 10 seconds: 200, or 503 with `Retry-After`. Of the requests that a process runs at once, at most half are authenticated requests of one app, and at most half are token, revocation and introspection requests of public apps, all of them together, because anyone can send their ids. Further ones wait in a queue of the app, or of all public apps, after the new requests of others, so they do not delay other apps: not even if one app has 400 open API calls and as many token requests.',
+      rule: 'Of 1,000 concurrent GETs, many more than there are database connections, each gets a response within 10 seconds: 200, or 503 with `Retry-After`. Of the requests that a process runs at once, at most half are authenticated requests of one app, and at most half are token, revocation and introspection requests of public apps, all of them together, because anyone can send their ids. Further ones wait in a queue of the app, or of all public apps, so they do not delay other apps: not even if one app has 400 open API calls and as many token requests.',
       source: 'RFC 9110 §15.6.4',
     },
     C28: {

@@ -262,12 +262,12 @@ const database = {
   ),
   DB_QUEUE_LIMIT: documented(
     wholeNumber(1).default(1000),
-    'A process runs at most five requests per connection (`DB_POOL_SIZE`) at once. This many more may wait. One app runs at most half of them; its other requests wait, after authentication, in a queue of the app with the same limit. Requests whose body has arrived also wait again, with the same limit. Further requests get 503 at once.',
+    'A process runs at most five requests per connection (`DB_POOL_SIZE`) at once, and at most half of them for one app. This many more may wait in the queue of the process, and this many in the queue of each app. Further requests get 503 at once.',
     'An operator who tunes load shedding.',
   ),
   DB_QUEUE_TIMEOUT_MS: documented(
     timeout(1).default(1000),
-    'Maximum time in each of these queues, in milliseconds, after which the request gets 503.',
+    'Maximum time in these queues, in milliseconds, after which the request gets 503.',
     'An operator who tunes load shedding.',
   ),
 };

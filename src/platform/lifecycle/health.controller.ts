@@ -2,7 +2,7 @@ import { Controller, Get, Header, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { Public } from '../access/scopes.decorator.js';
-import { AlwaysServed } from '../http/server/always-served.decorator.js';
+import { AlwaysServed } from '../http/server/bulkhead.js';
 import { Readiness } from './health.js';
 
 const RETRY_SECONDS = '5';

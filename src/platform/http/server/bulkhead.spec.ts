@@ -1,181 +1,204 @@
 import { EventEmitter } from 'node:events';
-import type { Request, Response } from 'express';
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
+import type { Response } from 'express';
 import type { AppConfig } from '../../config/app-config.js';
 import { ServiceUnavailable } from '../../errors.js';
-import { Bulkhead, type Permit } from './bulkhead.js';
+import { Bulkhead, Permit } from './bulkhead.js';
 
-/** Five permits for each connection. */
-const PERMITS = 10;
-const PER_APP = 5;
+/** Ten permits: five for each connection. One app may hold five. */
+const POOL_SIZE = 2;
 const QUEUE_LIMIT = 3;
 const QUEUE_TIMEOUT_MS = 200;
+const MAX_MEMORY = 67_108_864;
+
+class TestRequest {
+  state: 'waiting' | 'running' | 'refused' = 'waiting';
+  readonly permit: Permit;
+  private readonly response = Object.assign(new EventEmitter(), { headersSent: false });
+
+  constructor(
+    bulkhead: Bulkhead,
+    readonly app: string,
+    private readonly started: string[],
+  ) {
+    this.permit = new Permit(bulkhead, this.response as unknown as Response);
+    this.follow(this.permit.acquire().then(() => this.permit.assign(app)));
+  }
+
+  resume(bytes = 0): void {
+    this.state = 'waiting';
+    this.follow(this.permit.resume(bytes));
+  }
+
+  respond(): void {
+    this.response.headersSent = true;
+  }
+
+  disconnect(): void {
+    this.response.emit('close');
+  }
+
+  private follow(permitted: Promise<void>): void {
+    permitted.then(
+      () => {
+        this.state = 'running';
+        this.started.push(this.app);
+      },
+      () => (this.state = 'refused'),
+    );
+  }
+}
 
 describe('Bulkhead', () => {
   let bulkhead: Bulkhead;
+  /** The apps of the requests that have started, in order. */
+  let started: string[];
   beforeEach(() => {
-    const database = { poolSize: 2, queueLimit: QUEUE_LIMIT, queueTimeoutMs: QUEUE_TIMEOUT_MS };
+    started = [];
+    const database = {
+      poolSize: POOL_SIZE,
+      queueLimit: QUEUE_LIMIT,
+      queueTimeoutMs: QUEUE_TIMEOUT_MS,
+    };
     bulkhead = new Bulkhead({ database } as AppConfig);
   });
 
-  /** A request that has its permit, before authentication. */
-  async function admitted(): Promise<Permit> {
-    const request = { context: {} } as Request;
-    const response = Object.assign(new EventEmitter(), { headersSent: false });
-    await bulkhead.admit(request, response as unknown as Response);
-    return request.context.permit as Permit;
-  }
-
-  /** Requests of an app that run. */
-  async function running(app: string, count: number): Promise<Permit[]> {
-    const permits = [];
-    while (permits.length < count) {
-      const permit = await admitted();
-      expect(permit.assign(app)).toBe(true);
-      permits.push(permit);
+  /** Sends requests of these apps, one after the other, such as `2 a, b`: two of the app `a` and one of `b`. */
+  async function send(text: string): Promise<TestRequest[]> {
+    const requests = [];
+    for (const part of text.split(', ').filter(Boolean)) {
+      const [app = '', count = 1] = part.split(' ').toReversed();
+      for (let sent = 0; sent < Number(count); sent += 1) {
+        requests.push(new TestRequest(bulkhead, app, started));
+        await setImmediate();
+      }
     }
-    return permits;
+    return requests;
   }
 
-  /** Requests of an app that wait, with the names of those that got their permit, in order. */
-  async function waitingRequests(app: string, names: string[], started: string[]) {
-    const permits = [];
-    for (const name of names) {
-      const permit = await admitted();
-      Promise.resolve(permit.assign(app)).then(
-        () => started.push(name),
-        () => started.push(`${name} failed`),
-      );
-      permits.push(permit);
+  async function sendOne(app: string): Promise<TestRequest> {
+    const [request] = await send(app);
+    return request as TestRequest;
+  }
+
+  it.each([
+    // [requests before, next request, its state]
+    ['', 'a', 'running'],
+    ['4 a', 'a', 'running'],
+    ['5 a', 'a', 'waiting'],
+    ['5 a', 'b', 'running'],
+    ['5 a, 4 b', 'c', 'running'],
+    ['5 a, 5 b', 'c', 'waiting'],
+    ['5 a, 3 a', 'a', 'refused'],
+    ['5 a, 3 a', 'b', 'running'],
+    ['5 a, 3 a, 5 b', 'c', 'waiting'],
+    ['5 a, 5 b, 3 c', 'd', 'refused'],
+  ])('C27 after the requests (%s), one of %s is %s', async (before, app, state) => {
+    await send(before);
+    expect((await sendOne(app)).state).toBe(state);
+  });
+
+  it.each([
+    // [requests, in order; apps whose running requests end, in order; apps of the requests that start, in order]
+    ['5 a, 5 b, c, d', 'b', ['c']],
+    ['5 a, 5 b, c, d', 'ba', ['c', 'd']],
+    // Requests that wait for a permit of their app do not block others.
+    ['5 a, 2 a, 5 b, c', 'b', ['c']],
+    ['5 a, 5 b, 2 a, c', 'b', ['c']],
+    // They join the queue when they get it.
+    ['5 a, 2 a, 5 b, c', 'aa', ['c', 'a']],
+    ['5 a, 2 a', 'aa', ['a', 'a']],
+    // They do not take the permits of others.
+    ['5 a, 2 a, 5 b', 'bb', []],
+  ])('C27 after the requests (%s), the end of %s starts %j', async (sent, ends, starts) => {
+    const requests = await send(sent);
+    const running = requests.filter(({ state }) => state === 'running');
+    started.length = 0;
+    for (const end of ends) {
+      const index = running.findIndex(({ app }) => app === end);
+      running.splice(index, 1)[0]?.permit.release();
+      await setImmediate();
     }
-    return permits;
-  }
-
-  it('C27 lets an app hold half of the permits, and others the rest', async () => {
-    await running('busy', PER_APP);
-    const waiting = (await admitted()).assign('busy');
-    expect(waiting).not.toBe(true);
-    await running('other', PER_APP);
-    expect(bulkhead.waiting).toBe(1);
-    await expect(waiting).rejects.toThrow(ServiceUnavailable);
+    expect(started).toEqual(starts);
+    expect(bulkhead.waiting).toBe(requests.length - running.length - ends.length - starts.length);
   });
 
-  it('passes permits of the app on, first come first served', async () => {
-    const permits = await running('busy', PER_APP);
-    const started: string[] = [];
-    await waitingRequests('busy', ['first', 'second', 'third'], started);
-    permits[0]?.end();
-    permits[1]?.end();
-    await expect.poll(() => started).toEqual(['first', 'second']);
-    expect(bulkhead.waiting).toBe(1);
+  it('passes the permits of an app on in the order of its requests', async () => {
+    const [running, , , , , first, second] = await send('5 a, 2 a');
+    running?.permit.release();
+    await setImmediate();
+    expect([first?.state, second?.state]).toEqual(['running', 'waiting']);
   });
 
-  it('C27 serves new requests before the waiting requests of apps that hold half of the permits', async () => {
-    const [busy] = await running('busy', PER_APP);
-    const started: string[] = [];
-    await waitingRequests('busy', ['first'], started);
-    await running('other', PER_APP);
-    const next = admitted();
-    void next.then(() => started.push('new'));
-    expect(bulkhead.waiting).toBe(2);
-    busy?.end();
-    (await next).end();
-    await expect.poll(() => started).toEqual(['new', 'first']);
-  });
-
-  it('C27 passes the permit of a new request to the oldest waiting request of its app', async () => {
-    const [busy] = await running('busy', PER_APP);
-    const started: string[] = [];
-    await waitingRequests('busy', ['first'], started);
-    const [other] = await running('other', PER_APP);
-    const next = admitted();
-    const afterNext = admitted();
-    void afterNext.then(() => started.push('after next'));
-    busy?.end();
-    Promise.resolve((await next).assign('busy')).then(
-      () => started.push('next'),
-      () => started.push('next failed'),
-    );
-    await expect.poll(() => started).toEqual(['first']);
-    other?.end();
-    await expect.poll(() => started).toEqual(['first', 'after next', 'next failed']);
-  });
-
-  it('serves requests whose body has arrived before new requests', async () => {
-    const [receiving] = await running('one', 1);
-    receiving?.suspend(0);
-    const others = [...(await running('two', PER_APP)), ...(await running('three', PER_APP))];
-    const started: string[] = [];
-    void admitted().then(() => started.push('new'));
-    void receiving?.resume().then(() => started.push('resumed'));
-    others[0]?.end();
-    others[1]?.end();
-    await expect.poll(() => started).toEqual(['resumed', 'new']);
-  });
-
-  it('keeps the permits of other apps free', async () => {
-    await running('busy', PER_APP);
-    const [other] = await running('other', 1);
-    const started: string[] = [];
-    await waitingRequests('busy', ['first'], started);
-    other?.end();
-    await running('other', PER_APP);
-    expect(started).toEqual([]);
-  });
-
-  it('rejects a request at once if the queue of the app is full, and only of this app', async () => {
-    await running('busy', PER_APP);
-    await waitingRequests('busy', ['first', 'second', 'third'], []);
-    const next = await admitted();
-    expect(() => next.assign('busy')).toThrow(ServiceUnavailable);
-    expect((await admitted()).assign('other')).toBe(true);
-  });
-
-  it('rejects a waiting request after the timeout', async () => {
-    await running('busy', PER_APP);
-    const startedAt = performance.now();
-    await expect((await admitted()).assign('busy')).rejects.toThrow(ServiceUnavailable);
-    expect(performance.now() - startedAt).toBeGreaterThan(QUEUE_TIMEOUT_MS - 5);
+  it('refuses a request that has waited too long in all queues together', async () => {
+    const [, , , , , other] = await send('5 a, 5 b');
+    const sentAt = performance.now();
+    const request = await sendOne('a');
+    await sleep(QUEUE_TIMEOUT_MS / 2);
+    other?.permit.release();
+    await expect.poll(() => request.state, { interval: 5 }).toBe('refused');
+    expect(performance.now() - sentAt).toBeGreaterThan(QUEUE_TIMEOUT_MS - 5);
+    expect(performance.now() - sentAt).toBeLessThan(1.4 * QUEUE_TIMEOUT_MS);
     expect(bulkhead.waiting).toBe(0);
   });
 
-  it('lets apps take turns', async () => {
-    const requests = [...(await running('one', 2)), ...(await running('two', 1))];
-    for (const permit of requests) permit.suspend(0);
-    const others = [];
-    while (others.length < PERMITS) others.push(await admitted());
-    const started: number[] = [];
-    for (const [index, permit] of requests.entries())
-      void permit.resume().then(() => started.push(index));
-    for (const permit of others.slice(0, 3)) permit.end();
-    await expect.poll(() => started).toEqual([0, 2, 1]);
-  });
+  it.each(['5 a', '5 b, 5 c'])(
+    'removes a request from its queue when its client disconnects (%s)',
+    async (before) => {
+      await send(before);
+      const request = await sendOne('a');
+      expect(bulkhead.waiting).toBe(1);
+      request.disconnect();
+      await setImmediate();
+      expect([request.state, bulkhead.waiting]).toEqual(['refused', 0]);
+    },
+  );
+
+  it.each([
+    ['has no response yet', false, 'waiting'],
+    ['has begun its response', true, 'running'],
+  ])(
+    'when a client disconnects and its request %s, the next one is %s',
+    async (_, hasResponse, next) => {
+      const [request] = await send('5 a');
+      if (hasResponse) request?.respond();
+      request?.disconnect();
+      expect((await sendOne('a')).state).toBe(next);
+    },
+  );
 
   it('does not count a request while its body arrives, and counts it again afterwards', async () => {
-    const [receiving] = await running('busy', PER_APP);
-    receiving?.suspend(0);
-    const [next] = await running('busy', 1);
-    const resumed = receiving?.resume();
-    expect(bulkhead.waiting).toBe(1);
-    next?.end();
-    await resumed;
-    await expect((await admitted()).assign('busy')).rejects.toThrow(ServiceUnavailable);
+    const [receiving] = await send('5 a');
+    receiving?.permit.suspend(0);
+    const next = await sendOne('a');
+    expect(next.state).toBe('running');
+    receiving?.resume();
+    expect(receiving?.state).toBe('waiting');
+    next.permit.release();
+    await setImmediate();
+    expect(receiving?.state).toBe('running');
+    expect((await sendOne('a')).state).toBe('waiting');
   });
 
-  it('forgets a waiting request whose client disconnects', async () => {
-    await running('busy', PER_APP);
-    const permit = await admitted();
-    const waiting = permit.assign('busy');
-    permit.disconnect(false);
-    await expect(waiting).rejects.toThrow(ServiceUnavailable);
-    expect(bulkhead.waiting).toBe(0);
-    await running('other', PER_APP);
+  it('takes no permit for a request whose client disconnected while its body arrived', async () => {
+    const [receiving] = await send('5 a');
+    receiving?.permit.suspend(0);
+    receiving?.disconnect();
+    receiving?.resume();
+    expect((await sendOne('a')).state).toBe('running');
+  });
+
+  it('limits the memory of the bodies that arrive', async () => {
+    const [one, two] = await send('2 a');
+    one?.permit.suspend(MAX_MEMORY);
+    expect(() => two?.permit.suspend(1)).toThrow(ServiceUnavailable);
+    one?.resume(MAX_MEMORY);
+    two?.permit.suspend(1);
   });
 
   it('has all permits again after its requests have ended', async () => {
-    const permits = [...(await running('one', PER_APP)), ...(await running('two', PER_APP))];
-    for (const permit of permits) permit.end();
-    await running('three', PER_APP);
-    await running('four', PERMITS - PER_APP);
-    expect(bulkhead.waiting).toBe(0);
+    for (const { permit } of await send('5 a, 5 b')) permit.release();
+    const requests = await send('5 c, 5 d');
+    expect(requests.map(({ state }) => state)).toEqual(requests.map(() => 'running'));
   });
 });

@@ -52,9 +52,9 @@ export function expressServer(application: Express): Server {
   const closing = new WeakSet<Socket>();
   class ApplicationRequest extends IncomingMessage {}
   class ApplicationResponse extends ServerResponse<ApplicationRequest> {
-    /** Releases the permit now: a slow reader must not hold it. */
+    /** Releases the permits now: a slow reader must not hold them. */
     override end(...args: unknown[]): this {
-      (this.req as Partial<Request>).context?.permit?.end();
+      (this.req as Partial<Request>).context?.permit?.release();
       if (isLast(this)) closing.add(this.req.socket);
       return super.end(...(args as [unknown, BufferEncoding]));
     }

@@ -37,7 +37,9 @@ export async function readBody(
 ): Promise<void> {
   // The parsers would reject the charset utf8, which the callers accept. Without the header, they read UTF-8.
   delete request.headers['content-type'];
-  request.context.permit?.suspend(memoryFor(request, maxBytes));
+  const { permit } = request.context;
+  const memory = memoryFor(request, maxBytes);
+  permit?.suspend(memory);
   try {
     await new Promise<void>((resolve, reject) => {
       const finish = (error?: unknown): void => {
@@ -56,7 +58,7 @@ export async function readBody(
       parse(request, response, finish);
     });
   } finally {
-    await request.context.permit?.resume();
+    await permit?.resume(memory);
   }
 }
 
