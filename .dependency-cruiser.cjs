@@ -45,12 +45,14 @@ const oauth = {
   account: ['protocol', 'rate-limit', 'browser', 'clients', 'tokens', 'sign-in', 'authorize'],
 };
 
+/** Which rows expire, and which belong to a person. */
+const tablesOfAllModules = '^src/modules/operations/(retention|personal-data)\\.ts$';
+
 /** Where TypeORM may be imported. */
 const ormFiles = [
   '\\.(entity|entities)\\.ts$',
   '\\.repository\\.ts$',
-  '\\.data-subject\\.ts$',
-  '/oauth-retention\\.ts$',
+  tablesOfAllModules,
   '^src/platform/database/',
   '^tools/',
   '^ormconfig\\.ts$',
@@ -59,7 +61,7 @@ const ormFiles = [
 
 /** The files of a module that other modules may import. Types may come from any file. */
 const publicFiles =
-  '\\.(module|service|errors|entity|entities|data-subject|middleware)\\.ts$|/(grants|token-issuer|user-fields|quota-period|phone-number|oauth-retention|post-id\\.openapi)\\.ts$';
+  '\\.(module|service|errors|entity|entities|middleware)\\.ts$|/(grants|token-issuer|user-fields|quota-period|phone-number|otp-limits|post-id\\.openapi)\\.ts$';
 
 const exceptTypes = { dependencyTypesNot: ['type-only'] };
 
@@ -142,7 +144,10 @@ module.exports = {
     {
       name: 'foreign-entities-only-in-joins',
       severity: 'error',
-      from: { path: '^src/modules/([^/]+)/', pathNot: '\\.(repository|data-subject)\\.ts$' },
+      from: {
+        path: '^src/modules/([^/]+)/',
+        pathNot: ['\\.repository\\.ts$', tablesOfAllModules],
+      },
       to: {
         path: '^src/modules/.*\\.(entity|entities)\\.ts$',
         pathNot: '^src/modules/$1/',
@@ -160,7 +165,7 @@ module.exports = {
     {
       name: 'typeorm-imports',
       comment:
-        'Only entities, repositories, data subjects, oauth-retention and src/platform/database import TypeORM.',
+        'Only entities, repositories, the tables of operations and src/platform/database import TypeORM.',
       severity: 'error',
       from: { path: '^(src|ormconfig)', pathNot: ormFiles },
       to: { path: 'node_modules/(typeorm|@nestjs/typeorm)/' },

@@ -1,4 +1,4 @@
-import { AllPersonalData } from '../../src/modules/operations/user-data.service.js';
+import { PersonalData } from '../../src/modules/operations/personal-data.js';
 import { onSqlite } from '../support/database.js';
 import { useTestApp } from '../support/test-app.js';
 
@@ -26,14 +26,13 @@ onSqlite('Tables with personal data', (database) => {
       .toSorted();
 
   it('are all exported by "user export"', () => {
-    const rows = app().service(AllPersonalData).rowsToExport(person);
+    const rows = app().service(PersonalData).rowsToExport(person);
     const exported = rows.map(({ table }) => table);
     expect([...exported, ...ONLY_HASHES, ...NOT_PERSONAL].toSorted()).toEqual(tables());
   });
 
   it('are all erased by "user erase"', () => {
-    const personal = app().service(AllPersonalData);
-    const erased = [...personal.rowsToErase(person), ...personal.userRow(person)];
+    const erased = app().service(PersonalData).rowsToErase(person);
     const names = new Set(erased.map(({ table }) => table));
     expect([...names, ...NOT_PERSONAL].toSorted()).toEqual(tables());
   });

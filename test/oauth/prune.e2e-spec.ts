@@ -15,13 +15,14 @@ import {
   SignInSession,
 } from '../../src/modules/oauth/sign-in/sign-in.entities.js';
 import {
-  TrustedDevice,
+  LOCK_SLOT,
   RateLimitHit,
+  TrustedDevice,
 } from '../../src/modules/oauth/rate-limit/rate-limit.entities.js';
 import { SlidingWindowCounter } from '../../src/modules/oauth/rate-limit/sliding-window-counter.js';
-import { LOCK_SLOT } from '../../src/modules/oauth/rate-limit/rate-limit.repository.js';
 import { JobRun } from '../../src/platform/lifecycle/job-run.entity.js';
 import { Prune } from '../../src/modules/operations/prune.service.js';
+import { Retention } from '../../src/modules/operations/retention.js';
 import { onOneEngine } from '../support/database.js';
 import { approve, exchange, requestToken } from '../support/oauth-flow.js';
 import { expectTokenError, json, type TokenBody } from '../support/responses.js';
@@ -148,23 +149,14 @@ onOneEngine('Prune: expired rows', (database) => {
   it('O142 keeps a row that changed after it was selected', async () => {
     const { manager } = app().dataSource;
     await manager.insert(OtpFailures, { phone: '+1', failures: 3, lastAttemptAt: ago(401 * DAY) });
-    const { repository, runner } = await expiredRowsOf('otp_failures');
-    const keys = await repository.keys(1000);
+    const expired = app().service(Retention).expired(now());
+    const search = expired.find(({ table }) => table === 'otp_failures')?.batches();
+    const remove = (await search?.next())?.value;
+    if (!remove) throw new Error('The search found no row.');
     await manager.update(OtpFailures, { phone: '+1' }, { failures: 4, lastAttemptAt: now() });
-    expect(keys).toEqual([{ phone: '+1' }]);
-    expect(await runner.run((tx) => repository.delete(tx, keys))).toBe(0);
+    expect(await app().service(TransactionRunner).run(remove)).toBe(0);
     expect(await countRows(OtpFailures)).toBe(1);
   });
-
-  async function expiredRowsOf(table: string) {
-    const { OAuthRetention } = await import('../../src/modules/oauth/oauth-retention.js');
-    const repository = app()
-      .service(OAuthRetention)
-      .expired()
-      .find((each) => each.table === table);
-    if (!repository) throw new Error(`No rows of ${table} expire.`);
-    return { repository, runner: app().service(TransactionRunner) };
-  }
 
   it('O142 deletes attempts after two days, and the lock rows of keys without attempts', async () => {
     const { manager } = app().dataSource;

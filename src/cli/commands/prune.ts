@@ -1,6 +1,5 @@
 import type { CliCommand } from '../command.js';
 import { formatNumber, keyValues } from '../tables.js';
-import { totalOf } from '../../platform/database/retention/batches.js';
 
 export function addPruneCommand(program: CliCommand): void {
   program
@@ -24,7 +23,7 @@ export function addPruneCommand(program: CliCommand): void {
               onDay: (day) => session.progress(`Aggregating the calls of ${day} …`),
             }),
           );
-      const total = totalOf(tables);
+      const total = Object.values(tables).reduce((sum, rows) => sum + rows, 0);
       return {
         json: { dry_run: dryRun, total, tables },
         text: `${dryRun ? 'Would delete' : 'Deleted'}:\n${keyValues({ ...tables, total })}`,

@@ -3,14 +3,13 @@ import { IdempotencyModule } from '../../platform/http/idempotency/idempotency.m
 import { PostsModule } from '../posts/posts.module.js';
 import { UsersModule } from '../users/users.module.js';
 import { CommentsController } from './comments.controller.js';
-import { CommentsPersonalData } from './comments.data-subject.js';
 import { CommentsRepository } from './comments.repository.js';
 import { CommentsService } from './comments.service.js';
 
 @Module({
   imports: [UsersModule, PostsModule, IdempotencyModule],
   controllers: [CommentsController],
-  providers: [CommentsRepository, CommentsService, CommentsPersonalData],
-  exports: [CommentsService, CommentsPersonalData],
+  providers: [CommentsRepository, CommentsService],
+  exports: [CommentsService],
 })
 export class CommentsModule {}

@@ -1,15 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, In, IsNull, LessThanOrEqual, MoreThan, Or } from 'typeorm';
+import { DataSource, IsNull } from 'typeorm';
 import { isId } from '../../platform/ids.js';
 import { PageStatements, type Paging } from '../../platform/database/list-page.js';
 import { storedTime } from '../../platform/database/columns.js';
 import { insertRow, readRows } from '../../platform/database/sql.js';
 import { counterCacheOf, type CounterCache } from '../../platform/database/counter-cache.js';
-import {
-  deletableRows,
-  matchingRows,
-  type DeletableRows,
-} from '../../platform/database/retention/deletion-queries.js';
 import { entities, type Transaction } from '../../platform/database/transaction.js';
 import { Post } from '../posts/post.entities.js';
 import { Comment } from './comment.entity.js';
@@ -94,20 +89,6 @@ export class CommentsRepository {
   /** A comment of any user, deleted or not. */
   findAny(id: string): Promise<Comment | null> {
     return this.dataSource.manager.findOneBy(Comment, { id });
-  }
-
-  /** The comments soft-deleted at `moment` or before. */
-  deletedUntil(moment: Date): DeletableRows {
-    const where = { deletedAt: LessThanOrEqual(moment) };
-    return deletableRows(this.dataSource, Comment, { where, indexColumn: 'deletedAt' });
-  }
-
-  /** The comments on these posts that `deletedUntil(moment)` does not return. */
-  remainingOnPosts(postIds: readonly string[], moment: Date): DeletableRows {
-    const deletedAt = Or(IsNull(), MoreThan(moment));
-    return matchingRows(this.dataSource, Comment, (query) =>
-      query.where({ postId: In(postIds), deletedAt }),
-    );
   }
 
   counters(): CounterCache[] {

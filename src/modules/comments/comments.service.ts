@@ -6,8 +6,7 @@ import { InvalidRequest, NotFound } from '../../platform/errors.js';
 import { isId, newId } from '../../platform/ids.js';
 import { pageOf, type Page, type Paging } from '../../platform/database/list-page.js';
 import type { CounterCache } from '../../platform/database/counter-cache.js';
-import type { DeletableRows } from '../../platform/database/retention/deletion-queries.js';
-import { type Transaction, TransactionRunner } from '../../platform/database/transaction.js';
+import { TransactionRunner } from '../../platform/database/transaction.js';
 import {
   Idempotency,
   type SaveResult,
@@ -131,8 +130,7 @@ export class CommentsService {
     await this.transactions.run(async (tx) => {
       // Write first: on SQLite, a transaction that reads first fails if another process writes in between.
       if (!(await this.repository.softDeleteOwn(tx, userId, id, now))) throw new CommentNotFound();
-      const postId = await this.repository.findPostId(tx, id);
-      await this.decrementCount(tx, postId);
+      await this.posts.decrementCommentCount(tx, await this.repository.findPostId(tx, id));
     });
   }
 
@@ -153,28 +151,14 @@ export class CommentsService {
     return this.transactions.run(async (tx) => {
       const removed = await this.repository.softDelete(tx, id, now);
       if (removed) {
-        await this.decrementCount(tx, postId);
+        await this.posts.decrementCommentCount(tx, postId);
         await this.audit.record(tx, 'comment.removed', id, change, { userId, postId });
       }
       return { id, postId, userId, removed };
     });
   }
 
-  private decrementCount(tx: Transaction, postId: string): Promise<void> {
-    return this.posts.decrementCommentCounts(tx, new Map([[postId, 1]]));
-  }
-
   counters(): CounterCache[] {
     return this.repository.counters();
-  }
-
-  /** Deleted comments past their retention period, which is the same as that of deleted posts. */
-  expired(now: Date): DeletableRows {
-    return this.repository.deletedUntil(this.posts.deletionCutoff(now));
-  }
-
-  /** The comments on these posts that `expired` does not return. The posts must be past their retention period. */
-  expiredOnPosts(postIds: readonly string[], now: Date): DeletableRows {
-    return this.repository.remainingOnPosts(postIds, this.posts.deletionCutoff(now));
   }
 }

@@ -24,13 +24,10 @@ import { ConsentController } from './authorize/consent.controller.js';
 import { ConsentService } from './authorize/consent.service.js';
 import { GrantsService } from './tokens/grants.service.js';
 import { GrantUsageRecorder } from './tokens/grant-usage-recorder.js';
-import { GrantsPersonalData } from './tokens/grants.data-subject.js';
 import { GrantReader } from './tokens/grant-reader.repository.js';
 import { GrantsRepository } from './tokens/grants.repository.js';
 import { UserAccess } from './account/user-access.service.js';
 import { OAuthPages } from './browser/oauth-pages.js';
-import { SignInPersonalData } from './oauth.data-subject.js';
-import { OAuthRetention } from './oauth-retention.js';
 import { SignInRepository } from './sign-in/sign-in.repository.js';
 import { OtpLimits } from './sign-in/otp-limits.js';
 import { OtpDelivery } from './sign-in/otp-delivery.js';
@@ -126,25 +123,13 @@ const repositories: Type[] = [
     GrantsService,
     GrantUsageRecorder,
     UserAccess,
-    GrantsPersonalData,
-    SignInPersonalData,
     TokenIssuer,
     AuthorizationCodeGrant,
     RefreshTokenGrant,
     TokensService,
     DatabaseAccessTokenVerifier,
-    OAuthRetention,
   ],
-  exports: [
-    AppsService,
-    GrantsService,
-    TokenIssuer,
-    DatabaseAccessTokenVerifier,
-    OAuthRetention,
-    UserAccess,
-    GrantsPersonalData,
-    SignInPersonalData,
-  ],
+  exports: [AppsService, GrantsService, TokenIssuer, DatabaseAccessTokenVerifier, UserAccess],
 })
 export class OAuthModule implements NestModule {
   configure(consumer: MiddlewareConsumer): void {

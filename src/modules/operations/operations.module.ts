@@ -1,6 +1,5 @@
 import { Module } from '@nestjs/common';
 import { ScheduleModule } from '@nestjs/schedule';
-import { IdempotencyModule } from '../../platform/http/idempotency/idempotency.module.js';
 import { CommentsModule } from '../comments/comments.module.js';
 import { DemoModule } from '../demo/demo.module.js';
 import { OAuthModule } from '../oauth/oauth.module.js';
@@ -15,20 +14,21 @@ import { JobRunner } from '../../platform/lifecycle/job-runner.service.js';
 import { ImportedUsersRepository } from './import/imported-users.repository.js';
 import { UserImport } from './import/user-import.service.js';
 import { JobRunsRepository } from '../../platform/lifecycle/job-runs.repository.js';
+import { PersonalData } from './personal-data.js';
 import { Prune } from './prune.service.js';
 import { RequestTraces } from './request-traces.service.js';
+import { Retention } from './retention.js';
 import { ScheduledJobs } from './scheduled-jobs.service.js';
 import { DatabaseMetrics } from '../../platform/observability/database-metrics.js';
 import { MetricsServer } from '../../platform/observability/metrics-server.js';
 import { AccessLog } from '../../platform/observability/access-log.js';
-import { AllPersonalData, UserErasure, UserExport } from './user-data.service.js';
+import { UserErasure, UserExport } from './user-data.service.js';
 import { AuditedMigrator } from './audited-migrator.service.js';
 import { Shutdown } from '../../platform/lifecycle/shutdown.js';
 
 @Module({
   imports: [
     ScheduleModule.forRoot(),
-    IdempotencyModule,
     UsersModule,
     OAuthModule,
     QuotaModule,
@@ -47,12 +47,13 @@ import { Shutdown } from '../../platform/lifecycle/shutdown.js';
     MetricsServer,
     JobRunsRepository,
     JobRunner,
+    Retention,
     Prune,
     ScheduledJobs,
     Doctor,
     ImportedUsersRepository,
     UserImport,
-    AllPersonalData,
+    PersonalData,
     UserExport,
     UserErasure,
     RequestTraces,

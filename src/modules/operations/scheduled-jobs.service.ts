@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Cron } from '@nestjs/schedule';
 import { AuditLog, type Change } from '../../platform/audit/audit-log.repository.js';
 import { Clock } from '../../platform/clock.js';
-import type { RowsByTable } from '../../platform/database/retention/batches.js';
+import type { RowsByTable } from '../../platform/database/deletable-rows.js';
 import { TransactionRunner } from '../../platform/database/transaction.js';
 import {
   hourOf,

@@ -1,64 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { AuditLog, type Change } from '../../platform/audit/audit-log.repository.js';
-import { AuditPersonalData } from '../../platform/audit/audit.data-subject.js';
 import { Clock, SECOND } from '../../platform/clock.js';
 import {
   type BatchSettings,
-  sumByTable,
-  deleteInBatches,
+  countRows,
+  deleteRows,
   type RowsByTable,
-  totalOf,
-} from '../../platform/database/retention/batches.js';
-import type {
-  Person,
-  PersonalData,
-  PersonalRows,
-} from '../../platform/database/retention/data-subject.js';
-import type { DeletableRows } from '../../platform/database/retention/deletion-queries.js';
+} from '../../platform/database/deletable-rows.js';
 import { TransactionRunner } from '../../platform/database/transaction.js';
-import { IdempotencyPersonalData } from '../../platform/http/idempotency/idempotency.data-subject.js';
-import { CommentsPersonalData } from '../comments/comments.data-subject.js';
-import { SignInPersonalData } from '../oauth/oauth.data-subject.js';
-import { GrantsPersonalData } from '../oauth/tokens/grants.data-subject.js';
 import { UserAccess } from '../oauth/account/user-access.service.js';
-import { PostsPersonalData } from '../posts/posts.data-subject.js';
-import { CallsPersonalData } from '../quota/calls/calls.data-subject.js';
-import { UsersPersonalData } from '../users/users.data-subject.js';
 import { UsersService } from '../users/users.service.js';
-
-/** The personal data of all modules. */
-@Injectable()
-export class AllPersonalData {
-  private readonly parts: readonly PersonalData[];
-
-  constructor(
-    private readonly users: UsersPersonalData,
-    posts: PostsPersonalData,
-    comments: CommentsPersonalData,
-    grants: GrantsPersonalData,
-    signIn: SignInPersonalData,
-    idempotency: IdempotencyPersonalData,
-    calls: CallsPersonalData,
-    audit: AuditPersonalData,
-  ) {
-    // Comments before posts, because they are found through their post.
-    this.parts = [comments, posts, grants, signIn, idempotency, calls, audit];
-  }
-
-  rowsToExport(person: Person): PersonalRows[] {
-    return [this.users, ...this.parts].flatMap((part) => part.rowsToExport(person));
-  }
-
-  /** In the order of deletion. Without the row of the user, which `userRow` returns, because it is deleted last. */
-  rowsToErase(person: Person): DeletableRows[] {
-    return this.parts.flatMap((part) => part.rowsToErase(person));
-  }
-
-  userRow(person: Person): DeletableRows[] {
-    return this.users.rowsToErase(person);
-  }
-}
+import { type Person, PersonalData } from './personal-data.js';
 
 /** Characters. */
 const CHUNK_SIZE = 65_536;
@@ -66,7 +19,7 @@ const CHUNK_SIZE = 65_536;
 @Injectable()
 export class UserExport {
   constructor(
-    private readonly personalData: AllPersonalData,
+    private readonly personalData: PersonalData,
     private readonly users: UsersService,
     private readonly clock: Clock,
   ) {}
@@ -114,7 +67,7 @@ interface ErasureSettings extends Pick<BatchSettings, 'onBatch'> {
 @Injectable()
 export class UserErasure {
   constructor(
-    private readonly personalData: AllPersonalData,
+    private readonly personalData: PersonalData,
     private readonly access: UserAccess,
     private readonly users: UsersService,
     private readonly audit: AuditLog,
@@ -128,9 +81,7 @@ export class UserErasure {
 
   /** Counts the rows that would be deleted. @throws UnknownUser */
   async preview(userId: string): Promise<RowsByTable> {
-    const person = await this.personOf(userId);
-    const rows = [...this.personalData.rowsToErase(person), ...this.personalData.userRow(person)];
-    return sumByTable(rows, (part) => part.count());
+    return countRows(this.personalData.rowsToErase(await this.personOf(userId)));
   }
 
   /**
@@ -147,23 +98,17 @@ export class UserErasure {
       });
       await sleep(CALL_LOG_DELAY_MS);
     }
-    const counts = await sumByTable(this.personalData.rowsToErase(person), (rows) =>
-      deleteInBatches(this.transactions, rows, { onBatch }),
-    );
-    await this.finish(person, change, counts);
-    return counts;
-  }
-
-  /** Deletes the row of the user, writes the audit event, and adds the row to `counts`. */
-  private async finish(person: Person, change: Change, counts: RowsByTable): Promise<void> {
-    for (const row of this.personalData.userRow(person)) {
-      const keys = await row.keys(1);
+    const rows = this.personalData.rowsToErase(person);
+    const counts = await deleteRows(this.transactions, rows.slice(0, -1), { onBatch });
+    for (const user of rows.slice(-1)) {
+      const { value: remove } = await user.batches().next();
       await this.transactions.run(async (tx) => {
-        counts[row.table] = keys.length > 0 ? await row.delete(tx, keys) : 0;
-        if (totalOf(counts) > 0)
-          await this.audit.record(tx, 'user.erased', person.userId, change, counts);
+        counts[user.table] = remove ? await remove(tx) : 0;
+        if (Object.values(counts).some((count) => count > 0))
+          await this.audit.record(tx, 'user.erased', userId, change, counts);
       });
     }
+    return counts;
   }
 
   /** Also for an erased user, because requests during the erasure may have added rows. @throws UnknownUser */

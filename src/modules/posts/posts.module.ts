@@ -6,14 +6,13 @@ import { UsersModule } from '../users/users.module.js';
 import { PostModeration } from './post-moderation.service.js';
 import { PublicPostController } from './public-post.controller.js';
 import { PostsController } from './posts.controller.js';
-import { PostsPersonalData } from './posts.data-subject.js';
 import { PostsRepository } from './posts.repository.js';
 import { PostsService } from './posts.service.js';
 
 @Module({
   imports: [UsersModule, QuotaModule, IdempotencyModule, PagesModule],
   controllers: [PostsController, PublicPostController],
-  providers: [PostsRepository, PostsService, PostModeration, PostsPersonalData],
-  exports: [PostsService, PostsPersonalData],
+  providers: [PostsRepository, PostsService, PostModeration],
+  exports: [PostsService],
 })
 export class PostsModule {}

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, In, IsNull, LessThanOrEqual, MoreThan } from 'typeorm';
+import { DataSource, IsNull, MoreThan } from 'typeorm';
 import { isId } from '../../platform/ids.js';
 import { PageStatements, type Paging } from '../../platform/database/list-page.js';
 import { storedTime } from '../../platform/database/columns.js';
@@ -12,10 +12,6 @@ import {
 } from '../../platform/database/sql.js';
 import { counterCacheOf, type CounterCache } from '../../platform/database/counter-cache.js';
 import { BatchLoader } from '../../platform/database/batch-loader.js';
-import {
-  matchingRows,
-  type DeletableRows,
-} from '../../platform/database/retention/deletion-queries.js';
 import { entities, type Transaction } from '../../platform/database/transaction.js';
 import { User } from '../users/user.entity.js';
 import { Post, PostLike } from './post.entities.js';
@@ -45,9 +41,6 @@ const FIND_PUBLIC = `
 const INCREMENT_OWN_COMMENT_COUNT = `
   UPDATE posts SET comment_count = comment_count + 1
   WHERE id = ? AND user_id = ? AND deleted_at IS NULL`;
-
-/** Number of posts whose comments and likes one statement finds. */
-const DELETED_BATCH_SIZE = 1000;
 
 /** A row as the database drivers return it. */
 type RawRow<T extends { createdAt: Date }> = {
@@ -148,52 +141,13 @@ export class PostsRepository {
     );
   }
 
-  /** @param counts the number of deleted comments by post id */
-  async decrementCommentCounts(
-    tx: Transaction,
-    counts: ReadonlyMap<string, number>,
-  ): Promise<void> {
-    for (const count of new Set(counts.values())) {
-      const ids = [...counts.keys()].filter((id) => counts.get(id) === count);
-      await entities(tx).decrement(Post, { id: In(ids) }, 'commentCount', count);
-    }
+  async decrementCommentCount(tx: Transaction, id: string): Promise<void> {
+    await entities(tx).decrement(Post, { id }, 'commentCount', 1);
   }
 
   async insertLike(tx: Transaction, like: PostLike): Promise<void> {
     await insertRow(tx, PostLike, like);
     await entities(tx).increment(Post, { id: like.postId }, 'likeCount', 1);
-  }
-
-  /** The ids of posts deleted at `cutoff` or before, in batches, oldest deletion first. */
-  async *findDeletedIds(cutoff: Date): AsyncGenerator<string[]> {
-    let last = { id: '', deletedAt: new Date(0) as Date | null };
-    for (;;) {
-      const posts = await this.dataSource.manager
-        .createQueryBuilder(Post, 'post')
-        .select(['post.id', 'post.deletedAt'])
-        .where('post.deletedAt <= :cutoff', { cutoff })
-        .andWhere('post.deletedAt >= :deletedAt', last)
-        .andWhere('(post.deletedAt > :deletedAt OR post.id > :id)', last)
-        .orderBy('post.deletedAt')
-        .addOrderBy('post.id')
-        .limit(DELETED_BATCH_SIZE)
-        .getMany();
-      if (posts.length > 0) yield posts.map(({ id }) => id);
-      if (posts.length < DELETED_BATCH_SIZE) return;
-      last = posts.at(-1) as Post;
-    }
-  }
-
-  /** The likes of these posts, then the posts themselves if they were deleted at `cutoff` or before. */
-  expired(ids: readonly string[], cutoff: Date): DeletableRows[] {
-    const deletedAt = LessThanOrEqual(cutoff);
-    return [
-      matchingRows(this.dataSource, PostLike, (query) => query.where({ postId: In(ids) })),
-      // The deletion checks `deletedAt` again, in case the post was restored in between.
-      matchingRows(this.dataSource, Post, (query) => query.where({ id: In(ids), deletedAt }), {
-        deletedAt,
-      }),
-    ];
   }
 
   counters(): CounterCache[] {

@@ -1,12 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { InvalidToken } from '../../platform/access/access.errors.js';
 import type { Caller } from '../../platform/access/caller.js';
-import { Clock, DAY, addMilliseconds, MINUTE } from '../../platform/clock.js';
+import { Clock } from '../../platform/clock.js';
 import { AppConfig } from '../../platform/config/app-config.js';
 import type { CounterCache } from '../../platform/database/counter-cache.js';
 import { GroupCommit } from '../../platform/database/group-commit.js';
 import { isDeep, pageOf, type Page, type Paging } from '../../platform/database/list-page.js';
-import type { DeletableRows } from '../../platform/database/retention/deletion-queries.js';
 import { TransactionRunner, type Transaction } from '../../platform/database/transaction.js';
 import { NotFound } from '../../platform/errors.js';
 import { Idempotency, type Outcome } from '../../platform/http/idempotency/idempotency.service.js';
@@ -24,9 +23,6 @@ import {
   type PostItem,
   type PublicPost,
 } from './posts.repository.js';
-
-/** At least the maximum clock skew between processes, so that no process deletes a post that another one may still restore. */
-const CLOCK_MARGIN_MS = MINUTE;
 
 const DEFAULTS = {
   title: null,
@@ -191,9 +187,8 @@ export class PostsService {
     if (!(await this.repository.incrementOwnCommentCount(tx, userId, id))) throw new PostNotFound();
   }
 
-  /** @param counts the number of deleted comments by post id */
-  decrementCommentCounts(tx: Transaction, counts: ReadonlyMap<string, number>): Promise<void> {
-    return this.repository.decrementCommentCounts(tx, counts);
+  decrementCommentCount(tx: Transaction, id: string): Promise<void> {
+    return this.repository.decrementCommentCount(tx, id);
   }
 
   /** Used by the demo. The developer API has no endpoint for likes. */
@@ -206,21 +201,6 @@ export class PostsService {
 
   counters(): CounterCache[] {
     return this.repository.counters();
-  }
-
-  /** Posts and comments deleted at this time or before are past retention. */
-  deletionCutoff(now: Date): Date {
-    return addMilliseconds(now, -this.config.retention.deletedPosts * DAY - CLOCK_MARGIN_MS);
-  }
-
-  /** The ids of the posts past retention, in batches. Child rows must be deleted before their post. */
-  expiredIds(now: Date): AsyncIterable<string[]> {
-    return this.repository.findDeletedIds(this.deletionCutoff(now));
-  }
-
-  /** The likes of these posts, then the posts themselves if they are past retention. */
-  expired(ids: readonly string[], now: Date): DeletableRows[] {
-    return this.repository.expired(ids, this.deletionCutoff(now));
   }
 
   /** The public URL of a post (product requirements, section 2). */

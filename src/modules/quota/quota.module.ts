@@ -1,6 +1,5 @@
 import { Module } from '@nestjs/common';
 import { CallLog } from './calls/call-log.service.js';
-import { CallsPersonalData } from './calls/calls.data-subject.js';
 import { CallsRepository } from './calls/calls.repository.js';
 import { UsageRollup } from './calls/usage-rollup.service.js';
 import { QuotaMonths } from './months/quota-months.service.js';
@@ -10,14 +9,7 @@ import { QuotaController } from './quota.controller.js';
 import { QuotaRepository } from './quota.repository.js';
 import { QuotaService } from './quota.service.js';
 
-const SERVICES = [
-  QuotaService,
-  QuotaMonths,
-  QuotaReconciliation,
-  CallLog,
-  CallsPersonalData,
-  UsageRollup,
-];
+const SERVICES = [QuotaService, QuotaMonths, QuotaReconciliation, CallLog, UsageRollup];
 
 @Module({
   controllers: [QuotaController],

@@ -1,13 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type SelectQueryBuilder } from 'typeorm';
-import { DAY, addMilliseconds } from '../clock.js';
-import { AppConfig } from '../config/app-config.js';
-import {
-  expiredLogRows,
-  inTimeRange,
-  type DeletableRows,
-  type TimeRange,
-} from '../database/retention/deletion-queries.js';
+import { inTimeRange, type TimeRange } from '../database/time-range.js';
 import type { AuditAction } from './audit-actions.js';
 import { AuditEvent } from './audit-event.entity.js';
 
@@ -26,16 +19,7 @@ const PAGE_SIZE = 1000;
 
 @Injectable()
 export class AuditEventReader {
-  constructor(
-    private readonly dataSource: DataSource,
-    private readonly config: AppConfig,
-  ) {}
-
-  /** Events older than AUDIT_LOG_DAYS days. */
-  expired(now: Date): DeletableRows {
-    const before = addMilliseconds(now, -this.config.retention.auditLog * DAY);
-    return expiredLogRows(this.dataSource, AuditEvent, before);
-  }
+  constructor(private readonly dataSource: DataSource) {}
 
   /**
    * The matching events, newest first. Reads pages by the index of the user, the app or the time, to bound memory and statement

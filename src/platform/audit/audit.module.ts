@@ -1,9 +1,8 @@
 import { Global, Module } from '@nestjs/common';
 import { AuditLog } from './audit-log.repository.js';
 import { AuditEventReader } from './audit-event-reader.repository.js';
-import { AuditPersonalData } from './audit.data-subject.js';
 
-const SERVICES = [AuditLog, AuditEventReader, AuditPersonalData];
+const SERVICES = [AuditLog, AuditEventReader];
 
 @Global()
 @Module({ providers: SERVICES, exports: SERVICES })

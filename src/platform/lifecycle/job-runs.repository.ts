@@ -1,17 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import {
-  DataSource,
-  type FindOptionsWhere,
-  IsNull,
-  LessThan,
-  LessThanOrEqual,
-  MoreThan,
-  Not,
-} from 'typeorm';
+import { DataSource, type FindOptionsWhere, IsNull, LessThanOrEqual, MoreThan, Not } from 'typeorm';
 import { Clock, HOUR, addMilliseconds } from '../clock.js';
 import { isDuplicateKey } from '../database/errors.js';
-import { deletableRows, type DeletableRows } from '../database/retention/deletion-queries.js';
 import { entities, TransactionRunner, type Transaction } from '../database/transaction.js';
 import { upsert } from '../database/sql.js';
 import { JobRun } from './job-run.entity.js';
@@ -79,12 +70,6 @@ export class JobRunsRepository {
   async deleteAfter(tx: Transaction, time: Date): Promise<number> {
     const { affected } = await entities(tx).delete(JobRun, runsAfter(time));
     return affected ?? 0;
-  }
-
-  /** The runs of periods before `period`. */
-  runsBefore(job: string, period: string): DeletableRows {
-    const where = { job, period: LessThan(period) };
-    return deletableRows(this.dataSource, JobRun, { where, indexColumn: 'period' });
   }
 
   /** Inserts, updates and deletes a row, then rolls back. @throws the driver's error if a write fails */

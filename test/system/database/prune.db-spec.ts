@@ -159,13 +159,13 @@ onEngines('Pruning: search statements', (database) => {
     }));
   }
 
-  /** Prunes, and returns the statements that search for rows to delete. */
+  /** Prunes, and returns the statements that search for rows to delete or for the parents of such rows. */
   async function recordSearches(): Promise<RecordedQuery[]> {
     const found = await recordQueries(app().dataSource, () => app().service(Prune).run());
-    return found.filter(({ query }) => /^SELECT .* LIMIT 1000$/s.test(query));
+    return found.filter(({ query }) => /^SELECT .* LIMIT (1000|500)$/s.test(query));
   }
 
-  it('O142 no search statement (limit 1000 rows) reads a whole table or a whole index', async () => {
+  it('O142 no search statement reads a whole table or a whole index', async () => {
     await fillAll();
     const searches = await recordSearches();
     expect(searches.length).toBeGreaterThan(20);

@@ -1,6 +1,9 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { COUNTER, HASH, text, TIME } from '../../../platform/database/columns.js';
 
+/** The slot of the row that transactions lock before they count the attempts of a key. */
+export const LOCK_SLOT = new Date(0);
+
 /** The attempts of a key in one time slot. The row with the slot `LOCK_SLOT` is the lock of the key. */
 @Entity('throttle_hits')
 @Index('ix_throttle_hits_slot', ['slot'])

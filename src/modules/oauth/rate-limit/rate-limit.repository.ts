@@ -1,11 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, In, MoreThan } from 'typeorm';
+import { DataSource, MoreThan } from 'typeorm';
 import { storedTime } from '../../../platform/database/columns.js';
 import { batched } from '../../../platform/database/batch-loader.js';
-import {
-  deletableRows,
-  type DeletableRows,
-} from '../../../platform/database/retention/deletion-queries.js';
 import {
   padToPowerOfTwo,
   placeholdersFor,
@@ -13,10 +9,7 @@ import {
   upsert,
 } from '../../../platform/database/sql.js';
 import { entities, type Transaction } from '../../../platform/database/transaction.js';
-import { RateLimitHit } from './rate-limit.entities.js';
-
-/** The slot of the row that transactions lock before they count the attempts of a key. */
-export const LOCK_SLOT = new Date(0);
+import { LOCK_SLOT, RateLimitHit } from './rate-limit.entities.js';
 
 export interface Count {
   hits: number;
@@ -55,11 +48,6 @@ export class RateLimitRepository {
   /** Removes a hit, if the slot has one. */
   async remove(tx: Transaction, hash: string, slot: Date): Promise<void> {
     await entities(tx).decrement(RateLimitHit, { hash, slot, hits: MoreThan(0) }, 'hits', 1);
-  }
-
-  rowsOf(hashes: readonly string[]): DeletableRows {
-    const where = { hash: In(hashes) };
-    return deletableRows(this.dataSource, RateLimitHit, { where, indexColumn: 'hash' });
   }
 
   /** Locks the attempts with this hash until the end of the transaction, by a write to their lock row. */

@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import { Clock, addMilliseconds, secondsUntil } from '../../../platform/clock.js';
-import type { DeletableRows } from '../../../platform/database/retention/deletion-queries.js';
 import { TransactionRunner, type Transaction } from '../../../platform/database/transaction.js';
 import { sha256 } from '../../../platform/secrets.js';
 import type { RateLimit } from './rate-limits.js';
@@ -104,11 +103,6 @@ export class SlidingWindowCounter {
     return until > now ? secondsUntil(until, now) : 0;
   }
 
-  /** The rows that count these attempts. */
-  rowsOf(attempts: readonly Attempt[]): DeletableRows {
-    return this.repository.rowsOf(attempts.map(({ limit, key }) => keyHash(limit, key)));
-  }
-
   /** Locks the limit for this key until the end of the transaction, and returns its state. */
   private async lock(tx: Transaction, { limit, key }: Attempt): Promise<RateLimitState> {
     const hash = keyHash(limit, key);
@@ -140,6 +134,7 @@ function slotMs({ windowMs }: RateLimit): number {
   return Math.ceil(windowMs / SLOTS);
 }
 
-function keyHash({ name }: RateLimit, key: string): string {
+/** The hash under which the attempts of a key are counted. */
+export function keyHash({ name }: RateLimit, key: string): string {
   return sha256(`${name}|${key}`);
 }

@@ -2,12 +2,12 @@ import { Injectable } from '@nestjs/common';
 import { AppConfig } from '../../../platform/config/app-config.js';
 import { Clock, DAY, HOUR, MINUTE } from '../../../platform/clock.js';
 import { type Transaction, TransactionRunner } from '../../../platform/database/transaction.js';
-import type { DeletableRows } from '../../../platform/database/retention/deletion-queries.js';
 import { Metrics, registerStoredGauge } from '../../../platform/observability/metrics.js';
 import { RateLimitReporter } from '../rate-limit/rate-limit-reporter.js';
 import { NETWORK_FACTORS, type RateLimit, WINDOW_MS } from '../rate-limit/rate-limits.js';
 import type { Visitor } from '../rate-limit/request-keys.js';
 import {
+  keyHash,
   SlidingWindowCounter,
   type Attempt,
   type RateLimitState,
@@ -168,15 +168,6 @@ export class OtpLimits {
     await this.counter.refund(tx, attempts, at);
   }
 
-  /** The rows that count attempts of this phone and its trusted devices. */
-  attemptsOf(phone: string): DeletableRows {
-    const keys = [true, false].map((isTrusted) => keyOf({ phone, isTrusted }));
-    const attempts = [...this.limits.messages, this.limits.guesses].flatMap((limit) =>
-      keys.map((key) => ({ limit, key })),
-    );
-    return this.counter.rowsOf(attempts);
-  }
-
   /** Strangers may use up a part of the total. Both parts have the same name, so they share one count. */
   private dailyTotalFor(isTrusted: boolean): RateLimit {
     const { maxAttempts } = this.limits.dailyTotal;
@@ -223,6 +214,13 @@ export class OtpLimits {
     this.reporter.countRejected(exceeded.limit.name);
     return { isCounted: false, retryAfterSeconds: exceeded.retryAfterSeconds };
   }
+}
+
+/** The hashes under which the messages to this phone, and the guesses at its passwords, are counted. */
+export function attemptHashesOf(phone: string, config: AppConfig): string[] {
+  const { messages, guesses } = otpLimits(config);
+  const keys = [true, false].map((isTrusted) => keyOf({ phone, isTrusted }));
+  return [...messages, guesses].flatMap((limit) => keys.map((key) => keyHash(limit, key)));
 }
 
 function keyOf({ phone, isTrusted }: PhoneAccess): string {

@@ -5,7 +5,7 @@ import type { Caller } from '../../../platform/access/caller.js';
 import { Clock } from '../../../platform/clock.js';
 import { BackgroundWriter } from '../../../platform/database/background-writer.js';
 import { isDuplicateKey } from '../../../platform/database/errors.js';
-import type { TimeRange } from '../../../platform/database/retention/deletion-queries.js';
+import type { TimeRange } from '../../../platform/database/time-range.js';
 import { type Transaction, TransactionRunner } from '../../../platform/database/transaction.js';
 import type { Outcome } from '../../../platform/http/idempotency/idempotency.service.js';
 import { responseStatus, routeOf } from '../../../platform/http/http-request-context.js';

@@ -1,15 +1,11 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { DataSource, type SelectQueryBuilder } from 'typeorm';
-import { HOUR, addMilliseconds, floorTo } from '../../../platform/clock.js';
-import {
-  expiredLogRows,
-  type DeletableRows,
-  firstTimeIn,
-  type TimeRange,
-  inTimeRange,
-} from '../../../platform/database/retention/deletion-queries.js';
 import { insertAll, upsertAll } from '../../../platform/database/sql.js';
+import {
+  inTimeRange,
+  partsWithRows,
+  type TimeRange,
+} from '../../../platform/database/time-range.js';
 import { entities, type Transaction } from '../../../platform/database/transaction.js';
 import { ApiCall, ApiUsageDaily } from './call-log.entities.js';
 
@@ -26,24 +22,9 @@ export class CallsRepository {
     return insertAll(tx, ApiCall, calls);
   }
 
-  /** Returns the time of the first call in the time range, or null if there is none. */
-  findFirstCallTime(span: TimeRange): Promise<Date | null> {
-    return firstTimeIn(this.dataSource, ApiCall, span);
-  }
-
-  /**
-   * The hours of the time range that contain calls, oldest first. A statement for one hour stays below the query timeout,
-   * however long the log is. Yields to the event loop between hours, because the SQLite driver blocks the process.
-   */
-  async *hoursWithCalls({ from, to }: TimeRange): AsyncGenerator<TimeRange> {
-    let firstCallAt = await this.findFirstCallTime({ from, to });
-    while (firstCallAt) {
-      const hour = floorTo(firstCallAt, HOUR);
-      const next = addMilliseconds(hour, HOUR);
-      yield { from: hour < from ? from : hour, to: next > to ? to : next };
-      await nextTurn();
-      firstCallAt = await this.findFirstCallTime({ from: next, to });
-    }
+  /** The parts of the time range that contain calls, oldest first. @param unitMs the length of a part, such as `HOUR` */
+  partsWithCalls(span: TimeRange, unitMs: number): AsyncGenerator<TimeRange> {
+    return partsWithRows(this.dataSource, ApiCall, span, unitMs);
   }
 
   async countByAppRouteAndStatus(hour: TimeRange): Promise<RouteCount[]> {
@@ -82,10 +63,6 @@ export class CallsRepository {
       .orderBy('call.at')
       .addOrderBy('call.id')
       .getMany();
-  }
-
-  callsBefore(time: Date): DeletableRows {
-    return expiredLogRows(this.dataSource, ApiCall, time);
   }
 
   /** The newest day with totals, such as `2026-11-21`. */

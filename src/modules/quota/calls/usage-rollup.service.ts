@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { Clock, DAY, addMilliseconds, floorTo } from '../../../platform/clock.js';
+import { Clock, DAY, HOUR, addMilliseconds, floorTo } from '../../../platform/clock.js';
 import { AppConfig } from '../../../platform/config/app-config.js';
-import type { DeletableRows } from '../../../platform/database/retention/deletion-queries.js';
 import { TransactionRunner } from '../../../platform/database/transaction.js';
 import type { ApiUsageDaily } from './call-log.entities.js';
 import { CallsRepository } from './calls.repository.js';
@@ -53,18 +52,10 @@ export class UsageRollup {
     return this.rollUp(from ?? (await this.firstUnfinishedDay()), until, options);
   }
 
-  /** The calls past retention. */
-  expiredCalls(): DeletableRows {
-    return this.repository.callsBefore(callLogStart(this.clock.now(), this.config));
-  }
-
-  /**
-   * Rolls up calls past retention and returns those rolled up, for pruning.
-   */
-  async rollUpExpiredCalls(options: Omit<RollupOptions, 'from'> = {}): Promise<DeletableRows> {
+  /** Rolls up the calls past retention. @returns the end of those rolled up, which may be deleted */
+  async rollUpExpiredCalls(options: Omit<RollupOptions, 'from'> = {}): Promise<Date> {
     const end = callLogStart(this.clock.now(), this.config);
-    const { until } = await this.rollUp(new Date(0), end, options);
-    return this.repository.callsBefore(until);
+    return (await this.rollUp(new Date(0), end, options)).until;
   }
 
   private async rollUp(
@@ -73,17 +64,11 @@ export class UsageRollup {
     { stopAt, onDay }: Omit<RollupOptions, 'from'>,
   ): Promise<RollupResult> {
     const days: RollupResult['days'] = [];
-    let firstCallAt = await this.repository.findFirstCallTime({ from, to });
-    while (firstCallAt) {
-      const start = floorTo(firstCallAt, DAY);
+    for await (const { from: start } of this.repository.partsWithCalls({ from, to }, DAY)) {
       if (stopAt && this.clock.now() >= stopAt) return { days, until: start };
       const day = start.toISOString().slice(0, 'yyyy-mm-dd'.length);
       onDay?.(day);
       days.push({ day, calls: await this.rollUpDay(day, start) });
-      firstCallAt = await this.repository.findFirstCallTime({
-        from: addMilliseconds(start, DAY),
-        to,
-      });
     }
     return { days, until: to };
   }
@@ -92,10 +77,8 @@ export class UsageRollup {
   private async rollUpDay(day: string, start: Date): Promise<number> {
     const counted = new Map<string, ApiUsageDaily>();
     let calls = 0;
-    for await (const hour of this.repository.hoursWithCalls({
-      from: start,
-      to: addMilliseconds(start, DAY),
-    })) {
+    const range = { from: start, to: addMilliseconds(start, DAY) };
+    for await (const hour of this.repository.partsWithCalls(range, HOUR)) {
       for (const count of await this.repository.countByAppRouteAndStatus(hour)) {
         const total = counted.get(keyOf(count)) ?? { day, ...count, calls: 0 };
         total.calls += count.calls;

@@ -3,7 +3,7 @@ import { AuditLog, type Change } from '../../../platform/audit/audit-log.reposit
 import { Clock, HOUR, addMilliseconds, floorTo } from '../../../platform/clock.js';
 import { InvalidRequest } from '../../../platform/errors.js';
 import { AppConfig } from '../../../platform/config/app-config.js';
-import type { TimeRange } from '../../../platform/database/retention/deletion-queries.js';
+import type { TimeRange } from '../../../platform/database/time-range.js';
 import { TransactionRunner, type Transaction } from '../../../platform/database/transaction.js';
 import { CallsRepository } from '../calls/calls.repository.js';
 import { callLogStart } from '../calls/usage-rollup.service.js';
@@ -104,7 +104,7 @@ export class QuotaReconciliation {
     onHour?: (start: Date) => void,
   ): Promise<ReadonlyMap<string, number>> {
     const counts = new Map<string, number>();
-    for await (const hour of this.calls.hoursWithCalls(span)) {
+    for await (const hour of this.calls.partsWithCalls(span, HOUR)) {
       onHour?.(hour.from);
       for (const [clientId, calls] of await this.calls.countPublishes(hour))
         counts.set(clientId, (counts.get(clientId) ?? 0) + calls);

@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, LessThanOrEqual } from 'typeorm';
 import { isConflict, isDuplicateKey } from '../../database/errors.js';
 import { withLockTimeout } from '../../database/mysql/lock-wait.js';
-import { deletableRows, type DeletableRows } from '../../database/retention/deletion-queries.js';
 import { entities, type Transaction, TransactionRunner } from '../../database/transaction.js';
 import { IdempotencyKey } from './idempotency-key.entity.js';
 
@@ -21,11 +20,6 @@ export class IdempotencyKeysRepository {
     return this.transactions.readCommitted(() =>
       this.dataSource.manager.findOneBy(IdempotencyKey, { hash }),
     );
-  }
-
-  expired(before: Date): DeletableRows {
-    const where = { expiresAt: LessThanOrEqual(before) };
-    return deletableRows(this.dataSource, IdempotencyKey, { where, indexColumn: 'expiresAt' });
   }
 
   /**

@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Clock, DAY, addMilliseconds, MINUTE } from '../../clock.js';
-import type { DeletableRows } from '../../database/retention/deletion-queries.js';
+import { Clock, DAY, addMilliseconds } from '../../clock.js';
 import type { Transaction } from '../../database/transaction.js';
 import { AppError } from '../../errors.js';
 import { sha256 } from '../../secrets.js';
@@ -27,9 +26,6 @@ export class IdempotencyKeyReused extends AppError {
 }
 
 const LIFETIME_MS = DAY;
-
-/** At least the maximum clock skew between processes, so that none deletes a row that is valid for another. */
-const MARGIN_MS = MINUTE;
 
 export interface RepeatableRequest {
   clientId: string;
@@ -97,11 +93,6 @@ export class Idempotency {
       if (first && this.isLive(first)) return replay(first, requestHash);
       throw error;
     }
-  }
-
-  /** Rows whose lifetime ended at least `MARGIN_MS` ago. */
-  expired(): DeletableRows {
-    return this.repository.expired(addMilliseconds(this.clock.now(), -MARGIN_MS));
   }
 
   private isLive({ expiresAt }: IdempotencyKey): boolean {

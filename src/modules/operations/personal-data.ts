@@ -1,0 +1,263 @@
+import { Injectable } from '@nestjs/common';
+import {
+  DataSource,
+  type EntityTarget,
+  type FindOptionsWhere,
+  In,
+  IsNull,
+  Not,
+  type ObjectLiteral,
+} from 'typeorm';
+import { AuditEvent } from '../../platform/audit/audit-event.entity.js';
+import { AppConfig } from '../../platform/config/app-config.js';
+import {
+  childRows,
+  deletableRows,
+  type DeletableRows,
+} from '../../platform/database/deletable-rows.js';
+import { rowsInPages } from '../../platform/database/rows-in-pages.js';
+import { deleteReturning } from '../../platform/database/sql.js';
+import { entities, type Transaction } from '../../platform/database/transaction.js';
+import { IdempotencyKey } from '../../platform/http/idempotency/idempotency-key.entity.js';
+import { Comment } from '../comments/comment.entity.js';
+import { Authorization } from '../oauth/authorize/authorization.entity.js';
+import { App } from '../oauth/clients/client.entities.js';
+import { RateLimitHit, TrustedDevice } from '../oauth/rate-limit/rate-limit.entities.js';
+import { attemptHashesOf } from '../oauth/sign-in/otp-limits.js';
+import { OtpChallenge, OtpFailures, SignInSession } from '../oauth/sign-in/sign-in.entities.js';
+import {
+  AccessToken,
+  AuthorizationCode,
+  Grant,
+  RefreshToken,
+} from '../oauth/tokens/token.entities.js';
+import { Post, PostLike } from '../posts/post.entities.js';
+import { ApiCall } from '../quota/calls/call-log.entities.js';
+import { User } from '../users/user.entity.js';
+
+/** The user whose data is exported or erased. `phone` is in E.164 format; null if the user has none or is already deleted. */
+export interface Person {
+  userId: string;
+  phone: string | null;
+}
+
+/** The rows of one table about a person. */
+interface PersonalTable {
+  /** Undefined if the table is not exported. */
+  exported?: ExportedRows;
+  /** The rows to delete or to clear. Undefined if no row can be about the person. */
+  erased?: DeletableRows;
+  /** Tables with rows that belong to these. */
+  children: readonly PersonalTable[];
+}
+
+/** Rows as objects by column name. */
+interface ExportedRows {
+  table: string;
+  rows: AsyncIterable<object>;
+}
+
+/** The columns that are not exported: hashes, other protocol secrets, and the id of the user. `all`: the table is not exported. */
+type Omitted<T> = readonly (keyof T & string)[] | 'all';
+
+interface Definition<T> {
+  /** Matches by the user or the phone, the first column of an index. Null if no row can match. */
+  where: FindOptionsWhere<T> | null;
+  omit?: Omitted<T>;
+  /** Conditions that together match the same rows, if these read an index in the order of the primary key. */
+  pages?: readonly FindOptionsWhere<T>[];
+  /** Returns a function for values that the export adds to a row. */
+  add?: () => Promise<(row: T) => object>;
+  /** Erasure sets this column to null, and keeps the row. */
+  clear?: keyof T & string;
+  /** Deletes the rows with these primary keys, and updates the counters of their posts. */
+  remove?: (tx: Transaction, keys: ObjectLiteral[]) => Promise<number>;
+  children?: readonly PersonalTable[];
+}
+
+/** What belongs to a person, for export and erasure. A test fails for a table with a column for a person that is not listed here. */
+@Injectable()
+export class PersonalData {
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly config: AppConfig,
+  ) {}
+
+  /** The row of the user first. */
+  rowsToExport(person: Person): ExportedRows[] {
+    return parentsFirst(this.tablesOf(person)).flatMap(({ exported }) => exported ?? []);
+  }
+
+  /** Child rows before their parents, the row of the user last. */
+  rowsToErase(person: Person): DeletableRows[] {
+    return childrenFirst(this.tablesOf(person)).flatMap(({ erased }) => erased ?? []);
+  }
+
+  private tablesOf({ userId, phone }: Person): PersonalTable {
+    const byPhone = phone === null ? null : { phone };
+    const attempts = phone === null ? null : { hash: In(attemptHashesOf(phone, this.config)) };
+    // Two conditions, because the index is sorted by id within each of them.
+    const postPages = [
+      { userId, deletedAt: IsNull() },
+      { userId, deletedAt: Not(IsNull()) },
+    ];
+    const posts = () => rowsInPages(this.dataSource, Post, postPages, { columns: ['id'] });
+    const grants = () => rowsInPages(this.dataSource, Grant, [{ userId }], { columns: ['id'] });
+    return this.table(User, {
+      where: { id: userId },
+      children: [
+        this.table(Comment, { where: { userId }, remove: removeComments }),
+        this.table(Post, {
+          where: { userId },
+          pages: postPages,
+          children: [
+            this.childTable(Comment, 'postId', posts, 'all'),
+            this.childTable(PostLike, 'postId', posts, 'all'),
+          ],
+        }),
+        this.table(PostLike, {
+          where: { userId },
+          omit: ['userId'],
+          remove: (tx, keys) => removeLikes(tx, userId, keys),
+        }),
+        this.table(Grant, {
+          where: { userId },
+          omit: ['userId'],
+          add: () => this.appNames(),
+          children: [
+            this.childTable(AuthorizationCode, 'grantId', grants, ['hash', 'codeChallenge']),
+            this.childTable(AccessToken, 'grantId', grants, ['hash']),
+            this.childTable(RefreshToken, 'grantId', grants, [
+              'hash',
+              'predecessorHash',
+              'encryptedResponse',
+            ]),
+          ],
+        }),
+        this.table(SignInSession, { where: { userId }, omit: ['hash', 'userId'] }),
+        this.table(OtpChallenge, { where: byPhone, omit: ['codeHash'] }),
+        this.table(OtpFailures, { where: byPhone }),
+        // Its keys are hashes, so the export would say nothing.
+        this.table(RateLimitHit, { where: attempts, omit: 'all' }),
+        this.table(TrustedDevice, { where: byPhone, omit: ['browserHash'] }),
+        this.table(Authorization, {
+          where: { userId },
+          omit: ['userId', 'browserHash', 'tokenHash', 'codeChallenge'],
+        }),
+        this.table(IdempotencyKey, {
+          where: { userId },
+          omit: ['hash', 'requestHash', 'userId'],
+        }),
+        // Calls belong to the app.
+        this.table(ApiCall, { where: { userId }, omit: ['userId'], clear: 'userId' }),
+        // Events stay as evidence.
+        this.table(AuditEvent, { where: { userId }, clear: 'address' }),
+      ],
+    });
+  }
+
+  private table<T extends ObjectLiteral>(
+    entity: EntityTarget<T>,
+    { where, omit, pages, add, clear, remove, children = [] }: Definition<T>,
+  ): PersonalTable {
+    const exported = this.exportedRows(entity, pages ?? (where ? [where] : []), omit, add);
+    if (!where) return { exported, children };
+    // A cleared row must no longer match.
+    const erasedWhere = clear && !(clear in where) ? { ...where, [clear]: Not(IsNull()) } : where;
+    const deletion = { clear: clear && [clear], remove };
+    const erased = deletableRows(this.dataSource, entity, erasedWhere, deletion);
+    return { exported, erased, children };
+  }
+
+  /** @param column the id of the parent */
+  private childTable<T extends ObjectLiteral>(
+    entity: EntityTarget<T>,
+    column: keyof T & string,
+    parents: () => AsyncIterable<readonly { id: string }[]>,
+    omit: Omitted<T>,
+  ): PersonalTable {
+    async function* wheres(): AsyncGenerator<FindOptionsWhere<T>> {
+      for await (const page of parents())
+        for (const { id } of page) yield { [column]: id } as FindOptionsWhere<T>;
+    }
+    return {
+      exported: this.exportedRows(entity, wheres(), omit),
+      erased: childRows(this.dataSource, parents, entity, column),
+      children: [],
+    };
+  }
+
+  private exportedRows<T extends ObjectLiteral>(
+    entity: EntityTarget<T>,
+    wheres: Iterable<FindOptionsWhere<T>> | AsyncIterable<FindOptionsWhere<T>>,
+    omit: readonly string[] | 'all' = [],
+    add?: Definition<T>['add'],
+  ): ExportedRows | undefined {
+    if (omit === 'all') return undefined;
+    const { dataSource } = this;
+    const { tableName: table, columns } = dataSource.getMetadata(entity);
+    const shown = columns.filter(({ propertyName }) => !omit.includes(propertyName));
+    async function* rows(): AsyncGenerator<object> {
+      const added = await add?.();
+      for await (const page of rowsInPages(dataSource, entity, wheres))
+        for (const row of page) {
+          const values = shown.map((column) => [column.databaseName, column.getEntityValue(row)]);
+          yield { ...Object.fromEntries(values), ...added?.(row) };
+        }
+    }
+    return { table, rows: rows() };
+  }
+
+  /** Adds the name of the app to a grant. */
+  private async appNames(): Promise<(grant: Grant) => object> {
+    const apps = await this.dataSource.manager.find(App);
+    const names = new Map(apps.map(({ clientId, name }) => [clientId, name]));
+    return ({ clientId }) => ({ app: names.get(clientId) });
+  }
+}
+
+function parentsFirst(table: PersonalTable): PersonalTable[] {
+  return [table, ...table.children.flatMap(parentsFirst)];
+}
+
+function childrenFirst(table: PersonalTable): PersonalTable[] {
+  return [...table.children.flatMap(childrenFirst), table];
+}
+
+async function removeComments(tx: Transaction, keys: readonly ObjectLiteral[]): Promise<number> {
+  const where = { id: In(keys.map(({ id }) => id as string)) };
+  const select = { id: true, postId: true, deletedAt: true };
+  const comments = await deleteReturning(tx, Comment, where, select);
+  // Soft-deleted comments are not counted.
+  await decrementCounts(
+    tx,
+    'commentCount',
+    comments.filter(({ deletedAt }) => deletedAt === null),
+  );
+  return comments.length;
+}
+
+async function removeLikes(
+  tx: Transaction,
+  userId: string,
+  keys: readonly ObjectLiteral[],
+): Promise<number> {
+  const where = { userId, postId: In(keys.map(({ postId }) => postId as string)) };
+  const likes = await deleteReturning(tx, PostLike, where, { postId: true });
+  await decrementCounts(tx, 'likeCount', likes);
+  return likes.length;
+}
+
+/** Subtracts the number of deleted rows of each post from a counter, with one statement for all posts with the same number. */
+async function decrementCounts(
+  tx: Transaction,
+  counter: 'commentCount' | 'likeCount',
+  deleted: readonly { postId: string }[],
+): Promise<void> {
+  const counts = new Map<string, number>();
+  for (const { postId } of deleted) counts.set(postId, (counts.get(postId) ?? 0) + 1);
+  for (const count of new Set(counts.values())) {
+    const ids = [...counts.keys()].filter((id) => counts.get(id) === count);
+    await entities(tx).decrement(Post, { id: In(ids) }, counter, count);
+  }
+}

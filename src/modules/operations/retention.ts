@@ -1,0 +1,177 @@
+import { Injectable } from '@nestjs/common';
+import {
+  And,
+  DataSource,
+  type EntityTarget,
+  type FindOptionsWhere,
+  IsNull,
+  LessThan,
+  LessThanOrEqual,
+  MoreThan,
+  type ObjectLiteral,
+  Or,
+} from 'typeorm';
+import { AuditEvent } from '../../platform/audit/audit-event.entity.js';
+import { addMilliseconds, DAY, MINUTE, SECOND } from '../../platform/clock.js';
+import { AppConfig } from '../../platform/config/app-config.js';
+import {
+  childRows,
+  deletableRows,
+  type DeletableRows,
+  logRowsBefore,
+  matchingRows,
+} from '../../platform/database/deletable-rows.js';
+import { rowsInPages } from '../../platform/database/rows-in-pages.js';
+import { IdempotencyKey } from '../../platform/http/idempotency/idempotency-key.entity.js';
+import { JobRun } from '../../platform/lifecycle/job-run.entity.js';
+import { hourOf } from '../../platform/lifecycle/job-runner.service.js';
+import { Comment } from '../comments/comment.entity.js';
+import { Authorization } from '../oauth/authorize/authorization.entity.js';
+import { LOCK_SLOT, RateLimitHit, TrustedDevice } from '../oauth/rate-limit/rate-limit.entities.js';
+import { OtpChallenge, OtpFailures, SignInSession } from '../oauth/sign-in/sign-in.entities.js';
+import {
+  AccessToken,
+  AuthorizationCode,
+  Grant,
+  RefreshToken,
+} from '../oauth/tokens/token.entities.js';
+import { Post, PostLike } from '../posts/post.entities.js';
+import { ApiCall } from '../quota/calls/call-log.entities.js';
+import { callLogStart } from '../quota/calls/usage-rollup.service.js';
+
+/** Maximum difference between the clocks of two processes, so that none deletes a row that is valid for another. */
+const CLOCK_SKEW_MS = MINUTE;
+/** How long unused codes and refresh tokens remain after they have expired, for support. */
+const EXPIRED_CREDENTIALS_MS = DAY;
+/** How long grants remain after they have expired or were revoked, for support. */
+const ENDED_GRANTS_MS = 90 * DAY;
+/** How long a trusted device remains after its last sign-in, and a count of wrong one-time passwords after the last attempt. */
+const TRUSTED_DEVICES_MS = 400 * DAY;
+/** How long counted attempts remain: twice the longest window of a rate limit. */
+const RATE_LIMIT_HITS_MS = 2 * DAY;
+const JOB_RUNS_MS = 90 * DAY;
+
+/** What expires, and when. Requests ignore expired rows, so a late deletion changes no response. */
+@Injectable()
+export class Retention {
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly config: AppConfig,
+  ) {}
+
+  /**
+   * The rows that have expired at `now`, in the order of deletion: child rows before their parents. A row is in one set only. The
+   * first column of each condition is the one by which an index finds the rows.
+   *
+   * Used codes remain until their grant has ended. Used refresh tokens remain until then, or until a day plus the idle lifetime has
+   * passed since their use, whichever is first. Reuse means theft, and only the row identifies the grant to revoke (RFC 6749 §4.1.2,
+   * RFC 9700 §4.14.2).
+   * @param callsBefore deletes API calls before this time only, because later ones are not aggregated yet
+   */
+  expired(now: Date, callsBefore = callLogStart(now, this.config)): DeletableRows[] {
+    const { dataSource } = this;
+    const { lifetimes, retention } = this.config;
+    const ago = (milliseconds: number): Date => addMilliseconds(now, -milliseconds);
+    const before = (milliseconds: number) => LessThanOrEqual(ago(milliseconds));
+    const rows = <T extends ObjectLiteral>(entity: EntityTarget<T>, where: FindOptionsWhere<T>) =>
+      deletableRows(dataSource, entity, where);
+
+    const usedMs = EXPIRED_CREDENTIALS_MS + lifetimes.refreshIdle * SECOND;
+    // The name of an hour, such as 2026-08-21T05. Names sort by time, as text.
+    const firstPeriod = hourOf(ago(JOB_RUNS_MS)).name;
+    const deletedPostsMs = retention.deletedPosts * DAY + CLOCK_SKEW_MS;
+    const expiredPosts = () =>
+      rowsInPages(dataSource, Post, [{ deletedAt: before(deletedPostsMs) }], {
+        columns: ['id', 'deletedAt'],
+        orderBy: ['deletedAt', 'id'],
+      });
+    return [
+      rows(Authorization, { expiresAt: before(CLOCK_SKEW_MS) }),
+      rows(OtpChallenge, { expiresAt: before(CLOCK_SKEW_MS) }),
+      rows(SignInSession, { expiresAt: before(CLOCK_SKEW_MS) }),
+      rows(AccessToken, { expiresAt: before(CLOCK_SKEW_MS) }),
+      rows(AuthorizationCode, { expiresAt: before(EXPIRED_CREDENTIALS_MS), consumedAt: IsNull() }),
+      rows(RefreshToken, { expiresAt: before(EXPIRED_CREDENTIALS_MS), consumedAt: IsNull() }),
+      rows(RefreshToken, { consumedAt: before(usedMs) }),
+      ...this.credentialsOfEndedGrants('revokedAt', ago, usedMs),
+      ...this.credentialsOfEndedGrants('expiresAt', ago, usedMs),
+      rows(Grant, { revokedAt: before(ENDED_GRANTS_MS) }),
+      rows(Grant, { expiresAt: before(ENDED_GRANTS_MS), revokedAt: IsNull() }),
+      rows(OtpFailures, {
+        lastAttemptAt: before(TRUSTED_DEVICES_MS),
+        lockedUntil: Or(IsNull(), LessThanOrEqual(now)),
+      }),
+      rows(TrustedDevice, { signedInAt: before(TRUSTED_DEVICES_MS) }),
+      rows(RateLimitHit, { slot: And(MoreThan(LOCK_SLOT), before(RATE_LIMIT_HITS_MS)) }),
+      this.unusedLockRows(),
+      rows(IdempotencyKey, { expiresAt: before(CLOCK_SKEW_MS) }),
+      logRowsBefore(dataSource, ApiCall, callsBefore),
+      logRowsBefore(dataSource, AuditEvent, ago(retention.auditLog * DAY)),
+      rows(JobRun, { period: LessThan(firstPeriod), job: 'prune' }),
+      rows(JobRun, { period: LessThan(firstPeriod), job: 'usage-rollup' }),
+      rows(Comment, { deletedAt: before(deletedPostsMs) }),
+      childRows(dataSource, expiredPosts, Comment, 'postId', {
+        deletedAt: Or(IsNull(), MoreThan(ago(deletedPostsMs))),
+      }),
+      childRows(dataSource, expiredPosts, PostLike, 'postId'),
+      rows(Post, { deletedAt: before(deletedPostsMs) }),
+    ];
+  }
+
+  /** The stored responses of used refresh tokens whose retry window has ended. Clears them; the rows remain. */
+  expiredResponses(now: Date): DeletableRows {
+    const ended = LessThanOrEqual(addMilliseconds(now, -CLOCK_SKEW_MS));
+    return deletableRows(
+      this.dataSource,
+      RefreshToken,
+      { responseExpiresAt: ended },
+      { clear: ['encryptedResponse', 'responseExpiresAt'] },
+    );
+  }
+
+  /**
+   * Codes and tokens of ended grants, without those that other conditions of `expired` match. Grants remain for long after their
+   * codes and tokens, so one statement finds the grants that still have some.
+   * @param end how the grants ended. A grant that was revoked and has expired counts as revoked.
+   */
+  private credentialsOfEndedGrants(
+    end: 'revokedAt' | 'expiresAt',
+    ago: (milliseconds: number) => Date,
+    usedMs: number,
+  ): DeletableRows[] {
+    const times = {
+      ended: ago(CLOCK_SKEW_MS),
+      expiredSince: ago(EXPIRED_CREDENTIALS_MS),
+      usedSince: ago(usedMs),
+    };
+    const rows = (
+      entity: new () => AccessToken | AuthorizationCode | RefreshToken,
+      condition: string,
+    ): DeletableRows =>
+      matchingRows(this.dataSource, entity, (query) => {
+        query
+          .innerJoin(Grant, 'grant', 'grant.id = row.grantId')
+          .where(`grant.${end} <= :ended AND ${condition}`, times)
+          .orderBy(`grant.${end}`);
+        return end === 'revokedAt' ? query : query.andWhere('grant.revokedAt IS NULL');
+      });
+    const unused = 'row.consumedAt IS NULL AND row.expiresAt > :expiredSince';
+    return [
+      rows(AccessToken, 'row.expiresAt > :ended'),
+      rows(AuthorizationCode, `(row.consumedAt IS NOT NULL OR ${unused})`),
+      rows(RefreshToken, `(row.consumedAt > :usedSince OR ${unused})`),
+    ];
+  }
+
+  /**
+   * Lock rows (slot `LOCK_SLOT`) whose hash of limit and key has no hits. Deleting one is safe at any time, because
+   * `SlidingWindowCounter` upserts the row before it counts.
+   */
+  private unusedLockRows(): DeletableRows {
+    return matchingRows(this.dataSource, RateLimitHit, (query) =>
+      query
+        .leftJoin(RateLimitHit, 'hit', 'hit.hash = row.hash AND hit.slot > :lock')
+        .where('row.slot = :lock AND hit.hash IS NULL', { lock: LOCK_SLOT }),
+    );
+  }
+}
