@@ -37,5 +37,5 @@ export function startByName(
   const service = { ...shared, ...SERVICE_ENV, ...settings };
   return name === SERVICE
     ? startProgram(name, 'dist/src/bundle/main.js', service, nodeOptions)
-    : startProgram(name, `dist/bench/peers/${name}/main.js`, shared);
+    : startProgram(name, `bench/dist/bench/peers/${name}/main.js`, shared);
 }
