@@ -210,9 +210,9 @@ module.exports = {
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
-    // The recipes and the generators have packages of their own, which only the system tests install.
+    // The recipes and the generators have packages of their own, which only their tests install.
     exclude: {
-      path: '^(dist|coverage|clients/typescript/dist|examples/libraries|tools/generators)/',
+      path: '^((bench/)?dist|coverage|clients/typescript/dist|examples/libraries|tools/generators)/',
     },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },

@@ -71,13 +71,16 @@ const system = [
       provide: { ...COMMON.provide, usesEveryServer: !IS_QUICK },
       // Races are only worth their time with many repetitions. Code generators and JavaScript libraries are large downloads. The
       // package of the client and changes of the document are checked by other tools, which start slowly.
-      exclude: IS_QUICK
-        ? [
-            'test/system/{races,load,generators,openapi}/**',
-            'test/system/libraries/javascript.e2e-spec.ts',
-            'test/system/clients/{typescript-package,typescript-restarts,swagger-ui}.e2e-spec.ts',
-          ]
-        : [],
+      exclude: [
+        'test/system/node_modules/**',
+        ...(IS_QUICK
+          ? [
+              'test/system/{races,load,generators,openapi}/**',
+              'test/system/libraries/javascript.e2e-spec.ts',
+              'test/system/clients/{typescript-package,typescript-restarts,swagger-ui}.e2e-spec.ts',
+            ]
+          : []),
+      ],
     },
   },
   { test: { ...COMMON, ...BUILT, name: 'databases', include: ON_EVERY_SERVER } },

@@ -54,7 +54,7 @@ export function startService(
 }
 
 export function startPeer(name: string, databaseUrl: string): Promise<Program> {
-  return startProgram(name, `dist/bench/peers/${name}/main.js`, databaseEnv(databaseUrl));
+  return startProgram(name, `bench/dist/bench/peers/${name}/main.js`, databaseEnv(databaseUrl));
 }
 
 function databaseEnv(url: string): Record<string, string> {

@@ -17,7 +17,7 @@ const SLICE_SECONDS = 5;
 /** Time after the load to close connections and write the call log. */
 const SETTLE_MS = 2000;
 const CENSUS_TIMEOUT_MS = 30_000;
-const REPORT_CENSUS = './dist/bench/scale/report-census.js';
+const REPORT_CENSUS = './bench/dist/bench/scale/report-census.js';
 
 export interface Lean {
   /** Time of each start until /readyz returns 200. */

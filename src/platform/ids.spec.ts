@@ -1,4 +1,13 @@
-import { idPattern, isId, newId } from './ids.js';
+import { idPattern, isId, newId, timeOf } from './ids.js';
+
+/** The hexadecimal digits of the UUID in an id. */
+function uuidOf(id: string): string {
+  const digits = Array.from(id.slice(-26), (digit) =>
+    '0123456789abcdefghjkmnpqrstvwxyz'.indexOf(digit),
+  );
+  const uuid = digits.reduce((value, digit) => value * 32n + BigInt(digit), 0n);
+  return uuid.toString(16).padStart(32, '0');
+}
 
 describe('Ids', () => {
   const now = new Date('2026-11-21T09:30:00.000Z');
@@ -7,6 +16,19 @@ describe('Ids', () => {
     const ids = Array.from({ length: 1000 }, () => newId('post', now));
     for (const id of ids) expect(id).toMatch(idPattern('post'));
     expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  it('contain a UUID of version 7 and variant 2, with the creation time (RFC 9562 §5.7)', () => {
+    const uuids = Array.from({ length: 100 }, () => uuidOf(newId('svc_app', now)));
+    const time = now.getTime().toString(16).padStart(12, '0');
+    for (const uuid of uuids) expect(uuid).toMatch(new RegExp(`^${time}7.{3}[89ab].{15}$`));
+  });
+
+  it('name their creation time', () => {
+    expect(timeOf(newId('svc_app', now))).toEqual(now);
+    // An example of the specification: 01890a5d-ac96-774b-bcce-b302099a8057.
+    expect(timeOf('prefix_01h455vb4pex5vsknk084sn02q')).toEqual(new Date(0x01890a5dac96));
+    expect(() => timeOf(`post_8${'0'.repeat(25)}`)).toThrow('is not a TypeID');
   });
 
   it('sort by creation time', () => {

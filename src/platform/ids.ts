@@ -1,4 +1,3 @@
-import { TypeID } from 'typeid-js';
 import { pooledRandomBytes } from './secrets.js';
 
 /** Prefixes of ids (product requirements, sections 1 and 2). */
@@ -8,6 +7,9 @@ export type IdPrefix =
 /** Size of the timestamp of a UUID version 7. The timestamp is in milliseconds since 1970. */
 const TIME_BYTES = 6;
 const SUFFIX = '[0-7][0-9a-hjkmnp-tv-z]{25}';
+const TYPE_ID = new RegExp(`^[a-z_]+_(${SUFFIX})$`);
+/** Crockford's alphabet, in lower case. */
+const BASE32 = '0123456789abcdefghjkmnpqrstvwxyz';
 
 /**
  * A new TypeID: the prefix and a UUID version 7 as 26 characters. Ids sort by time.
@@ -19,13 +21,31 @@ export function newId(prefix: IdPrefix, now: Date): string {
   // The version, 7, and the variant (RFC 9562 §4).
   bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x70, 6);
   bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
-  return TypeID.fromUUIDBytes(prefix, bytes).toString();
+  return `${prefix}_${base32(bytes)}`;
+}
+
+/** The 128 bits of a UUID after two zero bits, as 26 characters of 5 bits each. */
+function base32(uuid: Uint8Array): string {
+  let text = '';
+  let bits = 0;
+  let unread = 2;
+  for (const byte of uuid) {
+    // Of the earlier bits, at most four are unread.
+    bits = ((bits & 0b1111) << 8) | byte;
+    for (unread += 8; unread >= 5; unread -= 5)
+      text += BASE32.charAt((bits >> (unread - 5)) & 0b11111);
+  }
+  return text;
 }
 
 /** The creation time of an id. @throws if it is not a TypeID */
 export function timeOf(id: string): Date {
-  const bytes = TypeID.fromString(id).toUUIDBytes();
-  return new Date(Buffer.from(bytes).readUIntBE(0, TIME_BYTES));
+  const [, suffix] = TYPE_ID.exec(id) ?? [];
+  if (suffix === undefined) throw new Error(`${id} is not a TypeID.`);
+  let milliseconds = 0;
+  // The first 10 characters are the two zero bits and the 48 bits of the timestamp.
+  for (const digit of suffix.slice(0, 10)) milliseconds = milliseconds * 32 + BASE32.indexOf(digit);
+  return new Date(milliseconds);
 }
 
 /** The anchored pattern of ids with this prefix. */

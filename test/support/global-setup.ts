@@ -5,12 +5,16 @@ import Sqlite from 'better-sqlite3';
 import type { TestProject } from 'vitest/node';
 import { startPrivateServers } from './database-server.js';
 import { dropTemplate, type Engine, makeTemplate } from './database.js';
+import { installPackages } from '../../tools/packages.js';
 import { findBrowser } from './programs.js';
 import { findPrometheus } from './prometheus.js';
 import { serverVersion } from './sql.js';
 import { SUITE } from '../suite.js';
 
-/** Builds `dist`, finds the installed programs and starts the private database servers. Returns the teardown function. */
+/**
+ * Builds `dist`, finds the installed programs, installs the packages of the suite and starts the private database servers. Returns the
+ * teardown function.
+ */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const [browser, prometheus] = await Promise.all([findBrowser(), findPrometheus()]);
   const configuredUrls = databaseUrls();
@@ -20,6 +24,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
       areOthersGiven: configuredUrls.length > 0,
       isOneEnough: SUITE === 'rules',
     }),
+    ...(SUITE === 'system' ? [installPackages('test/system')] : []),
   ]);
   const preparedEngines: Engine[] = [];
   const stop = async (): Promise<void> => {

@@ -143,8 +143,8 @@ export interface ReleaseBuild {
 }
 
 /**
- * Builds a release from the history with the installed packages. Later runs on this machine reuse the build. Returns undefined if
- * the history is missing, as in a shallow clone or an archive.
+ * Builds a release from the history with the installed packages, and those that only the release needs. Later runs on this machine
+ * reuse the build. Returns undefined if the history is missing, as in a shallow clone or an archive.
  * @throws when the build fails; with `CI=true`, also when the history is missing
  */
 export async function buildOfRelease(
@@ -177,6 +177,7 @@ async function build(commit: string, packages: string, folder: string): Promise<
     await run('git', ['archive', '--output', archive, commit]);
     await run('tar', ['-xf', archive, '-C', buildFolder]);
     await symlink(packages, join(buildFolder, 'node_modules'));
+    await installDropped(buildFolder, packages);
     // No type check: the release passed it with the packages of its time.
     const compile = [
       join(packages, 'typescript/bin/tsc'),
@@ -194,4 +195,16 @@ async function build(commit: string, packages: string, folder: string): Promise<
     await rm(buildFolder, { recursive: true });
     if (!existsSync(folder)) throw error;
   }
+}
+
+/** Installs the packages of the release that are not installed any more, where only its compiled code finds them. */
+async function installDropped(buildFolder: string, packages: string): Promise<void> {
+  const manifest = await readFile(join(buildFolder, 'package.json'), 'utf8');
+  const { dependencies } = JSON.parse(manifest) as { dependencies: Record<string, string> };
+  const dropped = Object.entries(dependencies)
+    .filter(([name]) => !existsSync(join(packages, name)))
+    .map(([name, version]) => `${name}@${version}`);
+  if (dropped.length === 0) return;
+  const options = ['--prefix', join(buildFolder, 'dist'), '--no-save', '--no-package-lock'];
+  await run('npm', ['install', ...options, '--ignore-scripts', '--no-audit', ...dropped]);
 }

@@ -109,7 +109,7 @@ describe('ServiceLogger', () => {
     expect(written.join('')).not.toMatch(HIDDEN);
     expect(lines()[0]?.stack).toBe(error.stack);
     const [failure = '', request] = written.map(terminalLine);
-    // Without the colours of pino-pretty.
+    // Without the colours.
     expect(stripVTControlCharacters(failure)).not.toMatch(HIDDEN);
     expect(failure).toContain('Failed\\u2066 \\udb40\\udc41');
     expect(failure).toContain('No "\\u202e\\u001b]0;x\\u0007\\u009b31m"');
@@ -134,5 +134,18 @@ describe('ServiceLogger', () => {
       '401 POST /dev/v1/posts 31 ms unauthorized req_2\n',
       expect.stringMatching(/WARN.*The disk is full\./),
     ]);
+  });
+
+  it('prints other lines at a terminal with time, level, members and stack', () => {
+    const error = new Error('No database');
+    const logger = loggerAt('info');
+    logger.error('It failed.', error.stack, 'Here');
+    logger.log({ members: 1 }, 'Here');
+    const [failure, other] = written.map(terminalLine).map(stripVTControlCharacters);
+    expect(failure).toMatch(
+      /^\[\d\d:\d\d:\d\d\.\d{3}\] ERROR: It failed\. {"context":"Here"}\nError: No database\n/,
+    );
+    expect(failure).toBe(`${failure?.split('\n')[0]}\n${error.stack}\n`);
+    expect(other).toMatch(/\] INFO: {"context":"Here","members":1}\n$/);
   });
 });

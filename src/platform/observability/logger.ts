@@ -1,6 +1,6 @@
+import { styleText } from 'node:util';
 import type { LoggerService } from '@nestjs/common';
 import { type DestinationStream, type Level, type Logger, pino, stdTimeFunctions } from 'pino';
-import { prettyFactory } from 'pino-pretty';
 import type { AppConfig } from '../config/app-config.js';
 import { currentRequest } from '../request-context.js';
 import { escapeInvisible } from '../text.js';
@@ -52,22 +52,43 @@ function destinationFor({ production }: AppConfig): DestinationStream {
 /** The context of access log lines. */
 export const ACCESS_LOG_CONTEXT = 'Requests';
 
-const prettify = prettyFactory({
-  singleLine: true,
-  errorLikeObjectKeys: ['stack'],
-  customPrettifiers: { stack: (stack) => `\n${stack as string}` },
-});
+const LEVEL_COLOURS = {
+  trace: 'grey',
+  debug: 'blue',
+  info: 'green',
+  warn: 'yellow',
+  error: 'red',
+  fatal: 'red',
+} as const satisfies Record<Level, string>;
 
-/** Formats a JSON line for a terminal. A request is one short line, such as `201 POST /dev/v1/posts 31 ms svc_app_… req_…`. */
+/** A parsed line of `pinoFor`. */
+type TerminalLine = Record<string, string | number | undefined> & {
+  level: Level;
+  time: string;
+  stack?: string;
+};
+
+/**
+ * Formats a JSON line for a terminal, such as `[09:30:00.000] WARN: The disk is full. {"context":"Here"}`, followed by the stack of
+ * an error. A request is one short line, such as `201 POST /dev/v1/posts 31 ms svc_app_… req_…`.
+ */
 export function terminalLine(json: string): string {
   const line = JSON.parse(json, (_, value: unknown) =>
     typeof value === 'string' ? escapeInvisible(value) : value,
-  ) as Record<string, string | number | undefined>;
-  if (line.context !== ACCESS_LOG_CONTEXT) return prettify(line);
+  ) as TerminalLine;
+  if (line.context !== ACCESS_LOG_CONTEXT) return messageLine(line);
   const { status, method, route, duration_ms, error, client_id, request_id } = line;
   const duration = `${Math.round(Number(duration_ms))} ms`;
   const parts = [status, method, route, duration, error, client_id, request_id];
   return `${parts.filter((part) => part !== undefined).join(' ')}\n`;
+}
+
+function messageLine({ level, time, msg, stack, ...members }: TerminalLine): string {
+  const [, timeOfDay] = time.split(/[TZ]/);
+  const head = `[${timeOfDay}] ${styleText(LEVEL_COLOURS[level], level.toUpperCase())}:`;
+  const rest = Object.keys(members).length > 0 ? JSON.stringify(members) : undefined;
+  const line = [head, msg, rest].filter((part) => part !== undefined).join(' ');
+  return `${line}\n${stack === undefined ? '' : `${stack}\n`}`;
 }
 
 /** Contexts of Nest, whose lines at `info` list modules and routes. */

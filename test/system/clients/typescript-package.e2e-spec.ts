@@ -10,6 +10,7 @@ import { VERSION } from '../../../src/platform/version.js';
 const run = promisify(execFile);
 const FOLDER = 'clients/typescript';
 const NAME = 'neighbourhood-devplatform-client';
+const PROGRAMS = 'test/system/node_modules/.bin';
 const MAX_BYTES = 10_000;
 
 /** The compiler options of a strict project of a partner. */
@@ -75,11 +76,11 @@ describe('Package of the TypeScript client', () => {
   }
 
   it('has no problem that publint knows', async () => {
-    await run('npx', ['publint', 'run', tarball, '--strict', '--pack', 'false']);
+    await run(`${PROGRAMS}/publint`, ['run', tarball, '--strict', '--pack', 'false']);
   });
 
   it('has types for every module resolution of ES modules (arethetypeswrong)', async () => {
-    await run('npx', ['attw', tarball, '--profile', 'esm-only', '--format', 'table']);
+    await run(`${PROGRAMS}/attw`, [tarball, '--profile', 'esm-only', '--format', 'table']);
   });
 
   it('is free of dependencies, and contains only code, types, README and license', async () => {

@@ -1,3 +1,4 @@
+import { installPackages } from '../../../tools/packages.js';
 import { byExtent } from '../../suite.js';
 import { onOneEngine } from '../../support/database.js';
 import { Member } from '../../support/member.js';
@@ -10,13 +11,7 @@ import { json } from '../../support/responses.js';
 import { useTestApp } from '../../support/test-app.js';
 import { examplesOf, validBodies } from './examples.js';
 import { type Collection, importDocument, runCollection } from './postman.js';
-import {
-  generateAndCompile,
-  GENERATORS,
-  importClient,
-  installGenerators,
-  runProgram,
-} from './generators.js';
+import { FOLDER, generateAndCompile, GENERATORS, importClient, runProgram } from './generators.js';
 
 /** Downloading the packages takes most of the time. */
 const INSTALL_TIMEOUT_MS = 300_000;
@@ -39,7 +34,7 @@ onOneEngine('Code generators', (database) => {
   let compileErrors: string[];
   beforeAll(async () => {
     document = await json<OpenApiDocument>(await app().fetch('/openapi.json'));
-    await installGenerators();
+    await installPackages(FOLDER);
     compileErrors = await generateAndCompile(document);
   }, INSTALL_TIMEOUT_MS);
 

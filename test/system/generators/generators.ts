@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process';
-import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Outcome, Service, Validators } from '../../../tools/generators/clients/client.js';
 
-const FOLDER = new URL('../../../tools/generators/', import.meta.url).pathname;
+export const FOLDER = new URL('../../../tools/generators/', import.meta.url).pathname;
 const PROGRAMS = join(FOLDER, 'node_modules/.bin');
 /** Each program takes about 10 seconds on two cores. */
 const TIMEOUT_MS = 120_000;
@@ -61,22 +61,6 @@ export async function runProgram(program: string, ...parameters: string[]): Prom
     },
   );
   return stdout;
-}
-
-/** Installs the generators, unless the versions of the lock file are installed. */
-export async function installGenerators(): Promise<void> {
-  const [installed, wanted] = await Promise.all([
-    modifiedAt('node_modules/.package-lock.json'),
-    modifiedAt('package-lock.json'),
-  ]);
-  if (installed > wanted) return;
-  const parameters = ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
-  await promisify(execFile)('npm', parameters, { cwd: FOLDER });
-}
-
-async function modifiedAt(file: string): Promise<number> {
-  const { mtimeMs } = await stat(join(FOLDER, file)).catch(() => ({ mtimeMs: 0 }));
-  return mtimeMs;
 }
 
 /** Writes a JSON file for the programs. Returns its path. */

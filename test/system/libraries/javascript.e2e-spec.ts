@@ -1,5 +1,4 @@
-import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { installPackages } from '../../../tools/packages.js';
 import { onOneEngine } from '../../support/database.js';
 import { useTestApp } from '../../support/test-app.js';
 import { IS_QUICK } from '../../suite.js';
@@ -99,18 +98,8 @@ const asSite = ({ file, host, ...recipe }: Site): SiteRecipe => ({
   command: ['node', host ?? file],
 });
 
-/** Installs the libraries, unless the versions of the lock file are installed. */
-function install(): void {
-  const installed = `${FOLDER}/node_modules/.installed-lock`;
-  const lock = readFileSync(`${FOLDER}/package-lock.json`, 'utf8');
-  if (existsSync(installed) && readFileSync(installed, 'utf8') === lock) return;
-  const options = ['--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline'];
-  execFileSync('npm', ['ci', ...options], { cwd: FOLDER, stdio: 'pipe' });
-  execFileSync('cp', ['package-lock.json', 'node_modules/.installed-lock'], { cwd: FOLDER });
-}
-
 onOneEngine('JavaScript recipes', (database) => {
-  beforeAll(install, 240_000);
+  beforeAll(() => installPackages(FOLDER), 240_000);
   const app = useTestApp(database);
 
   it.each(TERMINAL)('$file completes the flow and reads the profile', async ({ file, kind }) => {
