@@ -250,7 +250,7 @@ onEachServer(
       await blocking.query('LOCK TABLES idempotency_keys WRITE');
       try {
         open.clientRequest.end(BODY.slice(1));
-        await expect.poll(() => isStatementRunning(app(), 'SELECT `IdempotencyKey`')).toBe(true);
+        await expect.poll(() => isStatementRunning(app(), 'SELECT hash, request_hash')).toBe(true);
         await disconnect(open);
       } finally {
         await blocking.query('UNLOCK TABLES');

@@ -9,7 +9,8 @@ import type { CounterCache } from '../../platform/database/counter-cache.js';
 import { TransactionRunner } from '../../platform/database/transaction.js';
 import {
   Idempotency,
-  type SaveResult,
+  keyedRequest,
+  type KeyedRequest,
   type Outcome,
 } from '../../platform/http/idempotency/idempotency.service.js';
 import { PostsService } from '../posts/posts.service.js';
@@ -81,27 +82,38 @@ export class CommentsService {
    * @throws PostNotFound; InvalidRequest if `parentId` is not a comment on this post; IdempotencyKeyReused;
    *   IdempotencyKeyInUse
    */
-  create(
-    { clientId, userId }: Caller,
+  async create(
+    caller: Caller,
     postId: string,
     draft: Draft,
     key?: string,
   ): Promise<Outcome<AddedComment>> {
-    const request = { clientId, userId, key, route: `POST /posts/${postId}/comments`, body: draft };
-    return this.idempotency.once<AddedComment>(request, (saveResult) =>
-      this.add(userId, postId, { ...draft, authorId: userId }, saveResult),
-    );
+    const { userId } = caller;
+    const request = keyedRequest(caller, {
+      key,
+      route: `POST /posts/${postId}/comments`,
+      body: draft,
+    });
+    const earlier = await this.idempotency.find<AddedComment>(request);
+    if (earlier) return { result: earlier, replayed: true };
+    try {
+      const result = await this.add(userId, postId, { ...draft, authorId: userId }, request);
+      return { result, replayed: false };
+    } catch (error) {
+      const first = await this.idempotency.resultAfter<AddedComment>(error, request);
+      return { result: first, replayed: true };
+    }
   }
 
   /**
    * Adds a comment by any author to a post of `ownerId`.
-   * @throws PostNotFound; InvalidRequest if `parentId` is not a comment on this post
+   * @throws PostNotFound; InvalidRequest if `parentId` is not a comment on this post; IdempotencyKeyInUse
    */
   async add(
     ownerId: string,
     postId: string,
     { text, parentId, authorId }: Draft & { authorId: string },
-    saveResult?: SaveResult<AddedComment>,
+    request?: KeyedRequest,
   ): Promise<AddedComment> {
     const createdAt = this.clock.now();
     const id = newId('cmt', createdAt);
@@ -112,16 +124,16 @@ export class CommentsService {
       photoUrl: null,
     };
     const permalink = this.permalink(postId);
-    const added = { id, author, createdAt: createdAt.toISOString(), permalink };
+    const result = { id, author, createdAt: createdAt.toISOString(), permalink };
     await this.transactions.run(async (tx) => {
-      await saveResult?.(tx, added);
+      await this.idempotency.save(tx, [{ request, result }]);
       await this.posts.incrementCommentCount(tx, ownerId, postId);
       if (parentId !== null && !(await this.repository.existsOnPost(tx, parentId, postId)))
         throw parentNotOnPost();
       const comment = { id, postId, userId: authorId, parentId, text, createdAt, deletedAt: null };
       await this.repository.insert(tx, comment);
     });
-    return added;
+    return result;
   }
 
   /** @throws CommentNotFound if the user wrote no such comment, or already deleted it */

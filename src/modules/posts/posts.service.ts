@@ -8,9 +8,13 @@ import { GroupCommit } from '../../platform/database/group-commit.js';
 import { isDeep, pageOf, type Page, type Paging } from '../../platform/database/list-page.js';
 import { TransactionRunner, type Transaction } from '../../platform/database/transaction.js';
 import { NotFound } from '../../platform/errors.js';
-import { Idempotency, type Outcome } from '../../platform/http/idempotency/idempotency.service.js';
+import {
+  Idempotency,
+  keyedRequest,
+  type KeyedRequest,
+  type Outcome,
+} from '../../platform/http/idempotency/idempotency.service.js';
 import { newId } from '../../platform/ids.js';
-import { CallLog } from '../quota/calls/call-log.service.js';
 import { periodOf } from '../quota/quota-period.js';
 import { QuotaService } from '../quota/quota.service.js';
 import { UsersService } from '../users/users.service.js';
@@ -55,32 +59,29 @@ export interface PublishedPost {
 
 interface Publish {
   caller: Caller;
+  at: Date;
   post: Post;
-  /** Stores the result under the Idempotency-Key of the request; undefined without a key. */
-  saveResult: ((tx: Transaction) => Promise<void>) | undefined;
+  request: KeyedRequest | undefined;
+  result: PublishedPost;
 }
 
 @Injectable()
 export class PostsService {
-  private readonly commits: GroupCommit<Publish, void>;
+  private readonly commits: GroupCommit<Publish, PublishedPost>;
 
   constructor(
     private readonly repository: PostsRepository,
     private readonly users: UsersService,
     private readonly quota: QuotaService,
-    private readonly calls: CallLog,
     private readonly idempotency: Idempotency,
     private readonly transactions: TransactionRunner,
     private readonly clock: Clock,
     private readonly config: AppConfig,
   ) {
     this.commits = new GroupCommit(transactions, {
-      batch: async (tx, publishes) => {
-        await this.write(tx, publishes);
-        return publishes.map(() => undefined);
-      },
-      single: (tx, publish) => this.write(tx, [publish]),
-      groupOf,
+      write: (tx, publishes) => this.write(tx, publishes),
+      // A transaction updates the quota of one app only, so that apps do not wait for each other.
+      groupOf: ({ caller, at }) => `${caller.clientId} ${caller.postLimit} ${periodOf(at)}`,
       keyOf: ({ post }) => post.userId,
     });
   }
@@ -93,47 +94,49 @@ export class PostsService {
    *   IdempotencyKeyReused; IdempotencyKeyInUse
    */
   publish(caller: Caller, draft: PostDraft, key?: string): Promise<Outcome<PublishedPost>> {
-    const { clientId, userId } = caller;
-    const request = { clientId, userId, key, route: 'POST /posts', body: draft };
-    const outcome = this.idempotency.once<PublishedPost>(request, async (saveResult) => {
-      const location =
-        draft.latitude === undefined
-          ? await this.users.savedLocation(userId)
-          : { neighborhood: null };
-      const createdAt = this.clock.now();
-      const id = newId('post', createdAt);
-      const post: Post = { ...DEFAULTS, ...location, ...draft, id, userId, clientId, createdAt };
-      const permalink = this.permalink(id);
-      const published = { id, permalink, createdAt: createdAt.toISOString() };
-      await this.commits.run({
-        caller,
-        post,
-        saveResult: saveResult && ((tx) => saveResult(tx, published)),
-      });
-      return published;
-    });
-    // The call log needs the outcome: `write` records a new publish, but not a replay or a failure.
-    this.calls.waitForPublish(caller, outcome);
+    const outcome = this.publishOnce(caller, draft, key);
+    caller.publish = outcome;
     return outcome;
   }
 
-  /** Writes the posts of one transaction. The app's quota row comes last, so that it is locked for one round trip only. */
-  private async write(tx: Transaction, publishes: readonly Publish[]): Promise<void> {
+  private async publishOnce(
+    caller: Caller,
+    draft: PostDraft,
+    key: string | undefined,
+  ): Promise<Outcome<PublishedPost>> {
+    const { clientId, userId } = caller;
+    const request = keyedRequest(caller, { key, route: 'POST /posts', body: draft });
+    const earlier = await this.idempotency.find<PublishedPost>(request);
+    if (earlier) return { result: earlier, replayed: true };
+    const location =
+      draft.latitude === undefined
+        ? await this.users.savedLocation(userId)
+        : { neighborhood: null };
+    const at = this.clock.now();
+    const id = newId('post', at);
+    const post = { ...DEFAULTS, ...location, ...draft, id, userId, clientId, createdAt: at };
+    const result = { id, permalink: this.permalink(id), createdAt: at.toISOString() };
+    try {
+      const published = await this.commits.run({ caller, at, post, request, result });
+      return { result: published, replayed: false };
+    } catch (error) {
+      const first = await this.idempotency.resultAfter<PublishedPost>(error, request);
+      return { result: first, replayed: true };
+    }
+  }
+
+  /** Writes posts of the same app, limit and month. */
+  private async write(
+    tx: Transaction,
+    publishes: readonly [Publish, ...Publish[]],
+  ): Promise<PublishedPost[]> {
+    await this.idempotency.save(tx, publishes);
     const posts = publishes.map(({ post }) => post);
-    // `groupOf` ensures that all have the app, limit and month of the first.
-    const [first] = publishes as [Publish];
-    for (const { saveResult } of publishes) await saveResult?.(tx);
     await this.repository.insertAll(tx, posts);
     const userIds = posts.map(({ userId }) => userId);
     if (!(await this.users.incrementPostCountsOfActive(tx, userIds))) throw InvalidToken.unknown();
-    const now = this.clock.now().getTime();
-    const calls = publishes.map(({ caller: { clientId, userId, requestId, receivedAt }, post }) => {
-      const durationMs = now - receivedAt.getTime();
-      return { at: post.createdAt, clientId, userId, durationMs, requestId };
-    });
-    await this.calls.recordPublishes(tx, calls);
-    const { clientId, postLimit } = first.caller;
-    await this.quota.consume(tx, clientId, postLimit, first.post.createdAt, posts.length);
+    await this.quota.consume(tx, publishes);
+    return publishes.map(({ result }) => result);
   }
 
   /** A page of the user's posts, newest first. */
@@ -207,13 +210,4 @@ export class PostsService {
   permalink(id: string): string {
     return `${this.config.siteUrl}/post/${id}`;
   }
-}
-
-/**
- * The group of publishes that may share a transaction; undefined for a publish with an idempotency key, which runs alone. A
- * transaction updates the quota of one app only, so that apps do not wait for each other.
- */
-function groupOf({ caller, post, saveResult }: Publish): string | undefined {
-  const { clientId, postLimit } = caller;
-  return saveResult ? undefined : `${clientId} ${postLimit} ${periodOf(post.createdAt)}`;
 }

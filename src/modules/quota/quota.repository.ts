@@ -1,8 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, In, IsNull, LessThan } from 'typeorm';
-import { insertMissing, unchanged, upsert, writeRows } from '../../platform/database/sql.js';
+import {
+  insertAll,
+  insertMissing,
+  unchanged,
+  upsert,
+  writeRows,
+} from '../../platform/database/sql.js';
 import { BatchLoader } from '../../platform/database/batch-loader.js';
 import { entities, type Transaction } from '../../platform/database/transaction.js';
+import { ApiCall } from './calls/call-log.entities.js';
 import { AppQuota, QuotaUsage } from './quota.entities.js';
 import type { Period } from './quota-period.js';
 
@@ -19,6 +26,10 @@ export class QuotaRepository {
       clientId: 'client_id',
       period: 'period',
     });
+  }
+
+  insertCalls(tx: Transaction, calls: readonly ApiCall[]): Promise<void> {
+    return insertAll(tx, ApiCall, calls);
   }
 
   /**

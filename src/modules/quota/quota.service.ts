@@ -1,14 +1,20 @@
 import { Injectable, Logger } from '@nestjs/common';
+import type { Caller } from '../../platform/access/caller.js';
 import { AuditLog, type Change } from '../../platform/audit/audit-log.repository.js';
 import { Clock, DAY, SECOND, secondsUntil } from '../../platform/clock.js';
 import { AppError, InvalidRequest } from '../../platform/errors.js';
 import { AppConfig } from '../../platform/config/app-config.js';
 import { TransactionRunner, type Transaction } from '../../platform/database/transaction.js';
+import { newId } from '../../platform/ids.js';
+import type { ApiCall } from './calls/call-log.entities.js';
 import type { AppQuota } from './quota.entities.js';
 import { nextPeriodStart, type Period, periodOf, postsMonthHeaders } from './quota-period.js';
 import { QuotaRepository } from './quota.repository.js';
 
 const DEFAULT_PLAN = 'default';
+
+/** The only calls that count against the quota (product requirements, section 8). */
+const PUBLISH = { route: 'POST /dev/v1/posts', status: 201 };
 
 /**
  * HTTP libraries that wait with a timer of signed 32-bit milliseconds, as in Node.js, repeat a request at once if `Retry-After` exceeds
@@ -55,6 +61,12 @@ export type QuotaStatus = CurrentQuota & EffectiveQuota;
 
 type StoredAssignment = Pick<AppQuota, 'plan' | 'monthlyPostLimit'> | null | undefined;
 
+/** A post that is about to be published at this time. */
+interface Publish {
+  caller: Caller;
+  at: Date;
+}
+
 /** Posts of an app per calendar month (product requirements, section 8). */
 @Injectable()
 export class QuotaService {
@@ -81,26 +93,33 @@ export class QuotaService {
   }
 
   /**
-   * Counts posts against the quota of the month of `now`, all or none. Call it last in a transaction, so that the app's row is
-   * locked for one round trip only.
+   * Records publishes and counts them against the quota of their month, all or none. All must have the same app, limit and UTC month.
+   * Call it last in a transaction, so that the app's row is locked for one round trip only.
    * @throws QuotaExceeded
    */
-  async consume(
-    tx: Transaction,
-    clientId: string,
-    limit: number | null,
-    now: Date,
-    posts: number,
-  ): Promise<void> {
-    const period = periodOf(now);
+  async consume(tx: Transaction, publishes: readonly [Publish, ...Publish[]]): Promise<void> {
+    const [{ caller, at }] = publishes;
+    const { clientId, postLimit } = caller;
+    await this.repository.insertCalls(
+      tx,
+      publishes.map((publish) => this.callOf(publish)),
+    );
+    const period = periodOf(at);
     const consume = (): Promise<boolean> =>
-      this.repository.consume(tx, clientId, period, limit, posts);
+      this.repository.consume(tx, clientId, period, postLimit, publishes.length);
     if (await consume()) return;
     // The counter may have had no row. If the second attempt fails too, the limit is reached.
     if (!(await this.repository.hasPeriod(tx, clientId, period)))
       await this.repository.insertPeriod(tx, clientId, period);
     if (await consume()) return;
-    throw new QuotaExceeded(limit ?? 0, now);
+    throw new QuotaExceeded(postLimit ?? 0, at);
+  }
+
+  private callOf({ caller, at }: Publish): ApiCall {
+    const { clientId, userId, requestId, receivedAt } = caller;
+    const durationMs = this.clock.now().getTime() - receivedAt.getTime();
+    const id = newId('call', at);
+    return { at, id, clientId, userId, ...PUBLISH, durationMs, requestId, metered: true };
   }
 
   async status(clientId: string): Promise<QuotaStatus> {

@@ -16,6 +16,8 @@ export interface Access {
 export interface Caller extends Access {
   requestId: string;
   receivedAt: Date;
+  /** Set for a publish, whose transaction records the call unless it is a replay. The call log records all other calls. */
+  publish?: Promise<{ replayed: boolean }>;
 }
 
 declare module '../request-context.js' {

@@ -8,8 +8,6 @@ import type { App } from '../clients/client.entities.js';
 import { InvalidGrant } from '../protocol/oauth.errors.js';
 import type { Parameters } from '../protocol/parameters.js';
 import { validateVerifier, verifierMatches } from '../protocol/pkce.js';
-import { GrantUsageRecorder } from './grant-usage-recorder.js';
-import { GrantsRepository } from './grants.repository.js';
 import { GrantsService } from './grants.service.js';
 import { TokenIssuer, type IssuedTokens, type NewTokens } from './token-issuer.js';
 import { TokensRepository, type StoredCode } from './tokens.repository.js';
@@ -34,20 +32,14 @@ export class AuthorizationCodeGrant {
 
   constructor(
     private readonly tokens: TokensRepository,
-    private readonly grantsRepository: GrantsRepository,
     private readonly issuer: TokenIssuer,
     private readonly grants: GrantsService,
-    private readonly grantUsage: GrantUsageRecorder,
     private readonly audit: AuditLog,
     private readonly transactions: TransactionRunner,
     private readonly clock: Clock,
   ) {
     this.commits = new GroupCommit(transactions, {
-      batch: (tx, exchanges) => this.issue(tx, exchanges),
-      single: async (tx, exchange) => {
-        const [first] = await this.issue(tx, [exchange]);
-        return first as IssuedTokens;
-      },
+      write: (tx, exchanges) => this.issue(tx, exchanges),
       // A code of a revoked grant is exchanged alone: it would fail and roll back the whole batch.
       groupOf: ({ code }) => (code.isRevoked ? undefined : 'all'),
       keyOf: ({ code }) => code.grantId,
@@ -86,8 +78,7 @@ export class AuthorizationCodeGrant {
     const change = { actor: clientId };
     const event = this.audit.event('token.issued', grantId, change, { clientId, userId });
     const tokens = await this.commits.run({ code, issued, event });
-    this.issuer.countIssued('authorization_code');
-    this.grantUsage.record(grantId, this.clock.now());
+    this.issuer.recordIssued('authorization_code', grantId);
     return tokens;
   }
 
@@ -106,11 +97,10 @@ export class AuthorizationCodeGrant {
    * avoid deadlocks.
    */
   private async consume(tx: Transaction, codes: readonly StoredCode[]): Promise<boolean> {
-    const now = this.clock.now();
     const grantIds = codes.map(({ grantId }) => grantId);
-    if (!(await this.grantsRepository.lock(tx, grantIds, now))) return false;
+    if (!(await this.grants.lock(tx, grantIds))) return false;
     const hashes = codes.map(({ hash }) => hash);
-    return this.tokens.consumeCodes(tx, hashes, now);
+    return this.tokens.consumeCodes(tx, hashes, this.clock.now());
   }
 }
 

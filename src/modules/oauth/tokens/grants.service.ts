@@ -107,6 +107,11 @@ export class GrantsService {
     if (events.length > 0) await this.audit.insertAll(tx, events);
   }
 
+  /** Locks these grants until the end of the transaction. Returns false if one was revoked or has expired. */
+  lock(tx: Transaction, ids: readonly string[]): Promise<boolean> {
+    return this.repository.lock(tx, ids, this.clock.now());
+  }
+
   /** Returns false if the grant was already revoked. */
   async revoke(
     tx: Transaction,

@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { Counter } from 'prom-client';
 import type { AuditAction } from '../../../platform/audit/audit-actions.js';
 import { AuditLog, type NewAuditEvent } from '../../../platform/audit/audit-log.repository.js';
 import { Clock, addMilliseconds, SECOND } from '../../../platform/clock.js';
@@ -13,16 +12,13 @@ import {
 import { hasSecretFormat, sha256 } from '../../../platform/secrets.js';
 import { GroupCommit } from '../../../platform/database/group-commit.js';
 import { TransactionRunner, type Transaction } from '../../../platform/database/transaction.js';
-import { Metrics } from '../../../platform/observability/metrics.js';
 import type { App } from '../clients/client.entities.js';
 import { InvalidGrant, InvalidScope, type TooManyAttempts } from '../protocol/oauth.errors.js';
 import type { Parameters } from '../protocol/parameters.js';
 import { RefreshLimit } from '../rate-limit/call-limits.js';
 import { decryptResponse, encryptResponse } from './encrypted-response.js';
-import { GrantUsageRecorder } from './grant-usage-recorder.js';
-import { GrantsRepository } from './grants.repository.js';
 import { GrantsService } from './grants.service.js';
-import { TokenIssuer, type IssuedTokens } from './token-issuer.js';
+import { TokenIssuer, type IssuedTokens, type ReplayKind } from './token-issuer.js';
 import {
   TokensRepository,
   type StoredRefreshToken,
@@ -34,11 +30,6 @@ const REPLAY_MS = 30 * SECOND;
 
 /** Repeats within this time of the first use, or of the first late repeat, are one race. */
 const RACE_MS = 2 * SECOND;
-
-const REPLAY_KINDS = ['race', 'late', 'reuse'] as const;
-
-/** `race` and `late` repeats get the stored response; `reuse` revokes the grant. */
-type ReplayKind = (typeof REPLAY_KINDS)[number];
 
 interface RefreshResult {
   /** Undefined if the refresh token is not valid. */
@@ -78,30 +69,18 @@ interface RefreshRequest {
 @Injectable()
 export class RefreshTokenGrant {
   private readonly commits: GroupCommit<RefreshRequest, RefreshResult>;
-  private readonly replays: Counter<'kind'>;
 
   constructor(
     private readonly tokens: TokensRepository,
-    private readonly grantsRepository: GrantsRepository,
     private readonly issuer: TokenIssuer,
     private readonly grants: GrantsService,
-    private readonly grantUsage: GrantUsageRecorder,
     private readonly limit: RefreshLimit,
     private readonly audit: AuditLog,
     private readonly transactions: TransactionRunner,
     private readonly clock: Clock,
-    { registry }: Metrics,
   ) {
-    this.replays = new Counter({
-      name: 'oauth_refresh_replays_total',
-      help: 'Used refresh tokens that were sent again, by kind: race and late got the stored response, reuse revoked the grant.',
-      labelNames: ['kind'],
-      registers: [registry],
-    });
-    for (const kind of REPLAY_KINDS) this.replays.inc({ kind }, 0);
     this.commits = new GroupCommit(transactions, {
-      batch: (tx, requests) => this.refreshAll(tx, requests),
-      single: (tx, request) => this.refreshOne(tx, request),
+      write: (tx, requests) => this.write(tx, requests),
       groupOf: (request) => (this.isExpectedToSucceed(request) ? 'all' : undefined),
       keyOf: ({ stored }) => stored.grantId,
     });
@@ -122,10 +101,9 @@ export class RefreshTokenGrant {
     if (rejection && stored.consumedAt === null) throw rejection;
     const request = { value, receivedAt, stored, scope, event, rejection };
     const { tokens, replay } = await this.commits.run(request);
-    if (replay) this.replays.inc({ kind: replay });
+    if (replay) this.issuer.recordReplay(replay, stored.grantId);
     if (!tokens) throw invalidToken({ countsAsFailedAttempt: false });
-    if (!replay) this.issuer.countIssued('refresh_token');
-    this.grantUsage.record(stored.grantId, this.clock.now());
+    if (!replay) this.issuer.recordIssued('refresh_token', stored.grantId);
     return tokens;
   }
 
@@ -153,26 +131,18 @@ export class RefreshTokenGrant {
     return consumedAt === null && userStatus === 'active' && expiresAt > this.clock.now();
   }
 
-  private async refreshAll(
+  private async write(
     tx: Transaction,
-    requests: readonly RefreshRequest[],
+    requests: readonly [RefreshRequest, ...RefreshRequest[]],
   ): Promise<RefreshResult[]> {
     const grantIds = requests.map(({ stored }) => stored.grantId);
-    const isLocked = await this.grantsRepository.lock(tx, grantIds, this.clock.now());
-    const tokens = isLocked ? await this.rotate(tx, requests) : undefined;
-    if (!tokens) throw invalidToken({ countsAsFailedAttempt: false });
-    return tokens.map((each) => ({ tokens: each }));
-  }
-
-  private async refreshOne(tx: Transaction, request: RefreshRequest): Promise<RefreshResult> {
-    const isLocked = await this.grantsRepository.lock(
-      tx,
-      [request.stored.grantId],
-      this.clock.now(),
-    );
-    if (!isLocked) return {};
-    const tokens = this.isUsable(request) ? await this.rotate(tx, [request]) : undefined;
-    return tokens ? { tokens: tokens[0] } : this.replayOrRevoke(tx, request);
+    const isLocked = await this.grants.lock(tx, grantIds);
+    const isUsable = requests.every((request) => this.isUsable(request));
+    const tokens = isLocked && isUsable ? await this.rotate(tx, requests) : undefined;
+    if (tokens) return tokens.map((each) => ({ tokens: each }));
+    const [request, ...others] = requests;
+    if (others.length > 0) throw invalidToken({ countsAsFailedAttempt: false });
+    return [isLocked ? await this.replayOrRevoke(tx, request) : {}];
   }
 
   /** Consumes the tokens and stores their successors. Returns undefined if one of them was used or has expired meanwhile. */

@@ -6,6 +6,7 @@ import { newSecret, sha256 } from '../../../platform/secrets.js';
 import { AppConfig } from '../../../platform/config/app-config.js';
 import type { Transaction } from '../../../platform/database/transaction.js';
 import { Metrics } from '../../../platform/observability/metrics.js';
+import { GrantUsageRecorder } from './grant-usage-recorder.js';
 import type { Grant } from './token.entities.js';
 import { TokensRepository, type TokenPair } from './tokens.repository.js';
 
@@ -27,13 +28,20 @@ const GRANT_TYPES = ['authorization_code', 'refresh_token'] as const;
 
 type GrantType = (typeof GRANT_TYPES)[number];
 
+const REPLAY_KINDS = ['race', 'late', 'reuse'] as const;
+
+/** `race` and `late` repeats get the stored response; `reuse` revokes the grant. */
+export type ReplayKind = (typeof REPLAY_KINDS)[number];
+
 /** Creates pairs of an access token and a refresh token. */
 @Injectable()
 export class TokenIssuer {
   private readonly issued: Counter<'grant_type'>;
+  private readonly replays: Counter<'kind'>;
 
   constructor(
     private readonly tokens: TokensRepository,
+    private readonly grantUsage: GrantUsageRecorder,
     private readonly clock: Clock,
     private readonly config: AppConfig,
     { registry }: Metrics,
@@ -45,11 +53,25 @@ export class TokenIssuer {
       registers: [registry],
     });
     for (const grant_type of GRANT_TYPES) this.issued.inc({ grant_type }, 0);
+    this.replays = new Counter({
+      name: 'oauth_refresh_replays_total',
+      help: 'Used refresh tokens that were sent again, by kind: race and late got the stored response, reuse revoked the grant.',
+      labelNames: ['kind'],
+      registers: [registry],
+    });
+    for (const kind of REPLAY_KINDS) this.replays.inc({ kind }, 0);
   }
 
-  /** Counts a stored pair of tokens in the metric. */
-  countIssued(grantType: GrantType): void {
-    this.issued.inc({ grant_type: grantType });
+  /** Records a committed pair of tokens as a use of the grant, and counts it in the metric. */
+  recordIssued(grant_type: GrantType, grantId: string): void {
+    this.issued.inc({ grant_type });
+    this.grantUsage.record(grantId, this.clock.now());
+  }
+
+  /** Counts a used refresh token that was sent again. If it got the stored response, records a use of the grant. */
+  recordReplay(kind: ReplayKind, grantId: string): void {
+    this.replays.inc({ kind });
+    if (kind !== 'reuse') this.grantUsage.record(grantId, this.clock.now());
   }
 
   /** Creates a pair of tokens and stores it. */

@@ -6,22 +6,17 @@ import { Clock } from '../../../platform/clock.js';
 import { BackgroundWriter } from '../../../platform/database/background-writer.js';
 import { isDuplicateKey } from '../../../platform/database/errors.js';
 import type { TimeRange } from '../../../platform/database/time-range.js';
-import { type Transaction, TransactionRunner } from '../../../platform/database/transaction.js';
-import type { Outcome } from '../../../platform/http/idempotency/idempotency.service.js';
+import { TransactionRunner } from '../../../platform/database/transaction.js';
 import { responseStatus, routeOf } from '../../../platform/http/http-request-context.js';
 import { newId } from '../../../platform/ids.js';
 import { Metrics } from '../../../platform/observability/metrics.js';
 import type { ApiCall } from './call-log.entities.js';
 import { CallsRepository } from './calls.repository.js';
 
-/** The only route whose calls count against the quota (product requirements, section 8). */
-const PUBLISH_ROUTE = 'POST /dev/v1/posts';
-const CREATED = 201;
-
 const MAX_QUEUED = 10_000;
 const BATCH_SIZE = 500;
 
-export type Call = Omit<ApiCall, 'id' | 'metered'>;
+type Call = Omit<ApiCall, 'id' | 'metered'>;
 
 /**
  * Records developer API calls. A successful publish is recorded in the transaction that stores the post. Other calls are queued
@@ -30,7 +25,6 @@ export type Call = Omit<ApiCall, 'id' | 'metered'>;
 @Injectable()
 export class CallLog extends BackgroundWriter {
   private readonly logger = new Logger(CallLog.name);
-  private readonly publishes = new WeakMap<Caller, Promise<Outcome<unknown>>>();
   private queue: ApiCall[] = [];
   private dropped = 0;
   private readonly callsTotal: Counter<'client_id'>;
@@ -80,41 +74,23 @@ export class CallLog extends BackgroundWriter {
     next();
   };
 
-  /** Records successful publishes in the given transaction. */
-  recordPublishes(
-    tx: Transaction,
-    calls: readonly Omit<Call, 'route' | 'status'>[],
-  ): Promise<void> {
-    const publish = { route: PUBLISH_ROUTE, status: CREATED };
-    const records = calls.map((call) => recordOf({ ...call, ...publish }, { metered: true }));
-    return this.repository.insertAll(tx, records);
-  }
-
-  /**
-   * Makes the later `record` of this call wait for the outcome of the publish. `recordPublishes` has recorded a publish that
-   * succeeds and is no replay, so `record` then skips it.
-   */
-  waitForPublish(caller: Caller, publish: Promise<Outcome<unknown>>): void {
-    this.publishes.set(caller, publish);
-  }
-
   /** The recorded calls of a request, oldest first. A call is recorded within seconds after its response. */
   findOfRequest(requestId: string, range: TimeRange): Promise<ApiCall[]> {
     return this.repository.findOfRequest(requestId, range);
   }
 
-  /** Queues a call, unless `recordPublishes` has recorded it. */
+  /** Queues a call, unless the transaction of a publish records it. */
   record(caller: Caller, call: Omit<Call, 'at' | 'clientId' | 'userId' | 'requestId'>): void {
-    const { clientId, userId, requestId, receivedAt: at } = caller;
+    const { clientId, userId, requestId, receivedAt: at, publish } = caller;
     const enqueue = () => this.enqueue({ at, clientId, userId, requestId, ...call });
-    const publish = this.publishes.get(caller);
     if (publish) publish.then(({ replayed }) => replayed && enqueue(), enqueue);
     else enqueue();
   }
 
   /** Drops the call if the queue is full, as during a long database outage. */
   private enqueue(call: Call): void {
-    if (this.queue.length < MAX_QUEUED) this.queue.push(recordOf(call, { metered: false }));
+    if (this.queue.length < MAX_QUEUED)
+      this.queue.push({ id: newId('call', call.at), ...call, metered: false });
     else {
       this.dropped += 1;
       this.droppedTotal.inc();
@@ -145,8 +121,4 @@ export class CallLog extends BackgroundWriter {
       this.dropped = 0;
     }
   }
-}
-
-function recordOf(call: Call, { metered }: Pick<ApiCall, 'metered'>): ApiCall {
-  return { id: newId('call', call.at), ...call, metered };
 }

@@ -3,7 +3,6 @@ import { Clock, DAY, addMilliseconds } from '../../clock.js';
 import type { Transaction } from '../../database/transaction.js';
 import { AppError } from '../../errors.js';
 import { sha256 } from '../../secrets.js';
-import type { IdempotencyKey } from './idempotency-key.entity.js';
 import { IdempotencyKeysRepository } from './idempotency-keys.repository.js';
 
 export class IdempotencyKeyInUse extends AppError {
@@ -27,22 +26,15 @@ export class IdempotencyKeyReused extends AppError {
 
 const LIFETIME_MS = DAY;
 
-export interface RepeatableRequest {
+/** A request with an Idempotency-Key. */
+export interface KeyedRequest {
   clientId: string;
   userId: string;
-  /** The Idempotency-Key; without one, every request is executed. */
-  key: string | undefined;
-  /** Method and path, without the API version. */
-  route: string;
-  /** The order of its members does not matter, but that of nested members does. */
-  body: object;
+  /** SHA-256 of app, user and key. */
+  hash: string;
+  /** SHA-256 of route and body. */
+  requestHash: string;
 }
-
-/**
- * Stores the key and the result. Must be the first statement of the transaction, so that a concurrent transaction with the same key
- * waits before it writes anything.
- */
-export type SaveResult<T> = (tx: Transaction, result: T) => Promise<void>;
 
 /** The result of a request, or of an earlier one with the same key. */
 export interface Outcome<T> {
@@ -51,8 +43,25 @@ export interface Outcome<T> {
 }
 
 /**
- * Makes POST idempotent: within 24 hours, a request with the same Idempotency-Key gets the result of the first one. The key commits
- * with the result, so a failed request stores nothing. Follows the IETF draft "The Idempotency-Key HTTP Header Field".
+ * Identifies a request by its key; undefined without a key.
+ * @param request.route method and path, without the API version
+ * @param request.body the order of its members does not matter, but that of nested members does
+ */
+export function keyedRequest(
+  { clientId, userId }: Pick<KeyedRequest, 'clientId' | 'userId'>,
+  { key, route, body }: { key: string | undefined; route: string; body: object },
+): KeyedRequest | undefined {
+  if (key === undefined) return undefined;
+  const members = Object.entries(body).toSorted(([left], [right]) => (left < right ? -1 : 1));
+  const hash = sha256([clientId, userId, key].join('\n'));
+  return { clientId, userId, hash, requestHash: sha256(JSON.stringify([route, members])) };
+}
+
+/**
+ * Makes POST idempotent: within 24 hours, a request with the same Idempotency-Key gets the result of the first one. `find` the earlier
+ * result; if there is none, `save` the new one in the transaction of the request, so that a failed request stores nothing; if `save`
+ * or a later statement fails, return `resultAfter`. Results are plain JSON. Follows the IETF draft "The Idempotency-Key HTTP Header
+ * Field".
  */
 @Injectable()
 export class Idempotency {
@@ -61,51 +70,47 @@ export class Idempotency {
     private readonly clock: Clock,
   ) {}
 
-  /**
-   * Runs `work`, unless an earlier request with the same key did. The result must be plain JSON. If the request has a key, `work`
-   * receives `saveResult` and must call it.
-   * @throws IdempotencyKeyReused if the earlier request was different; IdempotencyKeyInUse if it is still running
-   */
-  async once<T extends object>(
-    request: RepeatableRequest,
-    work: (saveResult: SaveResult<T> | undefined) => Promise<T>,
-  ): Promise<Outcome<T>> {
-    const { clientId, userId, key } = request;
-    if (key === undefined) return { result: await work(undefined), replayed: false };
-    const hash = sha256([clientId, userId, key].join('\n'));
-    const requestHash = hashOf(request);
-    const earlier = await this.repository.find(hash);
-    if (earlier && this.isLive(earlier)) return replay(earlier, requestHash);
-    const saveResult = async (tx: Transaction, result: T): Promise<void> => {
-      const createdAt = this.clock.now();
-      const expiresAt = addMilliseconds(createdAt, LIFETIME_MS);
-      const row = { hash, clientId, userId, requestHash, createdAt, expiresAt };
-      const stored = { ...row, result: JSON.stringify(result) };
-      const replacesExpired = earlier !== null;
-      if (!(await this.repository.insert(tx, stored, { replacesExpired })))
-        throw new IdempotencyKeyInUse();
-    };
-    try {
-      return { result: await work(saveResult), replayed: false };
-    } catch (error) {
-      if (!(error instanceof IdempotencyKeyInUse)) throw error;
-      const first = await this.repository.find(hash);
-      if (first && this.isLive(first)) return replay(first, requestHash);
-      throw error;
+  /** The result of an earlier request with the same key, or undefined. @throws IdempotencyKeyReused if that request was different */
+  async find<T extends object>(request: KeyedRequest | undefined): Promise<T | undefined> {
+    const earlier = request && (await this.repository.find(request.hash));
+    if (!earlier) return undefined;
+    const now = this.clock.now();
+    if (earlier.expiresAt <= now) {
+      await this.repository.deleteExpired(request.hash, now);
+      return undefined;
     }
+    if (earlier.requestHash !== request.requestHash) throw new IdempotencyKeyReused();
+    return JSON.parse(earlier.result) as T;
   }
 
-  private isLive({ expiresAt }: IdempotencyKey): boolean {
-    return expiresAt > this.clock.now();
+  /**
+   * Stores the results of the requests that have a key. Must be the first statement of the transaction, so that a concurrent
+   * transaction with the same key waits before it writes anything.
+   * @throws IdempotencyKeyInUse if another request stored one of the keys, or is about to for longer than a second
+   */
+  async save(
+    tx: Transaction,
+    results: readonly { request: KeyedRequest | undefined; result: object }[],
+  ): Promise<void> {
+    const createdAt = this.clock.now();
+    const expiresAt = addMilliseconds(createdAt, LIFETIME_MS);
+    const rows = results.flatMap(({ request, result }) =>
+      request ? [{ ...request, result: JSON.stringify(result), createdAt, expiresAt }] : [],
+    );
+    if (rows.length > 0 && !(await this.repository.insertAll(tx, rows)))
+      throw new IdempotencyKeyInUse();
   }
-}
 
-function replay<T>(earlier: IdempotencyKey, requestHash: string): Outcome<T> {
-  if (earlier.requestHash !== requestHash) throw new IdempotencyKeyReused();
-  return { result: JSON.parse(earlier.result) as T, replayed: true };
-}
-
-function hashOf({ route, body }: RepeatableRequest): string {
-  const members = Object.entries(body).toSorted(([left], [right]) => (left < right ? -1 : 1));
-  return sha256(JSON.stringify([route, members]));
+  /**
+   * The result of the concurrent request with the same key, after this one failed.
+   * @throws the error if it has another cause, or if the other request is still running
+   */
+  async resultAfter<T extends object>(
+    error: unknown,
+    request: KeyedRequest | undefined,
+  ): Promise<T> {
+    const result = error instanceof IdempotencyKeyInUse ? await this.find<T>(request) : undefined;
+    if (result === undefined) throw error;
+    return result;
+  }
 }
