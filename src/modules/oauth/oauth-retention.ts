@@ -138,7 +138,7 @@ export class OAuthRetention {
 
   /**
    * Lock rows (slot `LOCK_SLOT`) whose hash of limit and key has no hits. Deleting one is safe at any time, because
-   * `SlidingWindowCounter` upserts the row before it counts.
+   * `RateLimiter` upserts the row before it counts.
    */
   private unusedLockRows(): DeletableRows {
     return matchingRows(this.dataSource, RateLimitHit, (query) =>

@@ -11,7 +11,7 @@ import {
   type DeletableRows,
 } from '../../platform/database/retention/deletion-queries.js';
 import { Authorization } from './authorize/authorization.entity.js';
-import { OtpLimits } from './sign-in/otp-limits.js';
+import { PhoneLimits } from './sign-in/phone-limits.js';
 import { OtpChallenge, OtpFailures, SignInSession } from './sign-in/sign-in.entities.js';
 import { TrustedDevice } from './rate-limit/rate-limit.entities.js';
 
@@ -23,7 +23,7 @@ import { TrustedDevice } from './rate-limit/rate-limit.entities.js';
 export class SignInPersonalData implements PersonalData {
   constructor(
     private readonly dataSource: DataSource,
-    private readonly limits: OtpLimits,
+    private readonly limits: PhoneLimits,
   ) {}
 
   rowsToExport({ userId, phone }: Person): PersonalRows[] {
@@ -46,7 +46,7 @@ export class SignInPersonalData implements PersonalData {
     const rowsOfPhone = (phoneNumber: string): DeletableRows[] => [
       byPhone(OtpChallenge),
       byPhone(OtpFailures),
-      this.limits.attemptsOf(phoneNumber),
+      this.limits.rowsOf(phoneNumber),
       byPhone(TrustedDevice),
     ];
     return [
