@@ -96,10 +96,10 @@ export function configurationPage(): string {
     ]);
     return `## ${title}\n\n${table(['Variable', 'Default', 'Meaning', 'Changed by'], rows)}`;
   });
-  const limits = Object.entries(RATE_LIMITS).map(([name, [limit, description]]) => [
+  const limits = Object.entries(RATE_LIMITS).map(([name, [limit, , counts]]) => [
     code(name),
     String(limit),
-    `${description[0]?.toUpperCase()}${description.slice(1)}.`,
+    `${counts[0]?.toUpperCase()}${counts.slice(1)}.`,
   ]);
   return [
     PAGE_HEAD,

@@ -8,7 +8,7 @@ export { UserSearch } from '../modules/users/user-search.service.js';
 export { UserImport } from '../modules/operations/import/user-import.service.js';
 export { AppsService } from '../modules/oauth/clients/apps.service.js';
 export { AppSecretsService } from '../modules/oauth/clients/app-secrets.service.js';
-export { PhoneLock } from '../modules/oauth/sign-in/phone-lock.js';
+export { PhoneLimits } from '../modules/oauth/sign-in/phone-limits.js';
 export { TokensService } from '../modules/oauth/tokens/tokens.service.js';
 export { GrantReader } from '../modules/oauth/tokens/grant-reader.repository.js';
 export { GrantsService } from '../modules/oauth/tokens/grants.service.js';

@@ -1,7 +1,7 @@
 import { AuditEvent } from '../../src/platform/audit/audit-event.entity.js';
 import { OtpFailures } from '../../src/modules/oauth/sign-in/sign-in.entities.js';
 import { Prune } from '../../src/modules/operations/prune.service.js';
-import { PhoneLock } from '../../src/modules/oauth/sign-in/phone-lock.js';
+import { PhoneLimits } from '../../src/modules/oauth/sign-in/phone-limits.js';
 import type { UserWithPhone } from '../../src/modules/users/users.service.js';
 import { type Page, Browser } from '../support/browser.js';
 import { authorizeLink } from '../support/oauth-flow.js';
@@ -81,7 +81,7 @@ onOneEngine('Phone lock after a hundred wrong codes', (database) => {
     expect(page.html).toContain('name="decision"');
   }
 
-  /** Stores this number of failures: a hundred real ones take days, see `otp-limits`. */
+  /** Stores this number of failures: a hundred real ones take days, see `phone-limits`. */
   async function storeFailures(
     phone: string,
     failures: number,
@@ -219,7 +219,7 @@ onOneEngine('Phone lock after a hundred wrong codes', (database) => {
   it('O56 signs in the user after the operator unlocked the phone', async () => {
     await storeFailures(user.phone, 99);
     await failTimes(user.phone, 1);
-    const unlocked = await app().service(PhoneLock).unlock(user.id, { actor: 'olga' });
+    const unlocked = await app().service(PhoneLimits).unlock(user.id, { actor: 'olga' });
     expect(unlocked).toEqual({ locked: true, failures: 100 });
     expectSignedIn(await sendRightCode(await requestCode(user.phone)));
   });

@@ -19,11 +19,12 @@ import {
   RateLimitHit,
   TrustedDevice,
 } from '../../src/modules/oauth/rate-limit/rate-limit.entities.js';
-import { SlidingWindowCounter } from '../../src/modules/oauth/rate-limit/sliding-window-counter.js';
+import { RateLimiter } from '../../src/modules/oauth/rate-limit/rate-limiter.js';
 import { JobRun } from '../../src/platform/lifecycle/job-run.entity.js';
 import { Prune } from '../../src/modules/operations/prune.service.js';
 import { Retention } from '../../src/modules/operations/retention.js';
 import { onOneEngine } from '../support/database.js';
+import { auditTrail } from '../support/logs.js';
 import { approve, exchange, requestToken } from '../support/oauth-flow.js';
 import { expectTokenError, json, type TokenBody } from '../support/responses.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
@@ -175,32 +176,24 @@ onOneEngine('Prune: expired rows', (database) => {
   });
 
   it('O142 accepts exactly as many attempts as the limit while lock rows are pruned', async () => {
-    const counter = app().service(SlidingWindowCounter);
+    const limiter = app().service(RateLimiter);
     const runner = app().service(TransactionRunner);
     for (let round = 1; round <= 5; round += 1) {
-      const hits = [
-        { limit: { name: 'pruned', maxAttempts: 5, windowMs: HOUR }, key: `key ${round}` },
-      ];
+      const hits = [{ limit: { name: 'pruned', max: 5, windowMs: HOUR }, key: `key ${round}` }];
       await app().dataSource.manager.insert(RateLimitHit, {
         hash: sha256(`pruned|key ${round}`),
         slot: LOCK_SLOT,
         hits: 1,
       });
-      const exceeded: string[] = [];
-      const onExceeded = async ({ name }: { name: string }): Promise<void> => {
-        exceeded.push(name);
-      };
-      const at = app().clock.now();
       const attempts = Array.from({ length: 20 }, () =>
-        runner.run((tx) => counter.addAllIfAllowed(tx, hits, at, onExceeded)),
+        runner.run((tx) => limiter.addAllIfAllowed(tx, hits)),
       );
-      const [states] = await Promise.all([
+      const [results] = await Promise.all([
         Promise.all(attempts),
         ...Array.from({ length: 3 }, () => prune().run()),
       ]);
-      // `addAllIfAllowed` returns no state for an accepted attempt.
-      expect(states.filter((state) => state === undefined)).toHaveLength(5);
-      expect(exceeded).toEqual(['pruned']);
+      expect(results.filter(({ isCounted }) => isCounted)).toHaveLength(5);
+      expect(await auditTrail(app().dataSource, 'pruned')).toHaveLength(round);
     }
   });
 

@@ -266,7 +266,7 @@ function addUnlock(user: CliCommand): void {
       `user unlock ${USER_ID} --json`,
     )
     .execute(async (session, id: string) => {
-      const { locked, failures } = await session.get('PhoneLock').unlock(id, session.change);
+      const { locked, failures } = await session.get('PhoneLimits').unlock(id, session.change);
       return {
         json: { id, was_locked: locked, failures },
         text: locked

@@ -29,10 +29,9 @@ import { GrantsRepository } from './tokens/grants.repository.js';
 import { UserAccess } from './account/user-access.service.js';
 import { OAuthPages } from './browser/oauth-pages.js';
 import { SignInRepository } from './sign-in/sign-in.repository.js';
-import { OtpLimits } from './sign-in/otp-limits.js';
 import { OtpDelivery } from './sign-in/otp-delivery.js';
 import { OtpService } from './sign-in/otp.service.js';
-import { PhoneLock } from './sign-in/phone-lock.js';
+import { PhoneLimits } from './sign-in/phone-limits.js';
 import { SignInFlowService } from './sign-in/sign-in-flow.js';
 import { SignInController } from './authorize/sign-in.controller.js';
 import { SignInService } from './sign-in/sign-in.service.js';
@@ -40,11 +39,10 @@ import { UserSessions } from './sign-in/user-sessions.service.js';
 import { SmsQueue } from './sign-in/sms/sms-queue.js';
 import { RefreshLimit } from './rate-limit/call-limits.js';
 import { FailedAttempts } from './rate-limit/failed-attempts.js';
-import { RateLimitReporter } from './rate-limit/rate-limit-reporter.js';
 import { RateLimitRepository } from './rate-limit/rate-limit.repository.js';
 import { TrustedDevicesRepository } from './rate-limit/trusted-devices.repository.js';
 import { RequestKeys } from './rate-limit/request-keys.js';
-import { SlidingWindowCounter } from './rate-limit/sliding-window-counter.js';
+import { RateLimiter } from './rate-limit/rate-limiter.js';
 import { BrowserCookies } from './protocol/browser-cookies.js';
 import { FormTokens } from './protocol/form-tokens.js';
 import { PageStates } from './browser/page-state.js';
@@ -98,8 +96,7 @@ const repositories: Type[] = [
     FormTokens,
     PageStates,
     RequestKeys,
-    RateLimitReporter,
-    SlidingWindowCounter,
+    RateLimiter,
     FailedAttempts,
     // Its own, so that calls from many addresses cannot evict the counts of the developer API.
     CallLimitStorage,
@@ -109,8 +106,7 @@ const repositories: Type[] = [
     ClientAuthenticator,
     AuthorizationsService,
     OAuthPages,
-    OtpLimits,
-    PhoneLock,
+    PhoneLimits,
     OtpDelivery,
     OtpService,
     SmsQueue,

@@ -9,7 +9,6 @@ import {
   type ObjectLiteral,
 } from 'typeorm';
 import { AuditEvent } from '../../platform/audit/audit-event.entity.js';
-import { AppConfig } from '../../platform/config/app-config.js';
 import {
   childRows,
   deletableRows,
@@ -23,7 +22,7 @@ import { Comment } from '../comments/comment.entity.js';
 import { Authorization } from '../oauth/authorize/authorization.entity.js';
 import { App } from '../oauth/clients/client.entities.js';
 import { RateLimitHit, TrustedDevice } from '../oauth/rate-limit/rate-limit.entities.js';
-import { attemptHashesOf } from '../oauth/sign-in/otp-limits.js';
+import { attemptHashesOf } from '../oauth/sign-in/phone-limits.js';
 import { OtpChallenge, OtpFailures, SignInSession } from '../oauth/sign-in/sign-in.entities.js';
 import {
   AccessToken,
@@ -78,10 +77,7 @@ interface Definition<T> {
 /** What belongs to a person, for export and erasure. A test fails for a table with a column for a person that is not listed here. */
 @Injectable()
 export class PersonalData {
-  constructor(
-    private readonly dataSource: DataSource,
-    private readonly config: AppConfig,
-  ) {}
+  constructor(private readonly dataSource: DataSource) {}
 
   /** The row of the user first. */
   rowsToExport(person: Person): ExportedRows[] {
@@ -95,7 +91,7 @@ export class PersonalData {
 
   private tablesOf({ userId, phone }: Person): PersonalTable {
     const byPhone = phone === null ? null : { phone };
-    const attempts = phone === null ? null : { hash: In(attemptHashesOf(phone, this.config)) };
+    const attempts = phone === null ? null : { hash: In(attemptHashesOf(phone)) };
     // Two conditions, because the index is sorted by id within each of them.
     const postPages = [
       { userId, deletedAt: IsNull() },

@@ -165,7 +165,7 @@ export class Retention {
 
   /**
    * Lock rows (slot `LOCK_SLOT`) whose hash of limit and key has no hits. Deleting one is safe at any time, because
-   * `SlidingWindowCounter` upserts the row before it counts.
+   * `RateLimiter` upserts the row before it counts.
    */
   private unusedLockRows(): DeletableRows {
     return matchingRows(this.dataSource, RateLimitHit, (query) =>

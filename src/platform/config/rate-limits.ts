@@ -1,58 +1,74 @@
+import { DAY, HOUR, MINUTE } from '../clock.js';
+
 /** Maximum value of a limit. */
 const MAX_LIMIT = 2_147_483_647;
 
+const WINDOW_MS = 15 * MINUTE;
+
 /**
- * Every limit that the environment variable RATE_LIMITS can change: its default and what it counts. Limits without a period in their name apply to 15
- * minutes (product requirements, section 8). Failures and messages are counted in the database for all processes together, calls in
- * each process. The limits of token requests also apply to revocation and to introspection, counted separately.
+ * Every limit that the environment variable RATE_LIMITS can change: its default, its sliding window and what it counts (product
+ * requirements, section 8). Failures and messages are counted in the database for all processes together, calls in each process. The
+ * limits of token requests also apply to revocation and to introspection, counted separately.
  */
 export const RATE_LIMITS = {
   'token-calls': [
     7500,
+    WINDOW_MS,
     'token requests of a confidential app, or of a public app from an IP address',
   ],
-  'token-failures': [20, 'failed token requests of an app from an IP address'],
-  'token-address-failures': [100, 'failed token requests from an IP address'],
+  'token-failures': [20, WINDOW_MS, 'failed token requests of an app from an IP address'],
+  'token-address-failures': [100, WINDOW_MS, 'failed token requests from an IP address'],
   'grant-refreshes-per-hour': [
     120,
+    HOUR,
     'refreshes of a grant, that is the access of an app to a user, including repeats of lost responses',
   ],
   'authorize-calls': [
     600,
+    WINDOW_MS,
     'authorization requests from an IPv4 address or an IPv6 /64; a /56 may send twice as many, a /48 five times',
   ],
-  'sign-in-calls': [60, 'sign-in, consent and account forms submitted by a browser'],
+  'sign-in-calls': [60, WINDOW_MS, 'sign-in, consent and account forms submitted by a browser'],
   'sign-in-address-calls': [
     1800,
+    WINDOW_MS,
     'sign-in, consent and account forms submitted from an IP address',
   ],
   'sign-in-failures': [
     20,
+    WINDOW_MS,
     'wrong one-time passwords, and wrong tokens of forms, submitted by a browser',
   ],
   'sign-in-address-failures': [
     60,
+    WINDOW_MS,
     'wrong one-time passwords, and wrong tokens of forms, submitted from an IP address',
   ],
   'phone-failures': [
     10,
+    WINDOW_MS,
     'wrong one-time passwords for a phone number, and the same number again from its trusted devices together',
   ],
   'phone-messages-per-minute': [
     1,
+    MINUTE,
     'text messages to a phone number, and the same number again to its trusted devices together',
   ],
-  'phone-messages-per-hour': [5, 'text messages, counted the same way'],
-  'phone-messages-per-day': [10, 'text messages, counted the same way'],
+  'phone-messages-per-hour': [5, HOUR, 'text messages, counted the same way'],
+  'phone-messages-per-day': [10, DAY, 'text messages, counted the same way'],
   'address-messages-per-hour': [
     20,
+    HOUR,
     'text messages requested from an IPv4 address or an IPv6 /64; a /56 may request twice as many, a /48 five times',
   ],
   'grant-writes-per-minute': [
     60,
+    MINUTE,
     'new comments, and deletions of posts and comments, by an app for a user',
   ],
-} as const satisfies Readonly<Record<string, readonly [limit: number, description: string]>>;
+} as const satisfies Readonly<
+  Record<string, readonly [limit: number, windowMs: number, counts: string]>
+>;
 
 export type RateLimitName = keyof typeof RATE_LIMITS;
 

@@ -1,16 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import type { ThrottlerStorage } from '@nestjs/throttler';
-import { Clock, SECOND } from '../clock.js';
-
-/** Slots per window, to save memory. A slot that is partly outside the window still counts. */
-const SLOTS = 60;
+import { Clock } from '../clock.js';
+import { lastExpiredSlot, secondsUntilExpiry, slotOf } from '../sliding-window.js';
 
 /** Beyond this number, the least recently used window is dropped. Bounds the memory during a flood from many addresses. */
 const MAX_KEYS = 10_000;
 
 interface Slot {
-  /** Index of the slot, counted from 1970. */
-  index: number;
+  /** Milliseconds since 1970. */
+  start: number;
   calls: number;
 }
 
@@ -26,23 +24,20 @@ export class CallLimitStorage implements ThrottlerStorage {
 
   /** @param ttl length of the window in milliseconds */
   async increment(key: string, ttl: number, limit: number): Promise<StorageRecord> {
-    const slotMs = Math.ceil(ttl / SLOTS);
-    const now = this.clock.now().getTime();
-    const currentIndex = Math.floor(now / slotMs);
-    const oldestIndex = currentIndex - SLOTS;
-    const slots = (this.windows.get(key) ?? []).filter(({ index }) => index >= oldestIndex);
+    const now = this.clock.now();
+    const current = slotOf(now, ttl).getTime();
+    const expired = lastExpiredSlot(now, ttl).getTime();
+    const slots = (this.windows.get(key) ?? []).filter(({ start }) => start > expired);
     const calls = slots.reduce((sum, slot) => sum + slot.calls, 0);
     const isBlocked = calls >= limit;
     const last = slots.at(-1);
-    if (!isBlocked && last?.index === currentIndex) last.calls += 1;
-    else if (!isBlocked) slots.push({ index: currentIndex, calls: 1 });
+    if (!isBlocked && last?.start === current) last.calls += 1;
+    else if (!isBlocked) slots.push({ start: current, calls: 1 });
     this.windows.delete(key);
     this.windows.set(key, slots);
     const [leastRecent] = this.windows.keys();
     if (this.windows.size > MAX_KEYS && leastRecent !== undefined) this.windows.delete(leastRecent);
-    const firstIndex = slots[0]?.index ?? currentIndex;
-    const firstLeavesAt = (firstIndex + SLOTS + 1) * slotMs;
-    const seconds = Math.max(1, Math.ceil((firstLeavesAt - now) / SECOND));
+    const seconds = secondsUntilExpiry(new Date(slots[0]?.start ?? current), ttl, now);
     return {
       totalHits: isBlocked ? calls : calls + 1,
       timeToExpire: seconds,

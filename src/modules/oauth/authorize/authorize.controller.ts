@@ -40,7 +40,11 @@ export class AuthorizeController {
    * else the sign-in page. HEAD requests do not store an authorization request (RFC 9110 §9.3.2).
    */
   @Get()
-  @LimitCalls('authorize')
+  @LimitCalls(
+    'authorize-calls-by-address',
+    'authorize-calls-by-network56',
+    'authorize-calls-by-network48',
+  )
   @UseGuards(NavigationGuard)
   @ApiAuthorize()
   async authorize(

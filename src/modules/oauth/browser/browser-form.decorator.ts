@@ -7,6 +7,8 @@ import { LimitCalls } from '../rate-limit/call-limits.js';
 import { FailedAttemptsGuard } from '../rate-limit/failed-attempts.js';
 import { PageErrorFilter } from './page-error.filter.js';
 
+const LimitFormCalls = LimitCalls('decision-calls-by-browser', 'decision-calls-by-address');
+
 /** A controller for pages and their forms. Errors are HTML pages. */
 export function BrowserPages(): ClassDecorator {
   return applyDecorators(Public(), ApiExcludeController(), UseFilters(PageErrorFilter));
@@ -20,8 +22,7 @@ export function BrowserPages(): ClassDecorator {
 export function BrowserForm(): MethodDecorator {
   return applyDecorators(
     UseGuards(SameOriginGuard, FailedAttemptsGuard),
-    // The group of all forms: sign-in, consent and account.
-    LimitCalls('decision'),
+    LimitFormCalls,
     UseGuards(PageFormGuard),
   );
 }

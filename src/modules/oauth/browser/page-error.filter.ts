@@ -12,7 +12,7 @@ import {
 import { OAuthInvalidRequest, TooManyAttempts } from '../protocol/oauth.errors.js';
 import { InvalidFormToken } from '../protocol/form-tokens.js';
 import { Parameters } from '../protocol/parameters.js';
-import { FailedAttempts } from '../rate-limit/failed-attempts.js';
+import { FailedAttempts, FORM_FAILURES } from '../rate-limit/failed-attempts.js';
 import { OAuthPages } from './oauth-pages.js';
 import { PageStates, typedPhone } from './page-state.js';
 
@@ -52,8 +52,7 @@ export class PageErrorFilter implements ExceptionFilter {
   private async recordFailedAttempt(request: Request, error: PageError): Promise<PageError> {
     if (!(error instanceof InvalidFormToken)) return error;
     try {
-      // `decision` is the group of all page forms.
-      await this.attempts.record(request, 'decision');
+      await this.attempts.record(request, FORM_FAILURES);
       return error;
     } catch (thrown) {
       return this.toPageError(thrown);

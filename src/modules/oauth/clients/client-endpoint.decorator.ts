@@ -24,9 +24,8 @@ import {
   type OAuthError,
 } from '../protocol/oauth.errors.js';
 import { LimitCalls } from '../rate-limit/call-limits.js';
-import type { RateLimitGroup } from '../rate-limit/rate-limits.js';
 import { BrowserOriginGuard } from './browser-origins.js';
-import { ClientGuard } from './client.guard.js';
+import { ClientGuard, EndpointName, type ClientEndpointName } from './client.guard.js';
 import { OAuthErrorFilter, OAuthErrorResponse } from './oauth-error.filter.js';
 
 /**
@@ -35,14 +34,15 @@ import { OAuthErrorFilter, OAuthErrorResponse } from './oauth-error.filter.js';
  * @param options.cors whether browser apps may call the endpoint
  */
 export function ClientEndpoint(
-  group: RateLimitGroup,
+  name: ClientEndpointName,
   { cors = true }: { cors?: boolean } = {},
 ): ClassDecorator {
   return applyDecorators(
     Public(),
     UseFilters(OAuthErrorFilter),
+    EndpointName(name),
     UseGuards(ClientFormGuard, ...(cors ? [BrowserOriginGuard] : []), CrossSiteGuard, ClientGuard),
-    LimitCalls(group),
+    LimitCalls(`${name}-calls-by-client`),
   );
 }
 

@@ -4,16 +4,20 @@ import {
   type CanActivate,
   type ExecutionContext,
 } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
 import type { Request } from 'express';
 import { OAuthInvalidRequest, SECRET_LEAKED } from '../protocol/oauth.errors.js';
 import { Parameters } from '../protocol/parameters.js';
-import { rateLimitGroup } from '../rate-limit/call-limits.js';
 import { AppSecretsService } from './app-secrets.service.js';
 import { ClientAuthenticator } from './client-authenticator.js';
 import type { App } from './client.entities.js';
 
+export type ClientEndpointName = 'token' | 'revocation' | 'introspection';
+
 declare module '../../../platform/request-context.js' {
   interface RequestContext {
+    /** The endpoint whose failed attempts count this request if it fails. */
+    clientEndpoint?: ClientEndpointName;
     authenticatedClient?: App;
   }
 }
@@ -35,17 +39,20 @@ const SINGLE_PARAMETERS: ReadonlySet<string> = new Set([
 /** The bulkhead counts the requests of all public apps under this name, which is no client id. */
 const PUBLIC_APPS = 'public apps';
 
+export const EndpointName = Reflector.createDecorator<ClientEndpointName>();
+
 /** Validates the form and authenticates the client (RFC 6749 §3.2 and §3.2.1). */
 @Injectable()
 export class ClientGuard implements CanActivate {
   constructor(
     private readonly clients: ClientAuthenticator,
     private readonly secrets: AppSecretsService,
+    private readonly reflector: Reflector,
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const request = context.switchToHttp().getRequest<Request>();
-    request.context.rateLimitGroup = rateLimitGroup(context);
+    request.context.clientEndpoint = this.reflector.get(EndpointName, context.getClass());
     const app = await this.authenticate(request);
     const isConfidential = app.kind === 'confidential';
     Object.assign(request.context, {

@@ -60,9 +60,9 @@ export class OAuthErrorFilter implements ExceptionFilter {
     const response = host.switchToHttp().getResponse<Response>();
     const error = await this.recordFailedAttempt(request, this.oauthError(thrown));
     request.context.errorCode = error.code;
-    const group = request.context.rateLimitGroup;
     // 503 tells the client that the token is still valid (RFC 7009 §2.2.1).
-    const isRevocationLimited = group === 'revocation' && error instanceof TooManyAttempts;
+    const isRevocationLimited =
+      request.context.clientEndpoint === 'revocation' && error instanceof TooManyAttempts;
     response
       .status(isRevocationLimited ? 503 : error.httpStatus)
       .set({ 'Cache-Control': 'no-store', Pragma: 'no-cache', ...error.headers })
@@ -72,17 +72,24 @@ export class OAuthErrorFilter implements ExceptionFilter {
   /**
    * Applies the limits of failed attempts to a request that failed, so that strangers at an address cannot lock out an app that
    * proves itself with a secret, a code or a refresh token. Returns the error of the response: beyond a limit TooManyAttempts, which
-   * is not counted, and if the attempt cannot be counted, that error.
+   * is not counted, and if the attempt cannot be counted because of a bug, that error. If the database is unavailable, the limits do
+   * not apply: the endpoint cannot issue tokens then, and some apps delete their tokens when a request is rejected.
    */
   private async recordFailedAttempt(request: Request, error: OAuthError): Promise<OAuthError> {
-    const group = request.context.rateLimitGroup;
-    if (group === undefined || !isFailedAttempt(error, request)) return error;
+    const { clientEndpoint: endpoint } = request.context;
+    if (endpoint === undefined || !isFailedAttempt(error, request)) return error;
+    const limits = [
+      `${endpoint}-failures-by-app-and-address`,
+      `${endpoint}-failures-by-address`,
+    ] as const;
     try {
-      await this.attempts.check(request, group);
-      await this.attempts.record(request, group);
+      await this.attempts.check(request, limits);
+      await this.attempts.record(request, limits);
       return error;
     } catch (thrown) {
-      return this.oauthError(thrown);
+      if (!isDatabaseUnavailable(thrown)) return this.oauthError(thrown);
+      this.logger.error(`Could not count a failed attempt: ${(thrown as Error).message}`);
+      return error;
     }
   }
 

@@ -1,98 +1,73 @@
-import { Injectable, Logger, type CanActivate, type ExecutionContext } from '@nestjs/common';
+import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
-import { AppConfig } from '../../../platform/config/app-config.js';
-import { isDatabaseUnavailable } from '../../../platform/database/errors.js';
+import { TransactionRunner } from '../../../platform/database/transaction.js';
 import { withDeadline } from '../../../platform/request-context.js';
 import { TooManyAttempts } from '../protocol/oauth.errors.js';
-import { rateLimitGroup } from './call-limits.js';
-import { failureLimits, type RateLimitGroup, type RequestLimit } from './rate-limits.js';
-import { RateLimitReporter } from './rate-limit-reporter.js';
+import { RateLimiter, type Attempt } from './rate-limiter.js';
+import { LIMITS, type RequestKey, type RequestLimitName } from './rate-limits.js';
 import { RequestKeys } from './request-keys.js';
-import { TrustedDevicesRepository } from './trusted-devices.repository.js';
-import { SlidingWindowCounter } from './sliding-window-counter.js';
+
+/** The limits of the failures of all forms. */
+export const FORM_FAILURES: readonly RequestLimitName[] = [
+  'decision-failures-by-browser',
+  'decision-failures-by-address',
+];
+
+interface RequestAttempt extends Attempt {
+  by: RequestKey;
+}
 
 /**
  * Limits of failed attempts, which slow down guessing. All processes share the counts in the database. A form of the pages reads
- * them first; a request of an app reads them only if it fails, because it may prove itself. Both write them only if they fail.
- *
- * If the database is unavailable, the endpoints for apps continue without these limits: they cannot issue tokens then, and some apps
- * delete their tokens when a request is rejected. The pages respond with 503. Any other error is a bug and is thrown.
+ * them first; a request of an app reads them only if it fails, because it may prove itself. Both write them only if they fail. Both
+ * use a new deadline, because that of the request may have passed.
  */
 @Injectable()
 export class FailedAttempts {
-  private readonly logger = new Logger(FailedAttempts.name);
-  private readonly limits: readonly RequestLimit[];
-
   constructor(
-    private readonly counter: SlidingWindowCounter,
+    private readonly limiter: RateLimiter,
     private readonly keys: RequestKeys,
-    private readonly reporter: RateLimitReporter,
-    private readonly devices: TrustedDevicesRepository,
-    config: AppConfig,
-  ) {
-    this.limits = failureLimits(config);
-  }
+    private readonly transactions: TransactionRunner,
+  ) {}
 
   /**
    * Rejects a request that exceeds a limit. Uses one SELECT for all keys.
    * @throws TooManyAttempts
    */
-  async check(request: Request, group: RateLimitGroup): Promise<void> {
-    const limits = this.limitsOf(group);
-    try {
-      const states = await Promise.all(
-        limits.map((limit) => this.counter.peek(limit, this.keys.of(request, limit.countedBy))),
-      );
-      for (const [index, { exceeded, retryAfterSeconds }] of states.entries()) {
-        if (!exceeded || (await this.isExempt(request, limits[index]))) continue;
-        this.reporter.countRejected(limits[index]?.name ?? '');
-        throw new TooManyAttempts(retryAfterSeconds);
+  check(request: Request, limits: readonly RequestLimitName[]): Promise<void> {
+    return withDeadline(async () => {
+      for (const attempt of await this.limiter.peekAll(this.attempts(request, limits))) {
+        if (!attempt.exceeded || (await this.isExempt(request, attempt))) continue;
+        this.limiter.countRejected(attempt.limit.name);
+        throw new TooManyAttempts(attempt.retryAfterSeconds);
       }
-    } catch (error) {
-      if (!mayContinueWithoutLimits(error, group)) throw error;
-      this.logger.error(`Could not read the failed attempts: ${(error as Error).message}`);
-    }
+    });
   }
 
   /** Records a failed attempt. */
-  async record(request: Request, group: RateLimitGroup): Promise<void> {
-    try {
+  record(request: Request, limits: readonly RequestLimitName[]): Promise<void> {
+    return withDeadline(async () => {
+      const counted: Attempt[] = [];
+      for (const attempt of this.attempts(request, limits))
+        if (!(await this.isExempt(request, attempt))) counted.push(attempt);
+      if (counted.length === 0) return;
       const app = this.keys.appDetails(request);
-      // A new deadline, because that of the request may have passed.
-      await withDeadline(async () => {
-        for (const limit of this.limitsOf(group))
-          if (!(await this.isExempt(request, limit)))
-            await this.counter.add(limit, this.keys.of(request, limit.countedBy), (tx) =>
-              this.reporter.recordReached(tx, limit.name, app),
-            );
-      });
-    } catch (error) {
-      if (!mayContinueWithoutLimits(error, group)) throw error;
-      this.logger.error(`Could not record a failed attempt: ${(error as Error).message}`);
-    }
+      await this.transactions.run((tx) => this.limiter.add(tx, counted, app));
+    });
   }
 
-  /**
-   * Whether the limit does not apply: that of an address on the pages does not apply to a browser in which somebody signed in before,
-   * so that strangers on the same network cannot lock it out. The limit of the browser applies.
-   */
-  private async isExempt(
-    request: Request,
-    limit: Pick<RequestLimit, 'group' | 'countedBy'> | undefined,
-  ): Promise<boolean> {
-    if (limit?.group !== 'decision' || limit.countedBy !== 'address') return false;
-    const { browserHash } = this.keys.visitor(request);
-    return this.devices.isTrustedBrowser(browserHash);
+  private attempts(request: Request, names: readonly RequestLimitName[]): RequestAttempt[] {
+    return names
+      .map((name) => {
+        const [, by] = LIMITS[name];
+        return { limit: this.limiter.limits[name], by, key: this.keys.of(request, by) };
+      })
+      .filter(({ limit }) => limit.max > 0);
   }
 
-  private limitsOf(group: RateLimitGroup): RequestLimit[] {
-    return this.limits.filter((limit) => limit.group === group);
+  private async isExempt(request: Request, { by }: RequestAttempt): Promise<boolean> {
+    return (await this.keys.trustedDevice(request, by)) !== undefined;
   }
-}
-
-function mayContinueWithoutLimits(error: unknown, group: RateLimitGroup): boolean {
-  const isClientEndpoint = group !== 'authorize' && group !== 'decision';
-  return isClientEndpoint && isDatabaseUnavailable(error);
 }
 
 /** Checks the limits of failed attempts before the body of a form is read. */
@@ -101,8 +76,7 @@ export class FailedAttemptsGuard implements CanActivate {
   constructor(private readonly attempts: FailedAttempts) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
-    const request = context.switchToHttp().getRequest<Request>();
-    await this.attempts.check(request, rateLimitGroup(context));
+    await this.attempts.check(context.switchToHttp().getRequest<Request>(), FORM_FAILURES);
     return true;
   }
 }

@@ -1,42 +1,39 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, MoreThan } from 'typeorm';
 import { storedTime } from '../../../platform/database/columns.js';
-import { batched } from '../../../platform/database/batch-loader.js';
-import {
-  padToPowerOfTwo,
-  placeholdersFor,
-  readRows,
-  upsert,
-} from '../../../platform/database/sql.js';
+import { readRows, upsertAll } from '../../../platform/database/sql.js';
 import { entities, type Transaction } from '../../../platform/database/transaction.js';
 import { LOCK_SLOT, RateLimitHit } from './rate-limit.entities.js';
 
-export interface Count {
-  hits: number;
-  /** Start of the oldest counted slot. */
-  oldest: Date | null;
-}
-
-/** The hits of one hash in the slots after `afterSlot`. */
+/** The slots of a hash after `afterSlot`. */
 interface Window {
   hash: string;
   afterSlot: Date;
 }
 
-const NO_HITS: Count = { hits: 0, oldest: null };
+interface Count {
+  hits: number;
+  /** Start of the oldest counted slot. */
+  oldest: Date;
+}
 
+/** The table `throttle_hits`. */
 @Injectable()
 export class RateLimitRepository {
-  private readonly countInBatch = batched((windows: readonly Window[]) =>
-    this.countWindows(windows),
-  );
-
   constructor(private readonly dataSource: DataSource) {}
 
-  /** Hits in the slots after `afterSlot`. Outside of transactions, concurrent lookups share a statement. */
-  async count(hash: string, afterSlot: Date, tx?: Transaction): Promise<Count> {
-    if (!tx) return this.countInBatch({ hash, afterSlot });
-    return (await countByHash(tx, [hash], afterSlot)).get(hash) ?? NO_HITS;
+  /** Counts the hits in each window with one statement. The result has no entry for a hash without hits. */
+  async count(windows: readonly Window[], tx?: Transaction): Promise<ReadonlyMap<string, Count>> {
+    if (windows.length === 0) return new Map();
+    const statement = `
+      SELECT hash, SUM(hits) AS hits, MIN(slot) AS oldest FROM throttle_hits
+      WHERE hits > 0 AND (${windows.map(() => 'hash = ? AND slot > ?').join(' OR ')}) GROUP BY hash`;
+    const values = windows.flatMap(({ hash, afterSlot }) => [hash, afterSlot]);
+    type Row = { hash: string; hits: number | string; oldest: Date | string };
+    const rows = await readRows<Row>(tx ?? this.dataSource, statement, values);
+    return new Map(
+      rows.map((row) => [row.hash, { hits: Number(row.hits), oldest: storedTime(row.oldest) }]),
+    );
   }
 
   /** Adds a hit. The transaction must have called `lock` for the hash. */
@@ -50,40 +47,9 @@ export class RateLimitRepository {
     await entities(tx).decrement(RateLimitHit, { hash, slot, hits: MoreThan(0) }, 'hits', 1);
   }
 
-  /** Locks the attempts with this hash until the end of the transaction, by a write to their lock row. */
-  lock(tx: Transaction, hash: string): Promise<void> {
-    return upsert(tx, RateLimitHit, { hash, slot: LOCK_SLOT, hits: 0 });
+  /** Locks the hashes until the end of the transaction, in this order, by a write to their lock rows. */
+  lock(tx: Transaction, hashes: readonly string[]): Promise<void> {
+    const rows = hashes.map((hash) => ({ hash, slot: LOCK_SLOT, hits: 0 }));
+    return upsertAll(tx, RateLimitHit, rows);
   }
-
-  /** Runs one statement for all windows with the same `afterSlot`. */
-  private async countWindows(windows: readonly Window[]): Promise<Count[]> {
-    const hashesBySlot = new Map<number, Set<string>>();
-    for (const { hash, afterSlot } of windows) {
-      const hashes = hashesBySlot.get(afterSlot.getTime()) ?? new Set();
-      hashesBySlot.set(afterSlot.getTime(), hashes.add(hash));
-    }
-    const counts = new Map<number, ReadonlyMap<string, Count>>();
-    for (const [afterSlot, hashes] of hashesBySlot)
-      counts.set(afterSlot, await countByHash(this.dataSource, [...hashes], new Date(afterSlot)));
-    return windows.map(
-      ({ hash, afterSlot }) => counts.get(afterSlot.getTime())?.get(hash) ?? NO_HITS,
-    );
-  }
-}
-
-/** The counts by hash. Omits hashes without hits. `throttle_hits` is the table of `RateLimitHit`. */
-async function countByHash(
-  source: DataSource | Transaction,
-  hashes: readonly string[],
-  afterSlot: Date,
-): Promise<ReadonlyMap<string, Count>> {
-  const keys = padToPowerOfTwo(hashes);
-  const statement = `
-    SELECT hash, SUM(hits) AS hits, MIN(slot) AS oldest FROM throttle_hits
-    WHERE slot > ? AND hits > 0 AND hash IN ${placeholdersFor(keys)} GROUP BY hash`;
-  type Row = { hash: string; hits: number | string; oldest: Date | string };
-  const rows = await readRows<Row>(source, statement, [afterSlot, ...keys]);
-  return new Map(
-    rows.map((row) => [row.hash, { hits: Number(row.hits), oldest: storedTime(row.oldest) }]),
-  );
 }

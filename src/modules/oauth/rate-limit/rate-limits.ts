@@ -1,81 +1,75 @@
-import { HOUR, MINUTE } from '../../../platform/clock.js';
-import type { AppConfig } from '../../../platform/config/app-config.js';
-
-/** The default sliding window (product requirements, section 8). */
-export const WINDOW_MS = 15 * MINUTE;
-
-/** Endpoints that apps call. */
-const CLIENT_ENDPOINTS = ['token', 'revocation', 'introspection'] as const;
-
-/** A group of routes that share limits. `decision` is the group of all forms of the pages: sign-in, consent and account. */
-export type RateLimitGroup = (typeof CLIENT_ENDPOINTS)[number] | 'authorize' | 'decision';
+import { RATE_LIMITS, type RateLimits } from '../../../platform/config/rate-limits.js';
 
 /**
- * The property of a request by which a limit counts. `client` is the authenticated app, plus the address if the app is public.
- * `app-and-address` is the client_id that the request claims, without authentication, plus the address. `browser` is the browser
- * cookie or, if there is none, the address. `network56` and `network48` are the /56 and the /48 of an IPv6 address, or the IPv4
- * address.
+ * By whom a limit counts requests. `client` is the authenticated app, plus the address if the app is public. `app-and-address` is the
+ * client_id that the request claims, without authentication, plus the address. `browser` is the browser cookie or, if there is none,
+ * the address. `stranger-…` is the address, or the network that contains it, but not for trusted devices: otherwise strangers on the
+ * same network could lock them out.
  */
 export type RequestKey =
-  'client' | 'app-and-address' | 'address' | 'network56' | 'network48' | 'browser';
+  | 'client'
+  | 'app-and-address'
+  | 'address'
+  | 'browser'
+  | 'stranger-address'
+  | 'stranger-network56'
+  | 'stranger-network48';
 
-/** How many times the limit of an address applies to a network. A visitor with a /56 or a /48 must not have a limit for each /64. */
-export const NETWORK_FACTORS = { network56: 2, network48: 5 } as const;
+type Row = readonly [setting: keyof RateLimits, by: string, factor?: number];
+
+/**
+ * Every limit by its name in the metric and the audit log: the setting in `RATE_LIMITS`, by whom it counts, and how many times the
+ * setting it allows. A visitor with a /56 or a /48 must not have a limit for each /64. The names are part of the keys of stored
+ * counts, which processes of 1.0.0 share: a renamed limit would start at 0.
+ */
+export const LIMITS = {
+  'token-calls-by-client': ['token-calls', 'client'],
+  'token-failures-by-app-and-address': ['token-failures', 'app-and-address'],
+  'token-failures-by-address': ['token-address-failures', 'address'],
+  'revocation-calls-by-client': ['token-calls', 'client'],
+  'revocation-failures-by-app-and-address': ['token-failures', 'app-and-address'],
+  'revocation-failures-by-address': ['token-address-failures', 'address'],
+  'introspection-calls-by-client': ['token-calls', 'client'],
+  'introspection-failures-by-app-and-address': ['token-failures', 'app-and-address'],
+  'introspection-failures-by-address': ['token-address-failures', 'address'],
+  'grant-refreshes-per-hour': ['grant-refreshes-per-hour', 'grant'],
+  'authorize-calls-by-address': ['authorize-calls', 'stranger-address'],
+  'authorize-calls-by-network56': ['authorize-calls', 'stranger-network56', 2],
+  'authorize-calls-by-network48': ['authorize-calls', 'stranger-network48', 5],
+  // The forms of sign-in, consent and account.
+  'decision-calls-by-browser': ['sign-in-calls', 'browser'],
+  'decision-calls-by-address': ['sign-in-address-calls', 'stranger-address'],
+  'decision-failures-by-browser': ['sign-in-failures', 'browser'],
+  'decision-failures-by-address': ['sign-in-address-failures', 'stranger-address'],
+  'otp-guesses': ['phone-failures', 'phone'],
+  'otp-pause': ['phone-messages-per-minute', 'phone'],
+  'otp-hourly': ['phone-messages-per-hour', 'phone'],
+  'otp-daily': ['phone-messages-per-day', 'phone'],
+  'otp-address': ['address-messages-per-hour', 'address'],
+  'otp-network56': ['address-messages-per-hour', 'network56', 2],
+  'otp-network48': ['address-messages-per-hour', 'network48', 5],
+} as const satisfies Readonly<Record<string, Row>>;
+
+export type RateLimitName = keyof typeof LIMITS;
+
+/** A limit that counts requests. */
+export type RequestLimitName = {
+  [N in RateLimitName]: (typeof LIMITS)[N][1] extends RequestKey ? N : never;
+}[RateLimitName];
 
 /** A maximum number of attempts within a sliding window. */
 export interface RateLimit {
   name: string;
   /** 0 means unlimited. */
-  maxAttempts: number;
+  max: number;
   windowMs: number;
 }
 
-/** A limit of the requests to a group of routes, counted separately for each value of `countedBy`. */
-export interface RequestLimit extends RateLimit {
-  group: RateLimitGroup;
-  countedBy: RequestKey;
-}
-
-/** Limits of failed attempts. */
-export function failureLimits({ rateLimits }: AppConfig): RequestLimit[] {
-  return limits('failures', [
-    ...CLIENT_ENDPOINTS.flatMap((group): LimitParts[] => [
-      [group, 'app-and-address', rateLimits['token-failures']],
-      [group, 'address', rateLimits['token-address-failures']],
-    ]),
-    ['decision', 'browser', rateLimits['sign-in-failures']],
-    ['decision', 'address', rateLimits['sign-in-address-failures']],
-  ]);
-}
-
-/** Limits of all calls. */
-export function callLimits({ rateLimits }: AppConfig): RequestLimit[] {
-  return limits('calls', [
-    ...CLIENT_ENDPOINTS.map((group): LimitParts => [group, 'client', rateLimits['token-calls']]),
-    ['authorize', 'address', rateLimits['authorize-calls']],
-    ['authorize', 'network56', rateLimits['authorize-calls'] * NETWORK_FACTORS.network56],
-    ['authorize', 'network48', rateLimits['authorize-calls'] * NETWORK_FACTORS.network48],
-    ['decision', 'browser', rateLimits['sign-in-calls']],
-    ['decision', 'address', rateLimits['sign-in-address-calls']],
-  ]);
-}
-
-/** The limit of refreshes, counted separately for each grant. */
-export function refreshLimit({ rateLimits }: AppConfig): RateLimit {
-  const name = 'grant-refreshes-per-hour';
-  return { name, maxAttempts: rateLimits[name], windowMs: HOUR };
-}
-
-type LimitParts = [group: RateLimitGroup, countedBy: RequestKey, maxAttempts: number];
-
-function limits(attempts: 'failures' | 'calls', parts: readonly LimitParts[]): RequestLimit[] {
-  return parts
-    .filter(([, , maxAttempts]) => maxAttempts > 0)
-    .map(([group, countedBy, maxAttempts]) => ({
-      name: `${group}-${attempts}-by-${countedBy}`,
-      group,
-      countedBy,
-      maxAttempts,
-      windowMs: WINDOW_MS,
-    }));
+export function limitsByName(settings: RateLimits): Readonly<Record<RateLimitName, RateLimit>> {
+  const rows: readonly [string, Row][] = Object.entries(LIMITS);
+  const limits = rows.map(([name, [setting, , factor = 1]]) => {
+    const [, windowMs] = RATE_LIMITS[setting];
+    return [name, { name, max: settings[setting] * factor, windowMs }];
+  });
+  return Object.fromEntries(limits) as Record<RateLimitName, RateLimit>;
 }

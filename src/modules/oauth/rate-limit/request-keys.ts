@@ -5,12 +5,11 @@ import { isId } from '../../../platform/ids.js';
 import { BrowserCookies } from '../protocol/browser-cookies.js';
 import { Parameters } from '../protocol/parameters.js';
 import { claimedClientId } from '../protocol/presented-credentials.js';
-import type { RateLimitGroup, RequestKey } from './rate-limits.js';
+import type { RequestKey } from './rate-limits.js';
+import { TrustedDevicesRepository } from './trusted-devices.repository.js';
 
 declare module '../../../platform/request-context.js' {
   interface RequestContext {
-    /** The group whose failure limits count this request if it fails. */
-    rateLimitGroup?: RateLimitGroup;
     /** Whether the authenticated app is confidential, which means that its secret was verified. */
     isConfidential?: boolean;
   }
@@ -36,7 +35,10 @@ export type AppDetails = { clientId: string; grantId?: string } | { claimedClien
 /** Derives the rate-limit keys of a request. */
 @Injectable()
 export class RequestKeys {
-  constructor(private readonly cookies: BrowserCookies) {}
+  constructor(
+    private readonly cookies: BrowserCookies,
+    private readonly devices: TrustedDevicesRepository,
+  ) {}
 
   visitor(request: Request): Visitor {
     return {
@@ -47,10 +49,10 @@ export class RequestKeys {
     };
   }
 
-  of(request: Request, countedBy: RequestKey): string {
+  of(request: Request, by: RequestKey): string {
     const address = addressOf(request);
     const { clientId, isConfidential } = request.context;
-    switch (countedBy) {
+    switch (by) {
       case 'client':
         if (clientId === undefined)
           throw new Error('LimitCalls by client requires client authentication first.');
@@ -58,14 +60,25 @@ export class RequestKeys {
         return isConfidential ? clientId : `${clientId}|${address}`;
       case 'app-and-address':
         return `${this.claimedClient(request) ?? ''}|${address}`;
-      case 'address':
-        return address;
-      case 'network56':
-      case 'network48':
-        return this.visitor(request)[countedBy];
       case 'browser':
         return this.cookies.browserHash(request) ?? address;
+      case 'address':
+      case 'stranger-address':
+        return address;
+      case 'stranger-network56':
+        return addressOf(request, 56);
+      case 'stranger-network48':
+        return addressOf(request, 48);
     }
+  }
+
+  /** The hash of a browser in which somebody signed in before, if the limit by this key does not apply to it. */
+  async trustedDevice(request: Request, by: RequestKey): Promise<string | undefined> {
+    if (!by.startsWith('stranger-')) return undefined;
+    const browserHash = this.cookies.browserHash(request);
+    return browserHash !== undefined && (await this.devices.isTrustedBrowser(browserHash))
+      ? browserHash
+      : undefined;
   }
 
   appDetails(request: Request): AppDetails {

@@ -16,11 +16,9 @@ export class TrustedDevicesRepository {
     return this.dataSource.manager.existsBy(TrustedDevice, { browserHash, phone });
   }
 
-  /** Whether someone signed in with this browser before, whatever the phone number. An empty hash means no cookie. */
-  async isTrustedBrowser(browserHash: string): Promise<boolean> {
-    return (
-      browserHash !== '' && (await this.dataSource.manager.existsBy(TrustedDevice, { browserHash }))
-    );
+  /** Whether someone signed in with this browser before, whatever the phone number. */
+  isTrustedBrowser(browserHash: string): Promise<boolean> {
+    return this.dataSource.manager.existsBy(TrustedDevice, { browserHash });
   }
 
   save(tx: Transaction, device: TrustedDevice): Promise<void> {

@@ -3,17 +3,28 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, Logger } from '@nestjs/common';
 import { Counter } from 'prom-client';
 import { AuditLog } from '../../../platform/audit/audit-log.repository.js';
+import { HOUR, DAY } from '../../../platform/clock.js';
 import { AppConfig } from '../../../platform/config/app-config.js';
 import { TransactionRunner } from '../../../platform/database/transaction.js';
-import { Metrics } from '../../../platform/observability/metrics.js';
+import { Metrics, registerStoredGauge } from '../../../platform/observability/metrics.js';
 import type { Language } from '../../../pages/language.js';
+import { RateLimiter, type CountResult, type RateLimitState } from '../rate-limit/rate-limiter.js';
+import type { RateLimit } from '../rate-limit/rate-limits.js';
 import { oneTimePasswordMessage } from './one-time-password.js';
-import { OtpLimits, type CountResult, type ReportedPercentage } from './otp-limits.js';
 import type { OtpChallenge } from './sign-in.entities.js';
+import { SignInRepository } from './sign-in.repository.js';
 import { SmsQueue } from './sms/sms-queue.js';
 
 /** Maximum milliseconds between the statements of a message and the request to the gateway. */
 const MAX_SEND_DELAY_MS = 50;
+/** The part of the daily total that is left to trusted devices, so that strangers cannot stop every sign-in. */
+const RESERVED_FOR_TRUSTED_DEVICES = 0.2;
+/** The parts of the daily total, in percent, that are reported. */
+const REPORTED_PERCENTAGES = [100, 80, 50] as const;
+/** The key of messages to all phones together. */
+const GLOBAL_KEY = '';
+/** The key of messages to numbers without an account. No limit depends on it. */
+const DECOY_KEY = 'decoy';
 
 export interface PasswordMessage {
   challenge: OtpChallenge;
@@ -32,13 +43,14 @@ export class OtpDelivery {
 
   constructor(
     private readonly queue: SmsQueue,
-    private readonly limits: OtpLimits,
+    private readonly limiter: RateLimiter,
+    private readonly repository: SignInRepository,
     private readonly audit: AuditLog,
     private readonly transactions: TransactionRunner,
     private readonly config: AppConfig,
-    { registry }: Metrics,
+    metrics: Metrics,
   ) {
-    const registers = [registry];
+    const registers = [metrics.registry];
     this.sent = new Counter({
       name: 'otp_messages_sent_total',
       help: 'One-time passwords that the gateway accepted.',
@@ -49,33 +61,41 @@ export class OtpDelivery {
       help: 'One-time passwords that could not be sent, after all retries.',
       registers,
     });
+    if (config.otp.dailyTotal > 0) this.registerGauges(metrics);
+  }
+
+  /** The state of the daily limit of messages to all phones. `deliver` counts the messages. */
+  async peekDailyTotal(isTrusted: boolean): Promise<RateLimitState> {
+    const limit = this.dailyTotal(isTrusted);
+    const state = await this.limiter.peek({ limit, key: GLOBAL_KEY });
+    if (state.exceeded) this.limiter.countRejected(limit.name);
+    return state;
   }
 
   /**
    * Sends the password if the phone belongs to a user. Otherwise it runs the same statements and sends nothing: a request that arrives
    * at the same time must not be slower for members. A failed message is refunded to the daily total only: the limits of the phone must
    * not depend on whether the phone has an account.
-   * @param isStored whether the database has the challenge, which a later message replaces; if not, the message is dropped
-   * @param options.isCertain whether the challenge is stored now, so that only retries check it
+   * A message whose challenge is not stored is dropped: a later message replaced it.
+   * @param options.isStored whether the challenge is stored for certain, so that only retries check it
    */
   deliver(
-    { challenge: { phone, userId, expiresAt }, password, language, isTrusted }: PasswordMessage,
-    isStored: () => Promise<boolean>,
-    { isCertain }: { isCertain: boolean },
+    { challenge, password, language, isTrusted }: PasswordMessage,
+    { isStored }: { isStored: boolean },
   ): void {
+    const { phone, userId, expiresAt } = challenge;
     const isDecoy = userId === null;
     const text = oneTimePasswordMessage(password, language, this.config);
     let dailyTotal: CountResult | undefined;
-    let mustCheck = !isCertain;
+    let mustCheck = !isStored;
     this.queue.add({
       message: { id: randomUUID(), to: phone, text },
       expiresAt,
       shouldSend: async () => {
-        if (mustCheck && !(await isStored())) return false;
+        if (mustCheck && !(await this.isStored(challenge))) return false;
         mustCheck = true;
-        dailyTotal ??= await this.limits.countTowardsDailyTotal(isTrusted, isDecoy);
-        const percentage = await this.limits.claimDailyTotalReport();
-        if (percentage !== undefined) await this.reportDailyTotal(percentage);
+        dailyTotal ??= await this.countTowardsDailyTotal(isTrusted, isDecoy);
+        await this.reportDailyTotal();
         // The request to the gateway takes time, too, so it must not always meet the same one of the visitor's next requests.
         await sleep(randomInt(MAX_SEND_DELAY_MS));
         return dailyTotal.isCounted && !isDecoy;
@@ -85,15 +105,46 @@ export class OtpDelivery {
         if (isDecoy) return;
         this.failures.inc();
         await this.transactions.run(async (tx) => {
-          if (dailyTotal?.isCounted) await this.limits.refund(tx, dailyTotal.counted);
+          if (dailyTotal?.isCounted) await this.limiter.refund(tx, dailyTotal.counted);
           await this.audit.record(tx, 'otp.send_failed', userId, { actor: 'service' });
         });
       },
     });
   }
 
-  private async reportDailyTotal(percentage: ReportedPercentage): Promise<void> {
+  private isStored(challenge: OtpChallenge): Promise<boolean> {
+    return this.transactions.run((tx) => this.repository.isStored(tx, challenge));
+  }
+
+  /** Strangers may use up a part of the total. Both parts have the same name, so they share one count. */
+  private dailyTotal(isTrusted: boolean): RateLimit {
+    const total = this.config.otp.dailyTotal;
+    const max = isTrusted ? total : Math.ceil(total * (1 - RESERVED_FOR_TRUSTED_DEVICES));
+    return { name: 'otp-daily-total', max, windowMs: DAY };
+  }
+
+  /** Counts a message, unless the daily limit is exceeded. A decoy runs the same statements. */
+  private countTowardsDailyTotal(isTrusted: boolean, isDecoy: boolean): Promise<CountResult> {
+    const limit = this.dailyTotal(isTrusted);
+    const decoy = { ...limit, max: limit.max === 0 ? 0 : Infinity };
+    const attempt = isDecoy ? { limit: decoy, key: DECOY_KEY } : { limit, key: GLOBAL_KEY };
+    return this.transactions.run((tx) => this.limiter.addAllIfAllowed(tx, [attempt]));
+  }
+
+  private async messagesToday(): Promise<number> {
+    const { count } = await this.limiter.peek({ limit: this.dailyTotal(true), key: GLOBAL_KEY });
+    return count;
+  }
+
+  /** Reports that 50, 80 or 100 percent of the daily limit are used up: one process, once an hour for each percentage. */
+  private async reportDailyTotal(): Promise<void> {
     const limit = this.config.otp.dailyTotal;
+    if (limit === 0) return;
+    const sent = await this.messagesToday();
+    const percentage = REPORTED_PERCENTAGES.find((percent) => sent * 100 >= limit * percent);
+    if (percentage === undefined) return;
+    const alarm = { name: 'otp-daily-total-alarm', max: 1, windowMs: HOUR };
+    if (!(await this.limiter.isFirst({ limit: alarm, key: String(percentage) }))) return;
     const used = `${percentage} % of the daily limit of ${limit} one-time passwords are used up`;
     const advice =
       'If real users requested them, raise OTP_DAILY_TOTAL. Otherwise limit OTP_COUNTRIES, and lower address-messages-per-hour in RATE_LIMITS.';
@@ -108,5 +159,22 @@ export class OtpDelivery {
     await this.transactions.run((tx) =>
       this.audit.record(tx, 'otp.daily_total_reached', 'otp', { actor: 'service' }, details),
     );
+  }
+
+  private registerGauges(metrics: Metrics): void {
+    const { dailyTotal } = this.config.otp;
+    metrics.registerGauge(
+      'otp_daily_total_limit',
+      'Messages that may be sent to all phones in 24 hours (OTP_DAILY_TOTAL).',
+      () => dailyTotal,
+    );
+    const remaining = {
+      name: 'otp_daily_total_remaining',
+      help: 'Messages that may still be sent to all phones now. The last fifth of the limit is left to trusted devices.',
+      labelNames: [],
+    };
+    registerStoredGauge(metrics.registry, remaining, async () => [
+      { labels: {}, value: Math.max(0, dailyTotal - (await this.messagesToday())) },
+    ]);
   }
 }

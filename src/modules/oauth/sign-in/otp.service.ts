@@ -8,12 +8,11 @@ import { type Transaction, TransactionRunner } from '../../../platform/database/
 import type { Language } from '../../../pages/language.js';
 import type { SignInUser } from '../../users/users.repository.js';
 import { UsersService } from '../../users/users.service.js';
+import type { CountResult } from '../rate-limit/rate-limiter.js';
 import type { Visitor } from '../rate-limit/request-keys.js';
-import { TrustedDevicesRepository } from '../rate-limit/trusted-devices.repository.js';
 import { newOneTimePassword } from './one-time-password.js';
 import { OtpDelivery, type PasswordMessage } from './otp-delivery.js';
-import { OtpLimits, type CountResult, type PhoneAccess } from './otp-limits.js';
-import { PhoneLock } from './phone-lock.js';
+import { PhoneLimits, type BlockedPhone } from './phone-limits.js';
 import type { OtpChallenge } from './sign-in.entities.js';
 import { MAX_ATTEMPTS, SignInRepository } from './sign-in.repository.js';
 
@@ -27,10 +26,6 @@ export interface Guess {
 
 /** Runs in the transaction that consumes the correct one-time password. */
 export type OnSignIn = (tx: Transaction, user: SignInUser) => Promise<void>;
-
-/** `locked`: 100 consecutive wrong one-time passwords. `throttled`: too many attempts in the current window. */
-export type BlockedPhone =
-  { outcome: 'locked' } | { outcome: 'throttled'; retryAfterSeconds: number };
 
 /**
  * `no_valid_password`: the one-time password was never requested, has expired, was used, or had too many attempts, or its user was
@@ -73,10 +68,8 @@ interface OtpStatus {
 export class OtpService {
   constructor(
     private readonly repository: SignInRepository,
-    private readonly devices: TrustedDevicesRepository,
     private readonly users: UsersService,
-    private readonly limits: OtpLimits,
-    private readonly lock: PhoneLock,
+    private readonly phones: PhoneLimits,
     private readonly delivery: OtpDelivery,
     private readonly transactions: TransactionRunner,
     private readonly clock: Clock,
@@ -92,8 +85,8 @@ export class OtpService {
     const { countries, seconds } = this.config.otp;
     if (countries && !countries.includes(countryOf(phone) ?? ''))
       return { outcome: 'unsupported_country' };
-    const access = await this.accessOf(phone, visitor);
-    const blocked = await this.blocked(access);
+    const access = await this.phones.accessOf(phone, visitor);
+    const blocked = await this.phones.blocked(access);
     if (blocked) return blocked;
     const id = challengeId(visitor, phone);
     const rejected = async (retryAfterSeconds: number): Promise<SendResult> => ({
@@ -101,7 +94,7 @@ export class OtpService {
       retryAfterSeconds,
       isEarlierValid: await this.repository.hasOpenChallenge(id, this.clock.now()),
     });
-    const { exceeded, retryAfterSeconds } = await this.limits.peekDailyTotal(access.isTrusted);
+    const { exceeded, retryAfterSeconds } = await this.delivery.peekDailyTotal(access.isTrusted);
     if (exceeded) return rejected(retryAfterSeconds);
     const user = await this.users.activeByPhone(phone);
     const password = newOneTimePassword();
@@ -119,7 +112,7 @@ export class OtpService {
     const message = { challenge, password, language, isTrusted: access.isTrusted };
     const result = await this.countAndStore(message, visitor);
     if (!result.isCounted) return rejected(result.retryAfterSeconds);
-    this.deliver(message, { isCertain: true });
+    this.delivery.deliver(message, { isStored: true });
     return { outcome: 'sent' };
   }
 
@@ -133,21 +126,15 @@ export class OtpService {
     let result: CountResult | undefined;
     try {
       return await this.transactions.run(async (tx) => {
-        result = await this.limits.countMessage(tx, access, visitor);
+        result = await this.phones.countMessage(tx, access, visitor);
         if (result.isCounted) await this.repository.saveChallenge(tx, challenge);
         return result;
       });
     } catch (error) {
       if (result?.isCounted && error instanceof UnknownCommitOutcome)
-        this.deliver(message, { isCertain: false });
+        this.delivery.deliver(message, { isStored: false });
       throw error;
     }
-  }
-
-  private deliver(message: PasswordMessage, options: { isCertain: boolean }): void {
-    const isStored = (): Promise<boolean> =>
-      this.transactions.run((tx) => this.repository.isStored(tx, message.challenge));
-    this.delivery.deliver(message, isStored, options);
   }
 
   /**
@@ -162,7 +149,7 @@ export class OtpService {
     return {
       attemptsLeft: isValid ? Math.max(0, MAX_ATTEMPTS - attempts) : 0,
       isUsedUp: attempts >= MAX_ATTEMPTS,
-      resendAfterSeconds: this.limits.pauseAfter(createdAt),
+      resendAfterSeconds: this.phones.pauseAfter(createdAt),
     };
   }
 
@@ -171,15 +158,15 @@ export class OtpService {
     const { phone, visitor } = guess;
     if (!(await this.repository.hasOpenChallenge(challengeId(visitor, phone), this.clock.now())))
       return { outcome: 'no_valid_password' };
-    const access = await this.accessOf(phone, visitor);
-    const blocked = await this.blocked(access);
+    const access = await this.phones.accessOf(phone, visitor);
+    const blocked = await this.phones.blocked(access);
     if (blocked) return blocked;
     return this.transactions.run(async (tx) => {
-      const result = await this.limits.countGuess(tx, access);
+      const result = await this.phones.countGuess(tx, access);
       if (!result.isCounted)
         return { outcome: 'throttled', retryAfterSeconds: result.retryAfterSeconds };
       const verification = await this.compare(tx, guess, access.isTrusted, onSignIn);
-      if (verification.outcome !== 'wrong') await this.limits.refund(tx, result.counted);
+      if (verification.outcome !== 'wrong') await this.phones.refund(tx, result.counted);
       return verification;
     });
   }
@@ -196,30 +183,18 @@ export class OtpService {
     if (!challenge) return { outcome: 'no_valid_password' };
     const { userId, codeHash } = challenge;
     const isCorrect = digestsEqual(codeHash, this.hash(id, password)) && userId !== null;
-    const { browserHash } = visitor;
-    if (isTrusted && !isCorrect) await this.lock.recordTrustedDevice(tx, challenge, browserHash);
-    if (!isTrusted && (await this.lock.recordStranger(tx, challenge, { isCorrect })))
+    if (isTrusted && !isCorrect)
+      await this.phones.recordTrustedDevice(tx, challenge, visitor.browserHash);
+    if (!isTrusted && (await this.phones.recordStranger(tx, challenge, { isCorrect })))
       return { outcome: 'locked' };
     if (!isCorrect) return { outcome: 'wrong' };
     const user = await this.users.active(userId, tx);
     // The number may have been reassigned since the password was sent.
     if (user?.phone !== phone || !(await this.repository.consumeChallenge(tx, id, now)))
       return { outcome: 'no_valid_password' };
-    await this.devices.save(tx, { browserHash, phone, signedInAt: now, failures: 0 });
-    await this.repository.deleteFailures(tx, phone);
+    await this.phones.recordSignIn(tx, phone, visitor);
     await onSignIn(tx, user);
     return { outcome: 'verified', user };
-  }
-
-  private async accessOf(phone: string, { browserHash }: Visitor): Promise<PhoneAccess> {
-    return { phone, isTrusted: await this.devices.isTrusted(browserHash, phone) };
-  }
-
-  /** The lock is for strangers: a trusted device can sign in nevertheless. */
-  private async blocked(access: PhoneAccess): Promise<BlockedPhone | undefined> {
-    if (!access.isTrusted && (await this.lock.isLocked(access.phone))) return { outcome: 'locked' };
-    const { exceeded, retryAfterSeconds } = await this.limits.peekGuess(access);
-    return exceeded ? { outcome: 'throttled', retryAfterSeconds } : undefined;
   }
 
   private hash(id: string, password: string): string {

@@ -16,10 +16,11 @@ import {
 import { sendRedirect } from '../protocol/authorization-response.js';
 import { languageOf } from '../protocol/page-language.js';
 import { Parameters } from '../protocol/parameters.js';
-import { FailedAttempts } from '../rate-limit/failed-attempts.js';
+import { FailedAttempts, FORM_FAILURES } from '../rate-limit/failed-attempts.js';
 import { RequestKeys } from '../rate-limit/request-keys.js';
 import { parseOneTimePassword } from './one-time-password.js';
-import { OtpService, type BlockedPhone, type OnSignIn } from './otp.service.js';
+import { OtpService, type OnSignIn } from './otp.service.js';
+import type { BlockedPhone } from './phone-limits.js';
 import { MAX_ATTEMPTS } from './sign-in.repository.js';
 import { SignInService } from './sign-in.service.js';
 
@@ -143,8 +144,7 @@ export class SignInFlowService {
         throw blockedPhone(verification);
       case 'wrong':
       case 'no_valid_password':
-        // `decision` is the group of all page forms.
-        await this.attempts.record(request, 'decision');
+        await this.attempts.record(request, FORM_FAILURES);
         return reject(outcome === 'wrong' ? 'wrong_code' : 'expired_code');
     }
   }
