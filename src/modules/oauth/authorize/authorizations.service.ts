@@ -3,7 +3,7 @@ import type { Request, Response } from 'express';
 import { Clock } from '../../../platform/clock.js';
 import { newId } from '../../../platform/ids.js';
 import { formatScope, parseScope, type Scope } from '../../../platform/access/scopes.js';
-import { digestsEqual, sha256 } from '../../../platform/secrets.js';
+import { digestsEqual } from '../../../platform/secrets.js';
 import { AppConfig } from '../../../platform/config/app-config.js';
 import { TransactionRunner, type Transaction } from '../../../platform/database/transaction.js';
 import type { FormBinding } from '../../../pages/views.js';
@@ -66,7 +66,6 @@ export class AuthorizationsService {
       clientId: app.clientId,
       scope: formatScope(scopes),
       browserHash,
-      tokenHash: sha256(token),
       userId,
       decidedAt: null,
       createdAt: now,
