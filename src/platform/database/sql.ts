@@ -11,6 +11,7 @@ import {
   QueryFailedError,
   type QueryRunner,
 } from 'typeorm';
+import type { RawTime } from './columns.js';
 import { entities, Transaction } from './transaction.js';
 
 /*
@@ -20,12 +21,14 @@ import { entities, Transaction } from './transaction.js';
 
 export type Value = string | number | boolean | Date | null;
 
+/** Constraint for the type of a row, `R extends RawRow<R>`: the types that all drivers return. Booleans are numbers, lists JSON text. */
+export type RawRow<R> = Record<keyof R, string | number | RawTime | null>;
+
 /**
- * Runs a SELECT. Outside of a transaction, MySQL and MariaDB prepare it once per connection. Convert times with `storedTime`; lists are
- * JSON text.
+ * Runs a SELECT. Outside of a transaction, MySQL and MariaDB prepare it once per connection.
  * @throws QueryFailedError with the code of the driver's error
  */
-export async function readRows<R>(
+export async function readRows<R extends RawRow<R>>(
   source: DataSource | Transaction,
   select: string,
   values: readonly Value[],
@@ -37,6 +40,14 @@ export async function readRows<R>(
   return query<R[]>(select, values, (callback) => {
     pool.execute<R[] & RowDataPacket[]>(select, [...values], callback);
   });
+}
+
+/** Runs a SELECT of the query builder with expressions, such as sums, instead of an entity. */
+export function readQuery<R extends RawRow<R>>(builder: {
+  getRawMany<T>(): Promise<T[]>;
+}): Promise<R[]> {
+  // oxlint-disable-next-line no-restricted-properties
+  return builder.getRawMany<R>();
 }
 
 /**

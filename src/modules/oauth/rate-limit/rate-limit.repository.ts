@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, In, MoreThan } from 'typeorm';
-import { storedTime } from '../../../platform/database/columns.js';
+import { type RawTime, storedTime } from '../../../platform/database/columns.js';
 import { batched } from '../../../platform/database/batch-loader.js';
 import {
   deletableRows,
@@ -93,7 +93,7 @@ async function countByHash(
   const statement = `
     SELECT hash, SUM(hits) AS hits, MIN(slot) AS oldest FROM throttle_hits
     WHERE slot > ? AND hits > 0 AND hash IN ${placeholdersFor(keys)} GROUP BY hash`;
-  type Row = { hash: string; hits: number | string; oldest: Date | string };
+  type Row = { hash: string; hits: number | string; oldest: RawTime };
   const rows = await readRows<Row>(source, statement, [afterSlot, ...keys]);
   return new Map(
     rows.map((row) => [row.hash, { hits: Number(row.hits), oldest: storedTime(row.oldest) }]),
