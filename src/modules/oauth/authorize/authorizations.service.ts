@@ -17,7 +17,7 @@ import {
   unknownApp,
 } from '../protocol/page-error.js';
 import { type BoundSignIn, FormTokens, signInExpiresAt } from '../protocol/form-tokens.js';
-import { AUTHORIZE_PATH, languageQuery } from '../protocol/page-language.js';
+import { AUTHORIZE_PATH, languageQuery } from '../browser/page-language.js';
 import type { SignInStep } from '../sign-in/sign-in-flow.js';
 import { isRegistered, type AuthorizationRequest } from './authorize-checks.js';
 import type { Authorization } from './authorization.entity.js';

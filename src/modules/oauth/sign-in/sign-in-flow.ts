@@ -19,7 +19,7 @@ import {
   tooManyAttempts,
   type PageError,
 } from '../protocol/page-error.js';
-import { languageOf } from '../protocol/page-language.js';
+import { languageOf } from '../browser/page-language.js';
 import { Parameters } from '../protocol/parameters.js';
 import { FailedAttempts } from '../rate-limit/failed-attempts.js';
 import { RequestKeys } from '../rate-limit/request-keys.js';
