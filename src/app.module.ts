@@ -11,6 +11,7 @@ import { entities } from './entities.js';
 import { ApiErrorFilter } from './platform/http/errors/api-error.filter.js';
 import { HttpModule } from './platform/http/http.module.js';
 import { RequestPipe } from './platform/http/validation/request.pipe.js';
+import { LifecycleModule } from './platform/lifecycle/lifecycle.module.js';
 import { MetricsModule } from './platform/observability/metrics.js';
 import { AnalyticsModule } from './modules/analytics/analytics.module.js';
 import { CommentsModule } from './modules/comments/comments.module.js';
@@ -68,6 +69,7 @@ export class AppModule {
         OAuthModule,
         DemoModule,
         DocsModule,
+        LifecycleModule,
         OperationsModule,
       ],
       providers: [

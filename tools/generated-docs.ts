@@ -49,19 +49,14 @@ function variables(group: Readonly<Record<string, z.ZodType>>): Variable[] {
     const { description, changedBy } = schema.meta() ?? {};
     if (description === undefined || typeof changedBy !== 'string')
       throw new Error(`${name} is not documented.`);
-    const {
-      default: value,
-      enum: allowed,
-      type,
-    } = z.toJSONSchema(schema, {
-      io: 'output',
-      unrepresentable: 'any',
-    });
+    const jsonSchema = (io: 'input' | 'output') =>
+      z.toJSONSchema(schema, { io, unrepresentable: 'any' });
+    const { default: value, enum: allowed, type } = jsonSchema('output');
     return {
       name,
       description,
       changedBy,
-      default: environmentValue(value),
+      default: environmentValue(value ?? jsonSchema('input').default),
       isText: allowed === undefined && type !== 'number',
       values: allowed?.map(String).filter((one) => !/^[01]$/.test(one)) ?? [],
     };

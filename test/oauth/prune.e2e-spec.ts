@@ -93,7 +93,6 @@ onOneEngine('Prune: expired rows', (database) => {
       scope: 'posts.read',
       state: 's',
       browserHash: hash,
-      tokenHash: hash,
     });
     const otp = { ...timestamps, id, phone: '+14155550101', codeHash: hash };
     await manager.insert(OtpChallenge, { ...otp, attempts: 0 });

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, IsNull } from 'typeorm';
 import { isId } from '../../platform/ids.js';
 import { PageStatements, type Paging } from '../../platform/database/list-page.js';
-import { storedTime } from '../../platform/database/columns.js';
+import { type RawTime, storedTime } from '../../platform/database/columns.js';
 import { insertRow, readRows } from '../../platform/database/sql.js';
 import { counterCacheOf, type CounterCache } from '../../platform/database/counter-cache.js';
 import { entities, type Transaction } from '../../platform/database/transaction.js';
@@ -15,7 +15,7 @@ export interface ListedComment extends Pick<Comment, 'id' | 'text' | 'parentId' 
 }
 
 interface Row extends Pick<Comment, 'id' | 'text' | 'parentId' | 'userId'> {
-  createdAt: Date | string;
+  createdAt: RawTime;
   name: string | null;
   photoUrl: string | null;
 }

@@ -7,24 +7,15 @@ import { PostsModule } from '../posts/posts.module.js';
 import { QuotaModule } from '../quota/quota.module.js';
 import { UsersModule } from '../users/users.module.js';
 import { Doctor } from './doctor/doctor.service.js';
-import { HealthController } from '../../platform/lifecycle/health.controller.js';
-import { ClockSkew } from '../../platform/lifecycle/clock-skew.js';
-import { Readiness } from '../../platform/lifecycle/health.js';
-import { JobRunner } from '../../platform/lifecycle/job-runner.service.js';
 import { ImportedUsersRepository } from './import/imported-users.repository.js';
 import { UserImport } from './import/user-import.service.js';
-import { JobRunsRepository } from '../../platform/lifecycle/job-runs.repository.js';
 import { PersonalData } from './personal-data.js';
 import { Prune } from './prune.service.js';
 import { RequestTraces } from './request-traces.service.js';
 import { Retention } from './retention.js';
 import { ScheduledJobs } from './scheduled-jobs.service.js';
-import { DatabaseMetrics } from '../../platform/observability/database-metrics.js';
-import { MetricsServer } from '../../platform/observability/metrics-server.js';
-import { AccessLog } from '../../platform/observability/access-log.js';
 import { UserErasure, UserExport } from './user-data.service.js';
 import { AuditedMigrator } from './audited-migrator.service.js';
-import { Shutdown } from '../../platform/lifecycle/shutdown.js';
 
 @Module({
   imports: [
@@ -36,17 +27,8 @@ import { Shutdown } from '../../platform/lifecycle/shutdown.js';
     CommentsModule,
     DemoModule,
   ],
-  controllers: [HealthController],
   providers: [
-    Shutdown,
     AuditedMigrator,
-    ClockSkew,
-    Readiness,
-    AccessLog,
-    DatabaseMetrics,
-    MetricsServer,
-    JobRunsRepository,
-    JobRunner,
     Retention,
     Prune,
     ScheduledJobs,
@@ -58,6 +40,5 @@ import { Shutdown } from '../../platform/lifecycle/shutdown.js';
     UserErasure,
     RequestTraces,
   ],
-  exports: [Shutdown],
 })
 export class OperationsModule {}

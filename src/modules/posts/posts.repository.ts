@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, IsNull, MoreThan } from 'typeorm';
 import { isId } from '../../platform/ids.js';
 import { PageStatements, type Paging } from '../../platform/database/list-page.js';
-import { storedTime } from '../../platform/database/columns.js';
+import { type RawTime, storedTime } from '../../platform/database/columns.js';
 import {
   insertAll,
   insertRow,
@@ -43,16 +43,16 @@ const INCREMENT_OWN_COMMENT_COUNT = `
   WHERE id = ? AND user_id = ? AND deleted_at IS NULL`;
 
 /** A row as the database drivers return it. */
-type RawRow<T extends { createdAt: Date }> = {
-  [K in keyof T]: K extends 'createdAt' ? Date | string : T[K] extends string[] ? string : T[K];
+type RawPost<T extends { createdAt: Date }> = {
+  [K in keyof T]: K extends 'createdAt' ? RawTime : T[K] extends string[] ? string : T[K];
 };
 
 /** Methods named "own" only access the posts of one user. They treat a malformed id as unknown. */
 @Injectable()
 export class PostsRepository {
   private readonly pages: PageStatements;
-  private readonly own: BatchLoader<RawRow<PostDetails>>;
-  private readonly ownCounts: BatchLoader<RawRow<PostCounts>>;
+  private readonly own: BatchLoader<RawPost<PostDetails>>;
+  private readonly ownCounts: BatchLoader<RawPost<PostCounts>>;
 
   constructor(private readonly dataSource: DataSource) {
     this.pages = new PageStatements(dataSource, {
@@ -89,14 +89,14 @@ export class PostsRepository {
    */
   async findOwnPage(userId: string, paging: Paging, total?: number): Promise<PostItem[]> {
     const statement = this.pages.statementFor(userId, paging, total);
-    const posts = await readRows<RawRow<PostItem>>(this.dataSource, ...statement);
+    const posts = await readRows<RawPost<PostItem>>(this.dataSource, ...statement);
     return posts.map((post) => ({ ...post, createdAt: storedTime(post.createdAt) }));
   }
 
   /** Returns null for a post that is not public, whose author is blocked or erased, or whose app's posts are hidden. */
   async findPublic(id: string): Promise<PublicPost | null> {
     if (!isId('post', id)) return null;
-    const [post] = await readRows<RawRow<PublicPost>>(this.dataSource, FIND_PUBLIC, [id]);
+    const [post] = await readRows<RawPost<PublicPost>>(this.dataSource, FIND_PUBLIC, [id]);
     if (!post) return null;
     const images = JSON.parse(post.images) as string[];
     const tags = JSON.parse(post.tags) as string[];

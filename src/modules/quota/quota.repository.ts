@@ -3,6 +3,7 @@ import { DataSource, In, IsNull, LessThan } from 'typeorm';
 import {
   insertAll,
   insertMissing,
+  readQuery,
   unchanged,
   upsert,
   writeRows,
@@ -73,12 +74,13 @@ export class QuotaRepository {
   }
 
   async sumUsage(period: Period): Promise<{ apps: number; posts: number }> {
-    const row = await this.dataSource.manager
+    const query = this.dataSource.manager
       .createQueryBuilder(QuotaUsage, 'usage')
       .select('COUNT(*)', 'apps')
       .addSelect('SUM(usage.used)', 'posts')
-      .where({ period })
-      .getRawOne<{ apps: string | number; posts: string | number | null }>();
+      .where({ period });
+    type Row = { apps: string | number; posts: string | number | null };
+    const [row] = await readQuery<Row>(query);
     return { apps: Number(row?.apps ?? 0), posts: Number(row?.posts ?? 0) };
   }
 
@@ -101,12 +103,12 @@ export class QuotaRepository {
 
   /** The months before `period` that have unclosed rows, oldest first. */
   async findUnclosedPeriods(period: Period): Promise<Period[]> {
-    const rows = await this.dataSource.manager
+    const query = this.dataSource.manager
       .createQueryBuilder(QuotaUsage, 'usage')
       .select('usage.period', 'period')
       .where({ period: LessThan(period), closedAt: IsNull() })
-      .groupBy('usage.period')
-      .getRawMany<{ period: Period }>();
+      .groupBy('usage.period');
+    const rows = await readQuery<{ period: Period }>(query);
     return rows.map((row) => row.period).toSorted();
   }
 

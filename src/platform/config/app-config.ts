@@ -1,10 +1,8 @@
 import { type DynamicModule, Global, Module } from '@nestjs/common';
-import { brandOf } from './brand.js';
+import type { Brand } from './brand.js';
 import { databaseTls } from './database-tls.js';
-import { parseDatabaseUrl } from './database-url.js';
 import type { Env } from './env.js';
-import { DEMO_RATE_LIMITS, parseRateLimits, type RateLimits } from './rate-limits.js';
-import { parseTrustProxy } from './trust-proxy.js';
+import { DEFAULT_RATE_LIMITS, DEMO_RATE_LIMITS, type RateLimits } from './rate-limits.js';
 
 /** Lifetimes in seconds that are not configurable. */
 const FIXED_LIFETIMES = {
@@ -50,9 +48,6 @@ const CONTAINER = 'container';
 
 export type SmsConfig = ReturnType<typeof smsConfig>;
 
-/** Named plans: posts per month, or null for unlimited. */
-export type Plans = Readonly<Record<string, number | null>>;
-
 /** Fixed, so that all processes can verify one-time passwords. Production requires OTP_PEPPER instead. */
 export const DEVELOPMENT_PEPPER = 'not-secret-for-development-only!';
 
@@ -64,7 +59,7 @@ export class AppConfig {
   readonly publicUrl;
   /** Base URL of permalinks, without a trailing slash. */
   readonly siteUrl;
-  readonly brand;
+  readonly brand: Brand;
   /** Base URL of the OpenTelemetry collector; undefined if tracing is off. */
   readonly traceCollector;
   readonly database;
@@ -87,7 +82,7 @@ export class AppConfig {
     this.server = {
       port: env.PORT,
       host: env.HOST,
-      trustProxy: parseTrustProxy(env.TRUST_PROXY),
+      trustProxy: env.TRUST_PROXY,
       requestTimeoutMs: env.REQUEST_TIMEOUT_MS,
       keepAliveTimeoutMs: env.KEEP_ALIVE_TIMEOUT_MS,
       shutdownDelayMs: env.SHUTDOWN_DELAY_MS ?? (this.production ? 5000 : 0),
@@ -100,20 +95,26 @@ export class AppConfig {
     };
     this.publicUrl = env.PUBLIC_URL ?? `http://localhost:${env.PORT}`;
     this.siteUrl = env.SITE_URL ?? this.publicUrl;
-    this.brand = brandOf(env);
+    this.brand = {
+      name: env.NETWORK_NAME,
+      logo: env.NETWORK_LOGO,
+      colors: env.NETWORK_COLOR,
+      privacyUrl: env.PRIVACY_URL,
+      termsUrl: env.TERMS_URL,
+      supportUrl: env.SUPPORT_URL,
+    };
     this.traceCollector = env.OTEL_EXPORTER_OTLP_ENDPOINT;
-    const address = parseDatabaseUrl(env.DATABASE_URL);
     this.database = {
-      address,
+      address: env.DATABASE_URL,
       /** Undefined for plain text. */
-      tls: databaseTls(env, address),
+      tls: databaseTls(env),
       timeoutMs: env.DB_TIMEOUT_MS,
       poolSize: env.DB_POOL_SIZE,
       queueLimit: env.DB_QUEUE_LIMIT,
       queueTimeoutMs: env.DB_QUEUE_TIMEOUT_MS,
       migrateAtStart: env.MIGRATE ?? !this.production,
     };
-    this.demo = env.DEMO ?? (!this.production && address.engine === 'sqlite');
+    this.demo = env.DEMO ?? (!this.production && env.DATABASE_URL.engine === 'sqlite');
     this.sms = smsConfig(env);
     this.otp = {
       pepper: env.OTP_PEPPER ?? DEVELOPMENT_PEPPER,
@@ -121,7 +122,7 @@ export class AppConfig {
       seconds: env.OTP_SECONDS,
       dailyTotal: env.OTP_DAILY_TOTAL,
       /** Countries that may receive messages; undefined for all. */
-      countries: env.OTP_COUNTRIES?.split(','),
+      countries: env.OTP_COUNTRIES,
     };
     this.lifetimes = {
       ...FIXED_LIFETIMES,
@@ -129,8 +130,12 @@ export class AppConfig {
       refreshIdle: env.OAUTH_REFRESH_IDLE_SECONDS,
       grant: env.OAUTH_GRANT_SECONDS,
     };
-    this.rateLimits = parseRateLimits(env.RATE_LIMITS, this.demo ? DEMO_RATE_LIMITS : {});
-    this.quota = { defaultLimit: env.QUOTA_DEFAULT_LIMIT, plans: parsePlans(env.QUOTA_PLANS) };
+    this.rateLimits = {
+      ...DEFAULT_RATE_LIMITS,
+      ...(this.demo ? DEMO_RATE_LIMITS : {}),
+      ...env.RATE_LIMITS,
+    };
+    this.quota = { defaultLimit: env.QUOTA_DEFAULT_LIMIT, plans: env.QUOTA_PLANS };
     this.retention = {
       callLog: env.CALL_LOG_DAYS,
       auditLog: env.AUDIT_LOG_DAYS,
@@ -159,15 +164,6 @@ function deepFreeze(value: object): void {
   for (const member of Object.values(value))
     if (typeof member === 'object' && member !== null) deepFreeze(member as object);
   Object.freeze(value);
-}
-
-function parsePlans(text: string): Plans {
-  const plans: Record<string, number | null> = {};
-  for (const entry of text.split(',').filter(Boolean)) {
-    const [name = '', limit] = entry.split('=');
-    plans[name] = limit === 'unlimited' ? null : Number(limit);
-  }
-  return plans;
 }
 
 @Global()

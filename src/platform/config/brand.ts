@@ -1,5 +1,4 @@
 import { imageTypeOf, readLogoFile } from '../logo-file.js';
-import type { Env } from './env.js';
 
 /** The identity of the network, on pages, in text messages and in the documentation. */
 export interface Brand {
@@ -19,24 +18,13 @@ export interface BrandColors {
   dark: { accent: string; strong: string; on: string };
 }
 
-/** @throws Error with the name of the variable and the problem */
-export function brandOf(env: Env): Brand {
-  return {
-    name: env.NETWORK_NAME,
-    logo: env.NETWORK_LOGO === undefined ? undefined : readLogo(env.NETWORK_LOGO),
-    colors: env.NETWORK_COLOR === undefined ? undefined : colorsOf(env.NETWORK_COLOR),
-    privacyUrl: env.PRIVACY_URL,
-    termsUrl: env.TERMS_URL,
-    supportUrl: env.SUPPORT_URL,
-  };
-}
-
-function readLogo(path: string): NonNullable<Brand['logo']> {
+/** @throws Error with a message that follows the name of the variable */
+export function readLogo(path: string): NonNullable<Brand['logo']> {
   let bytes: Buffer;
   try {
     bytes = readLogoFile(path);
   } catch (error) {
-    throw new Error(`NETWORK_LOGO: the file ${path} ${(error as Error).message}`, { cause: error });
+    throw new Error(`the file ${path} ${(error as Error).message}`, { cause: error });
   }
   const content = bytes.toString('base64');
   if (imageTypeOf(bytes) === 'image/png') return { type: 'image/png', content };
@@ -44,7 +32,7 @@ function readLogo(path: string): NonNullable<Brand['logo']> {
   // A declaration or a comment may come first.
   if (/^<(svg|\?xml|!)/.test(text) && text.includes('<svg'))
     return { type: 'image/svg+xml', content };
-  throw new Error(`NETWORK_LOGO: the file ${path} is neither PNG nor SVG`);
+  throw new Error(`the file ${path} is neither PNG nor SVG`);
 }
 
 type Rgb = [red: number, green: number, blue: number];
@@ -58,12 +46,14 @@ const DARK_TEXT: Rgb = [0x0f, 0x15, 0x13];
 /** WCAG 2.2, success criterion 1.4.3 (AA). */
 const MIN_CONTRAST = 4.5;
 
-function colorsOf(color: string): BrandColors {
+/** @throws Error with a message that follows the name of the variable */
+export function colorsOf(color: string): BrandColors {
+  if (!/^#[0-9a-f]{6}$/i.test(color)) throw new Error('must be a colour such as #0d5c4d');
   const accent = rgbOf(color);
   const contrast = contrastOf(accent, LIGHT_GROUND);
   if (contrast < MIN_CONTRAST)
     throw new Error(
-      `NETWORK_COLOR: ${color} has a contrast of ${contrast.toFixed(1)} to the background of the pages, but WCAG AA needs ${MIN_CONTRAST}; choose a darker colour`,
+      `${color} has a contrast of ${contrast.toFixed(1)} to the background of the pages, but WCAG AA needs ${MIN_CONTRAST}; choose a darker colour`,
     );
   // The same hue, as light as dark pages need.
   let light = accent;

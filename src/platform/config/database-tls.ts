@@ -2,7 +2,6 @@ import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import type { SslOptions } from 'mysql2';
-import type { DatabaseAddress } from './database-url.js';
 import type { Env } from './env.js';
 
 type TlsFile = 'DATABASE_SSL_CA' | 'DATABASE_SSL_CERT' | 'DATABASE_SSL_KEY';
@@ -12,7 +11,7 @@ type TlsFile = 'DATABASE_SSL_CA' | 'DATABASE_SSL_CERT' | 'DATABASE_SSL_KEY';
  * of Node.js.
  * @throws Error with the name of the variable and the problem
  */
-export function databaseTls(env: Env, address: DatabaseAddress): SslOptions | undefined {
+export function databaseTls(env: Env): SslOptions | undefined {
   const mode = env.DATABASE_SSL;
   const files = (['DATABASE_SSL_CA', 'DATABASE_SSL_CERT', 'DATABASE_SSL_KEY'] as const).filter(
     (name) => env[name] !== undefined,
@@ -22,7 +21,7 @@ export function databaseTls(env: Env, address: DatabaseAddress): SslOptions | un
       throw new Error(`${files.join(', ')}: only applies with TLS; set DATABASE_SSL=verify-full`);
     return undefined;
   }
-  if (address.engine === 'sqlite')
+  if (env.DATABASE_URL.engine === 'sqlite')
     throw new Error('DATABASE_SSL: only applies to a server; DATABASE_URL names a SQLite file');
   if (mode === 'required' && env.DATABASE_SSL_CA !== undefined)
     throw new Error(

@@ -1,5 +1,6 @@
 import { isSupportedCountry } from 'libphonenumber-js/max';
 import { z } from 'zod';
+import { colorsOf, readLogo } from './brand.js';
 import { parseDatabaseUrl } from './database-url.js';
 import { parseRateLimits } from './rate-limits.js';
 import { parseTrustProxy } from './trust-proxy.js';
@@ -72,28 +73,48 @@ function hasWebhookKey(secret: string): boolean {
 /** Two months, so that the usage of a month can be verified until the end of the next one. */
 const MIN_CALL_LOG_DAYS = 62;
 
-/** Reports the error of a parser as a problem of the variable. */
-function parsedBy(parse: (text: string) => unknown) {
-  return (text: string, context: z.RefinementCtx<string>): void => {
+/** A text with its own parser, whose error is the problem of the variable. `prefault` sets a default that is parsed, too. */
+function parsed<T>(parse: (text: string) => T) {
+  return z.string().transform((value, context) => {
     try {
-      parse(text);
+      return parse(value);
     } catch (error) {
       context.addIssue((error as Error).message);
+      return z.NEVER;
     }
-  };
+  });
 }
 
 /** Codes that people use for a country whose ISO 3166-1 code is another one. */
 const COUNTRY_ALIASES: Readonly<Record<string, string>> = { UK: 'GB', EL: 'GR' };
 
-function checkCountry(code: string, context: z.RefinementCtx<string>): void {
-  if (isSupportedCountry(code)) return;
+/** @throws Error with a message that follows the name of the variable */
+function parseCountry(code: string): string {
+  if (isSupportedCountry(code)) return code;
   const upperCase = code.toUpperCase();
   const known =
     COUNTRY_ALIASES[upperCase] ?? (isSupportedCountry(upperCase) ? upperCase : undefined);
-  context.addIssue(
+  throw new Error(
     `"${code}" is not a country with phone numbers; ${known === undefined ? 'use two-letter codes such as US or GB' : `the code is ${known}`}`,
   );
+}
+
+/** Posts per month by the name of the plan; null for unlimited. */
+export type Plans = Readonly<Record<string, number | null>>;
+
+/** @throws Error with a message that follows the name of the variable */
+function parsePlans(text: string): Plans {
+  const plans: Record<string, number | null> = {};
+  for (const entry of text.split(',')) {
+    const [, name = '', limit] = /^([a-z][a-z0-9-]{0,31})=(\d+|unlimited)$/.exec(entry) ?? [];
+    if (limit === undefined) throw new Error('must look like partner=1000,first-party=unlimited');
+    if (['default', 'custom'].includes(name))
+      throw new Error('must not define "default" or "custom", which are reserved');
+    if (Number(limit) > MAX_INT)
+      throw new Error(`must not exceed ${MAX_INT} posts; use unlimited instead`);
+    plans[name] = limit === 'unlimited' ? null : Number(limit);
+  }
+  return plans;
 }
 
 /** Documents a variable: what it does, and who changes it or where. */
@@ -128,7 +149,7 @@ const service = {
     'Behind a proxy on the same machine: `127.0.0.1`.',
   ),
   TRUST_PROXY: documented(
-    z.string().superRefine(parsedBy(parseTrustProxy)).default('0'),
+    parsed(parseTrustProxy).prefault('0'),
     'Trusted reverse proxies, by address: `10.0.0.5,2001:db8::/64`, or the names `loopback`, `linklocal` and `uniquelocal`. The client address is the last one in `X-Forwarded-For` that is not of a trusted proxy. A number is the number of proxies; use it only if no client can reach the port without them, because such a client can choose its address. 0 trusts none.',
     'Every installation behind a reverse proxy.',
   ),
@@ -190,15 +211,12 @@ const brand = {
     'Every production installation.',
   ),
   NETWORK_LOGO: documented(
-    z.string().optional(),
+    parsed(readLogo).optional(),
     'Path of the logo: PNG or SVG, square, at most 256 KiB. The service reads it at start and serves it from its own origin. Default: a house.',
     'Every production installation.',
   ),
   NETWORK_COLOR: documented(
-    z
-      .string()
-      .regex(/^#[0-9a-f]{6}$/i, 'must be a colour such as #0d5c4d')
-      .optional(),
+    parsed(colorsOf).optional(),
     'Colour of buttons and links, such as `#0d5c4d`, with a contrast of at least 4.5 to the light background (WCAG AA). Dark pages use a lighter colour of the same hue.',
     'Every production installation.',
   ),
@@ -221,7 +239,7 @@ const brand = {
 
 const database = {
   DATABASE_URL: documented(
-    z.string().superRefine(parsedBy(parseDatabaseUrl)).default('sqlite:./data/service.sqlite'),
+    parsed(parseDatabaseUrl).prefault('sqlite:./data/service.sqlite'),
     '`sqlite:<path>`, or `mysql://user:password@host:3306/name` for MySQL and MariaDB. Percent-encode special characters, such as `%40` for @. Several hosts, separated by commas, are replicated servers of which one accepts writes; the service finds it.',
     'Every production installation.',
   ),
@@ -325,17 +343,12 @@ const signIn = {
     'Every production installation.',
   ),
   OTP_DEFAULT_COUNTRY: documented(
-    z.string().superRefine(checkCountry).optional(),
+    parsed(parseCountry).optional(),
     'Country of phone numbers that are entered without a leading +, as a two-letter code such as `US`.',
     'A network in one country.',
   ),
   OTP_COUNTRIES: documented(
-    z
-      .string()
-      .superRefine((list, context) => {
-        for (const country of list.split(',')) checkCountry(country, context);
-      })
-      .optional(),
+    parsed((list) => list.split(',').map(parseCountry)).optional(),
     'Countries that messages are sent to, such as `US,CA`. A number whose country is unknown, as with a new area code, counts as one of the main country of its calling code. Default: all.',
     'Every operator who pays for messages.',
   ),
@@ -371,10 +384,7 @@ const tokens = {
 
 const limits = {
   RATE_LIMITS: documented(
-    z
-      .string()
-      .superRefine(parsedBy((text) => parseRateLimits(text)))
-      .default(''),
+    parsed(parseRateLimits).prefault(''),
     'Rate limits that differ from their defaults, such as `token-calls=20000,phone-messages-per-hour=3`; 0 is no limit. A demo (`DEMO`) has higher limits of text messages.',
     'An operator with one very busy app, or with many users behind one address.',
   ),
@@ -384,21 +394,7 @@ const limits = {
     'An operator who defines plans.',
   ),
   QUOTA_PLANS: documented(
-    z
-      .string()
-      .regex(
-        /^([a-z][a-z0-9-]{0,31}=(\d+|unlimited)(,[a-z][a-z0-9-]{0,31}=(\d+|unlimited))*)?$/,
-        'must look like partner=1000,first-party=unlimited',
-      )
-      .refine(
-        (plans) => !/(^|,)(default|custom)=/.test(plans),
-        'must not define "default" or "custom", which are reserved',
-      )
-      .refine(
-        (plans) => (plans.match(/\d+(?=,|$)/g) ?? []).every((posts) => Number(posts) <= MAX_INT),
-        `must not exceed ${MAX_INT} posts; use unlimited instead`,
-      )
-      .default('partner=1000,first-party=unlimited'),
+    parsed(parsePlans).prefault('partner=1000,first-party=unlimited'),
     'Plans and their posts per month. An app on a removed plan keeps the limit that the plan had when it was assigned.',
     'An operator who defines plans.',
   ),

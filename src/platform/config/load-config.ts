@@ -1,7 +1,5 @@
 import { AppConfig } from './app-config.js';
-import { brandOf } from './brand.js';
 import { databaseTls, readFile } from './database-tls.js';
-import { parseDatabaseUrl } from './database-url.js';
 import { type EnvFileProblem, envFileProblems, envFilesOf } from './env-files.js';
 import { envSchema, type Env } from './env.js';
 import { isGuessable } from './guessable.js';
@@ -83,7 +81,6 @@ export function loadConfig(
   const further = [
     ...missingVariableProblems(env),
     ...productionProblems(env),
-    ...brandProblems(env),
     // They depend on both variables.
     ...(invalid.has('DATABASE_URL') || invalid.has('DATABASE_SSL') ? [] : databaseTlsProblems(env)),
   ];
@@ -126,25 +123,9 @@ function readSecretFiles(given: NodeJS.ProcessEnv): string[] {
   return problems;
 }
 
-function brandProblems(env: Env): string[] {
-  // One at a time, so that each invalid variable is reported.
-  const { NETWORK_LOGO, NETWORK_COLOR } = env;
-  return [
-    { ...env, NETWORK_LOGO: undefined, NETWORK_COLOR },
-    { ...env, NETWORK_LOGO, NETWORK_COLOR: undefined },
-  ].flatMap((variables) => {
-    try {
-      brandOf(variables);
-      return [];
-    } catch (error) {
-      return [(error as Error).message];
-    }
-  });
-}
-
 function databaseTlsProblems(env: Env): string[] {
   try {
-    databaseTls(env, parseDatabaseUrl(env.DATABASE_URL));
+    databaseTls(env);
     return [];
   } catch (error) {
     return [(error as Error).message];

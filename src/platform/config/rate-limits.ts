@@ -73,7 +73,7 @@ export const RATE_LIMITS = {
 export type RateLimitName = keyof typeof RATE_LIMITS;
 
 /** The defaults of a demo, whose only user may sign in again and again. */
-export const DEMO_RATE_LIMITS: Readonly<Partial<Record<RateLimitName, number>>> = {
+export const DEMO_RATE_LIMITS: Partial<RateLimits> = {
   'phone-messages-per-minute': 60,
   'phone-messages-per-hour': 200,
   'phone-messages-per-day': 1000,
@@ -83,31 +83,27 @@ export const DEMO_RATE_LIMITS: Readonly<Partial<Record<RateLimitName, number>>> 
 /** The limit of each name; 0 means unlimited. */
 export type RateLimits = Readonly<Record<RateLimitName, number>>;
 
+export const DEFAULT_RATE_LIMITS = Object.fromEntries(
+  Object.entries(RATE_LIMITS).map(([name, [limit]]) => [name, limit]),
+) as RateLimits;
+
 /**
- * Reads `name=limit,name=limit`. Other limits keep their defaults.
- * @param defaults other defaults than those of `RATE_LIMITS`
+ * Reads `name=limit,name=limit`.
  * @throws Error with a message that follows the name of the variable
  */
-export function parseRateLimits(
-  text: string,
-  defaults: Readonly<Partial<Record<RateLimitName, number>>> = {},
-): RateLimits {
+export function parseRateLimits(text: string): Partial<RateLimits> {
   const limits: Record<string, number> = {};
-  for (const [name, [limit]] of Object.entries(RATE_LIMITS)) limits[name] = limit;
-  Object.assign(limits, defaults);
-  const given = new Set<string>();
   for (const entry of text.split(',').filter(Boolean)) {
     const [, name = '', digits] = /^([a-z-]+)=(\d+)$/.exec(entry) ?? [];
     if (digits === undefined)
       throw new Error('must look like token-calls=20000,phone-messages-per-hour=3');
-    if (!Object.hasOwn(limits, name))
+    if (!Object.hasOwn(RATE_LIMITS, name))
       throw new Error(
-        `has an unknown limit "${name}"; the limits are ${Object.keys(limits).join(', ')}`,
+        `has an unknown limit "${name}"; the limits are ${Object.keys(RATE_LIMITS).join(', ')}`,
       );
-    if (given.has(name)) throw new Error(`must not set ${name} twice`);
+    if (Object.hasOwn(limits, name)) throw new Error(`must not set ${name} twice`);
     if (Number(digits) > MAX_LIMIT) throw new Error(`must not set ${name} above ${MAX_LIMIT}`);
-    given.add(name);
     limits[name] = Number(digits);
   }
-  return Object.freeze(limits as RateLimits);
+  return limits;
 }

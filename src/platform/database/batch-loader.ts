@@ -3,7 +3,7 @@ import DataLoader from 'dataloader';
 import type { DataSource } from 'typeorm';
 import { isPastDeadline, withDeadline } from '../request-context.js';
 import { databaseTimeoutOf, deadlineExceededError } from './mysql/timeouts.js';
-import { padToPowerOfTwo, placeholdersFor, readRows } from './sql.js';
+import { padToPowerOfTwo, placeholdersFor, type RawRow, readRows } from './sql.js';
 
 const MAX_BATCH_SIZE = 64;
 
@@ -30,7 +30,7 @@ type Key = readonly string[];
  * Loads rows by key, batching the lookups of one turn of the event loop into one statement. Does not cache: each row is read after
  * the call. Callers with the same key share one object, so they must not change it.
  */
-export class BatchLoader<R extends object> {
+export class BatchLoader<R extends RawRow<R>> {
   private readonly load: (key: Key) => Promise<R | undefined>;
   private readonly timeoutMs: number;
 

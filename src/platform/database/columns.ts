@@ -43,9 +43,16 @@ export function optional<T extends ColumnOptions>(column: T): T & { nullable: tr
   return { ...column, nullable: true };
 }
 
-/** Converts a TIME column of a raw query: mysql2 returns a Date, SQLite returns UTC text. */
-export function storedTime(value: Date | string): Date {
-  return value instanceof Date ? value : new Date(`${value.replace(' ', 'T')}Z`);
+declare const RAW: unique symbol;
+
+/** A TIME column of a raw query: mysql2 returns a Date, SQLite returns UTC text. Opaque, so that all code converts it with `storedTime`. */
+export interface RawTime {
+  readonly [RAW]: true;
+}
+
+export function storedTime(value: RawTime): Date {
+  const time: unknown = value;
+  return time instanceof Date ? time : new Date(`${String(time).replace(' ', 'T')}Z`);
 }
 
 /** Column names are the property names in snake_case. Entities name their tables and indexes explicitly. */

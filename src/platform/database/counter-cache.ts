@@ -1,4 +1,5 @@
 import type { DataSource, EntityTarget } from 'typeorm';
+import { readQuery } from './sql.js';
 import { entities, type Transaction } from './transaction.js';
 
 export interface Discrepancy {
@@ -64,11 +65,8 @@ export function counterCacheOf<T extends Owner>(
     name: `${metadata.tableName}.${columnName}`,
     async *discrepancies() {
       for (let last = ''; ;) {
-        const rows = await select()
-          .where('owner.id > :last', { last })
-          .orderBy('owner.id')
-          .limit(BATCH_SIZE)
-          .getRawMany<Row>();
+        const page = select().where('owner.id > :last', { last }).orderBy('owner.id');
+        const rows = await readQuery<Row>(page.limit(BATCH_SIZE));
         for (const row of rows) {
           const discrepancy = discrepancyOf(row);
           if (discrepancy) yield discrepancy;
@@ -88,7 +86,7 @@ export function counterCacheOf<T extends Owner>(
           .execute();
       // Locks the row with an update that changes nothing, which works on every engine.
       await setCounter(columnName);
-      const row = await select(manager).where('owner.id = :id', { id }).getRawOne<Row>();
+      const [row] = await readQuery<Row>(select(manager).where('owner.id = :id', { id }));
       const discrepancy = row && discrepancyOf(row);
       if (discrepancy) await setCounter(String(discrepancy.counted));
       return discrepancy;

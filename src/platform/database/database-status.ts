@@ -1,8 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import type { Pool } from 'mysql2';
 import { DataSource } from 'typeorm';
+import { type RawTime, storedTime } from './columns.js';
 import { CHARACTER_SETS } from './mysql/driver.js';
 import { countsOf } from './mysql/private-members.js';
+import type { RawRow } from './sql.js';
 import { TransactionRunner } from './transaction.js';
 
 /** The clock of the database server, for comparison only: stored times come from the service's clock. */
@@ -13,8 +15,8 @@ export class DatabaseClock {
   /** Null on SQLite, which uses the clock of the process. */
   async now(): Promise<Date | null> {
     if (this.dataSource.options.type === 'better-sqlite3') return null;
-    const [row]: { now: Date }[] = await this.dataSource.query('SELECT UTC_TIMESTAMP(3) AS now');
-    return row?.now ?? null;
+    const rows: { now: RawTime }[] = await this.dataSource.query('SELECT UTC_TIMESTAMP(3) AS now');
+    return rows[0] ? storedTime(rows[0].now) : null;
   }
 }
 
@@ -140,8 +142,8 @@ export class DatabaseDiagnostics {
     );
   }
 
-  private query<T>(sql: string, parameters: string[] = []): Promise<T[]> {
-    return this.dataSource.query<T[]>(sql, parameters);
+  private query<R extends RawRow<R>>(sql: string, parameters: string[] = []): Promise<R[]> {
+    return this.dataSource.query<R[]>(sql, parameters);
   }
 }
 

@@ -11,6 +11,7 @@ import {
   QueryFailedError,
   type QueryRunner,
 } from 'typeorm';
+import type { RawTime } from './columns.js';
 import { entities, Transaction } from './transaction.js';
 
 /*
@@ -20,12 +21,14 @@ import { entities, Transaction } from './transaction.js';
 
 export type Value = string | number | boolean | Date | null;
 
+/** Constraint for the type of a row, `R extends RawRow<R>`: the types that all drivers return. Booleans are numbers, lists JSON text. */
+export type RawRow<R> = Record<keyof R, string | number | RawTime | null>;
+
 /**
- * Runs a SELECT. Outside of a transaction, MySQL and MariaDB prepare it once per connection. Convert times with `storedTime`; lists are
- * JSON text.
+ * Runs a SELECT. Outside of a transaction, MySQL and MariaDB prepare it once per connection.
  * @throws QueryFailedError with the code of the driver's error
  */
-export async function readRows<R>(
+export async function readRows<R extends RawRow<R>>(
   source: DataSource | Transaction,
   select: string,
   values: readonly Value[],
@@ -37,6 +40,14 @@ export async function readRows<R>(
   return query<R[]>(select, values, (callback) => {
     pool.execute<R[] & RowDataPacket[]>(select, [...values], callback);
   });
+}
+
+/** Runs a SELECT of the query builder with expressions, such as sums, instead of an entity. */
+export function readQuery<R extends RawRow<R>>(builder: {
+  getRawMany<T>(): Promise<T[]>;
+}): Promise<R[]> {
+  // oxlint-disable-next-line no-restricted-properties
+  return builder.getRawMany<R>();
 }
 
 /**
@@ -149,10 +160,10 @@ export async function insertAll<T extends ObjectLiteral>(
   rows: readonly T[],
 ): Promise<void> {
   if (rows.length === 0) return;
-  const metadata = entities(tx).dataSource.getMetadata(entity);
-  const moreRows = `, ${placeholdersFor(metadata.columns)}`.repeat(rows.length - 1);
-  const values = rows.flatMap((row) => valuesOf(metadata, row));
-  await writeRows(tx, insertOf(metadata) + moreRows, values);
+  const insert = insertOf(entities(tx).dataSource.getMetadata(entity));
+  const moreRows = `, ${placeholdersFor(insert.columns)}`.repeat(rows.length - 1);
+  const values = rows.flatMap((row) => valuesOf(insert, row));
+  await writeRows(tx, insert.statement + moreRows, values);
 }
 
 /** Inserts one row with the columns that exist, because the schema may be older than this version. */
@@ -164,39 +175,46 @@ export async function insertOnAnySchema<T extends ObjectLiteral>(
   const { dataSource, queryRunner } = entities(tx);
   const metadata = dataSource.getMetadata(entity);
   const table = await queryRunner?.getTable(metadata.tableName);
-  const columns = metadata.columns.filter(({ databaseName }) =>
+  const existing = metadata.columns.filter(({ databaseName }) =>
     table?.findColumnByName(databaseName),
   );
-  const existing = { dataSource, tableName: metadata.tableName, columns };
-  await writeRows(tx, insertStatement(existing), valuesOf(existing, row));
+  const insert = insertInto(metadata, existing);
+  await writeRows(tx, insert.statement, valuesOf(insert, row));
 }
 
-/** Cache of INSERT statements. */
-const inserts = new WeakMap<EntityMetadata, string>();
+/** An INSERT of one row, and the columns that it sets. */
+interface Insert {
+  statement: string;
+  columns: EntityMetadata['columns'];
+}
 
-function insertOf(metadata: EntityMetadata): string {
+const inserts = new WeakMap<EntityMetadata, Insert>();
+
+/** Cached. Omits columns with `insert: false`. */
+function insertOf(metadata: EntityMetadata): Insert {
   const cached = inserts.get(metadata);
   if (cached !== undefined) return cached;
-  const insert = insertStatement(metadata);
+  const columns = metadata.columns.filter(({ isInsert }) => isInsert);
+  const insert = insertInto(metadata, columns);
   inserts.set(metadata, insert);
   return insert;
 }
 
-type Columns = Pick<EntityMetadata, 'columns' | 'dataSource' | 'tableName'>;
-
-function insertStatement({ columns, dataSource, tableName }: Columns): string {
-  const escapedNames = columns.map(({ databaseName }) => dataSource.driver.escape(databaseName));
-  const table = dataSource.driver.escape(tableName);
-  return `INSERT INTO ${table} (${escapedNames.join(', ')}) VALUES ${placeholdersFor(columns)}`;
+function insertInto(
+  { dataSource, tableName }: EntityMetadata,
+  columns: EntityMetadata['columns'],
+): Insert {
+  const escape = (name: string): string => dataSource.driver.escape(name);
+  const escapedNames = columns.map(({ databaseName }) => escape(databaseName));
+  const statement = `INSERT INTO ${escape(tableName)} (${escapedNames.join(', ')}) VALUES ${placeholdersFor(columns)}`;
+  return { statement, columns };
 }
 
-function valuesOf(
-  { columns, dataSource }: Omit<Columns, 'tableName'>,
-  row: ObjectLiteral,
-): Value[] {
+function valuesOf({ columns }: Insert, row: ObjectLiteral): Value[] {
   return columns.map((column) => {
     const value: unknown = column.getEntityValue(row);
-    return dataSource.driver.preparePersistentValue(value, column) ?? null;
+    const { driver } = column.entityMetadata.dataSource;
+    return driver.preparePersistentValue(value, column) ?? null;
   });
 }
 

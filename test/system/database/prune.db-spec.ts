@@ -70,7 +70,7 @@ onEngines('Pruning: search statements', (database) => {
     await fill(AccessToken, (number, hash) => ({ ...token(number, hash), ...common }));
     await fill(RefreshToken, (number, hash) => ({ ...token(number, hash), ...used }));
     await fill(AuthorizationCode, (number, hash) => ({ ...token(number, hash), ...used }));
-    const browser = (hash: string) => ({ browserHash: hash, tokenHash: hash });
+    const browser = (hash: string) => ({ browserHash: hash });
     await fill(Authorization, (number, hash) => ({
       ...live,
       ...common,

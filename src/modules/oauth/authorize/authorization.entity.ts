@@ -41,9 +41,9 @@ export class Authorization {
   @Column(HASH)
   browserHash: string;
 
-  /** SHA-256 of the form token. Only release 1.0 reads it. */
-  @Column(HASH)
-  tokenHash: string;
+  /** Not read since 1.1 and not written since 1.2. Version 1.3 drops it. */
+  @Column({ ...HASH, default: '', select: false, insert: false, update: false })
+  tokenHash?: string;
 
   /** The user who signed in for this authorization request. */
   @Column(optional(ID))

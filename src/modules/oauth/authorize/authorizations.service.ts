@@ -4,14 +4,14 @@ import { PageError } from '../../../pages/page-errors.js';
 import { Clock } from '../../../platform/clock.js';
 import { newId } from '../../../platform/ids.js';
 import { formatScope, parseScope, type Scope } from '../../../platform/access/scopes.js';
-import { digestsEqual, sha256 } from '../../../platform/secrets.js';
+import { digestsEqual } from '../../../platform/secrets.js';
 import { AppConfig } from '../../../platform/config/app-config.js';
 import { TransactionRunner, type Transaction } from '../../../platform/database/transaction.js';
 import type { FormBinding } from '../../../pages/views.js';
 import { AppsService, type RegisteredApp } from '../clients/apps.service.js';
 import { PageStates, type PageState, type ResultPage } from '../browser/page-state.js';
 import { type BoundSignIn, FormTokens, signInExpiresAt } from '../protocol/form-tokens.js';
-import { AUTHORIZE_PATH, languageQuery } from '../protocol/page-language.js';
+import { AUTHORIZE_PATH, languageQuery } from '../browser/page-language.js';
 import type { SignInStep } from '../sign-in/sign-in-flow.js';
 import { isRegistered, type AuthorizationRequest } from './authorize-checks.js';
 import type { Authorization } from './authorization.entity.js';
@@ -60,7 +60,6 @@ export class AuthorizationsService {
       clientId: app.clientId,
       scope: formatScope(scopes),
       browserHash,
-      tokenHash: sha256(token),
       userId,
       decidedAt: null,
       createdAt: now,

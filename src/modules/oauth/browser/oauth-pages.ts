@@ -24,7 +24,7 @@ import type {
 } from '../../../pages/views.js';
 import { errorRedirect, type AuthorizationError } from '../protocol/authorization-response.js';
 import { logoPath } from '../protocol/logo-path.js';
-import { AUTHORIZE_PATH, languageOf, requestedLanguage } from '../protocol/page-language.js';
+import { AUTHORIZE_PATH, languageOf, requestedLanguage } from './page-language.js';
 
 declare module '../../../platform/request-context.js' {
   interface RequestContext {

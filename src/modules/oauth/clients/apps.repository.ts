@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, IsNull } from 'typeorm';
 import { BatchLoader } from '../../../platform/database/batch-loader.js';
-import { storedTime } from '../../../platform/database/columns.js';
+import { type RawTime, storedTime } from '../../../platform/database/columns.js';
 import { insertAll, insertRow, readRows, unchanged } from '../../../platform/database/sql.js';
 import { entities, type Transaction } from '../../../platform/database/transaction.js';
 import { NotFound } from '../../../platform/errors.js';
@@ -11,10 +11,10 @@ import type { AppIdentity } from './app-identity.js';
 import { App, AppRedirectUri } from './client.entities.js';
 
 interface AppRow extends Omit<App, 'postsHiddenAt' | 'requiresPkce' | 'isVerified' | 'createdAt'> {
-  postsHiddenAt: Date | string | null;
+  postsHiddenAt: RawTime | null;
   requiresPkce: number;
   isVerified: number;
-  createdAt: Date | string;
+  createdAt: RawTime;
 }
 
 const FIND_APP = `

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, MoreThan } from 'typeorm';
-import { storedTime } from '../../../platform/database/columns.js';
+import { type RawTime, storedTime } from '../../../platform/database/columns.js';
 import { readRows, upsertAll } from '../../../platform/database/sql.js';
 import { entities, type Transaction } from '../../../platform/database/transaction.js';
 import { LOCK_SLOT, RateLimitHit } from './rate-limit.entities.js';
@@ -29,7 +29,7 @@ export class RateLimitRepository {
       SELECT hash, SUM(hits) AS hits, MIN(slot) AS oldest FROM throttle_hits
       WHERE hits > 0 AND (${windows.map(() => 'hash = ? AND slot > ?').join(' OR ')}) GROUP BY hash`;
     const values = windows.flatMap(({ hash, afterSlot }) => [hash, afterSlot]);
-    type Row = { hash: string; hits: number | string; oldest: Date | string };
+    type Row = { hash: string; hits: number | string; oldest: RawTime };
     const rows = await readRows<Row>(tx ?? this.dataSource, statement, values);
     return new Map(
       rows.map((row) => [row.hash, { hits: Number(row.hits), oldest: storedTime(row.oldest) }]),

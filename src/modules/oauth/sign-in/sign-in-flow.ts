@@ -14,7 +14,7 @@ import {
   type ResultPage,
 } from '../browser/page-state.js';
 import { sendRedirect } from '../protocol/authorization-response.js';
-import { languageOf } from '../protocol/page-language.js';
+import { languageOf } from '../browser/page-language.js';
 import { Parameters } from '../protocol/parameters.js';
 import { FailedAttempts, FORM_FAILURES } from '../rate-limit/failed-attempts.js';
 import { RequestKeys } from '../rate-limit/request-keys.js';

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { Scope } from '../../../platform/access/scopes.js';
 import { Clock } from '../../../platform/clock.js';
-import { storedTime } from '../../../platform/database/columns.js';
+import { type RawTime, storedTime } from '../../../platform/database/columns.js';
 import { type Paging, type Part, partOf } from '../../../platform/database/list-page.js';
 import { readRows, useIndex, type Value } from '../../../platform/database/sql.js';
 import { NotFound } from '../../../platform/errors.js';
@@ -127,7 +127,7 @@ export class GrantReader {
     const users = new Set<string>();
     let grants = 0;
     let read = 0;
-    let lastUsedAt: Time | null = null;
+    let lastUsedAt: RawTime | null = null;
     for (let after = ''; ;) {
       const rows = await readRows<CountedRow>(this.dataSource, statement, [
         ...values,
@@ -184,8 +184,6 @@ export class GrantReader {
   }
 }
 
-type Time = Date | string;
-
 interface Counting {
   /** Which grants count. */
   condition: string;
@@ -196,7 +194,7 @@ interface Counting {
 interface CountedRow {
   id: string;
   userId: string;
-  lastUsedAt: Time | null;
+  lastUsedAt: RawTime | null;
   isCounted: 0 | 1;
 }
 
@@ -204,10 +202,10 @@ interface GrantRow
   extends
     Pick<GrantDetails, 'id' | 'userId' | 'userName' | 'clientId' | 'appName'>,
     ScopesOfCredential {
-  createdAt: Time;
-  lastUsedAt: Time | null;
-  expiresAt: Time;
-  revokedAt: Time | null;
+  createdAt: RawTime;
+  lastUsedAt: RawTime | null;
+  expiresAt: RawTime;
+  revokedAt: RawTime | null;
   isActive: 0 | 1;
 }
 

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, In, IsNull, MoreThan } from 'typeorm';
 import { addMilliseconds, MINUTE } from '../../../platform/clock.js';
 import { parseScope, type Scope } from '../../../platform/access/scopes.js';
-import { storedTime } from '../../../platform/database/columns.js';
+import { type RawTime, storedTime } from '../../../platform/database/columns.js';
 import {
   insertRow,
   padToPowerOfTwo,
@@ -202,6 +202,6 @@ interface ActiveGrantGroupRow
     Pick<ActiveGrantGroup, 'clientId' | 'name' | 'publisher' | 'logoHash'>,
     ScopesOfCredential {
   isVerified: number;
-  grantedAt: Date | string;
-  lastUsedAt: Date | string | null;
+  grantedAt: RawTime;
+  lastUsedAt: RawTime | null;
 }

@@ -55,7 +55,6 @@ export class Grant {
 @Entity('authorization_codes')
 @Index('ix_authorization_codes_grant_id', ['grantId', 'consumedAt', 'expiresAt'])
 @Index('ix_authorization_codes_consumed_at', ['consumedAt', 'expiresAt'])
-@Index('ix_authorization_codes_code_challenge', ['codeChallenge'])
 export class AuthorizationCode {
   @PrimaryColumn(HASH)
   hash: string;

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, IsNull, Not } from 'typeorm';
 import type { Scope } from '../../../platform/access/scopes.js';
 import { BatchLoader } from '../../../platform/database/batch-loader.js';
-import { storedTime } from '../../../platform/database/columns.js';
+import { type RawTime, storedTime } from '../../../platform/database/columns.js';
 import {
   insertAll,
   insertRow,
@@ -74,18 +74,15 @@ export interface UsedRefreshToken extends Pick<
   consumedAt: Date;
 }
 
-/** A time as the drivers return it; `storedTime` converts it. */
-type Time = Date | string;
-
 interface CredentialRow
   extends Omit<Credential, 'expiresAt' | 'isRevoked' | 'scopes'>, ScopesOfCredential {
-  expiresAt: Time;
-  grantRevokedAt: Time | null;
+  expiresAt: RawTime;
+  grantRevokedAt: RawTime | null;
 }
 
 interface SingleUseRow extends CredentialRow {
-  consumedAt: Time | null;
-  grantExpiresAt: Time;
+  consumedAt: RawTime | null;
+  grantExpiresAt: RawTime;
 }
 
 interface CodeRow extends SingleUseRow {
@@ -94,15 +91,15 @@ interface CodeRow extends SingleUseRow {
 }
 
 interface AccessRow extends CredentialRow {
-  createdAt: Time;
-  revokedAt: Time | null;
+  createdAt: RawTime;
+  revokedAt: RawTime | null;
   appStatus: App['status'];
   plan: string | null;
   monthlyPostLimit: number | null;
 }
 
 interface RefreshRow extends SingleUseRow {
-  createdAt: Time;
+  createdAt: RawTime;
   predecessorHash: string | null;
 }
 

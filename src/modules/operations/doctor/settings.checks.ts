@@ -50,149 +50,126 @@ async function nearestExisting(path: string): Promise<string> {
   }
 }
 
-/** Outside of production, warns of settings that production would reject. */
-function developmentWarnings({
-  production,
-  secure,
-  sms,
-  demo,
-  hasOwnPepper,
-}: AppConfig): Finding[] {
-  if (production) return [];
-  const found = [warning('NODE_ENV is not production.', 'NODE_ENV=production')];
-  if (!secure) found.push(warning('PUBLIC_URL is not https.', 'PUBLIC_URL=https://…'));
-  if (sms.sender === 'console')
-    found.push(warning('One-time passwords are printed to the log.', 'SMS_SENDER=webhook'));
-  if (demo) found.push(warning('An empty database is seeded with demo data.', 'DEMO=0'));
-  if (!hasOwnPepper)
-    found.push(
-      warning(
-        'One-time passwords are hashed with the public default pepper.',
-        'OTP_PEPPER="$(openssl rand -base64 48)"',
-      ),
-    );
-  return found;
+/** A warning, if it applies to the configuration. */
+type Rule = readonly [applies: boolean, summary: string, remedy: string];
+
+/** Settings that production rejects. */
+function developmentRules({ secure, sms, demo, hasOwnPepper }: AppConfig): Rule[] {
+  return [
+    [true, 'NODE_ENV is not production.', 'NODE_ENV=production'],
+    [!secure, 'PUBLIC_URL is not https.', 'PUBLIC_URL=https://…'],
+    [sms.sender === 'console', 'One-time passwords are printed to the log.', 'SMS_SENDER=webhook'],
+    [demo, 'An empty database is seeded with demo data.', 'DEMO=0'],
+    [
+      !hasOwnPepper,
+      'One-time passwords are hashed with the public default pepper.',
+      'OTP_PEPPER="$(openssl rand -base64 48)"',
+    ],
+  ];
 }
 
-function unsafeSettings(config: AppConfig): Finding[] {
-  const found: Finding[] = [];
-  if (config.sms.sender === 'file')
-    found.push(warning('One-time passwords are written to a file.', 'SMS_SENDER=webhook'));
-  if (config.secure && config.server.trustProxy === 0)
-    found.push(
-      warning(
-        'PUBLIC_URL is https, but no proxy is trusted. All clients share the IP address of the proxy.',
-        'Set TRUST_PROXY to the addresses of the proxies, such as 10.0.0.5 or 10.0.0.0/24.',
-      ),
-    );
-  if (config.production && config.brand.name === undefined)
-    found.push(
-      warning(
-        'NETWORK_NAME is not set: pages and messages say "Neighbourhood network".',
-        'Set NETWORK_NAME to the name of your network.',
-      ),
-    );
-  const { trustProxy } = config.server;
-  if (
-    typeof trustProxy === 'number' &&
-    trustProxy > 0 &&
-    listensOnAllInterfaces(config.server.host)
-  )
-    found.push(
-      warning(
-        'TRUST_PROXY is a number, and the service listens on all interfaces. A client that reaches the port without the proxies chooses its IP address.',
-        'Set TRUST_PROXY to the addresses of the proxies, such as 10.0.0.5 or 10.0.0.0/24, or set HOST=127.0.0.1.',
-      ),
-    );
-  const { address, tls } = config.database;
-  const remote =
-    address.engine === 'server' && address.servers.find(({ host }) => !isLoopback(host));
-  if (remote && !tls)
-    found.push(
-      warning(`Connections to ${remote.host} are in plain text.`, 'DATABASE_SSL=verify-full'),
-    );
-  if (config.rateLimits['phone-failures'] === 0)
-    found.push(
-      warning(
-        'Guesses of one-time passwords are not limited.',
-        'Remove phone-failures from RATE_LIMITS.',
-      ),
-    );
-  return config.production ? [...found, ...unusualSettings(config)] : found;
+/** Settings that are unsafe anywhere. */
+function commonRules({
+  secure,
+  sms,
+  server,
+  production,
+  brand,
+  database,
+  rateLimits,
+}: AppConfig): Rule[] {
+  const { trustProxy, host } = server;
+  const { address, tls } = database;
+  const servers = address.engine === 'server' ? address.servers : [];
+  const remote = servers.find((one) => !isLoopback(one.host));
+  return [
+    [sms.sender === 'file', 'One-time passwords are written to a file.', 'SMS_SENDER=webhook'],
+    [
+      secure && trustProxy === 0,
+      'PUBLIC_URL is https, but no proxy is trusted. All clients share the IP address of the proxy.',
+      'Set TRUST_PROXY to the addresses of the proxies, such as 10.0.0.5 or 10.0.0.0/24.',
+    ],
+    [
+      production && brand.name === undefined,
+      'NETWORK_NAME is not set: pages and messages say "Neighbourhood network".',
+      'Set NETWORK_NAME to the name of your network.',
+    ],
+    [
+      typeof trustProxy === 'number' && trustProxy > 0 && listensOnAllInterfaces(host),
+      'TRUST_PROXY is a number, and the service listens on all interfaces. A client that reaches the port without the proxies chooses its IP address.',
+      'Set TRUST_PROXY to the addresses of the proxies, such as 10.0.0.5 or 10.0.0.0/24, or set HOST=127.0.0.1.',
+    ],
+    [
+      remote !== undefined && !tls,
+      `Connections to ${remote?.host} are in plain text.`,
+      'DATABASE_SSL=verify-full',
+    ],
+    [
+      rateLimits['phone-failures'] === 0,
+      'Guesses of one-time passwords are not limited.',
+      'Remove phone-failures from RATE_LIMITS.',
+    ],
+  ];
+}
+
+/** Settings that take away what protects members, or what an operator on call needs. */
+function productionRules(config: AppConfig): Rule[] {
+  const { lifetimes, otp, server, siteUrl, publicUrl } = config;
+  return [
+    lifetimeRule('OAUTH_ACCESS_TOKEN_SECONDS', lifetimes.accessToken, 1),
+    lifetimeRule('OAUTH_REFRESH_IDLE_SECONDS', lifetimes.refreshIdle, 180),
+    lifetimeRule('OAUTH_GRANT_SECONDS', lifetimes.grant, 366),
+    ...rateLimitRules(config),
+    [
+      otp.dailyTotal === 0,
+      'The number of text messages in a day is not limited.',
+      'Set OTP_DAILY_TOTAL to a few times the messages of a usual day, or remove it.',
+    ],
+    [
+      ['silent', 'fatal', 'error'].includes(server.logLevel),
+      `LOG_LEVEL is ${server.logLevel}, so requests and warnings are not logged.`,
+      'LOG_LEVEL=info',
+    ],
+    [
+      server.metricsPort !== null &&
+        !server.isMetricsHostOfContainer &&
+        listensOnAllInterfaces(server.metricsHost),
+      'METRICS_HOST is all addresses of this machine, so others may read the metrics.',
+      'Set METRICS_HOST to an internal address, and protect METRICS_PORT with a firewall.',
+    ],
+    [
+      new URL(siteUrl).origin === publicUrl,
+      'SITE_URL is not on another host than PUBLIC_URL: posts of users are shown beside the sign-in pages.',
+      'Set SITE_URL to the site that shows posts.',
+    ],
+  ];
+}
+
+function lifetimeRule(name: string, seconds: number, maxDays: number): Rule {
+  const days = maxDays === 1 ? '1 day' : `${maxDays} days`;
+  return [
+    seconds * SECOND > maxDays * DAY,
+    `${name} is ${seconds}, more than ${days}: a stolen token is valid for as long.`,
+    `Remove ${name}, or set a shorter lifetime.`,
+  ];
 }
 
 /** Limits above this multiple of their default hardly limit anything. */
 const MAX_LIMIT_FACTOR = 100;
 
-/** What protects members and what an operator on call needs, if a setting takes it away. */
-function unusualSettings({
-  lifetimes,
-  rateLimits,
-  otp,
-  server,
-  siteUrl,
-  publicUrl,
-}: AppConfig): Finding[] {
-  const found: Finding[] = [];
-  for (const [name, lifetime, maximum, days] of [
-    ['OAUTH_ACCESS_TOKEN_SECONDS', lifetimes.accessToken, DAY, '1 day'],
-    ['OAUTH_REFRESH_IDLE_SECONDS', lifetimes.refreshIdle, 180 * DAY, '180 days'],
-    ['OAUTH_GRANT_SECONDS', lifetimes.grant, 366 * DAY, '366 days'],
-  ] as const)
-    if (lifetime * SECOND > maximum)
-      found.push(
-        warning(
-          `${name} is ${lifetime}, more than ${days}: a stolen token is valid for as long.`,
-          `Remove ${name}, or set a shorter lifetime.`,
-        ),
-      );
-  for (const [name, [standard]] of Object.entries(RATE_LIMITS)) {
-    const limit = rateLimits[name as RateLimitName];
-    const isOff = limit === 0 && name !== 'phone-failures';
-    if (
-      /^sign-in-|-(failures|messages)\b/.test(name) &&
-      (isOff || limit > standard * MAX_LIMIT_FACTOR)
-    )
-      found.push(
-        warning(
-          `The rate limit ${name}=${limit} limits nothing; its default is ${standard}.`,
-          `Remove ${name} from RATE_LIMITS.`,
-        ),
-      );
-  }
-  if (otp.dailyTotal === 0)
-    found.push(
-      warning(
-        'The number of text messages in a day is not limited.',
-        'Set OTP_DAILY_TOTAL to a few times the messages of a usual day, or remove it.',
-      ),
-    );
-  if (['silent', 'fatal', 'error'].includes(server.logLevel))
-    found.push(
-      warning(
-        `LOG_LEVEL is ${server.logLevel}, so requests and warnings are not logged.`,
-        'LOG_LEVEL=info',
-      ),
-    );
-  if (
-    server.metricsPort !== null &&
-    !server.isMetricsHostOfContainer &&
-    listensOnAllInterfaces(server.metricsHost)
-  )
-    found.push(
-      warning(
-        'METRICS_HOST is all addresses of this machine, so others may read the metrics.',
-        'Set METRICS_HOST to an internal address, and protect METRICS_PORT with a firewall.',
-      ),
-    );
-  if (new URL(siteUrl).origin === publicUrl)
-    found.push(
-      warning(
-        'SITE_URL is not on another host than PUBLIC_URL: posts of users are shown beside the sign-in pages.',
-        'Set SITE_URL to the site that shows posts.',
-      ),
-    );
-  return found;
+/** The limits of sign-ins, failures and messages. `commonRules` has `phone-failures=0`. */
+function rateLimitRules({ rateLimits }: AppConfig): Rule[] {
+  return Object.entries(RATE_LIMITS)
+    .filter(([name]) => /^sign-in-|-(failures|messages)\b/.test(name))
+    .map(([name, [standard]]) => {
+      const limit = rateLimits[name as RateLimitName];
+      const isOff = limit === 0 && name !== 'phone-failures';
+      return [
+        isOff || limit > standard * MAX_LIMIT_FACTOR,
+        `The rate limit ${name}=${limit} limits nothing; its default is ${standard}.`,
+        `Remove ${name} from RATE_LIMITS.`,
+      ];
+    });
 }
 
 function listensOnAllInterfaces(host?: string): boolean {
@@ -319,10 +296,12 @@ async function storageFindings(file: string): Promise<Finding[]> {
 
 /** Runs the checks that only need the configuration. */
 export function checkSettings(config: AppConfig, options: CheckOptions): Promise<NamedFinding[]> {
+  const rules = config.production
+    ? [...commonRules(config), ...productionRules(config)]
+    : [...developmentRules(config), ...commonRules(config)];
   const warnings = [
     ...config.warnings.map((message) => warning(`${message}.`, 'Correct the line.')),
-    ...developmentWarnings(config),
-    ...unsafeSettings(config),
+    ...rules.flatMap(([applies, ...text]) => (applies ? [warning(...text)] : [])),
   ];
   const valid = [ok('The configuration is valid.')];
   const file = databaseFile(config.database.address);

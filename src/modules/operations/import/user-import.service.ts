@@ -99,16 +99,12 @@ export class UserImport {
       decided.filter(({ decision }) => isWritten(decision)),
       change,
     );
-    let results = [...written, ...decided.filter(({ decision }) => !isWritten(decision))];
-    // Twice, because a line may need the phone number that another line gives up.
-    for (let pass = 1; pass <= 2; pass += 1) {
-      const next: DecidedLine[] = [];
-      for (const line of results) {
-        const isDone = line.isDone || !isSeparate(line.decision);
-        next.push(isDone ? line : await this.writeSeparately(line, change, reassignPhones));
-      }
-      results = next;
-    }
+    const results = [...written, ...decided.filter(({ decision }) => !isWritten(decision))];
+    // Twice, because a line may need the phone number that a later line gives up.
+    for (let pass = 1; pass <= 2; pass += 1)
+      for (const [index, line] of results.entries())
+        if (isSeparate(line.decision) && !line.isDone)
+          results[index] = await this.writeSeparately(line, change, reassignPhones);
     return results;
   }
 

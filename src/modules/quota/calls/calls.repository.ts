@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type SelectQueryBuilder } from 'typeorm';
-import { insertAll, upsertAll } from '../../../platform/database/sql.js';
+import { insertAll, readQuery, upsertAll } from '../../../platform/database/sql.js';
 import {
   inTimeRange,
   partsWithRows,
@@ -28,26 +28,27 @@ export class CallsRepository {
   }
 
   async countByAppRouteAndStatus(hour: TimeRange): Promise<RouteCount[]> {
-    const rows = await this.inTimeRange(hour)
+    const query = this.inTimeRange(hour)
       .select('call.clientId', 'clientId')
       .addSelect('call.route', 'route')
       .addSelect('call.status', 'status')
       .addSelect('COUNT(*)', 'calls')
       .groupBy('call.clientId')
       .addGroupBy('call.route')
-      .addGroupBy('call.status')
-      .getRawMany<Omit<RouteCount, 'calls'> & { calls: string | number }>();
+      .addGroupBy('call.status');
+    type Row = Omit<RouteCount, 'calls'> & { calls: string | number };
+    const rows = await readQuery<Row>(query);
     return rows.map((row) => ({ ...row, calls: Number(row.calls) }));
   }
 
   /** The number of calls that count against the quota, by client id. */
   async countPublishes(hour: TimeRange): Promise<ReadonlyMap<string, number>> {
-    const rows = await this.inTimeRange(hour)
+    const query = this.inTimeRange(hour)
       .andWhere({ metered: true })
       .select('call.clientId', 'clientId')
       .addSelect('COUNT(*)', 'calls')
-      .groupBy('call.clientId')
-      .getRawMany<{ clientId: string; calls: string | number }>();
+      .groupBy('call.clientId');
+    const rows = await readQuery<{ clientId: string; calls: string | number }>(query);
     return new Map(rows.map(({ clientId, calls }) => [clientId, Number(calls)]));
   }
 

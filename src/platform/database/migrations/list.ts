@@ -1,5 +1,10 @@
 import { CreatePlatform1795219200000 } from './1795219200000-CreatePlatform.js';
 import { Operate1795298400000 } from './1795298400000-Operate.js';
+import { RetireUnused1795827891000 } from './1795827891000-RetireUnused.js';
 
 /** All migrations, oldest first. Never change or rename a released migration, whose name databases have recorded; add one. */
-export const migrations = [CreatePlatform1795219200000, Operate1795298400000];
+export const migrations = [
+  CreatePlatform1795219200000,
+  Operate1795298400000,
+  RetireUnused1795827891000,
+];

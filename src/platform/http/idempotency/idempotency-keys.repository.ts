@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, LessThanOrEqual } from 'typeorm';
 import { BatchLoader } from '../../database/batch-loader.js';
-import { storedTime } from '../../database/columns.js';
+import { type RawTime, storedTime } from '../../database/columns.js';
 import { isConflict, isDuplicateKey } from '../../database/errors.js';
 import { insertAll } from '../../database/sql.js';
 import { entities, type Transaction, TransactionRunner } from '../../database/transaction.js';
@@ -16,7 +16,7 @@ const FIND =
   'SELECT hash, request_hash AS requestHash, made AS result, expires_at AS expiresAt FROM idempotency_keys WHERE';
 
 type StoredResult = Pick<IdempotencyKey, 'hash' | 'requestHash' | 'result' | 'expiresAt'>;
-type StoredResultRow = Omit<StoredResult, 'expiresAt'> & { expiresAt: Date | string };
+type StoredResultRow = Omit<StoredResult, 'expiresAt'> & { expiresAt: RawTime };
 
 @Injectable()
 export class IdempotencyKeysRepository {

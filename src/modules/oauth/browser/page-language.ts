@@ -1,6 +1,6 @@
 import type { Request } from 'express';
 import { acceptedLanguage, parseUiLocales, type Language } from '../../../pages/language.js';
-import { Parameters } from './parameters.js';
+import { Parameters } from '../protocol/parameters.js';
 
 export const AUTHORIZE_PATH = '/oauth/authorize';
 
