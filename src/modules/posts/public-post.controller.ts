@@ -6,18 +6,15 @@ import {
   Get,
   Logger,
   Param,
-  Req,
   Res,
   UseFilters,
 } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
-import { acceptedLanguage } from '../../pages/language.js';
-import { pageHeaders } from '../../pages/page-headers.js';
 import { PageRenderer } from '../../pages/page-renderer.js';
 import type { ErrorText } from '../../pages/translations/en-errors.js';
 import type { Catalogue } from '../../pages/translations/en.js';
-import { CATALOGUES } from '../../pages/translations/translations.js';
+import { textsFor } from '../../pages/translations/translations.js';
 import { Public } from '../../platform/access/scopes.decorator.js';
 import { type AppError, ServiceUnavailable } from '../../platform/errors.js';
 import { ERROR_STATUS } from '../../platform/http/errors/api-errors.js';
@@ -34,22 +31,18 @@ export class PublicPostErrorFilter implements ExceptionFilter {
   catch(thrown: unknown, host: ArgumentsHost): void {
     const http = host.switchToHttp();
     const request = http.getRequest<Request>();
-    const language = acceptedLanguage(request);
     const error = toAppError(thrown);
     const { code } = error;
-    const text = textFor(error, CATALOGUES[language]);
+    const text = textFor(error, textsFor(request));
     const status = ERROR_STATUS[code];
     const { requestId } = request.context;
     const details = { code, requestId, documentationUrl: `/docs/errors#${code}` };
     request.context.errorCode = error.code;
     if (status >= 500 && !(thrown instanceof ServiceUnavailable))
       this.logger.error(error.code, (thrown as Error)?.stack);
-    http
-      .getResponse<Response>()
-      .status(status)
-      .vary('Accept-Language')
-      .set({ ...pageHeaders({ language }), ...error.extras.headers })
-      .send(this.pages.message({ ...text, error: true, details }, language));
+    const view = { ...text, error: true, details };
+    const { headers } = error.extras;
+    this.pages.send(http.getResponse<Response>(), 'message', view, { status, headers });
   }
 }
 
@@ -71,18 +64,9 @@ export class PublicPostController {
   ) {}
 
   @Get(':id')
-  async show(
-    @Param('id') id: string,
-    @Req() request: Request,
-    @Res() response: Response,
-  ): Promise<void> {
-    const language = acceptedLanguage(request);
-    const html = this.pages.post(await this.posts.readPublic(id), language);
-    response
-      .vary('Accept-Language')
-      .set(pageHeaders({ language }))
-      // Caches must revalidate, because the post may be deleted or hidden.
-      .set('Cache-Control', 'no-cache')
-      .send(html);
+  async show(@Param('id') id: string, @Res() response: Response): Promise<void> {
+    const post = await this.posts.readPublic(id);
+    // Caches must revalidate, because the post may be deleted or hidden.
+    this.pages.send(response, 'post', post, { headers: { 'Cache-Control': 'no-cache' } });
   }
 }

@@ -2,11 +2,13 @@ import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { Counter } from 'prom-client';
 import { Clock, addMilliseconds, HOUR, MINUTE, SECOND } from '../../../platform/clock.js';
+import type { UserView } from '../../../pages/views.js';
 import { AppConfig } from '../../../platform/config/app-config.js';
 import { UnknownCommitOutcome } from '../../../platform/database/errors.js';
 import { TransactionRunner } from '../../../platform/database/transaction.js';
 import { Metrics } from '../../../platform/observability/metrics.js';
 import { randomToken, sha256 } from '../../../platform/secrets.js';
+import { maskPhone } from '../../users/phone-number.js';
 import type { SignInUser } from '../../users/users.repository.js';
 import { UsersService } from '../../users/users.service.js';
 import { BrowserCookies } from '../protocol/browser-cookies.js';
@@ -105,4 +107,9 @@ export class SignInService {
     const latest = addMilliseconds(createdAt, MAX_SESSION_MS);
     return idle < latest ? idle : latest;
   }
+}
+
+/** A user on the pages. The phone is masked, because other people may see the screen. */
+export function userView({ name, phone, photoUrl }: SignInUser): UserView {
+  return { name, maskedPhone: maskPhone(phone), photoUrl };
 }

@@ -6,7 +6,7 @@ import { newSecret, sha256 } from '../../../platform/secrets.js';
 import { AppConfig } from '../../../platform/config/app-config.js';
 import type { Transaction } from '../../../platform/database/transaction.js';
 import { Metrics } from '../../../platform/observability/metrics.js';
-import type { Grant } from './token.entities.js';
+import type { AuthorizationCode, Grant } from './token.entities.js';
 import { TokensRepository, type TokenPair } from './tokens.repository.js';
 
 /** A pair of tokens as the client receives it. The server stores only hashes. */
@@ -27,7 +27,7 @@ const GRANT_TYPES = ['authorization_code', 'refresh_token'] as const;
 
 type GrantType = (typeof GRANT_TYPES)[number];
 
-/** Creates pairs of an access token and a refresh token. */
+/** Creates authorization codes, and pairs of an access token and a refresh token. */
 @Injectable()
 export class TokenIssuer {
   private readonly issued: Counter<'grant_type'>;
@@ -50,6 +50,29 @@ export class TokenIssuer {
   /** Counts a stored pair of tokens in the metric. */
   countIssued(grantType: GrantType): void {
     this.issued.inc({ grant_type: grantType });
+  }
+
+  /**
+   * Creates an authorization code for a grant and stores it (RFC 6749 §4.1.2).
+   * @param request what the exchange of the code is checked against
+   */
+  async issueCode(
+    tx: Transaction,
+    { id: grantId }: Pick<Grant, 'id'>,
+    { redirectUri, codeChallenge }: Pick<AuthorizationCode, 'redirectUri' | 'codeChallenge'>,
+  ): Promise<string> {
+    const code = newSecret('svcac');
+    const createdAt = this.clock.now();
+    await this.tokens.insertCode(tx, {
+      hash: sha256(code),
+      grantId,
+      redirectUri,
+      codeChallenge,
+      createdAt,
+      expiresAt: addMilliseconds(createdAt, this.config.lifetimes.code * SECOND),
+      consumedAt: null,
+    });
+    return code;
   }
 
   /** Creates a pair of tokens and stores it. */
