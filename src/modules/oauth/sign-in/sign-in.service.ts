@@ -10,7 +10,6 @@ import { Metrics } from '../../../platform/observability/metrics.js';
 import { randomToken, sha256 } from '../../../platform/secrets.js';
 import { maskPhone } from '../../users/phone-number.js';
 import type { SignInUser } from '../../users/users.repository.js';
-import { UsersService } from '../../users/users.service.js';
 import { BrowserCookies } from '../protocol/browser-cookies.js';
 import {
   type Guess,
@@ -32,7 +31,6 @@ export class SignInService {
   constructor(
     private readonly repository: SignInRepository,
     private readonly otp: OtpService,
-    private readonly users: UsersService,
     private readonly cookies: BrowserCookies,
     private readonly transactions: TransactionRunner,
     private readonly clock: Clock,
@@ -58,7 +56,7 @@ export class SignInService {
     const expiresAt = this.sessionExpiresAt(now, session.createdAt);
     if (request.method !== 'HEAD' && expiresAt.getTime() - session.expiresAt.getTime() >= MINUTE)
       await this.transactions.run((tx) => this.repository.extendSession(tx, hash, expiresAt));
-    return this.users.active(session.userId);
+    return session.user;
   }
 
   /** Verifies a one-time password. If it is correct, replaces the browser's session in the same transaction. */
