@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { Controller, Get, Header, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { Response } from 'express';
-import { CACHE_FOR_ONE_HOUR } from '../pages/page-headers.js';
+import { CACHE_FOR_ONE_HOUR } from '../pages/page-renderer.js';
 import { Public } from '../platform/access/scopes.decorator.js';
 import { assetUrl } from '../platform/asset-url.js';
 import { CLIENT_PACKAGE } from './client-package.js';

@@ -1,6 +1,6 @@
-import { Controller, Get, Req, Res } from '@nestjs/common';
+import { Controller, Get, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
-import type { Request, Response } from 'express';
+import type { Response } from 'express';
 import { Public } from '../platform/access/scopes.decorator.js';
 import { AppConfig } from '../platform/config/app-config.js';
 import { API_ERRORS, FIELD_ERRORS, InvalidRequest } from '../platform/errors.js';
@@ -8,8 +8,6 @@ import { ErrorResponse } from '../platform/http/errors/api-errors.js';
 import { OAUTH_ERRORS } from '../modules/oauth/protocol/oauth.errors.js';
 import { ana, DemoService } from '../modules/demo/demo.service.js';
 import { PAGE_ERRORS } from '../pages/page-errors.js';
-import { pageHeaders } from '../pages/page-headers.js';
-import { acceptedLanguage, type Language } from '../pages/language.js';
 import { PageRenderer } from '../pages/page-renderer.js';
 import { GUIDE_PATH } from './guide-page.js';
 
@@ -38,11 +36,10 @@ export class DocsController {
   ) {}
 
   @Get()
-  async landing(@Req() request: Request, @Res() response: Response): Promise<void> {
+  async landing(@Res() response: Response): Promise<void> {
     const hasDemo = this.config.demo && (await this.demo.isSeeded());
-    const language = acceptedLanguage(request);
     const view = { ...LINKS, ...(hasDemo && { demo: { phone: ana.phone } }) };
-    this.send(response.vary('Accept-Language'), this.pages.landing(view, language), language);
+    this.pages.send(response, 'landing', view);
   }
 
   /** The `doc_url` of API errors links here. */
@@ -50,18 +47,13 @@ export class DocsController {
   errors(@Res() response: Response): void {
     const { publicUrl } = this.config;
     const example = ErrorResponse.from(INVALID_POST, 'req_01kahq5f3veqdr8bn3tdmx3q0a', publicUrl);
-    const view = {
+    this.pages.send(response, 'errors', {
       ...LINKS,
       api: API_ERRORS,
       fields: FIELD_ERRORS,
       fieldsExample: JSON.stringify(example, null, 2),
       oauth: OAUTH_ERRORS,
       pages: PAGE_ERRORS,
-    };
-    this.send(response, this.pages.errorCodes(view), 'en');
-  }
-
-  private send(response: Response, html: string, language: Language): void {
-    response.set(pageHeaders({ language })).send(html);
+    });
   }
 }

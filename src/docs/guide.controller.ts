@@ -6,8 +6,7 @@ import { Public } from '../platform/access/scopes.decorator.js';
 import { assetUrl } from '../platform/asset-url.js';
 import { AppConfig } from '../platform/config/app-config.js';
 import { UnknownPath } from '../platform/errors.js';
-import { CACHE_FOR_ONE_HOUR, pageHeaders } from '../pages/page-headers.js';
-import { PageRenderer } from '../pages/page-renderer.js';
+import { CACHE_FOR_ONE_HOUR, PageRenderer } from '../pages/page-renderer.js';
 import {
   GUIDE_PATH,
   type GuidePage,
@@ -101,11 +100,8 @@ ${guide.join('\n')}
       isOverview: slug === OVERVIEW,
       markdownPath: markdownPath(slug),
     };
-    response.set({
-      ...pageHeaders({ language: 'en', runsScript: true }),
-      'Cache-Control': CACHE_FOR_ONE_HOUR,
-    });
-    response.send(this.renderer.guide(view));
+    const headers = { 'Cache-Control': CACHE_FOR_ONE_HOUR };
+    this.renderer.send(response, 'guide', view, { headers });
   }
 
   private find(slug: string): GuidePage {

@@ -4,7 +4,7 @@ import { ApiExcludeController } from '@nestjs/swagger';
 import { Public } from '../platform/access/scopes.decorator.js';
 import { assetUrl } from '../platform/asset-url.js';
 import { AppConfig } from '../platform/config/app-config.js';
-import { CACHE_FOR_ONE_HOUR } from '../pages/page-headers.js';
+import { CACHE_FOR_ONE_HOUR } from '../pages/page-renderer.js';
 import { ORIGIN_PLACEHOLDER, POSTMAN_COLLECTION, POSTMAN_ENVIRONMENT } from './postman-files.js';
 
 const CONTENT_TYPE = 'application/json; charset=utf-8';

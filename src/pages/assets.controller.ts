@@ -7,7 +7,7 @@ import { assetUrl } from '../platform/asset-url.js';
 import { AppConfig } from '../platform/config/app-config.js';
 import type { BrandColors } from '../platform/config/brand.js';
 import { UnknownPath } from '../platform/errors.js';
-import { CACHE_FOR_ONE_HOUR } from './page-headers.js';
+import { CACHE_FOR_ONE_HOUR } from './page-renderer.js';
 
 /** Of the pages of the one-time password and of consent, and of the guide. */
 const SCRIPTS = ['code', 'consent', 'guide', 'submit-once'];

@@ -22,6 +22,26 @@ export function parseUiLocales(uiLocales: string): Language | undefined {
   return lookUp(uiLocales.split(' '));
 }
 
+/** The authorization endpoint and its pages, where an app may request a language. */
+export const AUTHORIZE_PATH = '/oauth/authorize';
+
+/**
+ * The language that the app requested with `ui_locales` (OpenID Connect Core §3.1.2.1). The query of the first request has it;
+ * the pages, their forms and redirects pass it on. A repeated parameter counts as omitted.
+ */
+export function requestedLanguage({ path, method, body, query }: Request): Language | undefined {
+  if (!path.startsWith(AUTHORIZE_PATH)) return undefined;
+  const { ui_locales: uiLocales } = ((method === 'POST' ? body : query) ?? {}) as {
+    ui_locales?: unknown;
+  };
+  return typeof uiLocales === 'string' ? parseUiLocales(uiLocales) : undefined;
+}
+
+/** The language of the response: as the app requested, else as the browser prefers, else English. */
+export function languageOf(request: Request): Language {
+  return requestedLanguage(request) ?? acceptedLanguage(request);
+}
+
 /**
  * The first supported language in the browser's order of preference (RFC 9110 §12.5.4; lookup of RFC 4647 §3.4); English by
  * default.

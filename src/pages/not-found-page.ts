@@ -3,10 +3,8 @@ import type { Request, Response } from 'express';
 import { AppConfig } from '../platform/config/app-config.js';
 import { ApiErrorFilter } from '../platform/http/errors/api-error.filter.js';
 import { type ErrorCode, UnknownPath } from '../platform/errors.js';
-import { acceptedLanguage } from './language.js';
-import { pageHeaders } from './page-headers.js';
 import { PageRenderer } from './page-renderer.js';
-import { CATALOGUES } from './translations/translations.js';
+import { textsFor } from './translations/translations.js';
 
 /** Under these paths, programs are the callers. */
 const FOR_PROGRAMS = /^\/(dev\/v1|\.well-known)(\/|$)/;
@@ -20,17 +18,12 @@ export class NotFoundPage {
   sendIfPreferred(request: Request, response: Response): boolean {
     if (FOR_PROGRAMS.test(request.path) || request.accepts(['json', 'html']) !== 'html')
       return false;
-    const language = acceptedLanguage(request);
-    const { title, paragraphs, home } = CATALOGUES[language].notFound;
+    const { title, paragraphs, home } = textsFor(request).notFound;
     const { requestId } = request.context;
     const code = 'not_found' satisfies ErrorCode;
     const details = { code, requestId, documentationUrl: `/docs/errors#${code}` };
     const view = { title, paragraphs, error: true, link: { href: '/', text: home }, details };
-    response
-      .status(404)
-      .set(pageHeaders({ language }))
-      .vary('Accept-Language')
-      .send(this.renderer.message(view, language));
+    this.renderer.send(response, 'message', view, { status: 404 });
     return true;
   }
 }

@@ -1,4 +1,4 @@
-import { pageHeaders } from './page-headers.js';
+import { pageHeaders } from './page-renderer.js';
 
 function policyOf(headers: Record<string, string>): string[] {
   return headers['Content-Security-Policy']?.split('; ') ?? [];

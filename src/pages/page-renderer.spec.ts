@@ -16,10 +16,11 @@ import type {
 const renderer = new PageRenderer(loadConfig({}));
 const binding = { transaction: 'txn_1', token: 'to"ken' };
 const cornerStore: AppView = {
+  clientId: 'svc_app_1',
   name: 'Corner Store',
   publisher: 'Corner Ltd',
   isVerified: true,
-  logoPath: '/assets/app-logos/0a1b',
+  logoHash: '0a1b',
 };
 const countries = [
   { code: 'ES', callingCode: '34', name: 'Spain' },
@@ -68,7 +69,6 @@ const repeatedConsent: RepeatedConsentView = {
 };
 const app: ConnectedAppView = {
   ...cornerStore,
-  clientId: 'svc_app_1',
   scopes: ['profile.read', 'posts.write'],
   grantedAt: new Date('2026-03-01T00:30:00.000Z'),
   lastUsedAt: new Date('2026-11-21T23:59:59.999Z'),
@@ -84,7 +84,7 @@ const apps: ConnectedAppsView = {
       name: 'garden Share',
       publisher: null,
       isVerified: false,
-      logoPath: null,
+      logoHash: null,
       lastUsedAt: null,
     },
   ],
@@ -130,38 +130,54 @@ const SCRIPTS: Readonly<Record<string, string>> = {
 
 /** Every translated page, in each of its states. */
 const renderPages = (language: Language) => ({
-  phone: renderer.phone(phone, language),
-  'phone with an error': renderer.phone(
+  phone: renderer.render('phone', phone, language),
+  'phone with an error': renderer.render(
+    'phone',
     { ...phone, phone: '415', error: 'Add the country code' },
     language,
   ),
-  code: renderer.code(code, language),
-  'code with three attempts left': renderer.code({ ...code, attemptsLeft: 3 }, language),
-  'code with an error': renderer.code({ ...code, error: 'Wrong code' }, language),
-  'code with a notice': renderer.code({ ...code, notice: 'We sent a new code.' }, language),
-  'closed code': renderer.code({ ...code, isOpen: false, resendAfterSeconds: 0 }, language),
-  'closed code with an error': renderer.code(
+  code: renderer.render('code', code, language),
+  'code with three attempts left': renderer.render('code', { ...code, attemptsLeft: 3 }, language),
+  'code with an error': renderer.render('code', { ...code, error: 'Wrong code' }, language),
+  'code with a notice': renderer.render(
+    'code',
+    { ...code, notice: 'We sent a new code.' },
+    language,
+  ),
+  'closed code': renderer.render(
+    'code',
+    { ...code, isOpen: false, resendAfterSeconds: 0 },
+    language,
+  ),
+  'closed code with an error': renderer.render(
+    'code',
     { ...code, isOpen: false, error: 'It was the last attempt.' },
     language,
   ),
-  'phone of the account': renderer.phone(accountPhone, language),
-  'code of the account': renderer.code(accountCode, language),
-  consent: renderer.consent(consent, language),
-  'repeated consent': renderer.repeatedConsent(repeatedConsent, language),
-  'connected apps': renderer.connectedApps(apps, language),
-  'connected apps with a notice': renderer.connectedApps(
+  'phone of the account': renderer.render('phone', accountPhone, language),
+  'code of the account': renderer.render('code', accountCode, language),
+  consent: renderer.render('consent', consent, language),
+  'repeated consent': renderer.render('repeated-consent', repeatedConsent, language),
+  'connected apps': renderer.render('connected-apps', apps, language),
+  'connected apps with a notice': renderer.render(
+    'connected-apps',
     { ...apps, apps: [], notice: 'Removed.' },
     language,
   ),
-  'connected app': renderer.connectedApp({ ...apps, app }, language),
-  post: renderer.post(post, language),
-  'post with required fields only': renderer.post(
+  'connected app': renderer.render('connected-app', { ...apps, app }, language),
+  post: renderer.render('post', post, language),
+  'post with required fields only': renderer.render(
+    'post',
     { ...post, ...{ title: null, content: null, neighborhood: null, tags: [] } },
     language,
   ),
-  message: renderer.message(message, language),
-  'message with an error': renderer.message({ ...message, error: true, ...failed }, language),
-  landing: renderer.landing(landing, language),
+  message: renderer.render('message', message, language),
+  'message with an error': renderer.render(
+    'message',
+    { ...message, error: true, ...failed },
+    language,
+  ),
+  landing: renderer.render('landing', landing, language),
 });
 const pages = renderPages('en');
 
@@ -236,7 +252,7 @@ describe.each(translatedPages)('Page in "$language": $name', ({ language, name, 
 
 describe('Phone page', () => {
   it('has a telephone field with the number that the user typed', () => {
-    const form = formsOf(renderer.phone({ ...phone, phone: '"415"' }, 'en')).get(
+    const form = formsOf(renderer.render('phone', { ...phone, phone: '"415"' }, 'en')).get(
       '/oauth/authorize/sign-in',
     );
     expect(form).toMatch(/<input id="phone" name="phone" type="tel" autocomplete="tel"/);
@@ -244,7 +260,7 @@ describe('Phone page', () => {
   });
 
   it('lists the countries, with the given one selected', () => {
-    const html = renderer.phone({ ...phone, country: 'US' }, 'en');
+    const html = renderer.render('phone', { ...phone, country: 'US' }, 'en');
     expect(html.match(/<option.*<\/option>/g)).toEqual([
       '<option value="">Select a country</option>',
       '<option value="ES">Spain (+34)</option>',
@@ -255,7 +271,7 @@ describe('Phone page', () => {
 
   it('shows who the app is: its logo, publisher and verification', () => {
     expect(pages.phone).toContain(
-      '<img class="logo" src="/assets/app-logos/0a1b" alt="" width="56" height="56">',
+      '<img class="logo" src="/assets/app-logos/svc_app_1/0a1b" alt="" width="56" height="56">',
     );
     expect(pages.phone).toContain('by <bdi>Corner Ltd</bdi>');
     expect(pages.phone).toContain('Verified by Neighbourhood network');
@@ -306,7 +322,9 @@ describe('Code page', () => {
     expect(pages.code).toContain(
       'You can request a new code in <span data-seconds="42">42 seconds</span>.',
     );
-    expect(renderer.code({ ...code, resendAfterSeconds: 0 }, 'en')).not.toContain('data-seconds');
+    expect(renderer.render('code', { ...code, resendAfterSeconds: 0 }, 'en')).not.toContain(
+      'data-seconds',
+    );
   });
 
   it('has one filled button: to request a new code if none can be entered, else to continue', () => {
@@ -384,7 +402,7 @@ describe('Consent page', () => {
 
   it('renders an app named <script> as text', () => {
     const name = '<script>alert("1")</script>';
-    const html = renderer.consent({ ...consent, app: { ...consent.app, name } }, 'en');
+    const html = renderer.render('consent', { ...consent, app: { ...consent.app, name } }, 'en');
     expect(html).not.toContain('<script>');
     expect(html).toContain('&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt;');
   });
@@ -392,20 +410,30 @@ describe('Consent page', () => {
   it('shows the lifetimes in the largest unit with a value of at least 2', () => {
     expect(pages.consent).toMatch(/180 days.*30 days/);
     const lifetimes = { refreshIdle: 3_600, grant: 86_400 };
-    expect(renderer.consent({ ...consent, lifetimes }, 'en')).toMatch(/24 hours .*60 minutes /);
+    expect(renderer.render('consent', { ...consent, lifetimes }, 'en')).toMatch(
+      /24 hours .*60 minutes /,
+    );
   });
 
   it('links to the pages of the app, if it has any', () => {
     expect(pages.consent).not.toContain('Privacy policy');
     const privacyUrl = 'https://corner.example/privacy';
-    const html = renderer.consent({ ...consent, app: { ...consent.app, privacyUrl } }, 'en');
+    const html = renderer.render(
+      'consent',
+      { ...consent, app: { ...consent.app, privacyUrl } },
+      'en',
+    );
     expect(html).toContain(`<a href="${privacyUrl}" rel="noreferrer">Privacy policy</a>`);
     expect(html).not.toContain('Website');
   });
 
   it('shows the photo of the user over the initial', () => {
     const photoUrl = 'https://photos.example/ana.jpg';
-    const html = renderer.consent({ ...consent, user: { ...consent.user, photoUrl } }, 'en');
+    const html = renderer.render(
+      'consent',
+      { ...consent, user: { ...consent.user, photoUrl } },
+      'en',
+    );
     expect(html).toMatch(
       /<span>A<\/span>\s*<img src="https:\/\/photos.example\/ana.jpg" alt="" width="40" height="40" referrerpolicy="no-referrer">/,
     );
@@ -476,7 +504,9 @@ describe('Connected apps page', () => {
   });
 
   it('offers to disconnect all apps only if there are several', () => {
-    expect(renderer.connectedApps({ ...apps, apps: [app] }, 'en')).not.toContain('name="all"');
+    expect(renderer.render('connected-apps', { ...apps, apps: [app] }, 'en')).not.toContain(
+      'name="all"',
+    );
   });
 
   it('asks for confirmation on the page of a single app, with one button without `all`', () => {

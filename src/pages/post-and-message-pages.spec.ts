@@ -13,8 +13,9 @@ const post: PostView = {
   images: [],
 };
 const message = { title: 'Expired', paragraphs: ['Start again at the app.'] };
-const standard = renderer.post(post, 'en');
-const minimal = renderer.post(
+const standard = renderer.render('post', post, 'en');
+const minimal = renderer.render(
+  'post',
   { ...post, ...{ title: null, content: null, neighborhood: null, tags: [] } },
   'en',
 );
@@ -46,7 +47,7 @@ describe('Page of a post', () => {
 
   it('links to images by host with nofollow, and loads none', () => {
     const images = ['https://images.example/1.jpg?a="1"&b=2', 'http://bücher.example:8080/2.png'];
-    const html = renderer.post({ ...post, images }, 'en');
+    const html = renderer.render('post', { ...post, images }, 'en');
     expect(tagsOf(html, 'a')).toEqual([
       '<a href="https://images.example/1.jpg?a=&quot;1&quot;&amp;b=2" rel="nofollow noopener ugc">',
       '<a href="http://bücher.example:8080/2.png" rel="nofollow noopener ugc">',
@@ -57,7 +58,11 @@ describe('Page of a post', () => {
   });
 
   it('shows the host of an invalid URL unchanged', () => {
-    const html = renderer.post({ ...post, images: ['https://xn--a.example/1.png'] }, 'en');
+    const html = renderer.render(
+      'post',
+      { ...post, images: ['https://xn--a.example/1.png'] },
+      'en',
+    );
     expect(html).toContain('>Image 1 on xn--a.example</a>');
   });
 
@@ -72,34 +77,38 @@ describe('Page of a post', () => {
       neighborhood: hostile,
       tags: [hostile],
     };
-    const html = renderer.post({ ...post, ...hostilePost }, 'en');
+    const html = renderer.render('post', { ...post, ...hostilePost }, 'en');
     expect(html).not.toContain('<script');
     // Five texts, of which the title is shown twice: as heading and as page title.
     expect(html.split(escaped)).toHaveLength(1 + 6);
-    const untitled = renderer.post({ ...post, title: null, author: hostile }, 'en');
+    const untitled = renderer.render('post', { ...post, title: null, author: hostile }, 'en');
     expect(untitled).not.toContain('<script');
   });
 });
 
 describe('Message page', () => {
   it('shows the title as heading, and every paragraph', () => {
-    const html = renderer.message({ ...message, paragraphs: ['One.', 'Two & up.'] }, 'en');
+    const html = renderer.render(
+      'message',
+      { ...message, paragraphs: ['One.', 'Two & up.'] },
+      'en',
+    );
     expect(html).toContain('<h1>Expired</h1>');
     expect(html).toContain('<p>One.</p>');
     expect(html).toContain('<p>Two &amp; up.</p>');
   });
 
   it('shows the footer, if there is one', () => {
-    expect(renderer.message(message, 'en')).not.toContain('<footer');
-    expect(renderer.message({ ...message, footer: 'Nothing is shared.' }, 'en')).toContain(
-      '<footer class="foot">\n<p>Nothing is shared.</p>\n</footer>',
-    );
+    expect(renderer.render('message', message, 'en')).not.toContain('<footer');
+    expect(
+      renderer.render('message', { ...message, footer: 'Nothing is shared.' }, 'en'),
+    ).toContain('<footer class="foot">\n<p>Nothing is shared.</p>\n</footer>');
   });
 
   it('shows the link, if there is one', () => {
-    expect(renderer.message(message, 'en')).not.toContain('<a ');
+    expect(renderer.render('message', message, 'en')).not.toContain('<a ');
     const link = { href: '/account/apps', text: 'Connected apps' };
-    expect(renderer.message({ ...message, link }, 'en')).toMatch(
+    expect(renderer.render('message', { ...message, link }, 'en')).toMatch(
       /href="\/account\/apps">Connected apps</,
     );
   });

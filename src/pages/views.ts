@@ -1,6 +1,5 @@
 import type { Scope } from '../platform/access/scopes.js';
 import type { Text } from './translations/markup.js';
-import type { Language } from './language.js';
 
 /** Hidden fields that bind a form to the session of the user. */
 export interface SessionBinding {
@@ -8,8 +7,6 @@ export interface SessionBinding {
   token: string;
   /** On account pages, the client id of the connected app whose page is shown after a sign-in or sign-out. */
   next?: string;
-  /** The language that the app requested, sent from page to page as `ui_locales`. */
-  uiLocale?: Language;
 }
 
 /** Binds a form to an authorization request or to a sign-in to the account. */
@@ -20,12 +17,13 @@ export interface FormBinding extends SessionBinding {
 
 /** How an app presents itself to users (RFC 7591 §2). */
 export interface AppView {
+  clientId: string;
   name: string;
   /** The organization behind the app. */
   publisher: string | null;
   isVerified: boolean;
-  /** Path of the logo on this server. Null for a monogram. */
-  logoPath: string | null;
+  /** SHA-256 of the logo's bytes, in hex. Null for a monogram. */
+  logoHash: string | null;
 }
 
 /** The signed-in user. */
@@ -113,7 +111,6 @@ export interface RepeatedConsentView extends ConsentFormView {
 }
 
 export interface ConnectedAppView extends AppView {
-  clientId: string;
   scopes: readonly Scope[];
   /** Time of the first grant. */
   grantedAt: Date;
@@ -200,4 +197,19 @@ export interface GuideView {
   isOverview: boolean;
   /** The same page as Markdown. */
   markdownPath: string;
+}
+
+/** The views of the templates in `templates/`. */
+export interface Views {
+  phone: PhoneView;
+  code: CodeView;
+  consent: ConsentView;
+  'repeated-consent': RepeatedConsentView;
+  'connected-apps': ConnectedAppsView;
+  'connected-app': OneConnectedAppView;
+  post: PostView;
+  message: MessageView;
+  landing: LandingView;
+  errors: ErrorCodesView;
+  guide: GuideView;
 }

@@ -34,20 +34,19 @@ function controllerRoutes(nest: NestExpressApplication): Route[] {
       .filter(
         (member) => typeof member === 'function' && Reflect.hasMetadata(METHOD_METADATA, member),
       )
-      .map((handler) => {
+      .flatMap((handler) => {
         const declared = <T>(key: string): T | undefined =>
           Reflect.getMetadata(key, handler) ?? Reflect.getMetadata(key, controller);
-        const path = [controller, handler]
-          .map((part) => String(Reflect.getMetadata(PATH_METADATA, part)))
-          .flatMap((part) => part.split('/'))
-          .filter((segment) => segment !== '')
-          .join('/');
+        const [prefixes = [], paths = []] = [controller, handler].map((part) =>
+          [Reflect.getMetadata(PATH_METADATA, part) as string | string[]].flat(),
+        );
         const method = RequestMethod[Reflect.getMetadata(METHOD_METADATA, handler) as number];
-        return {
-          name: `${method} /${path}`,
+        const routes = prefixes.flatMap((prefix) => paths.map((path) => `${prefix}/${path}`));
+        return routes.map((route) => ({
+          name: `${method} /${route.split('/').filter(Boolean).join('/')}`,
           isPublic: declared<boolean>(PUBLIC) === true,
           scope: declared<string>(REQUIRED_SCOPE),
-        };
+        }));
       }),
   );
 }

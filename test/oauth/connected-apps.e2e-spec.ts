@@ -267,7 +267,7 @@ onOneEngine('Connected apps', (database) => {
     expectPage(await visitor.open(APPS), 200);
   });
 
-  it('O146 loads the list with three statements for any number of apps, without a write', async () => {
+  it('O146 loads the list with two statements for any number of apps, without a write', async () => {
     await visitor.signInToAccount(user);
     const counts = [];
     for (const addedApps of [1, 10]) {
@@ -277,7 +277,7 @@ onOneEngine('Connected apps', (database) => {
       expect(statements.filter((statement) => !/^\s*SELECT/i.test(statement))).toEqual([]);
       counts.push(statements.length);
     }
-    expect(counts).toEqual([3, 3]);
+    expect(counts).toEqual([2, 2]);
   });
 
   it('O146 loads the list by indexes, without a scan', async () => {

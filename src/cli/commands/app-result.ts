@@ -1,6 +1,5 @@
 import type { RegisteredApp } from '../../modules/oauth/clients/apps.service.js';
 import type { App } from '../../modules/oauth/clients/client.entities.js';
-import { logoPath } from '../../modules/oauth/protocol/logo-path.js';
 import type { Result } from '../command.js';
 import type { Session } from '../session.js';
 import { table } from '../tables.js';
@@ -60,7 +59,7 @@ function identityJson(
     publisher: app.publisher,
     verified: app.isVerified,
     client_uri: app.homepageUrl,
-    logo_uri: app.logoHash && publicUrl + logoPath(app.clientId, app.logoHash),
+    logo_uri: app.logoHash && `${publicUrl}/assets/app-logos/${app.clientId}/${app.logoHash}`,
     policy_uri: app.privacyUrl,
     tos_uri: app.termsUrl,
   };

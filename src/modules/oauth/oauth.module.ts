@@ -3,7 +3,6 @@ import { PagesModule } from '../../pages/pages.module.js';
 import { CallLimitStorage } from '../../platform/http/call-limit-storage.js';
 import { QuotaModule } from '../quota/quota.module.js';
 import { UsersModule } from '../users/users.module.js';
-import { AccountSignInController } from './account/account-sign-in.controller.js';
 import { AccountSessions } from './account/account-sessions.service.js';
 import {
   ConnectedAppsController,
@@ -21,19 +20,18 @@ import { AuthorizationsRepository } from './authorize/authorizations.repository.
 import { AuthorizationsService } from './authorize/authorizations.service.js';
 import { AuthorizeController } from './authorize/authorize.controller.js';
 import { ConsentController } from './authorize/consent.controller.js';
+import { ConsentPage } from './authorize/consent-page.js';
 import { ConsentService } from './authorize/consent.service.js';
 import { GrantsService } from './tokens/grants.service.js';
 import { GrantUsageRecorder } from './tokens/grant-usage-recorder.js';
 import { GrantReader } from './tokens/grant-reader.repository.js';
 import { GrantsRepository } from './tokens/grants.repository.js';
 import { UserAccess } from './account/user-access.service.js';
-import { OAuthPages } from './browser/oauth-pages.js';
 import { SignInRepository } from './sign-in/sign-in.repository.js';
 import { OtpDelivery } from './sign-in/otp-delivery.js';
 import { OtpService } from './sign-in/otp.service.js';
 import { PhoneLimits } from './sign-in/phone-limits.js';
 import { SignInFlowService } from './sign-in/sign-in-flow.js';
-import { SignInController } from './authorize/sign-in.controller.js';
 import { SignInService } from './sign-in/sign-in.service.js';
 import { UserSessions } from './sign-in/user-sessions.service.js';
 import { SmsQueue } from './sign-in/sms/sms-queue.js';
@@ -58,6 +56,7 @@ import { DatabaseAccessTokenVerifier } from './tokens/access-token-verifier.js';
 import { TokenIssuer } from './tokens/token-issuer.js';
 import { TokenController } from './tokens/token.controller.js';
 import { TokensRepository } from './tokens/tokens.repository.js';
+import { SignInController } from './sign-in.controller.js';
 import { UnknownEndpointController } from './unknown-endpoint.controller.js';
 
 const repositories: Type[] = [
@@ -80,7 +79,6 @@ const repositories: Type[] = [
     SignInController,
     ConsentController,
     AuthorizeController,
-    AccountSignInController,
     ConnectedAppsController,
     RevocationController,
     IntrospectionController,
@@ -105,7 +103,6 @@ const repositories: Type[] = [
     AppSecretsService,
     ClientAuthenticator,
     AuthorizationsService,
-    OAuthPages,
     PhoneLimits,
     OtpDelivery,
     OtpService,
@@ -115,6 +112,7 @@ const repositories: Type[] = [
     UserSessions,
     AccountSessions,
     ConnectedAppsService,
+    ConsentPage,
     ConsentService,
     GrantsService,
     GrantUsageRecorder,

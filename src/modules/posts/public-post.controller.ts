@@ -1,11 +1,10 @@
-import { Catch, Controller, Get, Param, Req, Res, UseFilters } from '@nestjs/common';
+import { Catch, Controller, Get, Param, Res, UseFilters } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
-import { acceptedLanguage, type Language } from '../../pages/language.js';
+import { languageOf } from '../../pages/language.js';
 import { type ErrorText, PageError } from '../../pages/page-errors.js';
-import { pageHeaders } from '../../pages/page-headers.js';
 import { PageRenderer } from '../../pages/page-renderer.js';
-import { CATALOGUES } from '../../pages/translations/translations.js';
+import { textsFor } from '../../pages/translations/translations.js';
 import { Public } from '../../platform/access/scopes.decorator.js';
 import { AppConfig } from '../../platform/config/app-config.js';
 import type { AppError, ErrorCode } from '../../platform/errors.js';
@@ -23,22 +22,19 @@ export class PublicPostErrorFilter extends ApiErrorFilter {
   }
 
   protected override send({ code, extras }: AppError, request: Request, response: Response): void {
-    const language = acceptedLanguage(request);
     const { requestId } = request.context;
     const details = { code, requestId, documentationUrl: `/docs/errors#${code}` };
-    const view = { ...textFor(code, language), error: true, details };
-    response
-      .vary('Accept-Language')
-      .set({ ...pageHeaders({ language }), ...extras.headers })
-      .send(this.pages.message(view, language));
+    const view = { ...textFor(code, request), error: true, details };
+    const { headers } = extras;
+    this.pages.send(response, 'message', view, { status: response.statusCode, headers });
   }
 }
 
-function textFor(code: ErrorCode, language: Language): ErrorText {
-  const { post } = CATALOGUES[language];
+function textFor(code: ErrorCode, request: Request): ErrorText {
+  const { post } = textsFor(request);
   if (code === 'not_found') return post.notFound;
   const pageCode = code === 'service_unavailable' ? code : 'internal_error';
-  return new PageError(pageCode).text(language, post.openAgain);
+  return new PageError(pageCode).text(languageOf(request), post.openAgain);
 }
 
 /** Serves public posts at their permalinks, if SITE_URL is this service. */
@@ -53,18 +49,9 @@ export class PublicPostController {
   ) {}
 
   @Get(':id')
-  async show(
-    @Param('id') id: string,
-    @Req() request: Request,
-    @Res() response: Response,
-  ): Promise<void> {
-    const language = acceptedLanguage(request);
-    const html = this.pages.post(await this.posts.readPublic(id), language);
-    response
-      .vary('Accept-Language')
-      .set(pageHeaders({ language }))
-      // Caches must revalidate, because the post may be deleted or hidden.
-      .set('Cache-Control', 'no-cache')
-      .send(html);
+  async show(@Param('id') id: string, @Res() response: Response): Promise<void> {
+    const post = await this.posts.readPublic(id);
+    // Caches must revalidate, because the post may be deleted or hidden.
+    this.pages.send(response, 'post', post, { headers: { 'Cache-Control': 'no-cache' } });
   }
 }

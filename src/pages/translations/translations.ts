@@ -1,9 +1,11 @@
-import type { Language } from '../language.js';
-import type { Text } from './markup.js';
+import type { Request } from 'express';
+import { type Language, languageOf } from '../language.js';
 import { en, type Catalogue } from './en.js';
 import { es } from './es.js';
 
-/** Returns one text from the catalogue of a language that is chosen later. */
-export type TextSelector = (texts: Catalogue) => Text;
-
 export const CATALOGUES: Readonly<Record<Language, Catalogue>> = { en, es };
+
+/** The texts in the language of the request. */
+export function textsFor(request: Request): Catalogue {
+  return CATALOGUES[languageOf(request)];
+}

@@ -1,21 +1,33 @@
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { PageError } from '../../../pages/page-errors.js';
-import type { FormBinding } from '../../../pages/views.js';
+import type { SessionBinding } from '../../../pages/views.js';
 import { Clock } from '../../../platform/clock.js';
-import { newId } from '../../../platform/ids.js';
-import type { AccountSession } from '../browser/oauth-pages.js';
+import { isId, newId } from '../../../platform/ids.js';
+import type { SignInUser } from '../../users/users.repository.js';
+import { APPS_PAGE, PageStates, type ResultPage } from '../browser/page-state.js';
 import { BrowserCookies } from '../protocol/browser-cookies.js';
-import { FormTokens } from '../protocol/form-tokens.js';
+import { type BoundSignIn, FormTokens } from '../protocol/form-tokens.js';
+import { Parameters } from '../protocol/parameters.js';
+import type { OpenedSignIn, SignInFlow, SignInForm, SignInStep } from '../sign-in/sign-in-flow.js';
 import { SignInService } from '../sign-in/sign-in.service.js';
 
-/** Sessions of the account pages. */
+const ACCOUNT_PATH = '/account';
+
+/** The signed-in user of the account pages, with the fields that bind forms to the session. */
+export interface AccountSession {
+  user: SignInUser;
+  binding: SessionBinding;
+}
+
+/** Sessions of the account pages, and sign-ins to them. `next` is the client id of the connected app whose page follows. */
 @Injectable()
 export class AccountSessions {
   constructor(
     private readonly signIn: SignInService,
     private readonly cookies: BrowserCookies,
     private readonly formTokens: FormTokens,
+    private readonly states: PageStates,
     private readonly clock: Clock,
   ) {}
 
@@ -38,13 +50,58 @@ export class AccountSessions {
     return session;
   }
 
-  /**
-   * Starts a sign-in: sets a missing browser cookie and returns the hidden fields of the forms.
-   * @param next the client id of the connected app whose page is shown after the sign-in
-   */
-  startSignIn(request: Request, response: Response, next?: string): FormBinding {
+  /** Starts a sign-in, and sets a missing browser cookie. */
+  startSignIn(request: Request, response: Response, next?: string): SignInForm {
     const browserHash = this.cookies.ensureBrowser(request, response);
     const transaction = newId('txn', this.clock.now());
-    return { transaction, token: this.formTokens.ofSignIn(transaction, browserHash), next };
+    const token = this.formTokens.ofSignIn(transaction, browserHash);
+    return { binding: { transaction, token, next }, path: ACCOUNT_PATH };
   }
+
+  /** The sign-in that a form belongs to. @throws PageError if it has expired or the form is not from this browser */
+  signInOfForm(request: Request): SignInFlow {
+    const signIn = this.formTokens.signInOfForm(request);
+    const flow = this.toFlow(signIn, request, nextOf(request.body));
+    request.context.resultPage = flow.phonePage;
+    this.formTokens.checkExpiry(signIn.signInId);
+    return flow;
+  }
+
+  /** The sign-in whose page is opened. @throws PageError if it has expired or the browser has no cookie; the error of the last form */
+  openSignIn(request: Request, response: Response, id: string): OpenedSignIn {
+    const signIn = this.formTokens.signInOfPage(request, id);
+    const flow = this.toFlow(signIn, request, nextOf(request.query));
+    this.formTokens.checkExpiry(id);
+    return { flow, state: this.states.take(request, response, flow.phonePage.statePath) };
+  }
+
+  private toFlow(
+    { signInId, token }: BoundSignIn,
+    request: Request,
+    next: string | undefined,
+  ): SignInFlow {
+    const statePath = `${ACCOUNT_PATH}/sign-in/${signInId}`;
+    const page = (step: SignInStep): ResultPage => ({
+      statePath,
+      url: `${statePath}/${step}${next === undefined ? '' : `?next=${next}`}`,
+    });
+    return {
+      binding: { transaction: signInId, token, next },
+      path: ACCOUNT_PATH,
+      phonePage: page('phone'),
+      codePage: page('code'),
+      nextUrl: connectedAppsUrl(next),
+      findSignedInUser: () => this.signIn.current(request),
+    };
+  }
+}
+
+/** The page of one connected app, or the list of all. */
+export function connectedAppsUrl(clientId: string | undefined): string {
+  return clientId === undefined ? APPS_PAGE.url : `${APPS_PAGE.url}/${clientId}`;
+}
+
+export function nextOf(source: Record<string, unknown>): string | undefined {
+  const next = new Parameters(source).get('next');
+  return isId('svc_app', next) ? next : undefined;
 }

@@ -1,18 +1,19 @@
 import { Controller, Get, Param, Post, Req, Res } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
 import { PageError } from '../../../pages/page-errors.js';
+import { PageRenderer } from '../../../pages/page-renderer.js';
+import { textsFor } from '../../../pages/translations/translations.js';
 import { isId } from '../../../platform/ids.js';
 import { BrowserForm, BrowserPages } from '../browser/browser-form.decorator.js';
-import { ACCOUNT_PATH, APPS_PATH, OAuthPages } from '../browser/oauth-pages.js';
-import { messageOf, PageStates, type PageState, type ResultPage } from '../browser/page-state.js';
+import { APPS_PAGE, messageOf, PageStates, type PageState } from '../browser/page-state.js';
 import { AppsService } from '../clients/apps.service.js';
 import { sendRedirect } from '../protocol/authorization-response.js';
 import { isWellEncoded, Parameters } from '../protocol/parameters.js';
+import { SignInFlowService } from '../sign-in/sign-in-flow.js';
+import { userView } from '../sign-in/sign-in.service.js';
 import type { AppSummary } from '../tokens/grants.service.js';
 import { AccountSessions } from './account-sessions.service.js';
 import { ConnectedAppsService } from './connected-apps.service.js';
-
-export const APPS_PAGE: ResultPage = { url: APPS_PATH, statePath: APPS_PATH };
 
 /**
  * Middleware for paths that the router cannot decode, to which it responds with a JSON error. Redirects to the connected apps
@@ -25,7 +26,7 @@ export function redirectUndecodablePath(
 ): void {
   const [path = ''] = originalUrl.split('?');
   if (method === 'POST' || isWellEncoded(path)) next();
-  else sendRedirect(response, APPS_PATH);
+  else sendRedirect(response, APPS_PAGE.url);
 }
 
 /** The apps that have access to the user's account. */
@@ -36,7 +37,8 @@ export class ConnectedAppsController {
     private readonly sessions: AccountSessions,
     private readonly connected: ConnectedAppsService,
     private readonly apps: AppsService,
-    private readonly pages: OAuthPages,
+    private readonly flows: SignInFlowService,
+    private readonly renderer: PageRenderer,
     private readonly states: PageStates,
   ) {}
 
@@ -46,9 +48,11 @@ export class ConnectedAppsController {
     const session = await this.sessions.current(request);
     if (!session) return this.startSignIn(request, response);
     const app = state.clientId === undefined ? null : await this.apps.find(state.clientId);
-    const feedback = messageOf({ ...state, appName: app?.name });
-    const connected = await this.connected.list(session.user.id);
-    this.pages.sendConnectedAppsPage(response, session, connected, feedback);
+    const feedback = messageOf({ ...state, appName: app?.name }, textsFor(request));
+    const { user, binding } = session;
+    const apps = await this.connected.list(user.id);
+    const view = { ...binding, user: userView(user), apps, ...feedback };
+    this.renderer.send(response, 'connected-apps', view, feedback);
   }
 
   /** Revokes the access of one app or of all apps. */
@@ -68,7 +72,7 @@ export class ConnectedAppsController {
   /** The action URL of the form that revokes access, requested with GET. */
   @Get('apps/revoke')
   redirectFormUrl(@Res() response: Response): void {
-    sendRedirect(response, APPS_PATH);
+    sendRedirect(response, APPS_PAGE.url);
   }
 
   @Get('apps/:client_id')
@@ -84,24 +88,23 @@ export class ConnectedAppsController {
     if (!app) throw new PageError('not_connected');
     const { user, binding } = session;
     // With `next`, a sign-in after "Sign out" returns to this page.
-    const withNext = { user, binding: { ...binding, next: clientId } };
-    this.pages.sendConnectedAppPage(response, withNext, app);
+    const view = { ...binding, next: clientId, user: userView(user), app };
+    this.renderer.send(response, 'connected-app', view);
   }
 
   @Get()
   redirectRoot(@Res() response: Response): void {
-    sendRedirect(response, APPS_PATH);
+    sendRedirect(response, APPS_PAGE.url);
   }
 
   /** The action URL of a sign-in or sign-out form, requested with GET, or an unknown path. */
   @Get('{*path}')
   redirectUnknownPath(@Res() response: Response): void {
-    sendRedirect(response, APPS_PATH);
+    sendRedirect(response, APPS_PAGE.url);
   }
 
   private startSignIn(request: Request, response: Response, next?: string): void {
-    const binding = this.sessions.startSignIn(request, response, next);
-    this.pages.sendPhonePage(response, { binding, path: ACCOUNT_PATH });
+    this.flows.sendPhonePage(response, this.sessions.startSignIn(request, response, next));
   }
 }
 

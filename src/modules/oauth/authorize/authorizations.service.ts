@@ -5,15 +5,17 @@ import { Clock } from '../../../platform/clock.js';
 import { newId } from '../../../platform/ids.js';
 import { formatScope, parseScope, type Scope } from '../../../platform/access/scopes.js';
 import { digestsEqual } from '../../../platform/secrets.js';
-import { AppConfig } from '../../../platform/config/app-config.js';
 import { TransactionRunner, type Transaction } from '../../../platform/database/transaction.js';
+import { AUTHORIZE_PATH, requestedLanguage } from '../../../pages/language.js';
 import type { FormBinding } from '../../../pages/views.js';
+import type { SignInUser } from '../../users/users.repository.js';
 import { AppsService, type RegisteredApp } from '../clients/apps.service.js';
 import { PageStates, type PageState, type ResultPage } from '../browser/page-state.js';
-import { type BoundSignIn, FormTokens, signInExpiresAt } from '../protocol/form-tokens.js';
-import { AUTHORIZE_PATH, languageQuery } from '../browser/page-language.js';
-import type { SignInStep } from '../sign-in/sign-in-flow.js';
-import { isRegistered, type AuthorizationRequest } from './authorize-checks.js';
+import { rejectEmbedding } from '../protocol/fetch-metadata.guard.js';
+import { type BoundSignIn, FormTokens } from '../protocol/form-tokens.js';
+import type { OpenedSignIn, SignInFlow, SignInStep } from '../sign-in/sign-in-flow.js';
+import { SignInService } from '../sign-in/sign-in.service.js';
+import { isRegistered, requiresSignIn, type AuthorizationRequest } from './authorize-checks.js';
 import type { Authorization } from './authorization.entity.js';
 import { AuthorizationsRepository } from './authorizations.repository.js';
 
@@ -38,11 +40,11 @@ export class AuthorizationsService {
   constructor(
     private readonly repository: AuthorizationsRepository,
     private readonly apps: AppsService,
+    private readonly signIn: SignInService,
     private readonly formTokens: FormTokens,
     private readonly states: PageStates,
     private readonly transactions: TransactionRunner,
     private readonly clock: Clock,
-    private readonly config: AppConfig,
   ) {}
 
   /** @param options.isStored false for HEAD requests, which must not write to the database */
@@ -63,8 +65,7 @@ export class AuthorizationsService {
       userId,
       decidedAt: null,
       createdAt: now,
-      // The id contains the time at which the request started.
-      expiresAt: signInExpiresAt(id, this.config),
+      expiresAt: this.formTokens.expiryOf(id),
     };
     if (isStored) await this.transactions.run((tx) => this.repository.insert(tx, authorization));
     return toPending(authorization, app, token);
@@ -82,14 +83,16 @@ export class AuthorizationsService {
 
   /**
    * Finds the authorization request whose page is opened, and what the page shows of the last form.
-   * @throws PageError if the authorization request has expired, was decided or belongs to another browser, or if the app was disabled
-   * or is no longer registered for the redirect URI or for at least one of the requested scopes; the error of the last form
+   * @throws PageError if the page is embedded in another; if the authorization request has expired, was decided or belongs to another
+   * browser; if the app was disabled or is no longer registered for the redirect URI or for at least one of the requested scopes; the
+   * error of the last form
    */
   async openPage(
     request: Request,
     response: Response,
     id: string,
   ): Promise<{ pending: PendingAuthorization; state: PageState }> {
+    rejectEmbedding(request);
     const signIn = this.formTokens.signInOfPage(request, id);
     const pending = await this.find(request, signIn);
     // After `find`, so that the page of an error names the app.
@@ -115,6 +118,46 @@ export class AuthorizationsService {
     if (pending.scopes.length === 0) throw new PageError('removed_scopes');
     request.context.clientId = app.clientId;
     return pending;
+  }
+
+  /** The sign-in that a form belongs to. @throws PageError as `findByForm` */
+  async signInOfForm(request: Request): Promise<SignInFlow> {
+    return this.toFlow(await this.findByForm(request), request);
+  }
+
+  /** The sign-in whose page is opened. @throws PageError as `openPage` */
+  async openSignIn(request: Request, response: Response, id: string): Promise<OpenedSignIn> {
+    const { pending, state } = await this.openPage(request, response, id);
+    return { flow: this.toFlow(pending, request), state };
+  }
+
+  private toFlow(pending: PendingAuthorization, request: Request): SignInFlow {
+    const { id, app, binding } = pending;
+    return {
+      app,
+      binding,
+      phonePage: authorizationPage(request, id, 'phone'),
+      codePage: authorizationPage(request, id, 'code'),
+      nextUrl: authorizationPage(request, id, 'consent').url,
+      findSignedInUser: (phone) => this.findSignedInUser(pending, request, phone),
+      onSignIn: (tx, user) => this.assignUser(id, user.id, tx),
+    };
+  }
+
+  /**
+   * Finds the user of the session, if the user signed in for this authorization request. Otherwise accepts a sign-in with the same
+   * phone number in another tab, unless the app requires a new sign-in, and stores its user.
+   */
+  private async findSignedInUser(
+    { id, userId, prompt }: PendingAuthorization,
+    request: Request,
+    phone: string | undefined,
+  ): Promise<SignInUser | null> {
+    const user = await this.signIn.current(request);
+    if (user === null || user.id === userId) return user;
+    if (userId !== null || requiresSignIn({ prompt }) || user.phone !== phone) return null;
+    await this.assignUser(id, user.id);
+    return user;
   }
 
   /** Stores the user who signed in for this authorization request; null removes the user. */
@@ -145,7 +188,9 @@ export function authorizationPage(
   step: SignInStep | 'consent',
 ): ResultPage {
   const statePath = `${AUTHORIZE_PATH}/${id}`;
-  return { statePath, url: `${statePath}/${step}${languageQuery(request)}` };
+  const language = requestedLanguage(request);
+  const query = language === undefined ? '' : `?ui_locales=${language}`;
+  return { statePath, url: `${statePath}/${step}${query}` };
 }
 
 function toPending(

@@ -3,7 +3,6 @@ import { ApiExcludeEndpoint } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { PageError } from '../../../pages/page-errors.js';
 import { Public } from '../../../platform/access/scopes.decorator.js';
-import { OAuthPages } from '../browser/oauth-pages.js';
 import { PageErrorFilter } from '../browser/page-error.filter.js';
 import { AppsService } from '../clients/apps.service.js';
 import { AuthorizationError } from '../protocol/authorization-response.js';
@@ -11,6 +10,7 @@ import { BrowserCookies } from '../protocol/browser-cookies.js';
 import { NavigationGuard } from '../protocol/fetch-metadata.guard.js';
 import { isWellEncoded, Parameters } from '../protocol/parameters.js';
 import { LimitCalls } from '../rate-limit/call-limits.js';
+import { SignInFlowService } from '../sign-in/sign-in-flow.js';
 import { SignInService } from '../sign-in/sign-in.service.js';
 import { AuthorizationsService, nameOnErrorPages } from './authorizations.service.js';
 import {
@@ -19,7 +19,7 @@ import {
   requiresSignIn,
 } from './authorize-checks.js';
 import { ApiAuthorize } from './authorize.openapi.js';
-import { ConsentService } from './consent.service.js';
+import { ConsentPage } from './consent-page.js';
 
 /** The authorization endpoint (RFC 6749 §3.1). */
 @Public()
@@ -31,8 +31,8 @@ export class AuthorizeController {
     private readonly authorizations: AuthorizationsService,
     private readonly signIn: SignInService,
     private readonly cookies: BrowserCookies,
-    private readonly consent: ConsentService,
-    private readonly pages: OAuthPages,
+    private readonly flows: SignInFlowService,
+    private readonly consentPage: ConsentPage,
   ) {}
 
   /**
@@ -61,17 +61,19 @@ export class AuthorizeController {
     try {
       valid = checkAuthorizationRequest({ app, parameters });
     } catch (error) {
-      if (sessionUser || !needsConfirmation(error)) throw error;
-      this.pages.sendAuthorizationErrorPage(response, app?.name ?? '', error);
-      return;
+      // Otherwise the server would be an open redirector (RFC 9700 §4.11.2). Not for `prompt=none`, which programs use.
+      if (error instanceof AuthorizationError)
+        error.needsConfirmation =
+          sessionUser === null && error.error.code !== 'interaction_required';
+      throw error;
     }
     const browserHash = this.cookies.ensureBrowser(request, response);
     const signedInUser = requiresSignIn(valid) ? null : sessionUser;
     const isStored = request.method !== 'HEAD';
     const userId = signedInUser?.id ?? null;
     const pending = await this.authorizations.start(valid, { browserHash, userId, isStored });
-    if (signedInUser) await this.consent.showPage(request, response, pending, signedInUser);
-    else this.pages.sendPhonePage(response, pending);
+    if (signedInUser) await this.consentPage.send(response, pending, signedInUser);
+    else this.flows.sendPhonePage(response, pending);
   }
 
   /** The action URL of a form, requested with GET, or an unknown path. */
@@ -80,12 +82,4 @@ export class AuthorizeController {
   rejectUnknownPath(): never {
     throw new PageError('not_a_page');
   }
-}
-
-/**
- * Whether a signed-out user must confirm the redirect of the error by a link. Otherwise the server would be an open redirector
- * (RFC 9700 §4.11.2). Not for `prompt=none`, which programs use.
- */
-function needsConfirmation(error: unknown): error is AuthorizationError {
-  return error instanceof AuthorizationError && error.error.code !== 'interaction_required';
 }

@@ -1,4 +1,4 @@
-import { Controller, Get, Param, Post, Req, Res, UseGuards } from '@nestjs/common';
+import { Controller, Get, Param, Post, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { PageError } from '../../../pages/page-errors.js';
 import { canonicalScopes } from '../../../platform/access/scopes.js';
@@ -9,12 +9,12 @@ import {
   codeRedirect,
   sendRedirect,
 } from '../protocol/authorization-response.js';
-import { NavigationGuard } from '../protocol/fetch-metadata.guard.js';
 import { OAuthError } from '../protocol/oauth.errors.js';
 import { Parameters } from '../protocol/parameters.js';
 import { SignInService } from '../sign-in/sign-in.service.js';
 import { authorizationPage, AuthorizationsService } from './authorizations.service.js';
-import { CHANGE, ConsentService } from './consent.service.js';
+import { CHANGE, ConsentPage } from './consent-page.js';
+import { ConsentService } from './consent.service.js';
 
 /** Asks the signed-in user for consent and redirects to the app. */
 @BrowserPages()
@@ -23,12 +23,12 @@ export class ConsentController {
   constructor(
     private readonly authorizations: AuthorizationsService,
     private readonly signIn: SignInService,
+    private readonly page: ConsentPage,
     private readonly consent: ConsentService,
     private readonly config: AppConfig,
   ) {}
 
   @Get(':transaction/consent')
-  @UseGuards(NavigationGuard)
   async show(
     @Param('transaction') id: string,
     @Req() request: Request,
@@ -39,7 +39,7 @@ export class ConsentController {
     if (!user || user.id !== pending.userId)
       return sendRedirect(response, authorizationPage(request, id, 'phone').url);
     const isChange = request.query[CHANGE] !== undefined;
-    await this.consent.showPage(request, response, pending, user, { isChange });
+    await this.page.send(response, pending, user, { isChange });
   }
 
   /** Ignores scopes that the app did not request. Approving without any scope denies access. */

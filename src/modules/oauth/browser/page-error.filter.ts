@@ -1,9 +1,12 @@
 import { Catch, Logger, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import type { Request, Response } from 'express';
+import { languageOf } from '../../../pages/language.js';
 import { PageError } from '../../../pages/page-errors.js';
+import { PageRenderer } from '../../../pages/page-renderer.js';
+import { textsFor } from '../../../pages/translations/translations.js';
+import { AppConfig } from '../../../platform/config/app-config.js';
 import { isDatabaseUnavailable } from '../../../platform/database/errors.js';
 import { RETRY_SECONDS, ServiceUnavailable } from '../../../platform/errors.js';
-import { AppConfig } from '../../../platform/config/app-config.js';
 import {
   AuthorizationError,
   errorRedirect,
@@ -13,8 +16,31 @@ import { OAuthInvalidRequest, TooManyAttempts } from '../protocol/oauth.errors.j
 import { InvalidFormToken } from '../protocol/form-tokens.js';
 import { Parameters } from '../protocol/parameters.js';
 import { FailedAttempts, FORM_FAILURES } from '../rate-limit/failed-attempts.js';
-import { OAuthPages } from './oauth-pages.js';
-import { PageStates, typedPhone } from './page-state.js';
+import { APPS_PAGE, isAccountPage, PageStates, typedPhone } from './page-state.js';
+
+/** A link back to the app. */
+interface ReturnLink {
+  url: string;
+  label: string;
+}
+
+declare module '../../../platform/request-context.js' {
+  interface RequestContext {
+    /** The app whose authorization request an error page is about, with a safe URL to return to, if there is one. */
+    requestingApp?: { name: string; returnTo?: ReturnLink };
+  }
+}
+
+type ShownError = Pick<PageError, 'status' | 'text'> &
+  Partial<Pick<PageError, 'retryAfterSeconds' | 'requestId'>> & { code: string };
+
+interface PageOptions {
+  returnTo?: ReturnLink;
+  /** Of the page of error codes. */
+  anchor: string;
+  /** In English, for the developers of the app. */
+  description?: string;
+}
 
 /**
  * Redirects to the app for an `AuthorizationError`. Shows an error page for all other errors: at once, or after a redirect if our own
@@ -25,7 +51,7 @@ export class PageErrorFilter implements ExceptionFilter {
   private readonly logger = new Logger(PageErrorFilter.name);
 
   constructor(
-    private readonly pages: OAuthPages,
+    private readonly renderer: PageRenderer,
     private readonly states: PageStates,
     private readonly attempts: FailedAttempts,
     private readonly config: AppConfig,
@@ -34,18 +60,64 @@ export class PageErrorFilter implements ExceptionFilter {
   async catch(thrown: unknown, host: ArgumentsHost): Promise<void> {
     const request = host.switchToHttp().getRequest<Request>();
     const response = host.switchToHttp().getResponse<Response>();
-    if (thrown instanceof AuthorizationError) {
-      request.context.errorCode = thrown.error.code;
-      sendRedirect(response, errorRedirect(thrown, this.config.publicUrl));
-      return;
-    }
+    if (thrown instanceof AuthorizationError) return this.returnError(response, thrown);
     const error = await this.recordFailedAttempt(request, this.toPageError(thrown));
-    request.context.errorCode = error.code;
-    const { resultPage, requestId } = request.context;
-    if (resultPage === undefined) return this.pages.sendErrorPage(response, error);
     const { code, retryAfterSeconds: seconds } = error;
+    const { context } = request;
+    context.errorCode = code;
+    if (context.resultPage === undefined) {
+      const { returnTo } = context.requestingApp ?? {};
+      return this.sendPage(response, error, { returnTo, anchor: `page-${code}` });
+    }
+    const { resultPage, requestId } = context;
     const typed = typedPhone(new Parameters(request.body));
     this.states.redirect(response, resultPage, { ...typed, error: code, seconds, requestId });
+  }
+
+  /** Redirects to the app, or shows the error with a link instead (RFC 9700 §4.11.2). */
+  private returnError(response: Response, thrown: AuthorizationError): void {
+    const { context } = response.req;
+    const { code, message: description } = thrown.error;
+    context.errorCode = code;
+    const url = errorRedirect(thrown, this.config.publicUrl);
+    if (!thrown.needsConfirmation) return sendRedirect(response, url);
+    const label = context.requestingApp?.name ?? '';
+    const text = () => textsFor(response.req).invalidAuthorizationRequest(label);
+    this.sendPage(
+      response,
+      { status: 400, code, text },
+      {
+        returnTo: { url, label },
+        anchor: `oauth-${code}`,
+        description,
+      },
+    );
+  }
+
+  private sendPage(
+    response: Response,
+    error: ShownError,
+    { returnTo, anchor, description }: PageOptions,
+  ): void {
+    const { status, code, retryAfterSeconds, requestId } = error;
+    const { path, context } = response.req;
+    const { recovery, apps } = textsFor(response.req);
+    const isAccount = isAccountPage(path);
+    const startAgain = isAccount ? recovery.backToAccount : recovery.backToApp;
+    const footer = isAccount ? recovery.accountFooter : recovery.appFooter;
+    const link = isAccount
+      ? { href: APPS_PAGE.url, text: apps.title }
+      : returnTo && { href: returnTo.url, text: recovery.returnTo(returnTo.label) };
+    const details = {
+      code,
+      description,
+      requestId: requestId ?? context.requestId,
+      documentationUrl: `/docs/errors#${anchor}`,
+    };
+    const appName = context.requestingApp?.name;
+    const text = error.text(languageOf(response.req), startAgain);
+    const view = { ...text, error: true, footer, link, appName, details };
+    this.renderer.send(response, 'message', view, { status, retryAfterSeconds });
   }
 
   /** Returns the error of the response: if the attempt cannot be counted, that one. */

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { PageError, type PageErrorCode } from '../../../pages/page-errors.js';
-import type { TextSelector } from '../../../pages/translations/translations.js';
+import type { Catalogue } from '../../../pages/translations/en.js';
+import type { Text } from '../../../pages/translations/markup.js';
 import { parseCountry } from '../../users/phone-number.js';
 import { isId } from '../../../platform/ids.js';
 import { sendRedirect } from '../protocol/authorization-response.js';
@@ -16,6 +17,16 @@ export interface ResultPage {
   url: string;
   /** The path of the cookie that carries the state to the page. */
   statePath: string;
+}
+
+const APPS_PATH = '/account/apps';
+
+/** The connected apps. */
+export const APPS_PAGE: ResultPage = { url: APPS_PATH, statePath: APPS_PATH };
+
+/** Whether the path is below `/account`. Routes are case-insensitive. */
+export function isAccountPage(path: string): boolean {
+  return /^\/account\b/i.test(path);
 }
 
 declare module '../../../platform/request-context.js' {
@@ -55,8 +66,8 @@ export function typedPhone(form: Parameters): Pick<PageState, 'phone' | 'country
 /** How a page shows a message: as an error at the field, or as a notice. */
 interface Shown {
   status: 200 | 400 | 429;
-  error?: TextSelector;
-  notice?: TextSelector;
+  error?: Text;
+  notice?: Text;
 }
 
 type MessageValues = Pick<PageState, 'seconds' | 'count'> & {
@@ -70,47 +81,43 @@ type MessageValues = Pick<PageState, 'seconds' | 'count'> & {
 
 /** The messages about a form, with the values of the state. */
 const MESSAGES = {
-  invalid_phone: () => ({ status: 400, error: ({ phone }) => phone.invalid }),
-  unsupported_country: () => ({ status: 400, error: ({ phone }) => phone.unsupportedCountry }),
-  invalid_code: ({ attemptsLeft = 0 }) => ({
+  invalid_phone: ({ phone }) => ({ status: 400, error: phone.invalid }),
+  unsupported_country: ({ phone }) => ({ status: 400, error: phone.unsupportedCountry }),
+  invalid_code: ({ code }, { attemptsLeft = 0 }) => ({
     status: 400,
-    error: ({ code }) => (attemptsLeft > 0 ? code.invalid : code.expired),
+    error: attemptsLeft > 0 ? code.invalid : code.expired,
   }),
-  wrong_code: ({ attemptsLeft = 0, isUsedUp = false }) => ({
-    status: 400,
-    error: ({ code }) => {
-      if (attemptsLeft > 0) return code.wrong(attemptsLeft);
-      return isUsedUp ? code.lastWrong : code.expired;
-    },
-  }),
-  expired_code: () => ({ status: 400, error: ({ code }) => code.expired }),
-  sent_again: () => ({ status: 200, notice: ({ code }) => code.sentAgain }),
-  wait_too_long: ({ seconds = 0 }) => ({
-    status: 429,
-    error: ({ code }) => code.waitTooLong(seconds),
-  }),
+  wrong_code({ code }, { attemptsLeft = 0, isUsedUp = false }) {
+    if (attemptsLeft > 0) return { status: 400, error: code.wrong(attemptsLeft) };
+    return { status: 400, error: isUsedUp ? code.lastWrong : code.expired };
+  },
+  expired_code: ({ code }) => ({ status: 400, error: code.expired }),
+  sent_again: ({ code }) => ({ status: 200, notice: code.sentAgain }),
+  wait_too_long: ({ code }, { seconds = 0 }) => ({ status: 429, error: code.waitTooLong(seconds) }),
   /** The user asked for a new one-time password too early. The page says when it will be possible. */
-  too_early: () => ({ status: 429, error: ({ code }) => code.tooEarly }),
-  last_code_works: () => ({ status: 429, notice: ({ code }) => code.lastCodeWorks }),
+  too_early: ({ code }) => ({ status: 429, error: code.tooEarly }),
+  last_code_works: ({ code }) => ({ status: 429, notice: code.lastCodeWorks }),
   /** The user started again too early, and continues with the one-time password of before, if it is valid. */
-  earlier_code_works: () => ({ status: 200, notice: ({ code }) => code.lastCodeWorks }),
+  earlier_code_works: ({ code }) => ({ status: 200, notice: code.lastCodeWorks }),
   no_earlier_code: () => ({ status: 429 }),
-  already_disconnected: () => ({ status: 200, notice: ({ apps }) => apps.alreadyDisconnected }),
-  disconnected: ({ count = 0, appName }) => ({
+  already_disconnected: ({ apps }) => ({ status: 200, notice: apps.alreadyDisconnected }),
+  disconnected: ({ apps }, { count = 0, appName }) => ({
     status: 200,
-    notice: ({ apps }) =>
-      appName === undefined ? apps.disconnectedSeveral(count) : apps.disconnected(appName),
+    notice: appName === undefined ? apps.disconnectedSeveral(count) : apps.disconnected(appName),
   }),
-} satisfies Record<string, (values: MessageValues) => Shown>;
+} satisfies Record<string, (texts: Catalogue, values: MessageValues) => Shown>;
 
 export type Message = keyof typeof MESSAGES;
 
-export function messageOf({
-  message,
-  ...values
-}: MessageValues & Pick<PageState, 'message'>): Shown & { retryAfterSeconds?: number } {
+/** The message of a page, and how its response reports it. */
+export type Feedback = Shown & { retryAfterSeconds?: number };
+
+export function messageOf(
+  { message, ...values }: MessageValues & Pick<PageState, 'message'>,
+  texts: Catalogue,
+): Feedback {
   if (message === undefined) return { status: 200 };
-  const shown: Shown = MESSAGES[message](values);
+  const shown: Shown = MESSAGES[message](texts, values);
   return shown.status === 429 ? { ...shown, retryAfterSeconds: values.seconds } : shown;
 }
 

@@ -15,7 +15,7 @@ const HEADERS = {
   'Cross-Origin-Resource-Policy': 'same-origin',
 };
 
-/** Serves the logos of apps at `logoPath`. */
+/** Serves the logos of apps. Another logo has another path. */
 @ApiExcludeController()
 @Public()
 @Controller('assets/app-logos')

@@ -303,17 +303,13 @@ function differences<T extends object>(before: T, after: T): Record<string, obje
 }
 
 function toRegisteredApp(app: App, redirectUris: readonly string[]): RegisteredApp {
-  const { clientId, name, kind, scope, status, postsHiddenAt, requiresPkce, createdAt } = app;
+  const { scope, status, postsHiddenAt, ...rest } = app;
   return {
-    clientId,
-    name,
-    kind,
+    ...rest,
     scopes: parseScope(scope),
     redirectUris,
     enabled: status === 'enabled',
     postsHidden: postsHiddenAt !== null,
-    requiresPkce: kind === 'public' || requiresPkce,
-    ...identityOf(app),
-    createdAt,
+    requiresPkce: app.kind === 'public' || app.requiresPkce,
   };
 }

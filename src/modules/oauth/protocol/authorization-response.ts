@@ -3,6 +3,9 @@ import type { OAuthError } from './oauth.errors.js';
 
 /** An authorization request with a valid redirect URI failed. The app receives the error by redirect (RFC 6749 §4.1.2.1). */
 export class AuthorizationError extends Error {
+  /** Whether the user must confirm the redirect by a link. */
+  needsConfirmation = false;
+
   constructor(
     readonly redirectUri: string,
     readonly state: string | undefined,

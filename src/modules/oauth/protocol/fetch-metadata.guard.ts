@@ -27,12 +27,20 @@ export class CrossSiteGuard implements CanActivate {
   }
 }
 
-/** Rejects requests for embedded content, such as images and frames. Any site could send them from the user's browser. */
+/**
+ * Rejects requests for embedded content, such as images and frames. Any site could send them from the user's browser.
+ * @throws PageError
+ */
+export function rejectEmbedding(request: Request): void {
+  const destination = request.get('sec-fetch-dest');
+  if (destination !== undefined && destination !== 'document') throw new PageError('not_a_page');
+}
+
+/** Runs `rejectEmbedding` before calls are counted. */
 @Injectable()
 export class NavigationGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
-    const destination = context.switchToHttp().getRequest<Request>().get('sec-fetch-dest');
-    if (destination !== undefined && destination !== 'document') throw new PageError('not_a_page');
+    rejectEmbedding(context.switchToHttp().getRequest<Request>());
     return true;
   }
 }

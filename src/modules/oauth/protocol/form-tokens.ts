@@ -82,14 +82,14 @@ export class FormTokens {
 
   /** @throws PageError if the sign-in has expired */
   checkExpiry(signInId: string): void {
-    if (signInExpiresAt(signInId, this.config) <= this.clock.now()) throw new PageError('expired');
+    if (this.expiryOf(signInId) <= this.clock.now()) throw new PageError('expired');
   }
-}
 
-/**
- * The id contains the time at which the sign-in started. The expiry is computed from the id, so that responses do not reveal whether
- * an id was deleted or never existed.
- */
-export function signInExpiresAt(signInId: string, { lifetimes }: AppConfig): Date {
-  return addMilliseconds(timeOf(signInId), lifetimes.signIn * SECOND);
+  /**
+   * The id contains the time at which the sign-in started. The expiry is computed from the id, so that responses do not reveal whether
+   * an id was deleted or never existed.
+   */
+  expiryOf(signInId: string): Date {
+    return addMilliseconds(timeOf(signInId), this.config.lifetimes.signIn * SECOND);
+  }
 }

@@ -1,11 +1,27 @@
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { PageError } from '../../../pages/page-errors.js';
-import { countryOf, formatPhone, parseCountry, parsePhone } from '../../users/phone-number.js';
-import { AppConfig } from '../../../platform/config/app-config.js';
-import type { SignInUser } from '../../users/users.repository.js';
-import { OAuthPages, type SignInForm } from '../browser/oauth-pages.js';
 import {
+  acceptedCountry,
+  AUTHORIZE_PATH,
+  type Language,
+  languageOf,
+  sortedByName,
+} from '../../../pages/language.js';
+import { PageRenderer } from '../../../pages/page-renderer.js';
+import { textsFor } from '../../../pages/translations/translations.js';
+import type { AppView, CountryChoice, FormBinding, PhoneView } from '../../../pages/views.js';
+import { AppConfig } from '../../../platform/config/app-config.js';
+import {
+  callingCodes,
+  countryOf,
+  formatPhone,
+  parseCountry,
+  parsePhone,
+} from '../../users/phone-number.js';
+import type { SignInUser } from '../../users/users.repository.js';
+import {
+  type Feedback,
   messageOf,
   PageStates,
   typedPhone,
@@ -14,7 +30,6 @@ import {
   type ResultPage,
 } from '../browser/page-state.js';
 import { sendRedirect } from '../protocol/authorization-response.js';
-import { languageOf } from '../browser/page-language.js';
 import { Parameters } from '../protocol/parameters.js';
 import { FailedAttempts, FORM_FAILURES } from '../rate-limit/failed-attempts.js';
 import { RequestKeys } from '../rate-limit/request-keys.js';
@@ -27,16 +42,29 @@ import { SignInService } from './sign-in.service.js';
 /** The pages of a sign-in. */
 export type SignInStep = 'phone' | 'code';
 
+/** The forms of a sign-in to an app or to the account pages. */
+export interface SignInForm {
+  binding: FormBinding;
+  app?: AppView;
+  /** Prefix of the form actions. Default: `/oauth/authorize`. */
+  path?: string;
+}
+
 /** A sign-in to an app or to the account pages. */
-export interface SignInFlow {
-  form: SignInForm;
+export interface SignInFlow extends SignInForm {
   phonePage: ResultPage;
   codePage: ResultPage;
   /** The URL after the sign-in. */
   nextUrl: string;
   /** Finds the user if the browser is already signed in, for example after Back. `phone` (E.164) is the submitted number. */
-  findSignedInUser: (request: Request, phone?: string) => Promise<SignInUser | null>;
+  findSignedInUser: (phone?: string) => Promise<SignInUser | null>;
   onSignIn?: OnSignIn;
+}
+
+/** A sign-in whose page is opened, with the result of the last form. */
+export interface OpenedSignIn {
+  flow: SignInFlow;
+  state: PageState;
 }
 
 /**
@@ -45,33 +73,62 @@ export interface SignInFlow {
  */
 @Injectable()
 export class SignInFlowService {
+  /** By language. Names and sorting take milliseconds. */
+  private readonly countries = new Map<Language, readonly CountryChoice[]>();
+
   constructor(
     private readonly otp: OtpService,
     private readonly signIn: SignInService,
-    private readonly pages: OAuthPages,
+    private readonly renderer: PageRenderer,
     private readonly states: PageStates,
     private readonly attempts: FailedAttempts,
     private readonly keys: RequestKeys,
     private readonly config: AppConfig,
   ) {}
 
+  /**
+   * Sends the page on which the user enters a phone number.
+   * @param typed the phone as the user typed it, and the country that the user selected
+   */
+  sendPhonePage(
+    response: Response,
+    { binding, app, path = AUTHORIZE_PATH }: SignInForm,
+    typed: Pick<PhoneView, 'phone' | 'country'> = {},
+    feedback: Partial<Feedback> = {},
+  ): void {
+    const countries = this.countriesIn(languageOf(response.req));
+    const listed = (code?: string): boolean => countries.some((country) => country.code === code);
+    const known = [typed.country, this.config.otp.defaultCountry, acceptedCountry(response.req)];
+    const only = countries.length === 1 ? countries[0]?.code : undefined;
+    const country = known.find(listed) ?? only;
+    const form = { ...binding, app, path, phone: typed.phone, countries, country };
+    this.renderer.send(response, 'phone', { ...form, ...feedback }, feedback);
+  }
+
+  private countriesIn(language: Language): readonly CountryChoice[] {
+    let countries = this.countries.get(language);
+    if (!countries) {
+      countries = sortedByName(callingCodes(this.config.otp.countries), language);
+      this.countries.set(language, countries);
+    }
+    return countries;
+  }
+
   /** Shows a page of the sign-in. Without a phone, the page of the one-time password redirects to that of the phone. */
   async showPage(
     step: SignInStep,
-    flow: SignInFlow,
-    state: PageState,
+    { flow, state }: OpenedSignIn,
     request: Request,
     response: Response,
   ): Promise<void> {
-    if (await flow.findSignedInUser(request)) return this.next(flow, response);
-    const { form, phonePage } = flow;
+    if (await flow.findSignedInUser()) return this.next(flow, response);
+    const { binding, app, path = AUTHORIZE_PATH, phonePage } = flow;
     const phone = parsePhone(state.phone ?? '');
     if (step === 'phone') {
-      const typed = { phone: state.phone, country: state.country };
       // Only a number that was accepted is in E.164. It is shown with its own country.
       const isAccepted = phone !== undefined && phone === state.phone;
-      const input = isAccepted ? { phone: formatPhone(phone), country: countryOf(phone) } : typed;
-      return this.pages.sendPhonePage(response, form, { ...input, ...messageOf(state) });
+      const typed = isAccepted ? { phone: formatPhone(phone), country: countryOf(phone) } : state;
+      return this.sendPhonePage(response, flow, typed, messageOf(state, textsFor(request)));
     }
     if (phone === undefined) return sendRedirect(response, phonePage.url);
     const status = await this.otp.status(phone, this.keys.visitor(request));
@@ -79,22 +136,27 @@ export class SignInFlowService {
     const rejectedFor = state.message === undefined ? 0 : (state.seconds ?? 0);
     const { attemptsLeft } = status;
     const showsAttempts = attemptsLeft < MAX_ATTEMPTS && state.message !== 'wrong_code';
+    const feedback = messageOf({ ...state, ...status }, textsFor(request));
     const view = {
+      ...binding,
+      app,
+      path,
       phone,
+      formattedPhone: formatPhone(phone),
       phonePageUrl: phonePage.url,
       isOpen: attemptsLeft > 0,
       attemptsLeft: showsAttempts ? attemptsLeft : undefined,
       resendAfterSeconds: Math.max(status.resendAfterSeconds, rejectedFor),
+      ...feedback,
     };
-    const feedback = messageOf({ ...state, ...status });
-    this.pages.sendOneTimePasswordPage(response, form, view, feedback);
+    this.renderer.send(response, 'code', view, feedback);
   }
 
   async sendOneTimePassword(flow: SignInFlow, request: Request, response: Response): Promise<void> {
     const parameters = new Parameters(request.body);
     const country = parseCountry(parameters.get('country')) ?? this.config.otp.defaultCountry;
     const phone = parsePhone(parameters.get('phone') ?? '', country);
-    if (await flow.findSignedInUser(request, phone)) return this.next(flow, response);
+    if (await flow.findSignedInUser(phone)) return this.next(flow, response);
     const rejectPhone = (message: Message, seconds?: number): void =>
       this.states.redirect(response, flow.phonePage, {
         ...typedPhone(parameters),
@@ -127,7 +189,7 @@ export class SignInFlowService {
   async verify(flow: SignInFlow, request: Request, response: Response): Promise<void> {
     const parameters = new Parameters(request.body);
     const phone = parsePhone(parameters.get('phone') ?? '');
-    if (await flow.findSignedInUser(request, phone)) return this.next(flow, response);
+    if (await flow.findSignedInUser(phone)) return this.next(flow, response);
     if (phone === undefined) throw new PageError('malformed_form');
     const reject = (message: Message): void =>
       this.states.redirect(response, flow.codePage, { phone, message });

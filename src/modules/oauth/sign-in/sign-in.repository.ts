@@ -1,19 +1,40 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type FindOptionsWhere, IsNull, LessThan, MoreThan } from 'typeorm';
-import { insertRow, unchanged, upsert } from '../../../platform/database/sql.js';
+import { type RawTime, storedTime } from '../../../platform/database/columns.js';
+import { insertRow, readRows, unchanged, upsert } from '../../../platform/database/sql.js';
 import { entities, type Transaction } from '../../../platform/database/transaction.js';
+import type { SignInUser } from '../../users/users.repository.js';
 import { OtpChallenge, OtpFailures, SignInSession } from './sign-in.entities.js';
 
 /** Guesses per one-time password. */
 export const MAX_ATTEMPTS = 5;
+
+interface SessionRow extends SignInUser {
+  createdAt: RawTime;
+  expiresAt: RawTime;
+}
+
+const FIND_SESSION = `
+  SELECT session.created_at AS createdAt, session.expires_at AS expiresAt,
+    users.id, users.name, users.phone, users.photo_url AS photoUrl
+  FROM sign_in_sessions session
+  JOIN users ON users.id = session.user_id AND users.status = 'active'
+  WHERE session.hash = ? AND session.expires_at > ? AND users.phone IS NOT NULL`;
 
 /** Sessions, one-time passwords, and the failures of a phone. */
 @Injectable()
 export class SignInRepository {
   constructor(private readonly dataSource: DataSource) {}
 
-  findSession(hash: string, now: Date): Promise<SignInSession | null> {
-    return this.dataSource.manager.findOneBy(SignInSession, { hash, expiresAt: MoreThan(now) });
+  /** Finds an unexpired session whose user is active and has a phone number. */
+  async findSession(
+    hash: string,
+    now: Date,
+  ): Promise<(Pick<SignInSession, 'createdAt' | 'expiresAt'> & { user: SignInUser }) | null> {
+    const [row] = await readRows<SessionRow>(this.dataSource, FIND_SESSION, [hash, now]);
+    if (!row) return null;
+    const { createdAt, expiresAt, ...user } = row;
+    return { createdAt: storedTime(createdAt), expiresAt: storedTime(expiresAt), user };
   }
 
   async insertSession(tx: Transaction, session: SignInSession): Promise<void> {

@@ -2,13 +2,14 @@ import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { Counter } from 'prom-client';
 import { Clock, addMilliseconds, HOUR, MINUTE, SECOND } from '../../../platform/clock.js';
+import type { UserView } from '../../../pages/views.js';
 import { AppConfig } from '../../../platform/config/app-config.js';
 import { UnknownCommitOutcome } from '../../../platform/database/errors.js';
 import { TransactionRunner } from '../../../platform/database/transaction.js';
 import { Metrics } from '../../../platform/observability/metrics.js';
 import { randomToken, sha256 } from '../../../platform/secrets.js';
+import { maskPhone } from '../../users/phone-number.js';
 import type { SignInUser } from '../../users/users.repository.js';
-import { UsersService } from '../../users/users.service.js';
 import { BrowserCookies } from '../protocol/browser-cookies.js';
 import {
   type Guess,
@@ -30,7 +31,6 @@ export class SignInService {
   constructor(
     private readonly repository: SignInRepository,
     private readonly otp: OtpService,
-    private readonly users: UsersService,
     private readonly cookies: BrowserCookies,
     private readonly transactions: TransactionRunner,
     private readonly clock: Clock,
@@ -56,7 +56,7 @@ export class SignInService {
     const expiresAt = this.sessionExpiresAt(now, session.createdAt);
     if (request.method !== 'HEAD' && expiresAt.getTime() - session.expiresAt.getTime() >= MINUTE)
       await this.transactions.run((tx) => this.repository.extendSession(tx, hash, expiresAt));
-    return this.users.active(session.userId);
+    return session.user;
   }
 
   /** Verifies a one-time password. If it is correct, replaces the browser's session in the same transaction. */
@@ -105,4 +105,9 @@ export class SignInService {
     const latest = addMilliseconds(createdAt, MAX_SESSION_MS);
     return idle < latest ? idle : latest;
   }
+}
+
+/** A user on the pages. The phone is masked, because other people may see the screen. */
+export function userView({ name, phone, photoUrl }: SignInUser): UserView {
+  return { name, maskedPhone: maskPhone(phone), photoUrl };
 }

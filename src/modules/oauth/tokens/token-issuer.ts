@@ -7,7 +7,7 @@ import { AppConfig } from '../../../platform/config/app-config.js';
 import type { Transaction } from '../../../platform/database/transaction.js';
 import { Metrics } from '../../../platform/observability/metrics.js';
 import { GrantUsageRecorder } from './grant-usage-recorder.js';
-import type { Grant } from './token.entities.js';
+import type { AuthorizationCode, Grant } from './token.entities.js';
 import { TokensRepository, type TokenPair } from './tokens.repository.js';
 
 /** A pair of tokens as the client receives it. The server stores only hashes. */
@@ -33,7 +33,7 @@ const REPLAY_KINDS = ['race', 'late', 'reuse'] as const;
 /** `race` and `late` repeats get the stored response; `reuse` revokes the grant. */
 export type ReplayKind = (typeof REPLAY_KINDS)[number];
 
-/** Creates pairs of an access token and a refresh token. */
+/** Creates authorization codes, and pairs of an access token and a refresh token. */
 @Injectable()
 export class TokenIssuer {
   private readonly issued: Counter<'grant_type'>;
@@ -72,6 +72,29 @@ export class TokenIssuer {
   recordReplay(kind: ReplayKind, grantId: string): void {
     this.replays.inc({ kind });
     if (kind !== 'reuse') this.grantUsage.record(grantId, this.clock.now());
+  }
+
+  /**
+   * Creates an authorization code for a grant and stores it (RFC 6749 §4.1.2).
+   * @param request what the exchange of the code is checked against
+   */
+  async issueCode(
+    tx: Transaction,
+    { id: grantId }: Pick<Grant, 'id'>,
+    { redirectUri, codeChallenge }: Pick<AuthorizationCode, 'redirectUri' | 'codeChallenge'>,
+  ): Promise<string> {
+    const code = newSecret('svcac');
+    const createdAt = this.clock.now();
+    await this.tokens.insertCode(tx, {
+      hash: sha256(code),
+      grantId,
+      redirectUri,
+      codeChallenge,
+      createdAt,
+      expiresAt: addMilliseconds(createdAt, this.config.lifetimes.code * SECOND),
+      consumedAt: null,
+    });
+    return code;
   }
 
   /** Creates a pair of tokens and stores it. */
