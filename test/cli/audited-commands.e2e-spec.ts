@@ -161,7 +161,8 @@ const COMMANDS: Readonly<Record<string, CommandCase>> = {
   'db revert': {
     args: () => ['1.0.0'],
     after: ({ app }) => app.service(Migrator).migrate(),
-    actions: ['db.reverted'],
+    // One event for each migration after 1.0.0.
+    actions: ['db.reverted', 'db.reverted'],
   },
   prune: { args: () => [], actions: ['job.run'] },
   'quota reset': { args: () => [], actions: ['job.run'] },
