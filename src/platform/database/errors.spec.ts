@@ -12,6 +12,8 @@ describe('Database errors', () => {
     'ENETDOWN',
     'EHOSTDOWN',
     'ECONNABORTED',
+    'ERR_STREAM_WRITE_AFTER_END',
+    'ERR_STREAM_DESTROYED',
     'EMFILE',
     'ENFILE',
     'ER_READ_ONLY_MODE',

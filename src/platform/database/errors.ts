@@ -14,6 +14,9 @@ const UNAVAILABLE = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
   'EPIPE',
+  // The server closed the connection before the statement was sent.
+  'ERR_STREAM_WRITE_AFTER_END',
+  'ERR_STREAM_DESTROYED',
   'ETIMEDOUT',
   'ENOTFOUND',
   'EAI_AGAIN',

@@ -104,10 +104,7 @@ export function driverWithTimeouts(kind: ServerKind, { waitMs, statementMs }: Ti
           enforceDeadline(connection, statementMs);
         }
         for (const statement of isGalera ? [...settings, GALERA_SETTING] : settings) {
-          // Without a callback, mysql2 emits an error event, which would end the process.
-          connection.query(statement, (error) => {
-            if (error !== null) connection.destroy();
-          });
+          connection.query(statement, (error) => failSetUp(connection, error));
         }
         checkCharacterSets(connection);
       });
@@ -119,13 +116,14 @@ export function driverWithTimeouts(kind: ServerKind, { waitMs, statementMs }: Ti
 /** Closes the connection, with an error for the statements that wait, if a proxy changed the character set. */
 function checkCharacterSets(connection: PoolConnection): void {
   connection.query<RowDataPacket[]>(CHARACTER_SETS, (error, [names] = []) => {
-    if (error !== null) {
-      connection.destroy();
-      return;
-    }
     const wrong = Object.values(names ?? {}).find((name) => name !== 'utf8mb4');
-    if (wrong !== undefined) streamOf(connection).destroy(new WrongCharacterSet(String(wrong)));
+    failSetUp(connection, wrong === undefined ? error : new WrongCharacterSet(String(wrong)));
   });
+}
+
+/** Closes the connection. `connection.destroy()` would leave the statements that wait for the set-up without a result. */
+function failSetUp(connection: PoolConnection, error: Error | null): void {
+  if (error !== null) streamOf(connection).destroy(error);
 }
 
 function enforceAcquireTimeout(pool: Pool, waitMs: number): void {
