@@ -119,7 +119,7 @@ onEachServer('Command "db migrate" while a table is locked', (database) => {
   it('waits and prints only its result', { timeout: 60_000 }, async () => {
     const dataSource = await connect(database.url);
     await new Migrator(dataSource).migrate();
-    await new Migrator(dataSource).revert('1.0.0', async () => undefined);
+    const reverted = await new Migrator(dataSource).revert('1.0.0', async () => undefined);
     const reader = dataSource.createQueryRunner();
     await reader.startTransaction();
     await reader.query('SELECT * FROM posts');
@@ -136,7 +136,7 @@ onEachServer('Command "db migrate" while a table is locked', (database) => {
     await reader.release();
     const { code, stdout, stderr } = await migrating;
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(JSON.parse(stdout)).toEqual({ applied: [expect.stringMatching(/^Operate/)] });
+    expect(JSON.parse(stdout)).toEqual({ applied: reverted.toReversed() });
     await dataSource.destroy();
   });
 });

@@ -101,7 +101,7 @@ onEngines('docs/operate.md', (database) => {
   });
 
   it('Upgrade: reverts to the previous release and upgrades again', async () => {
-    expect(await runSection('Upgrade', 'run-back')).toMatch(/^Reverted Operate/);
+    expect(await runSection('Upgrade', 'run-back')).toMatch(/^Reverted Operate/m);
     expect(await runSection('Upgrade')).toContain('Applied Operate');
   });
 

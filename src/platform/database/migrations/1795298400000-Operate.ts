@@ -49,6 +49,10 @@ export class Operate1795298400000 implements MigrationInterface {
   }
 
   /** Continues an interrupted run, like `up`. */
+  checkRevert(queryRunner: QueryRunner): Promise<void> {
+    return refuseUsersWithoutPhone(queryRunner);
+  }
+
   async down(queryRunner: QueryRunner): Promise<void> {
     await refuseUsersWithoutPhone(queryRunner);
     await setPhoneOptional(queryRunner, false);

@@ -76,6 +76,11 @@ async function lockServer(holder: QueryRunner): Promise<void> {
   }
 }
 
+interface RevertibleMigration extends MigrationInterface {
+  /** Runs before any migration is reverted. @throws MigrationRefused if an operator must change something first */
+  checkRevert?(queryRunner: QueryRunner): Promise<void>;
+}
+
 export interface MigrationStatus {
   name: string;
   applied: boolean;
@@ -127,7 +132,7 @@ export class Migrator {
    * Several processes may call it concurrently.
    * @param onReverted called in the transaction that deletes the migration's row, by the process that reverted it
    * @returns the names of the applied migrations that were newer than the release
-   * @throws SchemaIsNewer
+   * @throws SchemaIsNewer; MigrationRefused, before anything is reverted, if one of the migrations cannot be
    */
   async revert(
     release: Release,
@@ -136,6 +141,7 @@ export class Migrator {
     const names = await this.appliedSince(release);
     if (names.length === 0) return names;
     await this.withMigrationTimeouts(async (dataSource) => {
+      for (const name of names) await checkRevert(dataSource, name);
       for (const name of names)
         await revertMigration(dataSource, name, (tx) => onReverted(tx, name));
     });
@@ -218,13 +224,28 @@ async function runPending(dataSource: DataSource): Promise<void> {
   }
 }
 
+/** @throws MigrationRefused */
+async function checkRevert(dataSource: DataSource, name: string): Promise<void> {
+  const runner = dataSource.createQueryRunner();
+  try {
+    await findMigration(dataSource, name).checkRevert?.(runner);
+  } finally {
+    await runner.release();
+  }
+}
+
+function findMigration(dataSource: DataSource, name: string): RevertibleMigration {
+  const migration = dataSource.migrations.find((candidate) => nameOf(candidate) === name);
+  if (migration === undefined) throw new Error(`Unknown migration: ${name}.`);
+  return migration;
+}
+
 async function revertMigration(
   dataSource: DataSource,
   name: string,
   onReverted: (tx: Transaction) => Promise<void>,
 ): Promise<void> {
-  const migration = dataSource.migrations.find((candidate) => nameOf(candidate) === name);
-  if (migration === undefined) throw new Error(`Unknown migration: ${name}.`);
+  const migration = findMigration(dataSource, name);
   await withMigrationLock(dataSource, async (holder) => {
     if (!(await appliedNames(dataSource)).has(name)) return;
     const runner = dataSource.createQueryRunner();
