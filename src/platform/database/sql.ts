@@ -42,6 +42,32 @@ export async function readRows<R extends RawRow<R>>(
   });
 }
 
+/** A row of `selectFrom`. */
+export type RawEntity<T> = { [K in keyof T]: string | number | RawTime | null };
+
+/** `SELECT … FROM … WHERE` with all columns of an entity. A condition follows. Convert the rows with `entityOf`. */
+export function selectFrom(dataSource: DataSource, entity: EntityTarget<ObjectLiteral>): string {
+  const { columns, tableName } = dataSource.getMetadata(entity);
+  const names = columns.map(
+    ({ databaseName, propertyName }) => `${databaseName} AS ${propertyName}`,
+  );
+  return `SELECT ${names.join(', ')} FROM ${tableName} WHERE`;
+}
+
+/** Converts times, booleans and JSON as TypeORM does. */
+export function entityOf<T extends ObjectLiteral>(
+  dataSource: DataSource,
+  entity: EntityTarget<T>,
+  row: RawEntity<T>,
+): T {
+  const { columns } = dataSource.getMetadata(entity);
+  const values = columns.map((column): [string, unknown] => {
+    const value: unknown = dataSource.driver.prepareHydratedValue(row[column.propertyName], column);
+    return [column.propertyName, value];
+  });
+  return Object.fromEntries(values) as T;
+}
+
 /** Runs a SELECT of the query builder with expressions, such as sums, instead of an entity. */
 export function readQuery<R extends RawRow<R>>(builder: {
   getRawMany<T>(): Promise<T[]>;

@@ -1,8 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, IsNull } from 'typeorm';
 import { BatchLoader } from '../../../platform/database/batch-loader.js';
-import { type RawTime, storedTime } from '../../../platform/database/columns.js';
-import { insertAll, insertRow, readRows, unchanged } from '../../../platform/database/sql.js';
+import {
+  entityOf,
+  insertAll,
+  insertRow,
+  type RawEntity,
+  readRows,
+  selectFrom,
+  unchanged,
+} from '../../../platform/database/sql.js';
 import { entities, type Transaction } from '../../../platform/database/transaction.js';
 import { NotFound } from '../../../platform/errors.js';
 import { isId } from '../../../platform/ids.js';
@@ -10,43 +17,23 @@ import { corsOrigin } from '../protocol/redirect-uri.js';
 import type { AppIdentity } from './app-identity.js';
 import { App, AppRedirectUri } from './client.entities.js';
 
-interface AppRow extends Omit<App, 'postsHiddenAt' | 'requiresPkce' | 'isVerified' | 'createdAt'> {
-  postsHiddenAt: RawTime | null;
-  requiresPkce: number;
-  isVerified: number;
-  createdAt: RawTime;
-}
-
-const FIND_APP = `
-  SELECT client_id AS clientId, name, kind, scope, status, requires_pkce AS requiresPkce,
-    posts_hidden_at AS postsHiddenAt, publisher, homepage_url AS homepageUrl,
-    privacy_url AS privacyUrl, terms_url AS termsUrl, verified AS isVerified,
-    logo_hash AS logoHash, created_at AS createdAt
-  FROM apps WHERE`;
-
 @Injectable()
 export class AppsRepository {
-  private readonly apps: BatchLoader<AppRow>;
+  private readonly select: string;
+  private readonly apps: BatchLoader<RawEntity<App>>;
 
   constructor(private readonly dataSource: DataSource) {
-    this.apps = new BatchLoader(dataSource, FIND_APP, { clientId: 'client_id' });
+    this.select = selectFrom(dataSource, App);
+    this.apps = new BatchLoader(dataSource, this.select, { clientId: 'client_id' });
   }
 
   /** Returns null if there is no such app. Does not query the database if the id is malformed. */
   async find(clientId: string, tx?: Transaction): Promise<App | null> {
     if (!isId('svc_app', clientId)) return null;
-    const app = tx
-      ? (await readRows<AppRow>(tx, `${FIND_APP} client_id = ?`, [clientId]))[0]
+    const row = tx
+      ? (await readRows<RawEntity<App>>(tx, `${this.select} client_id = ?`, [clientId]))[0]
       : await this.apps.find(clientId);
-    if (!app) return null;
-    const postsHiddenAt = app.postsHiddenAt === null ? null : storedTime(app.postsHiddenAt);
-    return {
-      ...app,
-      postsHiddenAt,
-      requiresPkce: Boolean(app.requiresPkce),
-      isVerified: Boolean(app.isVerified),
-      createdAt: storedTime(app.createdAt),
-    };
+    return row ? entityOf(this.dataSource, App, row) : null;
   }
 
   /** @throws NotFound */
