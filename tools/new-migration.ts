@@ -42,7 +42,7 @@ export class ${className} implements MigrationInterface {
 function withMigration(list: string, className: string, path: string): string {
   return list
     .replace(/(import [^\n]+\n)(?!import)/, `$1import { ${className} } from '${path}';\n`)
-    .replace(/\]; *$/m, `, ${className}];`);
+    .replace('\n];', `\n  ${className},\n];`);
 }
 
 await main();
