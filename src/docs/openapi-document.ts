@@ -1,7 +1,7 @@
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
 import { CLIENT_SECURITY_SCHEME, SECURITY_SCHEME } from '../platform/access/scopes.decorator.js';
-import { SCOPES } from '../platform/access/scopes.js';
+import { SCOPE_DESCRIPTIONS } from '../platform/access/scopes.js';
 import { EXPOSED_HEADERS } from '../platform/http/developer-api.js';
 import { describeResponses } from './responses.js';
 import { VERSION } from '../platform/version.js';
@@ -16,13 +16,6 @@ Version 1 only gets backward-compatible additions: operations, optional paramete
 All endpoints under /dev/v1 support CORS for any origin and expose the response headers ${EXPOSED_HEADERS.join(', ')}. Requests authenticate with an access token; cookies are ignored.
 
 There are no events or webhooks. Poll with If-None-Match, which is cheap. See the [developer guide](${publicUrl}${GUIDE_PATH}) and the [error codes](${publicUrl}/docs/errors), which include the OAuth errors.`;
-
-const SCOPE_DESCRIPTIONS: Readonly<Record<(typeof SCOPES)[number], string>> = {
-  'profile.read': 'Name, photo, karma and neighbourhood',
-  'posts.read': "Read the user's own posts and their comments",
-  'posts.write': 'Publish and delete posts; post and delete comments',
-  'analytics.read': 'Counts of likes and comments per post',
-};
 
 /**
  * The published document, generated from the decorators and sorted for readable diffs.

@@ -1,7 +1,14 @@
-/** All scopes, in canonical order: that of the product requirements (section 5). */
-export const SCOPES = ['profile.read', 'posts.read', 'posts.write', 'analytics.read'] as const;
+/** Descriptions of all scopes for developers, in canonical order: that of the product requirements (section 5). */
+export const SCOPE_DESCRIPTIONS = {
+  'profile.read': 'Name, photo, karma and neighbourhood',
+  'posts.read': "Read the user's own posts and their comments",
+  'posts.write': 'Publish and delete posts; post and delete comments',
+  'analytics.read': 'Counts of likes and comments per post',
+};
 
-export type Scope = (typeof SCOPES)[number];
+export type Scope = keyof typeof SCOPE_DESCRIPTIONS;
+
+export const SCOPES = Object.keys(SCOPE_DESCRIPTIONS) as readonly Scope[];
 
 export function isScope(value: string): value is Scope {
   return (SCOPES as readonly string[]).includes(value);
