@@ -20,8 +20,6 @@ const COMMON = {
   // One more than the two cores of CI: tests wait for servers and timers.
   maxWorkers: 3,
   testTimeout: 30_000,
-  // A busy machine can make a browser or a server miss a time limit. The summary names tests that passed only at the second attempt.
-  retry: process.env.CI === 'true' && SUITE !== 'faults' ? 1 : 0,
   hookTimeout: 60_000,
   // The database engine of a test file that needs no particular one is selected by the hash of the file name plus this number.
   provide: { engineShift: 0, usesEveryServer: true },
@@ -60,6 +58,8 @@ const ON_EVERY_SERVER = [
   'test/cli/{app-revoke-all,grants,token-revoke}.e2e-spec.ts',
 ];
 
+const IN_BROWSER = 'test/system/browser/*.browser-spec.ts';
+
 /** `npm run test:system`. Without `--quick`, it repeats the rules on the engines that `npm test` left out. */
 const system = [
   {
@@ -73,6 +73,7 @@ const system = [
       // package of the client and changes of the document are checked by other tools, which start slowly.
       exclude: [
         'test/system/node_modules/**',
+        IN_BROWSER,
         ...(IS_QUICK
           ? [
               'test/system/{races,load,generators,openapi}/**',
@@ -81,6 +82,16 @@ const system = [
             ]
           : []),
       ],
+    },
+  },
+  {
+    test: {
+      ...COMMON,
+      ...BUILT,
+      name: 'browser',
+      include: [IN_BROWSER],
+      // A busy machine can make Chromium miss a time limit. The summary names tests that passed only at the second attempt.
+      retry: process.env.CI === 'true' ? 1 : 0,
     },
   },
   { test: { ...COMMON, ...BUILT, name: 'databases', include: ON_EVERY_SERVER } },

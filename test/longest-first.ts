@@ -9,7 +9,6 @@ const LONGEST = [
   'primary-killed',
   'faults/upgrade/',
   'bulkhead',
-  'regular-expressions',
   'attacks/injection',
   'fuzz',
   'docs/operate',

@@ -28,7 +28,7 @@ export const GUARANTEES: Readonly<Record<string, Guarantee>> = {
   },
   model: {
     title: 'Model-based tests',
-    text: 'Random sequences of operations by several users and apps get the responses that a small in-memory model predicts, and any interleaving of requests obeys the token rules.',
+    text: 'Random sequences of token requests by several users and apps get the responses that a small in-memory model predicts, in any interleaving.',
   },
   backup: {
     title: 'Backup',

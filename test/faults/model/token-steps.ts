@@ -1,6 +1,5 @@
 import * as fc from 'fast-check';
 import { DAY, HOUR, MINUTE, SECOND } from '../../../src/platform/clock.js';
-import { mostly } from './arbitraries.js';
 import { GRANTED, NARROWER } from './token-rules.js';
 import { CLIENTS, type ClientName, type Mistake } from './token-request.js';
 
@@ -154,4 +153,20 @@ export const SCENARIO: readonly Step[] = [
 
 function alone(request: DrawnRequest): Step {
   return { atOnce: [request] };
+}
+
+/** The usual value with this weight, or one of the rare values, which together have weight 1. Shrinks to the usual value. */
+function mostly<const T, const R>({
+  usual,
+  weight,
+  rare,
+}: {
+  usual: T;
+  weight: number;
+  rare: readonly R[];
+}): fc.Arbitrary<T | R> {
+  return fc.oneof(
+    { weight, arbitrary: fc.constant(usual) },
+    { weight: 1, arbitrary: fc.constantFrom(...rare) },
+  );
 }
