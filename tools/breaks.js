@@ -113,7 +113,9 @@ async function test(breaks, { copy, problems }) {
   const future = new Date('2100-01-01');
   if (usable.length > 0) await utimes(join(copy, BUILD_MARKER), future, future);
   for (const each of usable) {
-    const failures = await withBreak(copy, each, () => failuresOf(copy, each.suite, [each.spec]));
+    const failures = await withBreak(copy, each, () =>
+      failuresOf(copy, each.suite, [each.spec]),
+    ).catch((error) => new Map([['', error.message]]));
     const failure = failures.get(each.spec);
     if (failure) print(`${each.name}: found by "${failure}"\n`);
     else problems.set(each.name, failures.get('') ?? `${each.spec} does not find it`);
