@@ -26,6 +26,7 @@ const LISTS = [
     { name: 'lint', needs: 'packages', check: 'npm run -s lint', fix: 'npm run -s lint -- --fix' },
     { name: 'format', check: 'npm run -s format:check', fix: 'npm run -s format' },
     { name: 'types', needs: 'packages', check: 'npm run -s types' },
+    { name: 'breaks', check: 'npm run -s breaks -- --check' },
     { name: 'imports', needs: 'packages', check: 'npm run -s deps' },
   ],
 ];

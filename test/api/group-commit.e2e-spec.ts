@@ -104,6 +104,13 @@ onOneEngine('Batching of concurrent calls', (database) => {
     expect(statements.filter((statement) => statement === 'COMMIT')).toHaveLength(3);
   });
 
+  it('counts the posts of two apps against their own quotas', async () => {
+    const members = await Promise.all([Member.join(app()), Member.join(app())]);
+    await Promise.all(publishAll(app(), await Promise.all(members.map(callerOf))));
+    for (const member of members)
+      expect(await countPublished(app(), member)).toEqual(expectedCounts(1));
+  });
+
   it("returns a post only to its author when two users' reads share a batch", async () => {
     const [owner, other] = await membersOfOneApp(app());
     const { id } = await owner.publish();

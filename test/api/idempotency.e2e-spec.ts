@@ -10,6 +10,7 @@ import { Prune } from '../../src/modules/operations/prune.service.js';
 import { expectFieldErrors, expectApiError } from '../support/api.js';
 import { onOneEngine } from '../support/database.js';
 import { type CommentBody, Member, type PostBody } from '../support/member.js';
+import { requestHead, sendBytes } from '../support/raw-request.js';
 import { useTestApp } from '../support/test-app.js';
 
 const CONCURRENT_REQUESTS = 12;
@@ -208,15 +209,20 @@ onOneEngine('Idempotency-Key', (database) => {
 
   it('C100 rejects two Idempotency-Key headers', async () => {
     const member = await Member.join(app());
-    const headers = new Headers({ authorization: `Bearer ${member.token}` });
-    headers.set('content-type', 'application/json');
-    headers.append('idempotency-key', 'one');
-    headers.append('idempotency-key', 'two');
-    const response = await app().fetch('/dev/v1/posts', {
-      method: 'POST',
-      headers,
-      body: JSON.stringify(BODY),
-    });
+    const body = JSON.stringify(BODY);
+    // `fetch` would join the two into one header.
+    const response = await sendBytes(
+      app().baseUrl,
+      [
+        ...requestHead(app().baseUrl, 'POST', '/dev/v1/posts'),
+        `Authorization: Bearer ${member.token}`,
+        'Content-Type: application/json',
+        `Content-Length: ${body.length}`,
+        'Idempotency-Key: one',
+        'Idempotency-Key: two',
+      ],
+      body,
+    );
     await expectFieldErrors(response, 'Idempotency-Key invalid_format');
   });
 

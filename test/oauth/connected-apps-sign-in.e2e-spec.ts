@@ -223,6 +223,8 @@ onOneEngine('Connected apps: sign-in', (database) => {
   it('O146 ends the session with "Sign out" and asks to sign in for the same page', async () => {
     const path = `${APPS}/${client.clientId}`;
     const page = await visitor.signInToAccount(user, path);
+    const forged = await visitor.submit(page, '/account/sign-out', { token: 'x' });
+    expectPage(forged, 403);
     const out = await visitor.submit(page, '/account/sign-out', {}, { follow: false });
     expect({ status: out.status, location: out.location }).toEqual({ status: 303, location: path });
     expect(visitor.cookies.has('session')).toBe(false);
