@@ -1,6 +1,6 @@
 import type { AuditEvent } from '../../platform/audit/audit-event.entity.js';
 import type { Session } from '../session.js';
-import { truncate, wrappedTable } from '../tables.js';
+import { membersOf, truncate, wrappedTable } from '../tables.js';
 import { relativeTime } from '../times.js';
 
 /** Most times and actions have at most this width, so that the lines of a list align. */
@@ -14,19 +14,7 @@ export const EVENT_MEMBERS =
   'id, at, action, actor, subject, client_id, user_id, reason, request_id, address, details: {…}';
 
 export function eventJson(event: AuditEvent): object {
-  return {
-    id: event.id,
-    at: event.at.toISOString(),
-    action: event.action,
-    actor: event.actor,
-    subject: event.subject,
-    client_id: event.clientId,
-    user_id: event.userId,
-    reason: event.reason,
-    request_id: event.requestId,
-    address: event.address,
-    details: event.details,
-  };
+  return membersOf(EVENT_MEMBERS, event);
 }
 
 /**

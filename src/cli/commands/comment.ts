@@ -1,5 +1,4 @@
 import type { CliCommand } from '../command.js';
-import { userLabel } from './labels.js';
 
 const REMOVE = 'comment remove cmt_01h455vb4pex5vsknk084sn02q';
 
@@ -21,7 +20,7 @@ export function addCommentCommands(program: CliCommand): void {
       const comments = session.get('CommentsService');
       const found = await comments.get(commentId);
       if (!found.deletedAt) {
-        const author = await userLabel(session, found.userId);
+        const author = await session.userLabel(found.userId);
         await session.confirm(`Remove ${commentId} of ${author} on ${found.postId}?`);
       }
       const { id, userId, postId, removed } = await comments.remove(commentId, session.change);
@@ -29,7 +28,7 @@ export function addCommentCommands(program: CliCommand): void {
       return {
         json: { id, user_id: userId, post_id: postId, removed },
         text: removed ? `Removed ${subject}.` : `${subject} is already deleted.`,
-        ...(!removed && { note: 'No change.' }),
+        note: removed ? undefined : 'No change.',
       };
     });
 }
