@@ -6,7 +6,6 @@ import { AppConfig } from '../../platform/config/app-config.js';
 import { TransactionRunner } from '../../platform/database/transaction.js';
 import { InvalidRequest, NotFound } from '../../platform/errors.js';
 import { isId } from '../../platform/ids.js';
-import { UsersService } from '../users/users.service.js';
 import type { Post } from './post.entities.js';
 import { PostsRepository } from './posts.repository.js';
 
@@ -37,7 +36,6 @@ export interface Deletion {
 export class PostModeration {
   constructor(
     private readonly repository: PostsRepository,
-    private readonly users: UsersService,
     private readonly audit: AuditLog,
     private readonly auditEvents: AuditEventReader,
     private readonly transactions: TransactionRunner,
@@ -73,11 +71,8 @@ export class PostModeration {
     const { userId } = await this.get(id);
     const now = this.clock.now();
     return this.transactions.run(async (tx) => {
-      const removed = await this.repository.softDelete(tx, id, now);
-      if (removed) {
-        await this.users.decrementPostCount(tx, userId);
-        await this.audit.record(tx, 'post.removed', id, change, { userId });
-      }
+      const removed = await this.repository.softDeleteOwn(tx, userId, id, now);
+      if (removed) await this.audit.record(tx, 'post.removed', id, change, { userId });
       return { id, userId, removed };
     });
   }
@@ -101,7 +96,7 @@ export class PostModeration {
           `${id} was deleted at ${deletedAt.toISOString()}, more than ${days} days ago (DELETED_POST_DAYS). It can no longer be restored.`,
         );
       if (restored) {
-        if (!(await this.users.incrementPostCount(tx, userId)))
+        if (!(await this.repository.incrementPostCount(tx, userId)))
           throw new NotFound(`The author of ${id} was erased, so the post cannot be restored.`);
         await this.audit.record(tx, 'post.restored', id, change, { userId });
       }
