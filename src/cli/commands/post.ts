@@ -44,10 +44,9 @@ export function addPostCommands(program: CliCommand): void {
     .examples(`${REMOVE} --reason "Reported as spam"`, `${REMOVE} --yes --json`)
     .execute(async (session, postId: string) => {
       const moderation = session.get('PostModeration');
-      const found = await moderation.get(postId);
-      if (!found.deletedAt)
-        await session.confirm(`Remove ${postId} of ${await session.userLabel(found.userId)}?`);
-      const { id, userId, removed } = await moderation.remove(postId, session.change);
+      const { id, userId, deletedAt } = await moderation.get(postId);
+      if (!deletedAt) await session.confirm(`Remove ${id} of ${await session.userLabel(userId)}?`);
+      const removed = await moderation.remove(id, session.change);
       return {
         json: { id, user_id: userId, removed },
         text: removed ? `Removed ${id} of ${userId}.` : `${id} of ${userId} is already deleted.`,
@@ -65,10 +64,8 @@ export function addPostCommands(program: CliCommand): void {
     .acceptsReason()
     .printsJson('{id, user_id, restored}')
     .examples(`${RESTORE} --reason "Deleted by mistake"`, `${RESTORE} --json`)
-    .execute(async (session, postId: string) => {
-      const { id, userId, restored } = await session
-        .get('PostModeration')
-        .restore(postId, session.change);
+    .execute(async (session, id: string) => {
+      const { userId, restored } = await session.get('PostModeration').restore(id, session.change);
       return {
         json: { id, user_id: userId, restored },
         text: restored ? `Restored ${id} of ${userId}.` : `${id} of ${userId} is not deleted.`,

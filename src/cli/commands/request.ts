@@ -3,7 +3,7 @@ import type { CliCommand } from '../command.js';
 import { parseRequestId } from '../option-values.js';
 import type { Session } from '../session.js';
 import { keyValues, membersOf } from '../tables.js';
-import { EVENT_MEMBERS, eventJson, eventText } from './audit-event.js';
+import { EVENT_MEMBERS, eventJson, eventText } from './audit.js';
 
 const CALL_MEMBERS = 'at, client_id, user_id, method, route, status, duration_ms, metered';
 const SHOW = 'request show req_01kahq5f3veqdr8bn3tdmx3q0a';

@@ -45,13 +45,18 @@ export function addUserDataCommands(user: CliCommand): void {
     )
     .execute(async (session, id: string) => {
       const erasure = session.get('UserErasure');
-      if (session.isDryRun) return erasedResult(id, await erasure.preview(id), { dryRun: true });
+      const { isDryRun } = session;
       await session.confirm(`Erase "${await erasure.nameOf(id)}" permanently?`);
-      const tables = await erasure.run(id, {
-        change: session.change,
-        onBatch: (name, rows) => session.progress(`${name}: ${formatNumber(rows, 'row')}`),
-      });
-      return erasedResult(id, tables, { dryRun: false });
+      const tables = isDryRun
+        ? await erasure.preview(id)
+        : await erasure.run(id, {
+            change: session.change,
+            onBatch: (name, rows) => session.progress(`${name}: ${formatNumber(rows, 'row')}`),
+          });
+      return {
+        json: { id, dry_run: isDryRun, tables },
+        text: `${isDryRun ? 'Would delete' : 'Deleted'} (${isDryRun ? 'anonymize' : 'anonymized'} in api_calls and audit_events):\n${keyValues(tables)}`,
+      };
     });
 }
 
@@ -81,15 +86,4 @@ async function writeToFile(
     await file.close();
   }
   return { json: { file: path, bytes }, text: `Wrote ${bytes} bytes to ${path}.` };
-}
-
-function erasedResult(
-  id: string,
-  tables: Record<string, number>,
-  { dryRun }: { dryRun: boolean },
-): Result {
-  return {
-    json: { id, dry_run: dryRun, tables },
-    text: `${dryRun ? 'Would delete' : 'Deleted'} (${dryRun ? 'anonymize' : 'anonymized'} in api_calls and audit_events):\n${keyValues(tables)}`,
-  };
 }

@@ -40,14 +40,6 @@ export interface AddedComment extends Pick<ListedComment, 'id' | 'author'> {
   permalink: string;
 }
 
-/** `removed` is false if the comment was already deleted. */
-export interface RemovedComment {
-  id: string;
-  postId: string;
-  userId: string;
-  removed: boolean;
-}
-
 interface Draft {
   text: string;
   parentId: string | null;
@@ -155,14 +147,14 @@ export class CommentsService {
     return comment;
   }
 
-  /** Deletes a comment of any user, for operators. @throws NotFound */
-  async remove(id: string, change: Change): Promise<RemovedComment> {
+  /** Deletes a comment of any user, for operators. Returns false if it was already deleted. @throws NotFound */
+  async remove(id: string, change: Change): Promise<boolean> {
     const { userId, postId } = await this.get(id);
     const now = this.clock.now();
     return this.transactions.run(async (tx) => {
       const removed = await this.repository.softDeleteOwn(tx, userId, id, now);
       if (removed) await this.audit.record(tx, 'comment.removed', id, change, { userId, postId });
-      return { id, postId, userId, removed };
+      return removed;
     });
   }
 

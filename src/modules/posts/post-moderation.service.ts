@@ -9,20 +9,6 @@ import { isId } from '../../platform/ids.js';
 import type { Post } from './post.entities.js';
 import { PostsRepository } from './posts.repository.js';
 
-/** `removed` is false if the post was already deleted. */
-export interface Removal {
-  id: string;
-  userId: string;
-  removed: boolean;
-}
-
-/** `restored` is false if the post was not deleted. */
-export interface Restoration {
-  id: string;
-  userId: string;
-  restored: boolean;
-}
-
 export interface Deletion {
   at: Date;
   /** The operator, or the id of the author, who deletes through an app. Null if the audit log no longer covers the deletion. */
@@ -66,22 +52,23 @@ export class PostModeration {
     return { at: deletedAt, by: isCovered ? userId : null, reason: null };
   }
 
-  /** Deletes a post. `restore` undoes it. @throws NotFound */
-  async remove(id: string, change: Change): Promise<Removal> {
+  /** Deletes a post. `restore` undoes it. Returns false if it was already deleted. @throws NotFound */
+  async remove(id: string, change: Change): Promise<boolean> {
     const { userId } = await this.get(id);
     const now = this.clock.now();
     return this.transactions.run(async (tx) => {
       const removed = await this.repository.softDeleteOwn(tx, userId, id, now);
       if (removed) await this.audit.record(tx, 'post.removed', id, change, { userId });
-      return { id, userId, removed };
+      return removed;
     });
   }
 
   /**
    * Restores a deleted post. Its comments become visible again, except those that were deleted themselves.
+   * @returns the id of the author, and false if the post was not deleted
    * @throws NotFound if the post or its author does not exist; InvalidRequest if the post was deleted too long ago
    */
-  restore(id: string, change: Change): Promise<Restoration> {
+  restore(id: string, change: Change): Promise<{ userId: string; restored: boolean }> {
     if (!isId('post', id)) throw unknownPost(id);
     const days = this.config.retention.deletedPosts;
     const since = this.daysAgo(days);
@@ -100,7 +87,7 @@ export class PostModeration {
           throw new NotFound(`The author of ${id} was erased, so the post cannot be restored.`);
         await this.audit.record(tx, 'post.restored', id, change, { userId });
       }
-      return { id, userId, restored };
+      return { userId, restored };
     });
   }
 
