@@ -1,9 +1,20 @@
-import { Command } from 'commander';
-import { textUpTo } from './option-values.js';
+import { Command, Option } from 'commander';
+import type { Paging, Part } from '../platform/database/list-page.js';
+import { countUpTo, textUpTo } from './option-values.js';
 import type { Session } from './session.js';
 
 /** The name of the program: `bin` of package.json. */
 export const PROGRAM = 'devplatform';
+
+/** Ids in the examples of the help. */
+export const EXAMPLE_APP = 'svc_app_01h455vb4pex5vsknk084sn02q';
+export const EXAMPLE_USER = 'usr_01h455vb4pex5vsknk084sn02q';
+
+const DEFAULT_LIMIT = 50;
+const MAX_LIMIT = 1000;
+
+/** The part of a list, newest first, that a command prints. */
+export type PagingOptions = Pick<Paging, 'limit' | 'before'>;
 
 /** The result of a command. Standard output gets `json` with `--json`, else `text`. */
 export interface Result {
@@ -73,6 +84,15 @@ export class CliCommand extends Command {
     return this.option('--dry-run', effect);
   }
 
+  /** Adds `--limit` and `--before`. @param parseId parses the id of an item of the list */
+  acceptsPaging(parseId: (text: string) => string): this {
+    return this.addOption(
+      new Option('--limit <number>', `maximum number of results, at most ${MAX_LIMIT}`)
+        .argParser(countUpTo(MAX_LIMIT))
+        .default(DEFAULT_LIMIT, String(DEFAULT_LIMIT)),
+    ).option('--before <id>', 'only older results: continue after this id', parseId);
+  }
+
   /**
    * Adds `--reason`, and a sentence about the confirmation to the help.
    * @param cases the subject of the sentence, if the command does not always ask: such as `Removing a scope`
@@ -104,6 +124,23 @@ export class CliCommand extends Command {
   start(work: (session: Session) => Promise<Result | void>): Promise<void> {
     return this.runner(this, work);
   }
+}
+
+/**
+ * The result of a list: one JSON object with the items under `name`, and `next_before`, the value of `--before` that continues the list,
+ * or null at its end.
+ */
+export function listResult<T extends { id: string }>(
+  name: string,
+  { items, hasMore }: Part<T>,
+  { json, text }: { json: readonly object[]; text: string },
+): Result {
+  const last = hasMore ? items.at(-1)?.id : undefined;
+  return {
+    json: { [name]: json, next_before: last ?? null },
+    text,
+    note: last && `There are more. To continue, add --before ${last}`,
+  };
 }
 
 export function examples(...lines: string[]): string {

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import { DAY, HOUR, addMilliseconds, MINUTE, SECOND } from '../platform/clock.js';
-import { isId } from '../platform/ids.js';
+import { type IdPrefix, isId } from '../platform/ids.js';
 import { imageTypeOf, readLogoFile } from '../platform/logo-file.js';
 import { InvalidValue, textUpTo as parseText } from '../platform/operator-input.js';
 
@@ -91,34 +91,27 @@ export function parseCountOrAll(input: string): number {
   return count;
 }
 
-export function parseClientId(input: string): string {
-  if (!isId('svc_app', input))
-    throw new InvalidArgumentError(
-      'It must be a client_id such as svc_app_…. Run "app list" to find it.',
-    );
-  return input;
+/** Returns a parser of an id. @param kind completes the error message "It must be" */
+function idOf(prefix: IdPrefix, kind: string): (input: string) => string {
+  return (input) => {
+    if (!isId(prefix, input)) throw new InvalidArgumentError(`It must be ${kind}`);
+    return input;
+  };
 }
 
-export function parseRequestId(input: string): string {
-  if (!isId('req', input))
-    throw new InvalidArgumentError(
-      'It must be a request id such as req_…, which the service sends as X-Request-Id. The access log has ids that clients choose, as client_request_id.',
-    );
-  return input;
-}
-
-export function parseUserId(input: string): string {
-  if (!isId('usr', input)) throw new InvalidArgumentError('It must be a user id such as usr_….');
-  return input;
-}
-
-export function parseGrantId(input: string): string {
-  if (!isId('grt', input))
-    throw new InvalidArgumentError(
-      'It must be a grant id such as grt_…. Run "grant list --user" or "grant list --app" to find it.',
-    );
-  return input;
-}
+export const parseClientId = idOf(
+  'svc_app',
+  'a client_id such as svc_app_…. Run "app list" to find it.',
+);
+export const parseRequestId = idOf(
+  'req',
+  'a request id such as req_…, which the service sends as X-Request-Id. The access log has ids that clients choose, as client_request_id.',
+);
+export const parseUserId = idOf('usr', 'a user id such as usr_….');
+export const parseGrantId = idOf(
+  'grt',
+  'a grant id such as grt_…. Run "grant list --user" or "grant list --app" to find it.',
+);
 
 /** A number of at most ten digits; NaN if the text is none. */
 function wholeNumberOf(input: string): number {

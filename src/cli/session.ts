@@ -6,6 +6,7 @@ import { WriteStream } from 'node:tty';
 import type { INestApplicationContext } from '@nestjs/common';
 import type { Change } from '../platform/audit/audit-log.repository.js';
 import { escapeInvisible } from '../platform/text.js';
+import { list } from './tables.js';
 import { terminalTime } from './times.js';
 
 /** A stream of text; `write` returns false when the next write must wait for `drain`. */
@@ -108,6 +109,23 @@ export class Session {
   time(time: Date | null): string {
     if (!time) return 'never';
     return this.isTerminal ? terminalTime(time, new Date()) : time.toISOString();
+  }
+
+  /** `list` with the width of the terminal. @param none the text for a list without records */
+  list(header: readonly string[], records: readonly (readonly string[])[], none: string): string {
+    return list(header, records, { width: this.width, none });
+  }
+
+  /** Id and name of an app, such as `svc_app_… (Garden Share)`. */
+  async appLabel(clientId: string): Promise<string> {
+    const app = await this.get('AppsService').find(clientId);
+    return app ? `${clientId} (${app.name})` : clientId;
+  }
+
+  /** Id and name of a user, such as `usr_… (Ana Lee)`. Only the id of an erased user. */
+  async userLabel(userId: string): Promise<string> {
+    const user = await this.get('UsersService').author(userId);
+    return user ? `${userId} (${user.name})` : userId;
   }
 
   /** A service of the application. @throws the start error if the application failed to start */

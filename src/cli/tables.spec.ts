@@ -1,86 +1,45 @@
-import { list, table, wrap, wrappedTable } from './tables.js';
+import { keyValues, list, wrap, wrappedTable } from './tables.js';
 
-describe('table', () => {
+describe('keyValues', () => {
   it('aligns values without truncating them', () => {
     const long = 'x'.repeat(200);
-    expect(
-      table([
-        ['name', long],
-        ['client_id', 'a'],
-      ]),
-    ).toBe(`name       ${long}\nclient_id  a`);
+    expect(keyValues({ name: long, client_id: 'a' })).toBe(`name       ${long}\nclient_id  a`);
   });
 
   it('counts a character outside the Basic Multilingual Plane as one character', () => {
-    expect(
-      table([
-        ['🏡', 'a'],
-        ['ab', 'b'],
-      ]),
-    ).toBe('🏡   a\nab  b');
+    expect(keyValues({ '🏡': 'a', ab: 'b' })).toBe('🏡   a\nab  b');
   });
 });
 
 describe('wrappedTable', () => {
   it('continues a long value below, in its own column', () => {
     const word = 'w'.repeat(40);
-    expect(
-      wrappedTable(
-        [
-          ['a', 'b'],
-          ['name', `${word} ${word}`],
-        ],
-        80,
-      ),
-    ).toBe(`a     b\nname  ${word}\n      ${word}`);
+    const rows = Object.entries({ a: 'b', name: `${word} ${word}` });
+    expect(wrappedTable(rows, 80)).toBe(`a     b\nname  ${word}\n      ${word}`);
   });
 });
 
 describe('list', () => {
   const id = 'i'.repeat(40);
-  const within = (width: number): { width: number; none: string } => ({
-    width,
-    none: 'There are none.',
-  });
+  const within = (width: number) => ({ width, none: 'There are none.' });
 
   it('has a header and one line per record', () => {
-    expect(
-      list(
-        ['ID', 'NAME'],
-        [
-          ['1', 'Ana'],
-          ['22', ''],
-        ],
-        within(80),
-      ),
-    ).toBe('ID  NAME\n1   Ana\n22');
+    const records = Object.entries({ 1: 'Ana', 22: '' });
+    expect(list(['ID', 'NAME'], records, within(80))).toBe('ID  NAME\n1   Ana\n22');
   });
 
   it('truncates the last column so that lines have at most `width` characters', () => {
-    const lines = list(
-      ['ID', 'NAME'],
-      [
-        [id, 'n'.repeat(39)],
-        [id, 'm'.repeat(38)],
-      ],
-      within(80),
-    ).split('\n');
+    const records = ['n'.repeat(39), 'm'.repeat(38)].map((name) => [id, name]);
+    const lines = list(['ID', 'NAME'], records, within(80)).split('\n');
     expect(lines[1]).toBe(`${id}  ${'n'.repeat(37)}…`);
     expect(lines[2]).toBe(`${id}  ${'m'.repeat(38)}`);
   });
 
   it('prints each record as a table when the last column would be too narrow', () => {
     const wide = 'w'.repeat(30);
-    expect(
-      list(
-        ['ID', 'A', 'NAME'],
-        [
-          [id, wide, 'a long enough name'],
-          [id, 'b', 'c'],
-        ],
-        within(80),
-      ),
-    ).toBe(`ID    ${id}\nA     ${wide}\nNAME  a long enough name\n\nID    ${id}\nA     b\nNAME  c`);
+    const records = [wide, 'b'].map((a) => [id, a, 'a long enough name']);
+    const shown = (a: string): string => `ID    ${id}\nA     ${a}\nNAME  a long enough name`;
+    expect(list(['ID', 'A', 'NAME'], records, within(80))).toBe(`${shown(wide)}\n\n${shown('b')}`);
   });
 
   it('keeps every value on one line if the width is unlimited', () => {

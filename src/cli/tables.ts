@@ -36,6 +36,21 @@ export function keyValues(record: object): string {
   return table(Object.entries(record).map(([name, value]) => [name, String(value ?? '')]));
 }
 
+/**
+ * The JSON members of a result, with the names and in the order of its declaration. A date becomes ISO 8601.
+ * @param names such as `id, user_id, details: {…}`
+ * @param values have the same names in camel case, such as `userId`; the last one with a name counts
+ */
+export function membersOf(names: string, ...values: object[]): Record<string, unknown> {
+  const all = new Map(values.flatMap((one) => Object.entries(one)));
+  return Object.fromEntries(
+    (names.match(/\w+/g) ?? []).map((name) => [
+      name,
+      all.get(name.replaceAll(/_./g, (part) => part.slice(1).toUpperCase())),
+    ]),
+  );
+}
+
 /** A two-column table, at most `width` characters wide, that wraps long values. */
 export function wrappedTable(
   rows: readonly (readonly [name: string, value: string])[],

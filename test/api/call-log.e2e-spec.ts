@@ -6,7 +6,7 @@ import { QuotaUsage } from '../../src/modules/quota/quota.entities.js';
 import { CallLog } from '../../src/modules/quota/calls/call-log.service.js';
 import { QuotaService } from '../../src/modules/quota/quota.service.js';
 import { User } from '../../src/modules/users/user.entity.js';
-import { UsersService } from '../../src/modules/users/users.service.js';
+import { PostsRepository } from '../../src/modules/posts/posts.repository.js';
 import { connect, onEachServer, onOneEngine } from '../support/database.js';
 import { expectedCounts, countPublished } from '../support/fixtures.js';
 import { beginPublish, Member, type OpenCall } from '../support/member.js';
@@ -193,7 +193,7 @@ onOneEngine('Call log', (database) => {
     const blocking = app()
       .service(TransactionRunner)
       .run(async (tx) => {
-        await app().service(UsersService).incrementPostCountsOfActive(tx, [user.id]);
+        await app().service(PostsRepository).incrementPostCountsOfActive(tx, [user.id]);
         open.clientRequest.end(BODY.slice(1));
         await expect.poll(() => open.serverRequest.context.caller?.clientId).toBe(client.clientId);
         await disconnect(open);

@@ -1,8 +1,8 @@
-import type { CliCommand } from '../command.js';
+import { type CliCommand, EXAMPLE_APP } from '../command.js';
 import { formatNumber } from '../tables.js';
 import { countProgress } from './app-show.js';
 
-const EXAMPLE = 'app revoke-all svc_app_01h455vb4pex5vsknk084sn02q';
+const EXAMPLE = `app revoke-all ${EXAMPLE_APP}`;
 
 export function addAppRevokeAllCommand(app: CliCommand): void {
   app

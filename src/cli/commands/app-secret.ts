@@ -7,10 +7,10 @@ import type {
 } from '../../modules/oauth/clients/app-secrets.service.js';
 import type { App } from '../../modules/oauth/clients/client.entities.js';
 import { HOUR, SECOND } from '../../platform/clock.js';
-import type { CliCommand, Result } from '../command.js';
+import { type CliCommand, EXAMPLE_APP, type Result } from '../command.js';
 import type { Session } from '../session.js';
 import { parseDuration } from '../option-values.js';
-import { keyValues, list } from '../tables.js';
+import { keyValues, membersOf } from '../tables.js';
 
 /** Printed with every new client secret. */
 export const SECRET_SHOWN_ONCE =
@@ -42,7 +42,7 @@ function secretsResult(
 ): Result {
   return {
     json: secrets.map(secretJson),
-    text: list(
+    text: session.list(
       ['SECRET_ID', 'LAST_FOUR', 'STATUS', 'CREATED', 'LAST_USED', 'EXPIRES'],
       secrets.map((secret) => [
         secret.id,
@@ -52,9 +52,9 @@ function secretsResult(
         session.time(secret.lastUsedAt),
         session.time(secret.expiresAt),
       ]),
-      { width: session.width, none: 'There are no secrets.' },
+      'There are no secrets.',
     ),
-    ...(!secrets.some(isLive) && { note: kind === 'public' ? PUBLIC_APP : NO_LIVE_SECRET }),
+    note: secrets.some(isLive) ? undefined : kind === 'public' ? PUBLIC_APP : NO_LIVE_SECRET,
   };
 }
 
@@ -92,14 +92,7 @@ function validitySentence(session: Session, secret: SecretStatus): string {
 const SECRET_MEMBERS = 'secret_id, last_four, status, created_at, last_used_at, expires_at';
 
 function secretJson(secret: SecretStatus): object {
-  return {
-    secret_id: secret.id,
-    last_four: secret.lastFour,
-    status: statusOf(secret),
-    created_at: secret.createdAt.toISOString(),
-    last_used_at: secret.lastUsedAt?.toISOString() ?? null,
-    expires_at: secret.expiresAt?.toISOString() ?? null,
-  };
+  return membersOf(SECRET_MEMBERS, secret, { secretId: secret.id, status: statusOf(secret) });
 }
 
 function isLive(secret: SecretStatus): boolean {
@@ -110,10 +103,9 @@ function statusOf(secret: SecretStatus): 'live' | 'ended' {
   return secret.isLive ? 'live' : 'ended';
 }
 
-const CLIENT_ID = 'svc_app_01h455vb4pex5vsknk084sn02q';
-const ROTATE = `app secret rotate ${CLIENT_ID}`;
-const LIST = `app secret list ${CLIENT_ID}`;
-const REVOKE = `app secret revoke ${CLIENT_ID} sec_01h455vb4pex5vsknk084sn02q`;
+const ROTATE = `app secret rotate ${EXAMPLE_APP}`;
+const LIST = `app secret list ${EXAMPLE_APP}`;
+const REVOKE = `app secret revoke ${EXAMPLE_APP} sec_01h455vb4pex5vsknk084sn02q`;
 
 /** `app secret rotate|list|revoke`. Prints a secret only once and never accepts one as an argument. */
 export function addAppSecretCommands(app: CliCommand): void {
@@ -124,12 +116,7 @@ export function addAppSecretCommands(app: CliCommand): void {
       'Manage the client secrets of confidential apps. An app has one secret, or two during a rotation.',
     )
     .examples(ROTATE, LIST, REVOKE);
-  addRotate(secret);
-  addList(secret);
-  addRevoke(secret);
-}
 
-function addRotate(secret: CliCommand): void {
   secret
     .command('rotate')
     .summary('Create a new client secret.')
@@ -161,9 +148,7 @@ function addRotate(secret: CliCommand): void {
       const rotation = await secrets.rotate(clientId, grace, session.change);
       return rotationResult(session, clientId, grace, rotation);
     });
-}
 
-function addList(secret: CliCommand): void {
   secret
     .command('list')
     .summary('List client secrets.')
@@ -177,9 +162,7 @@ function addList(secret: CliCommand): void {
       const secrets = await session.get('AppSecretsService').list(clientId);
       return secretsResult(session, kind, all ? secrets : secrets.filter(isLive));
     });
-}
 
-function addRevoke(secret: CliCommand): void {
   secret
     .command('revoke')
     .summary('Revoke a client secret.')

@@ -1,12 +1,9 @@
-import type { SecretStatus } from '../../modules/oauth/clients/app-secrets.service.js';
 import type { QuotaStatus } from '../../modules/quota/quota.service.js';
-import type { CliCommand } from '../command.js';
+import { type CliCommand, EXAMPLE_APP } from '../command.js';
 import type { Session } from '../session.js';
-import { formatNumber, table } from '../tables.js';
+import { formatNumber, membersOf, table } from '../tables.js';
 import { APP_MEMBERS, appJson, appRows } from './app-result.js';
-import { QUOTA_MEMBERS, quotaJson } from './quota.js';
-
-const CLIENT_ID = 'svc_app_01h455vb4pex5vsknk084sn02q';
+import { QUOTA_MEMBERS } from './quota.js';
 
 export function addAppShowCommand(app: CliCommand): void {
   app
@@ -19,64 +16,40 @@ export function addAppShowCommand(app: CliCommand): void {
     .printsJson(
       `{${APP_MEMBERS}, active_users, last_used_at, quota: {${QUOTA_MEMBERS}}, live_secrets, newest_secret_last_four}`,
     )
-    .examples(`app show ${CLIENT_ID}`, `app show ${CLIENT_ID} --json`)
+    .examples(`app show ${EXAMPLE_APP}`, `app show ${EXAMPLE_APP} --json`)
     .execute(async (session, clientId: string) => {
       const registered = await session.get('AppsService').get(clientId);
-      const use = await useOf(session, clientId);
+      const { users, lastUsedAt } = await session
+        .get('GrantReader')
+        .countActive(clientId, countProgress(session));
+      const quota = await session.get('QuotaService').status(clientId);
+      const secrets = await session.get('AppSecretsService').list(clientId);
+      const live = secrets.filter(({ isLive }) => isLive);
+      const lastFour = live[0]?.lastFour ?? null;
+      const newest = lastFour === null ? '' : `, the newest ends in "${lastFour}"`;
       return {
-        json: { ...appJson(session, registered), ...useJson(use) },
-        text: table([...appRows(session, registered), ...useRows(session, use)]),
+        json: {
+          ...appJson(session, registered),
+          active_users: users,
+          last_used_at: lastUsedAt,
+          quota: membersOf(QUOTA_MEMBERS, quota),
+          live_secrets: live.length,
+          newest_secret_last_four: lastFour,
+        },
+        text: table([
+          ...appRows(session, registered),
+          ['active_users', String(users)],
+          ['last_used_at', session.time(lastUsedAt)],
+          ['quota', formatQuota(quota)],
+          ['live_secrets', `${live.length}${newest}`],
+        ]),
       };
     });
-}
-
-/** What an app uses now. */
-interface AppUse {
-  /** Users with an active grant. */
-  users: number;
-  lastUsedAt: Date | null;
-  quota: QuotaStatus;
-  /** Newest first. */
-  liveSecrets: readonly SecretStatus[];
-}
-
-async function useOf(session: Session, clientId: string): Promise<AppUse> {
-  const { users, lastUsedAt } = await session
-    .get('GrantReader')
-    .countActive(clientId, countProgress(session));
-  const quota = await session.get('QuotaService').status(clientId);
-  const secrets = await session.get('AppSecretsService').list(clientId);
-  return { users, lastUsedAt, quota, liveSecrets: secrets.filter(({ isLive }) => isLive) };
-}
-
-function useJson({ users, lastUsedAt, quota, liveSecrets }: AppUse): object {
-  return {
-    active_users: users,
-    last_used_at: lastUsedAt?.toISOString() ?? null,
-    quota: quotaJson(quota),
-    live_secrets: liveSecrets.length,
-    newest_secret_last_four: liveSecrets[0]?.lastFour ?? null,
-  };
-}
-
-function useRows(session: Session, { users, lastUsedAt, quota, liveSecrets }: AppUse): string[][] {
-  return [
-    ['active_users', String(users)],
-    ['last_used_at', session.time(lastUsedAt)],
-    ['quota', formatQuota(quota)],
-    ['live_secrets', formatSecrets(liveSecrets)],
-  ];
 }
 
 function formatQuota({ plan, used, limit, period }: QuotaStatus): string {
   const posts = limit === null ? `${used} posts, without a limit,` : `${used} of ${limit} posts`;
   return `${posts} in ${period}, plan "${plan}"`;
-}
-
-function formatSecrets([newest, ...others]: readonly SecretStatus[]): string {
-  return newest === undefined
-    ? '0'
-    : `${others.length + 1}, the newest ends in "${newest.lastFour}"`;
 }
 
 /** The progress line of a command that counts grants. */

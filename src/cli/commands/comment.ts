@@ -1,5 +1,4 @@
 import type { CliCommand } from '../command.js';
-import { userLabel } from './labels.js';
 
 const REMOVE = 'comment remove cmt_01h455vb4pex5vsknk084sn02q';
 
@@ -19,17 +18,15 @@ export function addCommentCommands(program: CliCommand): void {
     .examples(`${REMOVE} --reason "Reported as spam"`, `${REMOVE} --yes --json`)
     .execute(async (session, commentId: string) => {
       const comments = session.get('CommentsService');
-      const found = await comments.get(commentId);
-      if (!found.deletedAt) {
-        const author = await userLabel(session, found.userId);
-        await session.confirm(`Remove ${commentId} of ${author} on ${found.postId}?`);
-      }
-      const { id, userId, postId, removed } = await comments.remove(commentId, session.change);
+      const { id, userId, postId, deletedAt } = await comments.get(commentId);
+      if (!deletedAt)
+        await session.confirm(`Remove ${id} of ${await session.userLabel(userId)} on ${postId}?`);
+      const removed = await comments.remove(id, session.change);
       const subject = `${id} of ${userId} on ${postId}`;
       return {
         json: { id, user_id: userId, post_id: postId, removed },
         text: removed ? `Removed ${subject}.` : `${subject} is already deleted.`,
-        ...(!removed && { note: 'No change.' }),
+        note: removed ? undefined : 'No change.',
       };
     });
 }

@@ -9,13 +9,7 @@ export function addDatabaseCommands(program: CliCommand): void {
     .command('db')
     .description('Migrate, revert and check the database schema.')
     .examples('db migrate', 'db status --json', 'db check');
-  addMigrate(database);
-  addRevert(database);
-  addStatus(database);
-  addCheck(database);
-}
 
-function addMigrate(database: CliCommand): void {
   database
     .command('migrate')
     .summary('Run pending migrations.')
@@ -35,9 +29,7 @@ function addMigrate(database: CliCommand): void {
       const lines = applied.map((name) => `Applied ${name}`);
       return { json: { applied }, text: lines.join('\n') || 'The database is up to date.' };
     });
-}
 
-function addRevert(database: CliCommand): void {
   database
     .command('revert')
     .summary('Revert the schema to an earlier release.')
@@ -65,9 +57,7 @@ function addRevert(database: CliCommand): void {
       const text = lines.join('\n') || `No migrations to revert: the schema is that of ${release}.`;
       return { json: { dry_run: dryRun, migrations }, text };
     });
-}
 
-function addStatus(database: CliCommand): void {
   database
     .command('status')
     .description('Show applied and pending migrations.')
@@ -82,9 +72,7 @@ function addStatus(database: CliCommand): void {
       );
       return { json: { current, migrations }, text };
     });
-}
 
-function addCheck(database: CliCommand): void {
   database
     .command('check')
     .summary('Compare the schema with what this version expects.')

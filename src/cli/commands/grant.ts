@@ -1,10 +1,15 @@
 import type { GrantDetails } from '../../modules/oauth/tokens/grant-reader.repository.js';
 import { formatScope } from '../../platform/access/scopes.js';
-import type { CliCommand } from '../command.js';
+import {
+  type CliCommand,
+  EXAMPLE_APP,
+  EXAMPLE_USER,
+  listResult,
+  type PagingOptions,
+} from '../command.js';
 import { parseClientId, parseGrantId, parseUserId } from '../option-values.js';
-import { addPaging, listResult, type PagingOptions } from '../paging.js';
 import type { Session } from '../session.js';
-import { list } from '../tables.js';
+import { membersOf } from '../tables.js';
 
 interface ListOptions extends PagingOptions {
   user?: string;
@@ -12,9 +17,9 @@ interface ListOptions extends PagingOptions {
   all?: boolean;
 }
 
-const USER_ID = 'usr_01h455vb4pex5vsknk084sn02q';
-const CLIENT_ID = 'svc_app_01h455vb4pex5vsknk084sn02q';
-const LIST = `grant list --user ${USER_ID}`;
+const GRANT_MEMBERS =
+  'id, status, user_id, user_name, client_id, app_name, scopes, created_at, last_used_at, expires_at, revoked_at';
+const LIST = `grant list --user ${EXAMPLE_USER}`;
 const REVOKE = 'grant revoke grt_01h455vb4pex5vsknk084sn02q';
 
 export function addGrantCommands(program: CliCommand): void {
@@ -22,12 +27,8 @@ export function addGrantCommands(program: CliCommand): void {
     .command('grant')
     .description('List and revoke the grants of users to apps.')
     .examples(LIST, REVOKE);
-  addList(grant);
-  addRevoke(grant);
-}
 
-function addList(grant: CliCommand): void {
-  const command = grant
+  grant
     .command('list')
     .summary('List the grants of a user or an app, newest first.')
     .description(
@@ -35,12 +36,10 @@ function addList(grant: CliCommand): void {
     )
     .option('--user <user_id>', 'grants of this user', parseUserId)
     .option('--app <client_id>', 'grants to this app', parseClientId)
-    .option('--all', 'include expired and revoked grants, which are kept for 90 days');
-  addPaging(command, parseGrantId)
-    .printsJson(
-      '{grants: [{id, status, user_id, user_name, client_id, app_name, scopes, created_at, last_used_at, expires_at, revoked_at}], next_before}',
-    )
-    .examples(LIST, `grant list --app ${CLIENT_ID} --all`, `${LIST} --app ${CLIENT_ID} --json`)
+    .option('--all', 'include expired and revoked grants, which are kept for 90 days')
+    .acceptsPaging(parseGrantId)
+    .printsJson(`{grants: [{${GRANT_MEMBERS}}], next_before}`)
+    .examples(LIST, `grant list --app ${EXAMPLE_APP} --all`, `${LIST} --app ${EXAMPLE_APP} --json`)
     .action((options: ListOptions, own: CliCommand) => {
       const { user: userId, app: clientId, all: includeEnded = false, ...paging } = options;
       if (userId === undefined && clientId === undefined)
@@ -53,13 +52,11 @@ function addList(grant: CliCommand): void {
         const grants = await session.get('GrantReader').find(search, paging);
         const [header, ...rows] = grantTable(session, grants.items, options);
         const none = `There are no ${includeEnded ? '' : 'active '}grants.`;
-        const text = list(header, rows, { width: session.width, none });
-        return listResult('grants', grants, { json: grants.items.map(grantJson), text });
+        const json = grants.items.map((one) => membersOf(GRANT_MEMBERS, one));
+        return listResult('grants', grants, { json, text: session.list(header, rows, none) });
       });
     });
-}
 
-function addRevoke(grant: CliCommand): void {
   grant
     .command('revoke')
     .summary('Revoke one grant.')
@@ -83,7 +80,7 @@ function addRevoke(grant: CliCommand): void {
         text: revoked
           ? `Revoked ${id} of ${userId} to ${clientId}.`
           : `${id} of ${userId} to ${clientId} was already revoked.`,
-        ...(!revoked && { note: 'No change.' }),
+        note: revoked ? undefined : 'No change.',
       };
     });
 }
@@ -113,20 +110,4 @@ function grantTable(
     formatScope(grant.scopes),
   ]);
   return [header, ...rows];
-}
-
-function grantJson(grant: GrantDetails): object {
-  return {
-    id: grant.id,
-    status: grant.status,
-    user_id: grant.userId,
-    user_name: grant.userName,
-    client_id: grant.clientId,
-    app_name: grant.appName,
-    scopes: grant.scopes,
-    created_at: grant.createdAt.toISOString(),
-    last_used_at: grant.lastUsedAt?.toISOString() ?? null,
-    expires_at: grant.expiresAt.toISOString(),
-    revoked_at: grant.revokedAt?.toISOString() ?? null,
-  };
 }

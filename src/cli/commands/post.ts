@@ -3,7 +3,6 @@ import type { Post } from '../../modules/posts/post.entities.js';
 import type { CliCommand, Result } from '../command.js';
 import type { Session } from '../session.js';
 import { keyValues, wrap } from '../tables.js';
-import { appLabel, userLabel } from './labels.js';
 
 const SHOW = 'post show post_01h455vb4pex5vsknk084sn02q';
 const REMOVE = 'post remove post_01h455vb4pex5vsknk084sn02q';
@@ -14,16 +13,7 @@ export function addPostCommands(program: CliCommand): void {
     .command('post')
     .description('Show and remove posts, and restore deleted posts.')
     .examples(SHOW, REMOVE, RESTORE);
-  addShow(post);
-  addRemove(post);
-  addRestore(post);
-}
 
-interface ShowOptions {
-  full?: boolean;
-}
-
-function addShow(post: CliCommand): void {
   post
     .command('show')
     .summary('Show a post, even a deleted one.')
@@ -36,10 +26,51 @@ function addShow(post: CliCommand): void {
       '{id, user_id, client_id, visibility, likes, comments, created_at, deleted_at, deleted_by, deletion_reason, permalink, title?, content?}',
     )
     .examples(SHOW, `${SHOW} --full`, `${SHOW} --json`)
-    .execute(async (session, postId: string, { full = false }: ShowOptions) => {
+    .execute(async (session, postId: string, { full = false }: { full?: boolean }) => {
       const moderation = session.get('PostModeration');
       const shown = await moderation.get(postId);
       return postResult(session, shown, await moderation.deletionOf(shown), full);
+    });
+
+  post
+    .command('remove')
+    .summary('Remove a post of any user.')
+    .description(
+      'Remove a post of any user. Apps and its public page return 404 at once. The quota of the app stays used. For DELETED_POST_DAYS days, "post restore" restores the post.',
+    )
+    .argument('<post_id>', 'last part of its permalink')
+    .requiresConfirmation()
+    .printsJson('{id, user_id, removed}')
+    .examples(`${REMOVE} --reason "Reported as spam"`, `${REMOVE} --yes --json`)
+    .execute(async (session, postId: string) => {
+      const moderation = session.get('PostModeration');
+      const { id, userId, deletedAt } = await moderation.get(postId);
+      if (!deletedAt) await session.confirm(`Remove ${id} of ${await session.userLabel(userId)}?`);
+      const removed = await moderation.remove(id, session.change);
+      return {
+        json: { id, user_id: userId, removed },
+        text: removed ? `Removed ${id} of ${userId}.` : `${id} of ${userId} is already deleted.`,
+        note: removed ? undefined : 'No change.',
+      };
+    });
+
+  post
+    .command('restore')
+    .summary('Restore a deleted post.')
+    .description(
+      'Restore a post that was deleted or removed less than DELETED_POST_DAYS days ago, with its likes and comments. Comments that were deleted separately stay deleted.',
+    )
+    .argument('<post_id>', 'last part of its permalink')
+    .acceptsReason()
+    .printsJson('{id, user_id, restored}')
+    .examples(`${RESTORE} --reason "Deleted by mistake"`, `${RESTORE} --json`)
+    .execute(async (session, id: string) => {
+      const { userId, restored } = await session.get('PostModeration').restore(id, session.change);
+      return {
+        json: { id, user_id: userId, restored },
+        text: restored ? `Restored ${id} of ${userId}.` : `${id} of ${userId} is not deleted.`,
+        note: restored ? undefined : 'No change.',
+      };
     });
 }
 
@@ -69,8 +100,8 @@ async function postResult(
     text: [
       keyValues({
         id,
-        author: await userLabel(session, userId),
-        app: clientId === null ? 'none' : await appLabel(session, clientId),
+        author: await session.userLabel(userId),
+        app: clientId === null ? 'none' : await session.appLabel(clientId),
         visibility,
         ...counts,
         created_at: session.time(post.createdAt),
@@ -94,52 +125,4 @@ function deletionFields(session: Session, { userId }: Post, { at, by, reason }: 
 
 function linesOf(text: string, width: number): string[] {
   return text.split('\n').flatMap((line) => wrap(line, width));
-}
-
-function addRemove(post: CliCommand): void {
-  post
-    .command('remove')
-    .summary('Remove a post of any user.')
-    .description(
-      'Remove a post of any user. Apps and its public page return 404 at once. The quota of the app stays used. For DELETED_POST_DAYS days, "post restore" restores the post.',
-    )
-    .argument('<post_id>', 'last part of its permalink')
-    .requiresConfirmation()
-    .printsJson('{id, user_id, removed}')
-    .examples(`${REMOVE} --reason "Reported as spam"`, `${REMOVE} --yes --json`)
-    .execute(async (session, postId: string) => {
-      const moderation = session.get('PostModeration');
-      const found = await moderation.get(postId);
-      if (!found.deletedAt)
-        await session.confirm(`Remove ${postId} of ${await userLabel(session, found.userId)}?`);
-      const { id, userId, removed } = await moderation.remove(postId, session.change);
-      return {
-        json: { id, user_id: userId, removed },
-        text: removed ? `Removed ${id} of ${userId}.` : `${id} of ${userId} is already deleted.`,
-        ...(!removed && { note: 'No change.' }),
-      };
-    });
-}
-
-function addRestore(post: CliCommand): void {
-  post
-    .command('restore')
-    .summary('Restore a deleted post.')
-    .description(
-      'Restore a post that was deleted or removed less than DELETED_POST_DAYS days ago, with its likes and comments. Comments that were deleted separately stay deleted.',
-    )
-    .argument('<post_id>', 'last part of its permalink')
-    .acceptsReason()
-    .printsJson('{id, user_id, restored}')
-    .examples(`${RESTORE} --reason "Deleted by mistake"`, `${RESTORE} --json`)
-    .execute(async (session, postId: string) => {
-      const { id, userId, restored } = await session
-        .get('PostModeration')
-        .restore(postId, session.change);
-      return {
-        json: { id, user_id: userId, restored },
-        text: restored ? `Restored ${id} of ${userId}.` : `${id} of ${userId} is not deleted.`,
-        ...(!restored && { note: 'No change.' }),
-      };
-    });
 }

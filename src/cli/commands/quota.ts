@@ -1,14 +1,18 @@
+import type { ReportLine } from '../../modules/quota/months/quota-months.service.js';
 import type { QuotaDiscrepancy } from '../../modules/quota/months/quota-reconciliation.service.js';
 import type {
   QuotaAssignment,
   QuotaStatus,
   EffectiveQuota,
 } from '../../modules/quota/quota.service.js';
-import type { CliCommand, Result } from '../command.js';
-import { addQuotaReportCommand } from './quota-report.js';
+import { type CliCommand, EXAMPLE_APP, type Result } from '../command.js';
 import { parseMonth, parseMonthlyLimit, textUpTo } from '../option-values.js';
-import { formatNumber, keyValues, list } from '../tables.js';
+import { formatNumber, keyValues, membersOf } from '../tables.js';
 import type { Session } from '../session.js';
+
+export const QUOTA_MEMBERS = 'plan, limit, used, remaining, period, resets_at';
+const DISCREPANCY_MEMBERS = 'client_id, period, used, recorded, fixed';
+const REPORT_MEMBERS = 'client_id, name, plan, limit, used, remaining, percent, projected, period';
 
 interface SetOptions {
   /** The parsed `--limit`: a custom limit, or the default plan. */
@@ -21,32 +25,23 @@ export function addQuotaCommands(program: CliCommand): void {
     .command('quota')
     .description('Show and change how many posts an app may publish per month.')
     .examples(
-      'quota show svc_app_01h455vb4pex5vsknk084sn02q',
-      'quota set svc_app_01h455vb4pex5vsknk084sn02q --limit 500 --reason "Pilot in Riverside"',
+      `quota show ${EXAMPLE_APP}`,
+      `quota set ${EXAMPLE_APP} --limit 500 --reason "Pilot in Riverside"`,
     );
-  addShow(quota);
-  addSet(quota);
-  addReconcile(quota);
-  addQuotaReportCommand(quota);
-  addReset(quota);
-}
 
-function addShow(quota: CliCommand): void {
   quota
     .command('show')
     .summary('Show the plan, limit and usage of an app.')
     .description('Show the plan and limit of an app and its usage this month (UTC).')
     .argument('<client_id>')
     .printsJson(`{client_id, ${QUOTA_MEMBERS}}`)
-    .examples('quota show svc_app_01h455vb4pex5vsknk084sn02q --json')
+    .examples(`quota show ${EXAMPLE_APP} --json`)
     .execute(async (session, clientId: string) => {
       // Throws if the app does not exist.
       await session.get('AppsService').get(clientId);
       return quotaResult(session, clientId, await session.get('QuotaService').status(clientId));
     });
-}
 
-function addSet(quota: CliCommand): void {
   quota
     .command('set')
     .summary('Set the monthly limit or plan of an app.')
@@ -57,9 +52,9 @@ function addSet(quota: CliCommand): void {
     .requiresConfirmation()
     .printsJson(`{client_id, ${QUOTA_MEMBERS}}`)
     .examples(
-      'quota set svc_app_01h455vb4pex5vsknk084sn02q --limit 500 --reason "Pilot in Riverside"',
-      'quota set svc_app_01h455vb4pex5vsknk084sn02q --limit unlimited --yes',
-      'quota set svc_app_01h455vb4pex5vsknk084sn02q --plan partner',
+      `quota set ${EXAMPLE_APP} --limit 500 --reason "Pilot in Riverside"`,
+      `quota set ${EXAMPLE_APP} --limit unlimited --yes`,
+      `quota set ${EXAMPLE_APP} --plan partner`,
     )
     .action((clientId: string, options: SetOptions, command: CliCommand) => {
       const assignment = assignmentOf(options);
@@ -74,6 +69,80 @@ function addSet(quota: CliCommand): void {
         const status = await service.set(clientId, assignment, session.change);
         return { ...quotaResult(session, clientId, status), note: `Previously: ${previous}.` };
       });
+    });
+
+  quota
+    .command('reconcile')
+    .summary('Compare the quota counters with the call log.')
+    .description(
+      'Compare the quota counter of each app with its recorded calls in a month, and list the apps whose counters differ. You can run this while apps publish. Exits with 1 if a counter differs and is not fixed.',
+    )
+    .option('--period <month>', 'such as 2026-10 (default: current month)', parseMonth)
+    .option('--fix', 'set the counters to the recorded values')
+    .requiresConfirmation('--fix')
+    .printsJson(`[{${DISCREPANCY_MEMBERS}}]`)
+    .examples(
+      'quota reconcile',
+      'quota reconcile --period 2026-10 --fix --reason "Restored from a backup"',
+    )
+    .execute(async (session, { period, fix = false }: { period?: string; fix?: boolean }) => {
+      const reconciliation = session.get('QuotaReconciliation');
+      const differences = await reconciliation.discrepancies(period, (hour) =>
+        session.progress(
+          `Counting the calls of ${hour.toISOString().slice(0, 'yyyy-mm-ddThh'.length)}h …`,
+        ),
+      );
+      if (fix && differences.length > 0) {
+        await session.confirm(
+          `Set the counters of ${formatAppCount(differences)} to the recorded values?`,
+        );
+        for (const difference of differences) await reconciliation.fix(difference, session.change);
+      }
+      return reconciliationResult(session, differences, fix);
+    });
+
+  quota
+    .command('report')
+    .summary('Report the monthly usage of all apps.')
+    .description(
+      'Report how many posts each app has published in a month and how many remain, with a projection to the end of the month (END). Apps that used the largest share of their limit come first. Past months show the plan and limit at the end of the month. PLAN and LEFT need a terminal of at least 100 columns.',
+    )
+    .option('--period <month>', 'such as 2026-10 (default: current month)', parseMonth)
+    .option('--csv', 'print CSV')
+    .printsJson(`[{${REPORT_MEMBERS}}]`)
+    .examples(
+      'quota report',
+      'quota report --period 2026-10 --csv > october.csv',
+      'quota report --json',
+    )
+    .action(({ period, csv = false }: { period?: string; csv?: boolean }, command: CliCommand) => {
+      if (csv && command.optsWithGlobals().json === true)
+        return command.error('error: use either --json or --csv');
+      return command.start(async (session) => {
+        const apps = await session.get('AppsService').list();
+        const lines = await session.get('QuotaMonths').report(apps, period);
+        return {
+          json: lines.map((line) => membersOf(REPORT_MEMBERS, line)),
+          text: csv ? await reportCsv(lines) : reportText(session, lines),
+        };
+      });
+    });
+
+  quota
+    .command('reset')
+    .summary('Record the plans and limits for past months.')
+    .description(
+      'For each past month that has no record yet, record the current plan and limit of each app that published, so that later changes do not alter the report of that month. This does not reset counters. The service does this once a month; you can run the command at any time.',
+    )
+    .acceptsReason()
+    .printsJson('{period, closed, previous: {period, apps, posts}}')
+    .examples('quota reset')
+    .execute(async (session) => {
+      const { resetMessage } = await import('../../modules/operations/scheduled-jobs.service.js');
+      const closedMonths = await session
+        .get('ScheduledJobs')
+        .runNow('quota-reset', session.change, () => session.get('QuotaMonths').closeEarlier());
+      return { json: closedMonths, text: resetMessage(closedMonths) };
     });
 }
 
@@ -95,7 +164,7 @@ function formatLimit(limit: number | null): string {
 }
 
 function quotaResult(session: Session, clientId: string, status: QuotaStatus): Result {
-  const json = { client_id: clientId, ...quotaJson(status) };
+  const json = { client_id: clientId, ...membersOf(QUOTA_MEMBERS, status) };
   const { limit, remaining, resetsAt } = status;
   return {
     json,
@@ -108,91 +177,58 @@ function quotaResult(session: Session, clientId: string, status: QuotaStatus): R
   };
 }
 
-export const QUOTA_MEMBERS = 'plan, limit, used, remaining, period, resets_at';
-
-export function quotaJson({ plan, limit, used, remaining, period, resetsAt }: QuotaStatus): object {
-  return { plan, limit, used, remaining, period, resets_at: resetsAt.toISOString() };
-}
-
-function addReconcile(quota: CliCommand): void {
-  quota
-    .command('reconcile')
-    .summary('Compare the quota counters with the call log.')
-    .description(
-      'Compare the quota counter of each app with its recorded calls in a month, and list the apps whose counters differ. You can run this while apps publish. Exits with 1 if a counter differs and is not fixed.',
-    )
-    .option('--period <month>', 'such as 2026-10 (default: current month)', parseMonth)
-    .option('--fix', 'set the counters to the recorded values')
-    .requiresConfirmation('--fix')
-    .printsJson('[{client_id, period, used, recorded, fixed}]')
-    .examples(
-      'quota reconcile',
-      'quota reconcile --period 2026-10 --fix --reason "Restored from a backup"',
-    )
-    .execute(async (session, { period, fix = false }: { period?: string; fix?: boolean }) => {
-      const reconciliation = session.get('QuotaReconciliation');
-      const differences = await reconciliation.discrepancies(period, (hour) =>
-        session.progress(
-          `Counting the calls of ${hour.toISOString().slice(0, 'yyyy-mm-ddThh'.length)}h …`,
-        ),
-      );
-      if (fix && differences.length > 0) {
-        await session.confirm(
-          `Set the counters of ${formatAppCount(differences)} to the recorded values?`,
-        );
-        for (const difference of differences) await reconciliation.fix(difference, session.change);
-      }
-      return reconciliationResult(differences, { fixed: fix, width: session.width });
-    });
-}
-
 function reconciliationResult(
+  session: Session,
   differences: readonly QuotaDiscrepancy[],
-  { fixed, width }: { fixed: boolean; width: number },
+  fixed: boolean,
 ): Result {
-  const json = differences.map(({ clientId, period, used, recorded }) => ({
-    client_id: clientId,
-    period,
-    used,
-    recorded,
-    fixed,
-  }));
-  const rows = json.map((row) => [row.client_id, row.period, `${row.used}`, `${row.recorded}`]);
-  const none = 'All counters match the recorded calls.';
-  const text = list(['CLIENT_ID', 'PERIOD', 'USED', 'RECORDED'], rows, { width, none });
+  const json = differences.map((one) => membersOf(DISCREPANCY_MEMBERS, one, { fixed }));
+  const rows = differences.map(({ clientId, period, used, recorded }) =>
+    [clientId, period, used, recorded].map(String),
+  );
+  const header = ['CLIENT_ID', 'PERIOD', 'USED', 'RECORDED'];
+  const text = session.list(header, rows, 'All counters match the recorded calls.');
   if (json.length === 0) return { json, text };
-  if (fixed)
-    return {
-      json,
-      text,
-      note: `Set the counters of ${formatAppCount(json)} to the recorded values.`,
-    };
-  return {
-    json,
-    text,
-    failure: `The counters of ${formatAppCount(json)} do not match the recorded calls. Add --fix to set them to the recorded values.`,
-  };
+  const apps = formatAppCount(json);
+  if (fixed) return { json, text, note: `Set the counters of ${apps} to the recorded values.` };
+  const failure = `The counters of ${apps} do not match the recorded calls. Add --fix to set them to the recorded values.`;
+  return { json, text, failure };
 }
 
 function formatAppCount({ length }: readonly unknown[]): string {
   return formatNumber(length, 'app');
 }
 
-function addReset(quota: CliCommand): void {
-  quota
-    .command('reset')
-    .summary('Record the plans and limits for past months.')
-    .description(
-      'For each past month that has no record yet, record the current plan and limit of each app that published, so that later changes do not alter the report of that month. This does not reset counters. The service does this once a month; you can run the command at any time.',
-    )
-    .acceptsReason()
-    .printsJson('{period, closed, previous: {period, apps, posts}}')
-    .examples('quota reset')
-    .execute(async (session) => {
-      const { resetMessage } = await import('../../modules/operations/scheduled-jobs.service.js');
-      const closedMonths = await session
-        .get('ScheduledJobs')
-        .runNow('quota-reset', session.change, () => session.get('QuotaMonths').closeEarlier());
-      return { json: closedMonths, text: resetMessage(closedMonths) };
-    });
+/** The name is last, because a list truncates its last column. */
+const TEXT_COLUMNS: Readonly<Record<string, (line: ReportLine) => string>> = {
+  CLIENT_ID: ({ clientId }) => clientId,
+  PLAN: ({ plan }) => plan,
+  LIMIT: ({ limit }) => String(limit ?? 'none'),
+  USED: ({ used }) => String(used),
+  LEFT: ({ remaining }) => String(remaining ?? '-'),
+  '%': ({ percent }) => String(percent ?? '-'),
+  END: ({ projected }) => String(projected),
+  NAME: ({ name }) => name,
+};
+/** The columns that a narrow terminal has no room for. */
+const WIDE_COLUMNS: readonly string[] = ['PLAN', 'LEFT'];
+const WIDE = 100;
+
+function reportText(session: Session, lines: readonly ReportLine[]): string {
+  const columns = Object.entries(TEXT_COLUMNS).filter(
+    ([name]) => session.width >= WIDE || !WIDE_COLUMNS.includes(name),
+  );
+  return session.list(
+    columns.map(([name]) => name),
+    lines.map((line) => columns.map(([, valueOf]) => valueOf(line))),
+    'There are no apps.',
+  );
+}
+
+/** Escapes formulas (CSV injection), because partners choose the names of their apps. */
+async function reportCsv(lines: readonly ReportLine[]): Promise<string> {
+  const { stringify } = await import('csv-stringify/sync');
+  const rows = lines.map((line) => membersOf(REPORT_MEMBERS, line));
+  const columns = REPORT_MEMBERS.split(', ');
+  return stringify(rows, { header: true, columns, escape_formulas: true }).trimEnd();
 }

@@ -2,10 +2,10 @@ import type { ApiCall } from '../../modules/quota/calls/call-log.entities.js';
 import type { CliCommand } from '../command.js';
 import { parseRequestId } from '../option-values.js';
 import type { Session } from '../session.js';
-import { keyValues } from '../tables.js';
-import { EVENT_MEMBERS, eventJson, eventText } from './audit-event.js';
-import { appLabel, userLabel } from './labels.js';
+import { keyValues, membersOf } from '../tables.js';
+import { EVENT_MEMBERS, eventJson, eventText } from './audit.js';
 
+const CALL_MEMBERS = 'at, client_id, user_id, method, route, status, duration_ms, metered';
 const SHOW = 'request show req_01kahq5f3veqdr8bn3tdmx3q0a';
 
 export function addRequestCommands(program: CliCommand): void {
@@ -20,7 +20,7 @@ export function addRequestCommands(program: CliCommand): void {
     )
     .argument('<request_id>', 'such as req_…', parseRequestId)
     .printsJson(
-      `{request_id, received_at, calls: [{at, client_id, user_id, method, route, status, duration_ms, metered}], events: [{${EVENT_MEMBERS}}]}`,
+      `{request_id, received_at, calls: [{${CALL_MEMBERS}}], events: [{${EVENT_MEMBERS}}]}`,
     )
     .examples(SHOW, `${SHOW} --json`)
     .execute(async (session, id: string) => {
@@ -34,7 +34,7 @@ export function addRequestCommands(program: CliCommand): void {
         json: {
           request_id: id,
           received_at: receivedAt.toISOString(),
-          calls: calls.map(callJson),
+          calls: calls.map((call) => membersOf(CALL_MEMBERS, call, routeOf(call))),
           events: events.map(eventJson),
         },
         text: parts.join('\n\n'),
@@ -43,24 +43,12 @@ export function addRequestCommands(program: CliCommand): void {
     });
 }
 
-function callJson(call: ApiCall): Record<string, unknown> {
-  return {
-    at: call.at.toISOString(),
-    client_id: call.clientId,
-    user_id: call.userId,
-    ...routeOf(call),
-    status: call.status,
-    duration_ms: call.durationMs,
-    metered: call.metered,
-  };
-}
-
 async function callText(session: Session, call: ApiCall): Promise<string> {
   const { status, durationMs, metered } = call;
   return keyValues({
     time: session.time(call.at),
-    app: await appLabel(session, call.clientId),
-    user: call.userId === null ? 'erased' : await userLabel(session, call.userId),
+    app: await session.appLabel(call.clientId),
+    user: call.userId === null ? 'erased' : await session.userLabel(call.userId),
     ...routeOf(call),
     status: status === 499 ? '499 (the client closed the connection)' : status,
     duration: `${durationMs} ms`,

@@ -1,56 +1,47 @@
-import type { CliCommand } from '../command.js';
+import { type CliCommand, EXAMPLE_USER } from '../command.js';
 import { parseUserId } from '../option-values.js';
-import { list } from '../tables.js';
+import { membersOf } from '../tables.js';
 
-const USER = '--user usr_01h455vb4pex5vsknk084sn02q';
+const USER = `--user ${EXAMPLE_USER}`;
+const SESSION_MEMBERS = 'session, created_at, last_extended_at, expires_at';
 const LIST = `session list ${USER}`;
 const END = `session end 3f9a1c0b7d2e ${USER}`;
 const USER_OPTION = ['--user <user_id>', 'id of the user', parseUserId] as const;
 
 export function addSessionCommands(program: CliCommand): void {
-  const session = program
+  const sessions = program
     .command('session')
     .description('List and end the sign-in sessions of a user.')
     .examples(LIST, END);
-  addList(session);
-  addEnd(session);
-}
 
-function addList(group: CliCommand): void {
-  group
+  sessions
     .command('list')
     .summary('List the sign-in sessions of a user, newest first.')
     .description(
       'List the browsers in which a user is signed in, newest first. LAST_EXTENDED is the last use of the session; "-" means none, or that the session has reached its maximum of 12 hours.',
     )
     .requiredOption(...USER_OPTION)
-    .printsJson('[{session, created_at, last_extended_at, expires_at}]')
+    .printsJson(`[{${SESSION_MEMBERS}}]`)
     .examples(LIST, `${LIST} --json`)
     .execute(async (session, { user }: { user: string }) => {
-      const sessions = await session.get('UserSessions').list(user);
-      const rows = sessions.map(({ handle, createdAt, lastExtendedAt, expiresAt }) => [
+      const found = await session.get('UserSessions').list(user);
+      const rows = found.map(({ handle, createdAt, lastExtendedAt, expiresAt }) => [
         handle,
         session.time(createdAt),
         lastExtendedAt ? session.time(lastExtendedAt) : '-',
         session.time(expiresAt),
       ]);
       return {
-        json: sessions.map(({ handle, createdAt, lastExtendedAt, expiresAt }) => ({
-          session: handle,
-          created_at: createdAt.toISOString(),
-          last_extended_at: lastExtendedAt?.toISOString() ?? null,
-          expires_at: expiresAt.toISOString(),
-        })),
-        text: list(['SESSION', 'CREATED', 'LAST_EXTENDED', 'EXPIRES'], rows, {
-          width: session.width,
-          none: 'The user is not signed in.',
-        }),
+        json: found.map((one) => membersOf(SESSION_MEMBERS, one, { session: one.handle })),
+        text: session.list(
+          ['SESSION', 'CREATED', 'LAST_EXTENDED', 'EXPIRES'],
+          rows,
+          'The user is not signed in.',
+        ),
       };
     });
-}
 
-function addEnd(group: CliCommand): void {
-  group
+  sessions
     .command('end')
     .summary('End one sign-in session of a user.')
     .description(
@@ -62,11 +53,11 @@ function addEnd(group: CliCommand): void {
     .printsJson('{user_id, session}')
     .examples(`${END} --reason "Shared computer"`, `${END} --yes --json`)
     .execute(async (session, handle: string, { user }: { user: string }) => {
-      const sessions = session.get('UserSessions');
+      const userSessions = session.get('UserSessions');
       const { name } = await session.get('UsersService').get(user);
-      const found = await sessions.find(user, handle);
+      const found = await userSessions.find(user, handle);
       await session.confirm(`End the sign-in session ${handle} of "${name}"?`);
-      await sessions.end(found, session.change);
+      await userSessions.end(found, session.change);
       return {
         json: { user_id: user, session: handle },
         text: `Ended the sign-in session ${handle} of ${user}.`,

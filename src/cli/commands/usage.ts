@@ -1,13 +1,11 @@
 import type { CliCommand } from '../command.js';
 import { parseDay } from '../option-values.js';
-import { list } from '../tables.js';
 
 export function addUsageCommands(program: CliCommand): void {
-  const usage = program
+  program
     .command('usage')
     .description('Aggregate the call log.')
-    .examples('usage rollup');
-  usage
+    .examples('usage rollup')
     .command('rollup')
     .summary('Aggregate the call log by day.')
     .description(
@@ -27,10 +25,7 @@ export function addUsageCommands(program: CliCommand): void {
       const rows = days.map(({ day, calls }) => [day, String(calls)]);
       return {
         json: days,
-        text: list(['DAY', 'CALLS'], rows, {
-          width: session.width,
-          none: 'No calls to aggregate.',
-        }),
+        text: session.list(['DAY', 'CALLS'], rows, 'No calls to aggregate.'),
       };
     });
 }

@@ -1,13 +1,11 @@
 import { existsSync } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
-import type { CliCommand, Result } from '../command.js';
+import { type CliCommand, EXAMPLE_USER, type Result } from '../command.js';
 import type { Session } from '../session.js';
 import { formatNumber, keyValues } from '../tables.js';
 import { InvalidRequest } from '../../platform/errors.js';
 
-const USER_ID = 'usr_01h455vb4pex5vsknk084sn02q';
-
-export function addUserExportCommand(user: CliCommand): void {
+export function addUserDataCommands(user: CliCommand): void {
   user
     .command('export')
     .summary('Export all data about a user.')
@@ -17,7 +15,10 @@ export function addUserExportCommand(user: CliCommand): void {
     .argument('<user_id>')
     .option('--output <file>', 'write to a new file that only you can read')
     .printsJson('{file, bytes} with --output, else {user_id, exported_at, …}')
-    .examples(`user export ${USER_ID} --output ana.json`, `user export ${USER_ID} | gzip > ana.gz`)
+    .examples(
+      `user export ${EXAMPLE_USER} --output ana.json`,
+      `user export ${EXAMPLE_USER} | gzip > ana.gz`,
+    )
     .execute(async (session, id: string, { output }: { output?: string }) => {
       const pieces = await session.get('UserExport').document(id);
       if (output === undefined) {
@@ -25,6 +26,37 @@ export function addUserExportCommand(user: CliCommand): void {
         return undefined;
       }
       return writeToFile(session, output, pieces);
+    });
+
+  user
+    .command('erase')
+    .summary('Erase a user and all their data.')
+    .description(
+      "Erase a user permanently. Revokes all tokens, then deletes the user's posts (with all comments and likes on them), the user's comments and likes on other posts, sessions, rate-limit counts and the user. Removes the user from the call log, and their IP address from audit events. This cannot be undone. If interrupted, run the command again.",
+    )
+    .argument('<user_id>')
+    .acceptsDryRun('show how many rows would be deleted, but delete nothing')
+    .requiresConfirmation()
+    .printsJson('{id, dry_run, tables: {…}}')
+    .examples(
+      `user erase ${EXAMPLE_USER} --dry-run`,
+      `user erase ${EXAMPLE_USER} --reason "Requested by the member"`,
+      `user erase ${EXAMPLE_USER} --yes --json`,
+    )
+    .execute(async (session, id: string) => {
+      const erasure = session.get('UserErasure');
+      const { isDryRun } = session;
+      await session.confirm(`Erase "${await erasure.nameOf(id)}" permanently?`);
+      const tables = isDryRun
+        ? await erasure.preview(id)
+        : await erasure.run(id, {
+            change: session.change,
+            onBatch: (name, rows) => session.progress(`${name}: ${formatNumber(rows, 'row')}`),
+          });
+      return {
+        json: { id, dry_run: isDryRun, tables },
+        text: `${isDryRun ? 'Would delete' : 'Deleted'} (${isDryRun ? 'anonymize' : 'anonymized'} in api_calls and audit_events):\n${keyValues(tables)}`,
+      };
     });
 }
 
@@ -54,43 +86,4 @@ async function writeToFile(
     await file.close();
   }
   return { json: { file: path, bytes }, text: `Wrote ${bytes} bytes to ${path}.` };
-}
-
-export function addUserEraseCommand(user: CliCommand): void {
-  user
-    .command('erase')
-    .summary('Erase a user and all their data.')
-    .description(
-      "Erase a user permanently. Revokes all tokens, then deletes the user's posts (with all comments and likes on them), the user's comments and likes on other posts, sessions, rate-limit counts and the user. Removes the user from the call log, and their IP address from audit events. This cannot be undone. If interrupted, run the command again.",
-    )
-    .argument('<user_id>')
-    .acceptsDryRun('show how many rows would be deleted, but delete nothing')
-    .requiresConfirmation()
-    .printsJson('{id, dry_run, tables: {…}}')
-    .examples(
-      `user erase ${USER_ID} --dry-run`,
-      `user erase ${USER_ID} --reason "Requested by the member"`,
-      `user erase ${USER_ID} --yes --json`,
-    )
-    .execute(async (session, id: string) => {
-      const erasure = session.get('UserErasure');
-      if (session.isDryRun) return erasedResult(id, await erasure.preview(id), { dryRun: true });
-      await session.confirm(`Erase "${await erasure.nameOf(id)}" permanently?`);
-      const tables = await erasure.run(id, {
-        change: session.change,
-        onBatch: (name, rows) => session.progress(`${name}: ${formatNumber(rows, 'row')}`),
-      });
-      return erasedResult(id, tables, { dryRun: false });
-    });
-}
-
-function erasedResult(
-  id: string,
-  tables: Record<string, number>,
-  { dryRun }: { dryRun: boolean },
-): Result {
-  return {
-    json: { id, dry_run: dryRun, tables },
-    text: `${dryRun ? 'Would delete' : 'Deleted'} (${dryRun ? 'anonymize' : 'anonymized'} in api_calls and audit_events):\n${keyValues(tables)}`,
-  };
 }

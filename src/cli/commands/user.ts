@@ -1,54 +1,36 @@
+import type { AppSummary } from '../../modules/oauth/tokens/grants.service.js';
 import { PHONE_REQUIREMENT, fieldParsers } from '../../modules/users/user-fields.js';
 import type { User } from '../../modules/users/user.entity.js';
 import type { NewUser } from '../../modules/users/users.service.js';
-import type { CliCommand, Result } from '../command.js';
+import { type CliCommand, EXAMPLE_USER, type Result } from '../command.js';
 import type { Session } from '../session.js';
 import { optionParser } from '../option-values.js';
-import { formatNumber, keyValues } from '../tables.js';
-import { addUserEraseCommand, addUserExportCommand } from './user-data.js';
+import { formatNumber, keyValues, membersOf } from '../tables.js';
+import { addUserDataCommands } from './user-data.js';
 import { addUserImportCommand } from './user-import.js';
-import { USER_MEMBERS, userJson, userResult } from './user-result.js';
-import { addUserRevokeAllCommand, revokedAppJson } from './user-revoke-all.js';
-import { addUserListCommand, addUserSearchCommand } from './user-search.js';
+import { addUserSearchCommands, USER_MEMBERS, userResult } from './user-search.js';
 
 const ADD_EXAMPLE = 'user add --phone +14155550101 --name "Ana Lee"';
-const USER_ID = 'usr_01h455vb4pex5vsknk084sn02q';
-const SHOW_EXAMPLE = `user show ${USER_ID}`;
+const EXTERNAL_ID_OPTION = [
+  '--external-id <id>',
+  'id of the member in your network',
+  optionParser(fieldParsers.external_id),
+] as const;
+const SHOW_EXAMPLE = `user show ${EXAMPLE_USER}`;
 
 export function addUserCommands(program: CliCommand): void {
   const user = program
     .command('user')
     .description('Manage the users who can sign in.')
     .examples(ADD_EXAMPLE, 'user import members.csv', SHOW_EXAMPLE, 'user search Ana');
-  addAdd(user);
-  addUserImportCommand(user);
-  addShow(user);
-  addUserListCommand(user);
-  addUserSearchCommand(user);
-  addUpdate(user);
-  addChangePhone(user);
-  addBlock(user);
-  addUnblock(user);
-  addUnlock(user);
-  addUserRevokeAllCommand(user);
-  addUserExportCommand(user);
-  addUserEraseCommand(user);
-}
 
-type AddOptions = NewUser & { reason?: string };
-
-function addAdd(user: CliCommand): void {
   user
     .command('add')
     .summary('Add a user.')
     .description('Add a user. Fails if another user has the phone number or the external id.')
     .requiredOption('--phone <number>', 'with country code, such as +14155550101')
     .requiredOption('--name <name>', 'name to show to other users', optionParser(fieldParsers.name))
-    .option(
-      '--external-id <id>',
-      'id of the member in your network',
-      optionParser(fieldParsers.external_id),
-    )
+    .option(...EXTERNAL_ID_OPTION)
     .option(
       '--neighborhood <name>',
       'default location of posts',
@@ -73,7 +55,7 @@ function addAdd(user: CliCommand): void {
             .get('UsersService')
             .add({ phone, ...profile }, session.change);
           return {
-            json: userJson(added, phone),
+            json: membersOf(USER_MEMBERS, added),
             text: keyValues({
               id: added.id,
               ...(added.externalId !== null && { external_id: added.externalId }),
@@ -84,15 +66,9 @@ function addAdd(user: CliCommand): void {
         });
       },
     );
-}
 
-interface ShowOptions {
-  phone?: string;
-  externalId?: string;
-  full?: boolean;
-}
+  addUserImportCommand(user);
 
-function addShow(user: CliCommand): void {
   user
     .command('show')
     .description('Show a user by id, phone number or external id.')
@@ -115,20 +91,9 @@ function addShow(user: CliCommand): void {
         return userResult(session, await users.get(id ?? ''), full);
       });
     });
-}
 
-/** The number in E.164. Ends the command with a usage error if it is invalid. */
-async function requiredPhone(input: string, command: CliCommand): Promise<string> {
-  const { parsePhone } = await import('../../modules/users/phone-number.js');
-  return parsePhone(input) ?? command.error(`error: --phone ${PHONE_REQUIREMENT}`);
-}
+  addUserSearchCommands(user);
 
-interface UpdateOptions {
-  name?: string;
-  externalId?: string;
-}
-
-function addUpdate(user: CliCommand): void {
   user
     .command('update')
     .summary('Change the name or the external id of a user.')
@@ -137,16 +102,12 @@ function addUpdate(user: CliCommand): void {
     )
     .argument('<user_id>')
     .option('--name <name>', 'name to show to other users', optionParser(fieldParsers.name))
-    .option(
-      '--external-id <id>',
-      'id of the member in your network',
-      optionParser(fieldParsers.external_id),
-    )
+    .option(...EXTERNAL_ID_OPTION)
     .acceptsReason()
     .printsJson(`{${USER_MEMBERS}, posts}`)
     .examples(
-      `user update ${USER_ID} --name "Ana Lee-Ortiz" --reason "Married"`,
-      `user update ${USER_ID} --external-id m-1017`,
+      `user update ${EXAMPLE_USER} --name "Ana Lee-Ortiz" --reason "Married"`,
+      `user update ${EXAMPLE_USER} --external-id m-1017`,
     )
     .action((id: string, { name, externalId }: UpdateOptions, command: CliCommand) => {
       if (name === undefined && externalId === undefined)
@@ -158,19 +119,10 @@ function addUpdate(user: CliCommand): void {
       return command.start(async (session) => {
         const users = session.get('UsersService');
         const { user: updated, changedNow } = await users.update(id, values, session.change);
-        const result = await userResult(session, updated);
-        return { ...result, ...(!changedNow && { note: 'No change.' }) };
+        return changedResult(session, updated, changedNow);
       });
     });
-}
 
-interface ChangePhoneOptions {
-  phone?: string;
-  none?: boolean;
-  reassign?: boolean;
-}
-
-function addChangePhone(user: CliCommand): void {
   user
     .command('change-phone')
     .summary('Change or remove the phone number of a user.')
@@ -184,8 +136,8 @@ function addChangePhone(user: CliCommand): void {
     .requiresConfirmation()
     .printsJson('{id, changed, apps?: [{client_id, name}], sessions?}')
     .examples(
-      `user change-phone ${USER_ID} --phone +14155550102 --reason "New number"`,
-      `user change-phone ${USER_ID} --none --reason "Number was given up" --yes`,
+      `user change-phone ${EXAMPLE_USER} --phone +14155550102 --reason "New number"`,
+      `user change-phone ${EXAMPLE_USER} --none --reason "Number was given up" --yes`,
     )
     .action(async (id: string, options: ChangePhoneOptions, command: CliCommand) => {
       const { phone: input, none = false, reassign = false } = options;
@@ -204,15 +156,13 @@ function addChangePhone(user: CliCommand): void {
           reassign,
         });
         return {
-          json: { id, changed: true, apps: apps.map(revokedAppJson), sessions },
+          json: { id, changed: true, apps: apps.map(appJson), sessions },
           text: `${phone === null ? 'Removed' : 'Changed'} the phone number of ${id}.`,
           note: `Revoked the grants to ${formatNumber(apps.length, 'app')} and ended ${formatNumber(sessions, 'sign-in session')}.`,
         };
       });
     });
-}
 
-function addBlock(user: CliCommand): void {
   user
     .command('block')
     .summary('Block a user from sign-in and from all apps.')
@@ -222,15 +172,13 @@ function addBlock(user: CliCommand): void {
     .argument('<user_id>')
     .requiresConfirmation()
     .printsJson(`{${USER_MEMBERS}, posts}`)
-    .examples(`user block ${USER_ID} --reason "Requested by the member"`)
+    .examples(`user block ${EXAMPLE_USER} --reason "Requested by the member"`)
     .execute(async (session, id: string) => {
       const { name } = await session.get('UsersService').get(id);
       await session.confirm(`Block "${name}" from sign-in and from all apps?`);
       return changeStatus(session, id, 'blocked');
     });
-}
 
-function addUnblock(user: CliCommand): void {
   user
     .command('unblock')
     .summary('Unblock a user.')
@@ -240,18 +188,9 @@ function addUnblock(user: CliCommand): void {
     .argument('<user_id>')
     .acceptsReason()
     .printsJson(`{${USER_MEMBERS}, posts}`)
-    .examples(`user unblock ${USER_ID} --reason "Requested by the member"`)
+    .examples(`user unblock ${EXAMPLE_USER} --reason "Requested by the member"`)
     .execute((session, id: string) => changeStatus(session, id, 'active'));
-}
 
-async function changeStatus(session: Session, id: string, status: User['status']): Promise<Result> {
-  const users = session.get('UsersService');
-  const { user, changedNow } = await users.changeStatus(id, status, session.change);
-  const result = await userResult(session, user);
-  return { ...result, ...(!changedNow && { note: 'No change.' }) };
-}
-
-function addUnlock(user: CliCommand): void {
   user
     .command('unlock')
     .summary('Unlock sign-in for a user.')
@@ -262,8 +201,8 @@ function addUnlock(user: CliCommand): void {
     .acceptsReason()
     .printsJson('{id, was_locked, failures}')
     .examples(
-      `user unlock ${USER_ID} --reason "Called from her own phone"`,
-      `user unlock ${USER_ID} --json`,
+      `user unlock ${EXAMPLE_USER} --reason "Called from her own phone"`,
+      `user unlock ${EXAMPLE_USER} --json`,
     )
     .execute(async (session, id: string) => {
       const { locked, failures } = await session.get('PhoneLimits').unlock(id, session.change);
@@ -274,4 +213,79 @@ function addUnlock(user: CliCommand): void {
           : `${id} was not locked. Its count of wrong codes was ${failures} and is now 0.`,
       };
     });
+
+  user
+    .command('revoke-all')
+    .summary('Revoke all grants and sessions of a user.')
+    .description(
+      'Revoke all grants of a user, with their tokens, and all sign-in sessions and trusted devices. The user can sign in and authorize apps again; use "user block" to prevent that.',
+    )
+    .argument('<user_id>')
+    .acceptsDryRun('list the apps and count the sessions, but revoke nothing')
+    .requiresConfirmation()
+    .printsJson('{id, dry_run, apps: [{client_id, name}], sessions}')
+    .examples(
+      `user revoke-all ${EXAMPLE_USER} --dry-run`,
+      `user revoke-all ${EXAMPLE_USER} --reason "Lost her phone"`,
+      `user revoke-all ${EXAMPLE_USER} --yes --json`,
+    )
+    .execute(async (session, id: string) => {
+      const access = session.get('UserAccess');
+      const { name } = await session.get('UsersService').get(id);
+      await session.confirm(`Revoke all grants and sessions of "${name}"?`);
+      const { isDryRun } = session;
+      const ended = isDryRun ? await access.preview(id) : await access.end(id, session.change);
+      const { apps, sessions } = ended;
+      const rows = apps.map((app) => [app.clientId, app.name]);
+      return {
+        json: { id, dry_run: isDryRun, apps: apps.map(appJson), sessions },
+        text: session.list(
+          ['CLIENT_ID', isDryRun ? 'WOULD_REVOKE' : 'REVOKED'],
+          rows,
+          `The user ${isDryRun ? 'has' : 'had'} no active grants.`,
+        ),
+        note: `${isDryRun ? 'Would end' : 'Ended'} ${formatNumber(sessions, 'sign-in session')}.`,
+      };
+    });
+
+  addUserDataCommands(user);
+}
+
+type AddOptions = NewUser & { reason?: string };
+
+interface ShowOptions {
+  phone?: string;
+  externalId?: string;
+  full?: boolean;
+}
+
+/** The number in E.164. Ends the command with a usage error if it is invalid. */
+async function requiredPhone(input: string, command: CliCommand): Promise<string> {
+  const { parsePhone } = await import('../../modules/users/phone-number.js');
+  return parsePhone(input) ?? command.error(`error: --phone ${PHONE_REQUIREMENT}`);
+}
+
+interface UpdateOptions {
+  name?: string;
+  externalId?: string;
+}
+
+interface ChangePhoneOptions {
+  phone?: string;
+  none?: boolean;
+  reassign?: boolean;
+}
+
+async function changeStatus(session: Session, id: string, status: User['status']): Promise<Result> {
+  const users = session.get('UsersService');
+  const { user, changedNow } = await users.changeStatus(id, status, session.change);
+  return changedResult(session, user, changedNow);
+}
+
+async function changedResult(session: Session, user: User, changedNow: boolean): Promise<Result> {
+  return { ...(await userResult(session, user)), note: changedNow ? undefined : 'No change.' };
+}
+
+function appJson(app: AppSummary): object {
+  return membersOf('client_id, name', app);
 }

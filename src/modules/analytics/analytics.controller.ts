@@ -5,7 +5,7 @@ import { Scopes } from '../../platform/access/scopes.decorator.js';
 import { ApiServerErrors } from '../../platform/http/errors/api-errors.js';
 import { DEV_V1 } from '../../platform/http/developer-api.js';
 import { TIME } from '../../platform/http/validation/schemas.openapi.js';
-import { ApiPostId, PERMALINK, POST_ID } from '../posts/post-id.openapi.js';
+import { ApiPostId, PERMALINK, POST_ID } from '../posts/post.response.js';
 import { PostsService } from '../posts/posts.service.js';
 
 @ApiSchema({ name: 'Analytics', description: 'Engagement counts of a post.' })

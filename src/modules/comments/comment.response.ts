@@ -2,7 +2,7 @@ import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { idPattern } from '../../platform/ids.js';
 import { PageMeta, type PageResponse } from '../../platform/http/pagination.js';
 import { TIME } from '../../platform/http/validation/schemas.openapi.js';
-import { PERMALINK } from '../posts/post-id.openapi.js';
+import { PERMALINK } from '../posts/post.response.js';
 import type { ListedComment } from './comments.repository.js';
 
 export const COMMENT_ID = {

@@ -21,7 +21,7 @@ import {
   REPLAYED_HEADER,
   setReplayedHeader,
 } from '../../platform/http/idempotency/idempotency-key.decorator.js';
-import { ApiPostId } from '../posts/post-id.openapi.js';
+import { ApiPostId } from '../posts/post.response.js';
 import { CommentNotFound, CommentsService, parentNotOnPost } from './comments.service.js';
 import { COMMENT_ID, CommentPageResponse, CommentResponse } from './comment.response.js';
 import { CreateCommentRequest } from './create-comment.request.js';

@@ -3,11 +3,15 @@ import { DataSource, IsNull } from 'typeorm';
 import { isId } from '../../platform/ids.js';
 import { PageStatements, type Paging } from '../../platform/database/list-page.js';
 import { type RawTime, storedTime } from '../../platform/database/columns.js';
-import { insertRow, readRows } from '../../platform/database/sql.js';
+import { insertRow, readRows, writeRows } from '../../platform/database/sql.js';
 import { counterCacheOf, type CounterCache } from '../../platform/database/counter-cache.js';
 import { entities, type Transaction } from '../../platform/database/transaction.js';
 import { Post } from '../posts/post.entities.js';
 import { Comment } from './comment.entity.js';
+
+const INCREMENT_COUNT = `
+  UPDATE posts SET comment_count = comment_count + 1
+  WHERE id = ? AND user_id = ? AND deleted_at IS NULL`;
 
 /** The author's name is empty if the user no longer exists. */
 export interface ListedComment extends Pick<Comment, 'id' | 'text' | 'parentId' | 'createdAt'> {
@@ -60,30 +64,22 @@ export class CommentsRepository {
     }));
   }
 
-  async findPostId(tx: Transaction, id: string): Promise<string> {
-    const { postId } = await entities(tx).findOneOrFail(Comment, {
-      select: { postId: true },
-      where: { id },
-    });
-    return postId;
+  /** Counts a new comment, and locks the post until the transaction ends. Returns false if the user has no such post. */
+  async incrementCountOfOwnPost(tx: Transaction, userId: string, postId: string): Promise<boolean> {
+    return isId('post', postId) && (await writeRows(tx, INCREMENT_COUNT, [postId, userId])) === 1;
   }
 
-  /** Returns false if the user has no such comment. */
+  /** Deletes a comment by the user, and no longer counts it. Returns false if the user has no such comment. */
   async softDeleteOwn(tx: Transaction, userId: string, id: string, now: Date): Promise<boolean> {
     if (!isId('cmt', id)) return false;
     const own = { id, userId, deletedAt: IsNull() };
+    // Write first: on SQLite, a transaction that reads first fails if another process writes in between.
     const { affected } = await entities(tx).update(Comment, own, { deletedAt: now });
-    return affected === 1;
-  }
-
-  /** Deletes a comment of any user. Returns false if there is no such comment. */
-  async softDelete(tx: Transaction, id: string, now: Date): Promise<boolean> {
-    const { affected } = await entities(tx).update(
-      Comment,
-      { id, deletedAt: IsNull() },
-      { deletedAt: now },
-    );
-    return affected === 1;
+    if (affected !== 1) return false;
+    const select = { postId: true };
+    const { postId } = await entities(tx).findOneOrFail(Comment, { select, where: { id } });
+    await entities(tx).decrement(Post, { id: postId }, 'commentCount', 1);
+    return true;
   }
 
   /** A comment of any user, deleted or not. */

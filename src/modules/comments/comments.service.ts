@@ -13,7 +13,7 @@ import {
   type KeyedRequest,
   type Outcome,
 } from '../../platform/http/idempotency/idempotency.service.js';
-import { PostsService } from '../posts/posts.service.js';
+import { PostNotFound, PostsService } from '../posts/posts.service.js';
 import { UsersService } from '../users/users.service.js';
 import type { Comment } from './comment.entity.js';
 import { CommentsRepository, type ListedComment } from './comments.repository.js';
@@ -38,14 +38,6 @@ export function parentNotOnPost(): InvalidRequest {
 export interface AddedComment extends Pick<ListedComment, 'id' | 'author'> {
   createdAt: string;
   permalink: string;
-}
-
-/** `removed` is false if the comment was already deleted. */
-export interface RemovedComment {
-  id: string;
-  postId: string;
-  userId: string;
-  removed: boolean;
 }
 
 interface Draft {
@@ -127,7 +119,8 @@ export class CommentsService {
     const result = { id, author, createdAt: createdAt.toISOString(), permalink };
     await this.transactions.run(async (tx) => {
       await this.idempotency.save(tx, [{ request, result }]);
-      await this.posts.incrementCommentCount(tx, ownerId, postId);
+      if (!(await this.repository.incrementCountOfOwnPost(tx, ownerId, postId)))
+        throw new PostNotFound();
       if (parentId !== null && !(await this.repository.existsOnPost(tx, parentId, postId)))
         throw parentNotOnPost();
       const comment = { id, postId, userId: authorId, parentId, text, createdAt, deletedAt: null };
@@ -140,9 +133,7 @@ export class CommentsService {
   async delete(userId: string, id: string): Promise<void> {
     const now = this.clock.now();
     await this.transactions.run(async (tx) => {
-      // Write first: on SQLite, a transaction that reads first fails if another process writes in between.
       if (!(await this.repository.softDeleteOwn(tx, userId, id, now))) throw new CommentNotFound();
-      await this.posts.decrementCommentCount(tx, await this.repository.findPostId(tx, id));
     });
   }
 
@@ -156,17 +147,14 @@ export class CommentsService {
     return comment;
   }
 
-  /** Deletes a comment of any user, for operators. @throws NotFound */
-  async remove(id: string, change: Change): Promise<RemovedComment> {
+  /** Deletes a comment of any user, for operators. Returns false if it was already deleted. @throws NotFound */
+  async remove(id: string, change: Change): Promise<boolean> {
     const { userId, postId } = await this.get(id);
     const now = this.clock.now();
     return this.transactions.run(async (tx) => {
-      const removed = await this.repository.softDelete(tx, id, now);
-      if (removed) {
-        await this.posts.decrementCommentCount(tx, postId);
-        await this.audit.record(tx, 'comment.removed', id, change, { userId, postId });
-      }
-      return { id, postId, userId, removed };
+      const removed = await this.repository.softDeleteOwn(tx, userId, id, now);
+      if (removed) await this.audit.record(tx, 'comment.removed', id, change, { userId, postId });
+      return removed;
     });
   }
 

@@ -6,23 +6,8 @@ import { AppConfig } from '../../platform/config/app-config.js';
 import { TransactionRunner } from '../../platform/database/transaction.js';
 import { InvalidRequest, NotFound } from '../../platform/errors.js';
 import { isId } from '../../platform/ids.js';
-import { UsersService } from '../users/users.service.js';
 import type { Post } from './post.entities.js';
 import { PostsRepository } from './posts.repository.js';
-
-/** `removed` is false if the post was already deleted. */
-export interface Removal {
-  id: string;
-  userId: string;
-  removed: boolean;
-}
-
-/** `restored` is false if the post was not deleted. */
-export interface Restoration {
-  id: string;
-  userId: string;
-  restored: boolean;
-}
 
 export interface Deletion {
   at: Date;
@@ -37,7 +22,6 @@ export interface Deletion {
 export class PostModeration {
   constructor(
     private readonly repository: PostsRepository,
-    private readonly users: UsersService,
     private readonly audit: AuditLog,
     private readonly auditEvents: AuditEventReader,
     private readonly transactions: TransactionRunner,
@@ -68,25 +52,23 @@ export class PostModeration {
     return { at: deletedAt, by: isCovered ? userId : null, reason: null };
   }
 
-  /** Deletes a post. `restore` undoes it. @throws NotFound */
-  async remove(id: string, change: Change): Promise<Removal> {
+  /** Deletes a post. `restore` undoes it. Returns false if it was already deleted. @throws NotFound */
+  async remove(id: string, change: Change): Promise<boolean> {
     const { userId } = await this.get(id);
     const now = this.clock.now();
     return this.transactions.run(async (tx) => {
-      const removed = await this.repository.softDelete(tx, id, now);
-      if (removed) {
-        await this.users.decrementPostCount(tx, userId);
-        await this.audit.record(tx, 'post.removed', id, change, { userId });
-      }
-      return { id, userId, removed };
+      const removed = await this.repository.softDeleteOwn(tx, userId, id, now);
+      if (removed) await this.audit.record(tx, 'post.removed', id, change, { userId });
+      return removed;
     });
   }
 
   /**
    * Restores a deleted post. Its comments become visible again, except those that were deleted themselves.
+   * @returns the id of the author, and false if the post was not deleted
    * @throws NotFound if the post or its author does not exist; InvalidRequest if the post was deleted too long ago
    */
-  restore(id: string, change: Change): Promise<Restoration> {
+  restore(id: string, change: Change): Promise<{ userId: string; restored: boolean }> {
     if (!isId('post', id)) throw unknownPost(id);
     const days = this.config.retention.deletedPosts;
     const since = this.daysAgo(days);
@@ -101,11 +83,11 @@ export class PostModeration {
           `${id} was deleted at ${deletedAt.toISOString()}, more than ${days} days ago (DELETED_POST_DAYS). It can no longer be restored.`,
         );
       if (restored) {
-        if (!(await this.users.incrementPostCount(tx, userId)))
+        if (!(await this.repository.incrementPostCount(tx, userId)))
           throw new NotFound(`The author of ${id} was erased, so the post cannot be restored.`);
         await this.audit.record(tx, 'post.restored', id, change, { userId });
       }
-      return { id, userId, restored };
+      return { userId, restored };
     });
   }
 

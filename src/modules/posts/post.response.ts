@@ -1,12 +1,43 @@
-import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
+import { applyDecorators } from '@nestjs/common';
+import { ApiParam, ApiProperty, ApiPropertyOptional, ApiSchema, PickType } from '@nestjs/swagger';
+import { ApiErrors } from '../../platform/http/errors/api-errors.js';
+import { idPattern } from '../../platform/ids.js';
 import { PageMeta, type PageResponse } from '../../platform/http/pagination.js';
 import { TIME } from '../../platform/http/validation/schemas.openapi.js';
 import type { PostDraft } from './create-post.request.js';
 import type { Visibility } from './post.entities.js';
-import { PERMALINK, POST_ID } from './post-id.openapi.js';
+import { PostNotFound } from './posts.service.js';
+
+const ID = {
+  pattern: idPattern('post').source,
+  example: 'post_01kahq5f3veqdr8bn3tdmx3q0a',
+};
+
+/** OpenAPI schemas of the fields `id` and `permalink` in responses about posts. */
+export const POST_ID = { description: 'Unique identifier of the post.', ...ID };
+export const PERMALINK = {
+  format: 'uri',
+  description: 'Public URL of the post.',
+  example: 'https://example.com/post/post_01kahq5f3veqdr8bn3tdmx3q0a',
+};
+
+/** Documents the path parameter `id`, and the 404 if the user has no post with this id. */
+export const ApiPostId = (): MethodDecorator =>
+  applyDecorators(
+    ApiParam({
+      name: 'id',
+      description: "Identifier of one of the user's posts.",
+      schema: { type: 'string', ...ID },
+    }),
+    ApiErrors(new PostNotFound()),
+  );
 
 // The published document has the members in this order.
-const ID = { description: POST_ID.description, example: POST_ID.example, pattern: POST_ID.pattern };
+const ID_OF_RESPONSE = {
+  description: POST_ID.description,
+  example: ID.example,
+  pattern: ID.pattern,
+};
 const CONTENT = {
   type: String,
   nullable: true,
@@ -23,24 +54,9 @@ const VISIBILITY = {
   example: 'public',
 };
 
-@ApiSchema({ name: 'PostItem', description: 'A post in a list.' })
-export class PostItemResponse {
-  @ApiProperty(ID)
-  id: string;
-
-  @ApiProperty(CONTENT)
-  content: string | null;
-
-  @ApiProperty(PERMALINK)
-  permalink: string;
-
-  @ApiProperty(CREATED_AT)
-  createdAt: string;
-}
-
 @ApiSchema({ name: 'Post', description: "One of the user's posts." })
 export class PostResponse {
-  @ApiProperty(ID)
+  @ApiProperty(ID_OF_RESPONSE)
   id: string;
 
   @ApiProperty(CONTENT)
@@ -71,12 +87,20 @@ export class PostResponse {
   createdAt: string;
 }
 
+@ApiSchema({ name: 'PostItem', description: 'A post in a list.' })
+export class PostItemResponse extends PickType(PostResponse, [
+  'id',
+  'content',
+  'permalink',
+  'createdAt',
+]) {}
+
 @ApiSchema({
   name: 'CreatedPost',
   description: 'The published post: the fields of the request, and those that the server added.',
 })
 export class CreatedPostResponse implements PostDraft {
-  @ApiProperty(ID)
+  @ApiProperty(ID_OF_RESPONSE)
   id: string;
 
   @ApiPropertyOptional({ description: 'Headline.', example: 'Block party on Saturday' })

@@ -24,12 +24,12 @@ import {
 import { QuotaExceeded, QuotaService } from '../quota/quota.service.js';
 import { CreatePostRequest } from './create-post.request.js';
 import {
+  ApiPostId,
   CreatedPostResponse,
   PostItemResponse,
   PostPageResponse,
   PostResponse,
 } from './post.response.js';
-import { ApiPostId } from './post-id.openapi.js';
 import { PostsService } from './posts.service.js';
 
 class ListPostsQuery extends pagingQuery({ idPrefix: 'post', maxLimit: 50 }) {}

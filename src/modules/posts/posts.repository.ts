@@ -6,6 +6,7 @@ import { type RawTime, storedTime } from '../../platform/database/columns.js';
 import {
   insertAll,
   insertRow,
+  placeholdersFor,
   readRows,
   useIndex,
   writeRows,
@@ -38,9 +39,8 @@ const FIND_PUBLIC = `
   JOIN users ON users.id = posts.user_id AND users.status = 'active'
   LEFT JOIN apps ON apps.client_id = posts.client_id
   WHERE posts.id = ? AND posts.visibility = 'public' AND posts.deleted_at IS NULL AND apps.posts_hidden_at IS NULL`;
-const INCREMENT_OWN_COMMENT_COUNT = `
-  UPDATE posts SET comment_count = comment_count + 1
-  WHERE id = ? AND user_id = ? AND deleted_at IS NULL`;
+const INCREMENT_POST_COUNT =
+  "UPDATE users SET post_count = post_count + 1 WHERE status = 'active' AND id IN";
 
 /** A row as the database drivers return it. */
 type RawPost<T extends { createdAt: Date }> = {
@@ -103,22 +103,14 @@ export class PostsRepository {
     return { ...post, images, tags, createdAt: storedTime(post.createdAt) };
   }
 
-  /** Returns false if the user has no such post. */
+  /** Deletes a post of the user, and no longer counts it. Returns false if the user has no such post. */
   async softDeleteOwn(tx: Transaction, userId: string, id: string, now: Date): Promise<boolean> {
     if (!isId('post', id)) return false;
     const own = { id, userId, deletedAt: IsNull() };
     const { affected } = await entities(tx).update(Post, own, { deletedAt: now });
-    return affected === 1;
-  }
-
-  /** Deletes a post of any user. Returns false if there is no such post. */
-  async softDelete(tx: Transaction, id: string, now: Date): Promise<boolean> {
-    const { affected } = await entities(tx).update(
-      Post,
-      { id, deletedAt: IsNull() },
-      { deletedAt: now },
-    );
-    return affected === 1;
+    if (affected !== 1) return false;
+    await entities(tx).decrement(User, { id: userId }, 'postCount', 1);
+    return true;
   }
 
   /** Returns false if the post does not exist, is not deleted, or was deleted at `since` or before. */
@@ -134,15 +126,19 @@ export class PostsRepository {
     return manager.findOneBy(Post, { id });
   }
 
-  /** Returns false if the user has no such post. */
-  async incrementOwnCommentCount(tx: Transaction, userId: string, id: string): Promise<boolean> {
-    return (
-      isId('post', id) && (await writeRows(tx, INCREMENT_OWN_COMMENT_COUNT, [id, userId])) === 1
-    );
+  /**
+   * Increments the post count of each user, and locks the rows until the transaction ends.
+   * @returns false if a user is blocked, does not exist, or is listed twice
+   */
+  async incrementPostCountsOfActive(tx: Transaction, userIds: readonly string[]): Promise<boolean> {
+    const statement = `${INCREMENT_POST_COUNT} ${placeholdersFor(userIds)}`;
+    return (await writeRows(tx, statement, userIds)) === userIds.length;
   }
 
-  async decrementCommentCount(tx: Transaction, id: string): Promise<void> {
-    await entities(tx).decrement(Post, { id }, 'commentCount', 1);
+  /** Also for a blocked user. Returns false if the user does not exist. */
+  async incrementPostCount(tx: Transaction, userId: string): Promise<boolean> {
+    const { affected } = await entities(tx).increment(User, { id: userId }, 'postCount', 1);
+    return affected === 1;
   }
 
   async insertLike(tx: Transaction, like: PostLike): Promise<void> {

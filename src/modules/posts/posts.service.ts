@@ -134,7 +134,9 @@ export class PostsService {
     const posts = publishes.map(({ post }) => post);
     await this.repository.insertAll(tx, posts);
     const userIds = posts.map(({ userId }) => userId);
-    if (!(await this.users.incrementPostCountsOfActive(tx, userIds))) throw InvalidToken.unknown();
+    // A user was blocked or erased in the meantime.
+    if (!(await this.repository.incrementPostCountsOfActive(tx, userIds)))
+      throw InvalidToken.unknown();
     await this.quota.consume(tx, publishes);
     return publishes.map(({ result }) => result);
   }
@@ -181,17 +183,7 @@ export class PostsService {
     const now = this.clock.now();
     await this.transactions.run(async (tx) => {
       if (!(await this.repository.softDeleteOwn(tx, userId, id, now))) throw new PostNotFound();
-      await this.users.decrementPostCount(tx, userId);
     });
-  }
-
-  /** Locks the user's post until the transaction ends, and counts a new comment. @throws PostNotFound */
-  async incrementCommentCount(tx: Transaction, userId: string, id: string): Promise<void> {
-    if (!(await this.repository.incrementOwnCommentCount(tx, userId, id))) throw new PostNotFound();
-  }
-
-  decrementCommentCount(tx: Transaction, id: string): Promise<void> {
-    return this.repository.decrementCommentCount(tx, id);
   }
 
   /** Used by the demo. The developer API has no endpoint for likes. */

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Brackets, DataSource, IsNull, Like, MoreThan, Not } from 'typeorm';
 import type { Paging } from '../../platform/database/list-page.js';
-import { insertRow, placeholdersFor, writeRows } from '../../platform/database/sql.js';
+import { insertRow } from '../../platform/database/sql.js';
 import { BatchLoader } from '../../platform/database/batch-loader.js';
 import { entities, type Transaction } from '../../platform/database/transaction.js';
 import { parsePhone } from './phone-number.js';
@@ -26,8 +26,6 @@ const ESCAPE = '!';
 const FIND_PROFILE = `
   SELECT id, name, photo_url AS photoUrl, karma, neighborhood, latitude, longitude, post_count AS postCount
   FROM users WHERE`;
-const INCREMENT_POST_COUNT =
-  "UPDATE users SET post_count = post_count + 1 WHERE status = 'active' AND id IN";
 
 @Injectable()
 export class UsersRepository {
@@ -125,23 +123,6 @@ export class UsersRepository {
 
   insert(tx: Transaction, user: User): Promise<void> {
     return insertRow(tx, User, user);
-  }
-
-  /** Returns false if a user is blocked, does not exist, or is listed twice. */
-  async incrementPostCountsOfActive(tx: Transaction, ids: readonly string[]): Promise<boolean> {
-    return (
-      (await writeRows(tx, `${INCREMENT_POST_COUNT} ${placeholdersFor(ids)}`, ids)) === ids.length
-    );
-  }
-
-  /** Also for a blocked user. Returns false if the user does not exist. */
-  async incrementPostCount(tx: Transaction, id: string): Promise<boolean> {
-    const { affected } = await entities(tx).increment(User, { id }, 'postCount', 1);
-    return affected === 1;
-  }
-
-  async decrementPostCount(tx: Transaction, id: string): Promise<void> {
-    await entities(tx).decrement(User, { id }, 'postCount', 1);
   }
 
   /** Returns false if the user already has this status, or does not exist. */

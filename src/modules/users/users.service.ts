@@ -171,23 +171,6 @@ export class UsersService {
     return this.repository.isEmpty();
   }
 
-  /**
-   * Increments the post count of each user, and locks the rows until the transaction ends.
-   * @returns false if a user was blocked or erased in the meantime, or is listed twice; the posts must not be published then
-   */
-  incrementPostCountsOfActive(tx: Transaction, ids: readonly string[]): Promise<boolean> {
-    return this.repository.incrementPostCountsOfActive(tx, ids);
-  }
-
-  /** Also for a blocked user. Returns false if the user was erased. */
-  incrementPostCount(tx: Transaction, id: string): Promise<boolean> {
-    return this.repository.incrementPostCount(tx, id);
-  }
-
-  decrementPostCount(tx: Transaction, id: string): Promise<void> {
-    return this.repository.decrementPostCount(tx, id);
-  }
-
   /** @throws PhoneTaken; ExternalIdTaken */
   async add(user: NewUser, change: Change): Promise<UserWithPhone> {
     const added = newUser(user, this.clock.now());
