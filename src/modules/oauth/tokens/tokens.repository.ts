@@ -14,7 +14,7 @@ import { hasSecretFormat, sha256 } from '../../../platform/secrets.js';
 import type { AppQuota } from '../../quota/quota.entities.js';
 import type { User } from '../../users/user.entity.js';
 import type { App } from '../clients/client.entities.js';
-import { scopesThatCount, type ScopesOfCredential } from './scopes-that-count.js';
+import { scopesThatCount, type ScopesOfCredential } from './grants.repository.js';
 import { AccessToken, AuthorizationCode, RefreshToken } from './token.entities.js';
 
 /** A code or token with its grant and user. */
