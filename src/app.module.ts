@@ -18,7 +18,7 @@ import { CommentsModule } from './modules/comments/comments.module.js';
 import { DemoModule } from './modules/demo/demo.module.js';
 import { OAuthModule } from './modules/oauth/oauth.module.js';
 import { SmsSender, createSmsSender } from './modules/oauth/sign-in/sms/sms-senders.js';
-import { DatabaseAccessTokenVerifier } from './modules/oauth/tokens/access-token-verifier.js';
+import { TokensService } from './modules/oauth/tokens/tokens.service.js';
 import { PostsModule } from './modules/posts/posts.module.js';
 import { QuotaModule } from './modules/quota/quota.module.js';
 import { UsersModule } from './modules/users/users.module.js';
@@ -73,7 +73,7 @@ export class AppModule {
         OperationsModule,
       ],
       providers: [
-        { provide: AccessTokenVerifier, useExisting: DatabaseAccessTokenVerifier },
+        { provide: AccessTokenVerifier, useExisting: TokensService },
         // Nest runs the guards in this order.
         { provide: APP_GUARD, useExisting: Bulkhead },
         { provide: APP_GUARD, useClass: BearerGuard },

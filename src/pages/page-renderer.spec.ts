@@ -1,6 +1,6 @@
 import { loadConfig } from '../platform/config/load-config.js';
 import { LANGUAGES, type Language } from './language.js';
-import { PageRenderer } from './page-renderer.js';
+import { PageRenderer, pageHeaders } from './page-renderer.js';
 import type {
   AppView,
   CodeView,
@@ -11,6 +11,7 @@ import type {
   PhoneView,
   PostView,
   RepeatedConsentView,
+  Views,
 } from './views.js';
 
 const renderer = new PageRenderer(loadConfig({}));
@@ -112,74 +113,48 @@ const failed = {
   details: { code: 'expired', requestId: 'req_1', documentationUrl: '/docs/errors#page-expired' },
 };
 
-/** The scripts of the pages that have one. */
+/** The scripts of the templates that have one. */
 const SCRIPTS: Readonly<Record<string, string>> = {
   consent: 'consent.js',
-  'repeated consent': 'consent.js',
+  'repeated-consent': 'consent.js',
   code: 'code.js',
-  'code with three attempts left': 'code.js',
-  'code with an error': 'code.js',
-  'code with a notice': 'code.js',
-  'closed code': 'code.js',
-  'closed code with an error': 'code.js',
-  'code of the account': 'code.js',
-  'connected apps': 'submit-once.js',
-  'connected apps with a notice': 'submit-once.js',
-  'connected app': 'submit-once.js',
+  'connected-apps': 'submit-once.js',
+  'connected-app': 'submit-once.js',
 };
 
-/** Every translated page, in each of its states. */
-const renderPages = (language: Language) => ({
-  phone: renderer.render('phone', phone, language),
-  'phone with an error': renderer.render(
-    'phone',
-    { ...phone, phone: '415', error: 'Add the country code' },
-    language,
-  ),
-  code: renderer.render('code', code, language),
-  'code with three attempts left': renderer.render('code', { ...code, attemptsLeft: 3 }, language),
-  'code with an error': renderer.render('code', { ...code, error: 'Wrong code' }, language),
-  'code with a notice': renderer.render(
-    'code',
-    { ...code, notice: 'We sent a new code.' },
-    language,
-  ),
-  'closed code': renderer.render(
-    'code',
-    { ...code, isOpen: false, resendAfterSeconds: 0 },
-    language,
-  ),
-  'closed code with an error': renderer.render(
-    'code',
-    { ...code, isOpen: false, error: 'It was the last attempt.' },
-    language,
-  ),
-  'phone of the account': renderer.render('phone', accountPhone, language),
-  'code of the account': renderer.render('code', accountCode, language),
-  consent: renderer.render('consent', consent, language),
-  'repeated consent': renderer.render('repeated-consent', repeatedConsent, language),
-  'connected apps': renderer.render('connected-apps', apps, language),
-  'connected apps with a notice': renderer.render(
-    'connected-apps',
-    { ...apps, apps: [], notice: 'Removed.' },
-    language,
-  ),
-  'connected app': renderer.render('connected-app', { ...apps, app }, language),
-  post: renderer.render('post', post, language),
-  'post with required fields only': renderer.render(
-    'post',
-    { ...post, ...{ title: null, content: null, neighborhood: null, tags: [] } },
-    language,
-  ),
-  message: renderer.render('message', message, language),
-  'message with an error': renderer.render(
-    'message',
-    { ...message, error: true, ...failed },
-    language,
-  ),
-  landing: renderer.render('landing', landing, language),
+const requiredFieldsOnly = { ...post, title: null, content: null, neighborhood: null, tags: [] };
+const stateOf = <Page extends keyof Views>(template: Page, view: Views[Page]) => ({
+  template,
+  render: (language: Language) => renderer.render(template, view, language),
 });
-const pages = renderPages('en');
+
+/** Every translated page, in each of its states. */
+const STATES = {
+  phone: stateOf('phone', phone),
+  'phone with an error': stateOf('phone', { ...phone, phone: '415', error: 'Add the country' }),
+  code: stateOf('code', code),
+  'code with three attempts left': stateOf('code', { ...code, attemptsLeft: 3 }),
+  'code with an error': stateOf('code', { ...code, error: 'Wrong code' }),
+  'code with a notice': stateOf('code', { ...code, notice: 'We sent a new code.' }),
+  'closed code': stateOf('code', { ...code, isOpen: false, resendAfterSeconds: 0 }),
+  'closed code with an error': stateOf('code', { ...code, isOpen: false, error: 'The last one.' }),
+  'phone of the account': stateOf('phone', accountPhone),
+  'code of the account': stateOf('code', accountCode),
+  consent: stateOf('consent', consent),
+  'repeated consent': stateOf('repeated-consent', repeatedConsent),
+  'connected apps': stateOf('connected-apps', apps),
+  'connected apps with a notice': stateOf('connected-apps', { ...apps, apps: [], notice: 'Done.' }),
+  'connected app': stateOf('connected-app', { ...apps, app }),
+  post: stateOf('post', post),
+  'post with required fields only': stateOf('post', requiredFieldsOnly),
+  message: stateOf('message', message),
+  'message with an error': stateOf('message', { ...message, error: true, ...failed }),
+  landing: stateOf('landing', landing),
+};
+
+function pageOf(name: keyof typeof STATES, language: Language = 'en'): string {
+  return STATES[name].render(language);
+}
 
 /** Each form of a page, by its action. */
 function formsOf(html: string): Map<string, string> {
@@ -198,57 +173,68 @@ function valuesOf(html: string, attribute: string): string[] {
 }
 
 const translatedPages = LANGUAGES.flatMap((language) =>
-  Object.entries(renderPages(language)).map(([name, html]) => ({ language, name, html })),
+  Object.entries(STATES).map(([name, { template, render }]) => ({
+    language,
+    name,
+    template,
+    html: render(language),
+  })),
 );
 
-describe.each(translatedPages)('Page in "$language": $name', ({ language, name, html }) => {
-  it('is an HTML document in its language with one heading, one main element and a viewport', () => {
-    expect(html).toMatch(new RegExp(`^<!doctype html>\\s*<html lang="${language}">`));
-    expect(tagsOf(html, 'h1')).toHaveLength(1);
-    expect(tagsOf(html, 'main')).toHaveLength(1);
-    expect(html).toContain('<meta name="viewport" content="width=device-width, initial-scale=1">');
-  });
+describe.each(translatedPages)(
+  'Page in "$language": $name',
+  ({ language, name, template, html }) => {
+    it('is an HTML document in its language with one heading, one main element and a viewport', () => {
+      expect(html).toMatch(new RegExp(`^<!doctype html>\\s*<html lang="${language}">`));
+      expect(tagsOf(html, 'h1')).toHaveLength(1);
+      expect(tagsOf(html, 'main')).toHaveLength(1);
+      expect(html).toContain(
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+      );
+    });
 
-  it('loads only files of this server: a stylesheet, an icon, logos and at most one script', () => {
-    expect(tagsOf(html, 'link')).toEqual([
-      '<link rel="stylesheet" href="/assets/style.css">',
-      '<link rel="icon" href="/assets/icon.svg" type="image/svg+xml">',
-    ]);
-    const script = SCRIPTS[name];
-    expect(tagsOf(html, 'script')).toEqual(
-      script === undefined ? [] : [`<script type="module" src="/assets/${script}">`],
-    );
-    expect(html).not.toMatch(/<(style|iframe|object|embed)\b|\son\w+=|\sstyle=/);
-    for (const address of ['href', 'src', 'action'].flatMap((attribute) =>
-      valuesOf(html, attribute),
-    )) {
-      expect(address).toMatch(/^(\/(?!\/)|#)/);
-    }
-  });
+    it('loads only files of this server: a stylesheet, an icon, logos and at most one script', () => {
+      expect(tagsOf(html, 'link')).toEqual([
+        '<link rel="stylesheet" href="/assets/style.css">',
+        '<link rel="icon" href="/assets/icon.svg" type="image/svg+xml">',
+      ]);
+      const script = SCRIPTS[template];
+      expect(tagsOf(html, 'script')).toEqual(
+        script === undefined ? [] : [`<script type="module" src="/assets/${script}">`],
+      );
+      expect(html).not.toMatch(/<(style|iframe|object|embed)\b|\son\w+=|\sstyle=/);
+      for (const address of ['href', 'src', 'action'].flatMap((attribute) =>
+        valuesOf(html, attribute),
+      )) {
+        expect(address).toMatch(/^(\/(?!\/)|#)/);
+      }
+    });
 
-  it('references only unique, existing elements in labels, descriptions and fragment links', () => {
-    const ids = valuesOf(html, 'id');
-    expect(new Set(ids).size).toBe(ids.length);
-    const references = ['for', 'aria-describedby', 'aria-labelledby'];
-    const named = references
-      .flatMap((attribute) => valuesOf(html, attribute))
-      .flatMap((v) => v.split(' '));
-    const linked = valuesOf(html, 'href').filter((href) => href.startsWith('#'));
-    for (const id of [...named, ...linked.map((href) => href.slice(1))]) expect(ids).toContain(id);
-  });
+    it('references only unique, existing elements in labels, descriptions and fragment links', () => {
+      const ids = valuesOf(html, 'id');
+      expect(new Set(ids).size).toBe(ids.length);
+      const references = ['for', 'aria-describedby', 'aria-labelledby'];
+      const named = references
+        .flatMap((attribute) => valuesOf(html, attribute))
+        .flatMap((v) => v.split(' '));
+      const linked = valuesOf(html, 'href').filter((href) => href.startsWith('#'));
+      for (const id of [...named, ...linked.map((href) => href.slice(1))])
+        expect(ids).toContain(id);
+    });
 
-  it('binds every form to its authorization request, sign-in or session, with values escaped', () => {
-    const hasSessionForms = name.startsWith('connected app');
-    for (const form of formsOf(html).values()) {
-      expect(form.includes('name="transaction" value="txn_1"')).toBe(!hasSessionForms);
-      expect(form).toContain('<input type="hidden" name="token" value="to&quot;ken">');
-    }
-  });
+    it('binds every form to its authorization request, sign-in or session, with values escaped', () => {
+      const hasSessionForms = name.startsWith('connected app');
+      for (const form of formsOf(html).values()) {
+        expect(form.includes('name="transaction" value="txn_1"')).toBe(!hasSessionForms);
+        expect(form).toContain('<input type="hidden" name="token" value="to&quot;ken">');
+      }
+    });
 
-  it('renders no undefined or null value', () => {
-    expect(html).not.toMatch(/undefined|null|\[object/);
-  });
-});
+    it('renders no undefined or null value', () => {
+      expect(html).not.toMatch(/undefined|null|\[object/);
+    });
+  },
+);
 
 describe('Phone page', () => {
   it('has a telephone field with the number that the user typed', () => {
@@ -266,24 +252,24 @@ describe('Phone page', () => {
       '<option value="ES">Spain (+34)</option>',
       '<option value="US" selected>United States (+1)</option>',
     ]);
-    expect(pages.phone).not.toContain(' selected');
+    expect(pageOf('phone')).not.toContain(' selected');
   });
 
   it('shows who the app is: its logo, publisher and verification', () => {
-    expect(pages.phone).toContain(
+    expect(pageOf('phone')).toContain(
       '<img class="logo" src="/assets/app-logos/svc_app_1/0a1b" alt="" width="56" height="56">',
     );
-    expect(pages.phone).toContain('by <bdi>Corner Ltd</bdi>');
-    expect(pages.phone).toContain('Verified by Neighbourhood network');
+    expect(pageOf('phone')).toContain('by <bdi>Corner Ltd</bdi>');
+    expect(pageOf('phone')).toContain('Verified by Neighbourhood network');
   });
 });
 
 describe('Phone page of the account', () => {
   it('posts to the account with the client id in `next`, and does not mention an app', () => {
-    const form = formsOf(pages['phone of the account']).get('/account/sign-in');
+    const form = formsOf(pageOf('phone of the account')).get('/account/sign-in');
     expect(form).toContain('<input type="hidden" name="next" value="svc_app_1">');
-    expect(pages['phone of the account']).not.toContain('continue to');
-    expect([...formsOf(pages['code of the account']).keys()]).toEqual([
+    expect(pageOf('phone of the account')).not.toContain('continue to');
+    expect([...formsOf(pageOf('code of the account')).keys()]).toEqual([
       '/account/verify',
       '/account/sign-in',
     ]);
@@ -296,13 +282,13 @@ describe('Code page', () => {
     ['es', 'Intentos restantes: 3.'],
   ] as const)('says in "%s" how many attempts are left', (language, text) => {
     const name = 'code with three attempts left';
-    expect(renderPages(language)[name]).toContain(text);
+    expect(pageOf(name, language)).toContain(text);
   });
 
-  const forms = formsOf(pages.code);
+  const forms = formsOf(pageOf('code'));
 
   it('has one text field that a phone can fill in from the text message', () => {
-    const field = tagsOf(pages.code, 'input').filter((tag) => tag.includes('name="code"'));
+    const field = tagsOf(pageOf('code'), 'input').filter((tag) => tag.includes('name="code"'));
     expect(field).toHaveLength(1);
     expect(field[0]).toMatch(/type="text" inputmode="numeric" autocomplete="one-time-code"/);
     expect(field[0]).toContain('aria-describedby="code-hint"');
@@ -312,14 +298,14 @@ describe('Code page', () => {
     const hiddenPhone = '<input type="hidden" name="phone" value="+14155550101">';
     expect(forms.get('/oauth/authorize/verify')).toContain(hiddenPhone);
     expect(forms.get('/oauth/authorize/sign-in')).toContain(hiddenPhone);
-    expect(pages.code).toMatch(
+    expect(pageOf('code')).toMatch(
       /<a [^>]*href="\/oauth\/authorize\/txn_1\/phone">Use another number<\/a>/,
     );
   });
 
   it('shows the number in groups, and how long to wait for a new code', () => {
-    expect(pages.code).toContain('<strong class="phone">+1 415 555 0101</strong>');
-    expect(pages.code).toContain(
+    expect(pageOf('code')).toContain('<strong class="phone">+1 415 555 0101</strong>');
+    expect(pageOf('code')).toContain(
       'You can request a new code in <span data-seconds="42">42 seconds</span>.',
     );
     expect(renderer.render('code', { ...code, resendAfterSeconds: 0 }, 'en')).not.toContain(
@@ -332,13 +318,13 @@ describe('Code page', () => {
       (html.match(/<button class="button(?: full)?"[^>]*>[^<]*/g) ?? []).map((button) =>
         button.replace(/.*>/, ''),
       );
-    expect(filled(pages.code)).toEqual(['Continue']);
-    expect(filled(pages['closed code'])).toEqual(['Request new code']);
-    expect(pages['closed code']).not.toContain('name="code"');
+    expect(filled(pageOf('code'))).toEqual(['Continue']);
+    expect(filled(pageOf('closed code'))).toEqual(['Request new code']);
+    expect(pageOf('closed code')).not.toContain('name="code"');
   });
 
   it('describes the field with its notice', () => {
-    expect(pages['code with a notice']).toContain('aria-describedby="code-notice code-hint"');
+    expect(pageOf('code with a notice')).toContain('aria-describedby="code-notice code-hint"');
   });
 });
 
@@ -349,21 +335,21 @@ describe('Errors', () => {
     'closed code with an error',
     'message with an error',
   ] as const)('prefix the page title with "Error:": %s', (page) => {
-    expect(pages[page]).toMatch(/<title>Error: /);
+    expect(pageOf(page)).toMatch(/<title>Error: /);
   });
 
   it.each([
     ['code with an error', 'Wrong code', 'code-error code-hint'],
-    ['phone with an error', 'Add the country code', 'phone-error'],
+    ['phone with an error', 'Add the country', 'phone-error'],
   ] as const)('appear once, at the focused field: %s', (page, error, description) => {
-    const html = pages[page];
+    const html = pageOf(page);
     expect(html.split(error)).toHaveLength(2);
     expect(html).toMatch(new RegExp(`<input [^>]*autofocus[^>]*aria-describedby="${description}"`));
     expect(html.match(/ autofocus/g)).toHaveLength(1);
   });
 
   it('name the app and, for its developers, the code and the request', () => {
-    const html = pages['message with an error'];
+    const html = pageOf('message with an error');
     expect(html).toContain('<p class="kicker"><bdi>Corner Store</bdi></p>');
     expect(html).toContain(
       'For developers: <code>expired</code>, request <code>req_1</code>. <a href="/docs/errors#page-expired"',
@@ -371,18 +357,18 @@ describe('Errors', () => {
   });
 
   it('do not appear on a page without an error', () => {
-    expect(pages.code).not.toMatch(/Error:|aria-invalid/);
+    expect(pageOf('code')).not.toMatch(/Error:|aria-invalid/);
   });
 });
 
 describe('Consent page', () => {
-  const decision = formsOf(pages.consent).get('/oauth/authorize/decision') ?? '';
+  const decision = formsOf(pageOf('consent')).get('/oauth/authorize/decision') ?? '';
 
   it('shows the app, the redirect host and the user', () => {
     for (const text of ['Corner Store', 'app.example', 'Ana Lee', '+1 ••• ••01']) {
-      expect(pages.consent).toContain(text);
+      expect(pageOf('consent')).toContain(text);
     }
-    expect(formsOf(pages.consent).get('/oauth/authorize/sign-out')).toContain('Switch account');
+    expect(formsOf(pageOf('consent')).get('/oauth/authorize/sign-out')).toContain('Switch account');
   });
 
   it('has a checkbox with a description for each scope, checked if the view says so', () => {
@@ -408,7 +394,7 @@ describe('Consent page', () => {
   });
 
   it('shows the lifetimes in the largest unit with a value of at least 2', () => {
-    expect(pages.consent).toMatch(/180 days.*30 days/);
+    expect(pageOf('consent')).toMatch(/180 days.*30 days/);
     const lifetimes = { refreshIdle: 3_600, grant: 86_400 };
     expect(renderer.render('consent', { ...consent, lifetimes }, 'en')).toMatch(
       /24 hours .*60 minutes /,
@@ -416,7 +402,7 @@ describe('Consent page', () => {
   });
 
   it('links to the pages of the app, if it has any', () => {
-    expect(pages.consent).not.toContain('Privacy policy');
+    expect(pageOf('consent')).not.toContain('Privacy policy');
     const privacyUrl = 'https://corner.example/privacy';
     const html = renderer.render(
       'consent',
@@ -440,17 +426,17 @@ describe('Consent page', () => {
   });
 
   it('links to the page where the user can remove access', () => {
-    expect(pages.consent).toContain(
+    expect(pageOf('consent')).toContain(
       '<a href="/account/apps">https://platform.example/account/apps</a>',
     );
   });
 });
 
 describe('Repeated consent page', () => {
-  const decision = formsOf(pages['repeated consent']).get('/oauth/authorize/decision') ?? '';
+  const decision = formsOf(pageOf('repeated consent')).get('/oauth/authorize/decision') ?? '';
 
   it('lists the scopes, and allows them with one button', () => {
-    expect(pages['repeated consent']).toContain(
+    expect(pageOf('repeated consent')).toContain(
       '<li>Publish and delete posts and comments in your name</li>',
     );
     expect(decision).toContain('<input type="hidden" name="scope" value="profile.read">');
@@ -462,14 +448,14 @@ describe('Repeated consent page', () => {
   });
 
   it('links to the consent page', () => {
-    expect(pages['repeated consent']).toContain(
+    expect(pageOf('repeated consent')).toContain(
       '<a href="/oauth/authorize/txn_1/consent?change=1">Change what it can do</a>',
     );
   });
 });
 
 describe('Connected apps page', () => {
-  const html = pages['connected apps'];
+  const html = pageOf('connected apps');
 
   it('has a row for each app with its identity, its permissions and a link to disconnect it', () => {
     const [first = '', second = ''] =
@@ -510,7 +496,7 @@ describe('Connected apps page', () => {
   });
 
   it('asks for confirmation on the page of a single app, with one button without `all`', () => {
-    const single = formsOf(pages['connected app']).get('/account/apps/revoke') ?? '';
+    const single = formsOf(pageOf('connected app')).get('/account/apps/revoke') ?? '';
     expect(tagsOf(single, 'button')).toHaveLength(1);
     expect(single).toContain('<input type="hidden" name="client_id" value="svc_app_1">');
     expect(single).not.toContain('name="all"');
@@ -518,8 +504,151 @@ describe('Connected apps page', () => {
   });
 
   it('shows a message when no app is connected', () => {
-    const empty = pages['connected apps with a notice'];
+    const empty = pageOf('connected apps with a notice');
     expect(empty).toContain('No app has access to your account.');
-    expect(empty).toMatch(/role="status">Removed\./);
+    expect(empty).toMatch(/role="status">Done\./);
+  });
+});
+
+describe('Page of a post', () => {
+  it('shows the title as heading and page title, and the author, neighborhood and time', () => {
+    expect(pageOf('post')).toContain('<h1 dir="auto">Block party</h1>');
+    expect(pageOf('post')).toContain('<title>Block party – ');
+    for (const text of ['<bdi>Ana Lee</bdi>', '<bdi>Riverside</bdi>', '<bdi>party</bdi>'])
+      expect(pageOf('post')).toContain(text);
+    expect(pageOf('post')).toContain(
+      '<time datetime="2026-11-21T23:59:59.999Z">21 November 2026 at 23:59 UTC</time>',
+    );
+  });
+
+  it('preserves the whitespace of the content', () => {
+    expect(pageOf('post')).toContain('dir="auto">Bring a chair.\r\n\nAnd a friend.</p>');
+  });
+
+  it('has a heading with the author if the post has no title, and omits empty fields', () => {
+    const html = pageOf('post with required fields only');
+    expect(html).toContain('<h1 dir="auto">A post by Ana Lee</h1>');
+    expect(html).not.toMatch(/class="post-content"|Tags|Images|>In</);
+  });
+
+  it('links to images by host with nofollow, and loads none', () => {
+    const images = ['https://images.example/1.jpg?a="1"&b=2', 'http://bücher.example:8080/2.png'];
+    const html = renderer.render('post', { ...post, images }, 'en');
+    expect(tagsOf(html, 'a')).toEqual([
+      '<a href="https://images.example/1.jpg?a=&quot;1&quot;&amp;b=2" rel="nofollow noopener ugc">',
+      '<a href="http://bücher.example:8080/2.png" rel="nofollow noopener ugc">',
+    ]);
+    expect(html).toContain('>Image 1 on images.example</a>');
+    expect(html).toContain('>Image 2 on xn--bcher-kva.example:8080</a>');
+    expect(html).not.toContain('<img');
+  });
+
+  it('shows the host of an invalid URL unchanged', () => {
+    const html = renderer.render(
+      'post',
+      { ...post, images: ['https://xn--a.example/1.png'] },
+      'en',
+    );
+    expect(html).toContain('>Image 1 on xn--a.example</a>');
+  });
+
+  it('C69 escapes every text that the author wrote', () => {
+    const hostile = '<script>alert("1")</script>{{7*7}}${7*7}<%= 7*7 %>';
+    const escaped =
+      '&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt;{{7*7}}${7*7}&lt;%= 7*7 %&gt;';
+    const hostilePost = {
+      title: hostile,
+      content: hostile,
+      author: hostile,
+      neighborhood: hostile,
+      tags: [hostile],
+    };
+    const html = renderer.render('post', { ...post, ...hostilePost }, 'en');
+    expect(html).not.toContain('<script');
+    // Five texts, of which the title is shown twice: as heading and as page title.
+    expect(html.split(escaped)).toHaveLength(1 + 6);
+    const untitled = renderer.render('post', { ...post, title: null, author: hostile }, 'en');
+    expect(untitled).not.toContain('<script');
+  });
+});
+
+describe('Message page', () => {
+  it('shows the title as heading, and every paragraph', () => {
+    const html = renderer.render(
+      'message',
+      { ...message, paragraphs: ['One.', 'Two & up.'] },
+      'en',
+    );
+    expect(html).toContain('<h1>Expired</h1>');
+    expect(html).toContain('<p>One.</p>');
+    expect(html).toContain('<p>Two &amp; up.</p>');
+  });
+
+  it('shows the footer, if there is one', () => {
+    expect(pageOf('message')).not.toContain('<footer');
+    expect(
+      renderer.render('message', { ...message, footer: 'Nothing is shared.' }, 'en'),
+    ).toContain('<footer class="foot">\n<p>Nothing is shared.</p>\n</footer>');
+  });
+
+  it('shows the link, if there is one', () => {
+    expect(pageOf('message')).not.toContain('<a ');
+    const link = { href: '/account/apps', text: 'Connected apps' };
+    expect(renderer.render('message', { ...message, link }, 'en')).toMatch(
+      /href="\/account\/apps">Connected apps</,
+    );
+  });
+});
+
+function policyOf(headers: Record<string, string>): string[] {
+  return headers['Content-Security-Policy']?.split('; ') ?? [];
+}
+
+describe('pageHeaders', () => {
+  it('returns exactly these headers', () => {
+    expect(pageHeaders({ language: 'es' })).toEqual({
+      'Content-Type': 'text/html; charset=utf-8',
+      'Content-Language': 'es',
+      'Cache-Control': 'no-store',
+      'Content-Security-Policy':
+        "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; " +
+        "frame-ancestors 'none'; base-uri 'none'",
+      'Referrer-Policy': 'same-origin',
+      'Cross-Origin-Opener-Policy': 'unsafe-none',
+    });
+  });
+
+  const standard = pageHeaders({ language: 'es' });
+
+  it('omits form-action on the consent page and shows it from the top', () => {
+    const headers = pageHeaders({ language: 'es', isConsentPage: true });
+    const isFormAction = (directive: string): boolean => directive.startsWith('form-action');
+    expect(policyOf(headers)).toEqual(
+      policyOf(standard).filter((directive) => !isFormAction(directive)),
+    );
+    const { 'Content-Security-Policy': _, ...others } = standard;
+    expect(headers).toMatchObject({ ...others, 'Document-Policy': 'force-load-at-top' });
+    expect(standard).not.toHaveProperty('Document-Policy');
+  });
+
+  it('allows our own scripts on a page that runs one', () => {
+    const page = pageHeaders({ language: 'es', runsScript: true });
+    expect(policyOf(page).filter((directive) => !policyOf(standard).includes(directive))).toEqual([
+      "script-src 'self'",
+    ]);
+  });
+
+  it.each([
+    ['https://photos.example/ana.jpg?size=40', "img-src 'self' https://photos.example"],
+    ['https://bücher.example:8443/ä.png', "img-src 'self' https://xn--bcher-kva.example:8443"],
+    ['http://[2001:db8::1]/a.png', "img-src 'self' http://[2001:db8::1]"],
+    ['https://photos.example;script-src', "img-src 'self'"],
+    ['https://photos.example,https:/a.png', "img-src 'self'"],
+    ['data:image/png;base64,AAAA', "img-src 'self'"],
+    ['photo.png', "img-src 'self'"],
+  ])('allows the picture %s only from its origin', (pictureUrl, expected) => {
+    const page = pageHeaders({ language: 'es', pictureUrl });
+    expect(policyOf(page)).toHaveLength(policyOf(standard).length);
+    expect(policyOf(page)).toContain(expected);
   });
 });

@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ConnectedAppsService } from '../../src/modules/oauth/account/connected-apps.service.js';
 import { App } from '../../src/modules/oauth/clients/client.entities.js';
+import { GrantsService } from '../../src/modules/oauth/tokens/grants.service.js';
 import { sha256 } from '../../src/platform/secrets.js';
 import { CommandLine } from '../support/command-line.js';
 import { onEachEngine, onOneEngine, type TestDatabase } from '../support/database.js';
@@ -238,7 +238,7 @@ onOneEngine('Identity of an app: publisher, links and verification', (database) 
     const client = await app().addClient({ publisher: 'Garden Ltd', isVerified: true, logo: PNG });
     await app().issueTokens(user, client);
     await app().issueTokens(user, client, ['posts.read']);
-    expect(await app().service(ConnectedAppsService).list(user.id)).toMatchObject([
+    expect(await app().service(GrantsService).activeApps(user.id)).toMatchObject([
       { name: client.name, publisher: 'Garden Ltd', isVerified: true, logoHash: sha256(PNG) },
     ]);
   });

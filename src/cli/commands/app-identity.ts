@@ -1,4 +1,4 @@
-import type { IdentityChanges } from '../../modules/oauth/clients/app-identity.js';
+import type { IdentityChanges } from '../../modules/oauth/clients/registration-values.js';
 import type { RegisteredApp } from '../../modules/oauth/clients/apps.service.js';
 import type { CliCommand } from '../command.js';
 import { parseLogo, textUpTo } from '../option-values.js';

@@ -8,20 +8,17 @@ import {
   ConnectedAppsController,
   redirectUndecodablePath,
 } from './account/connected-apps.controller.js';
-import { ConnectedAppsService } from './account/connected-apps.service.js';
 import { AppLogosController } from './clients/app-logos.controller.js';
 import { AppLogosRepository } from './clients/app-logos.repository.js';
 import { AppSecretsRepository } from './clients/app-secrets.repository.js';
 import { AppSecretsService } from './clients/app-secrets.service.js';
 import { AppsRepository } from './clients/apps.repository.js';
 import { AppsService } from './clients/apps.service.js';
-import { ClientAuthenticator } from './clients/client-authenticator.js';
 import { AuthorizationsRepository } from './authorize/authorizations.repository.js';
 import { AuthorizationsService } from './authorize/authorizations.service.js';
 import { AuthorizeController } from './authorize/authorize.controller.js';
 import { ConsentController } from './authorize/consent.controller.js';
-import { ConsentPage } from './authorize/consent-page.js';
-import { ConsentService } from './authorize/consent.service.js';
+import { ConsentPage, ConsentService } from './authorize/consent.service.js';
 import { GrantsService } from './tokens/grants.service.js';
 import { GrantUsageRecorder } from './tokens/grant-usage-recorder.js';
 import { GrantReader } from './tokens/grant-reader.repository.js';
@@ -37,22 +34,21 @@ import { UserSessions } from './sign-in/user-sessions.service.js';
 import { SmsQueue } from './sign-in/sms/sms-queue.js';
 import { RefreshLimit } from './rate-limit/call-limits.js';
 import { FailedAttempts } from './rate-limit/failed-attempts.js';
-import { RateLimitRepository } from './rate-limit/rate-limit.repository.js';
-import { TrustedDevicesRepository } from './rate-limit/trusted-devices.repository.js';
+import {
+  RateLimitRepository,
+  TrustedDevicesRepository,
+} from './rate-limit/rate-limit.repository.js';
 import { RequestKeys } from './rate-limit/request-keys.js';
 import { RateLimiter } from './rate-limit/rate-limiter.js';
 import { BrowserCookies } from './protocol/browser-cookies.js';
 import { FormTokens } from './protocol/form-tokens.js';
 import { PageStates } from './browser/page-state.js';
 import { AuthorizationCodeGrant } from './tokens/authorization-code.grant.js';
-import { IntrospectionController } from './tokens/introspection.controller.js';
-import { RevocationController } from './tokens/revocation.controller.js';
+import { IntrospectionController, RevocationController } from './tokens/tokens.controller.js';
 import { TokensService } from './tokens/tokens.service.js';
 import { PreflightController } from './clients/browser-origins.js';
 import { MetadataController } from './metadata.controller.js';
-import { ResourceMetadataController } from './resource-metadata.controller.js';
 import { RefreshTokenGrant } from './tokens/refresh-token.grant.js';
-import { DatabaseAccessTokenVerifier } from './tokens/access-token-verifier.js';
 import { TokenIssuer } from './tokens/token-issuer.js';
 import { TokenController } from './tokens/token.controller.js';
 import { TokensRepository } from './tokens/tokens.repository.js';
@@ -83,7 +79,6 @@ const repositories: Type[] = [
     RevocationController,
     IntrospectionController,
     MetadataController,
-    ResourceMetadataController,
     PreflightController,
     AppLogosController,
     UnknownEndpointController,
@@ -101,7 +96,6 @@ const repositories: Type[] = [
     RefreshLimit,
     AppsService,
     AppSecretsService,
-    ClientAuthenticator,
     AuthorizationsService,
     PhoneLimits,
     OtpDelivery,
@@ -111,7 +105,6 @@ const repositories: Type[] = [
     SignInFlowService,
     UserSessions,
     AccountSessions,
-    ConnectedAppsService,
     ConsentPage,
     ConsentService,
     GrantsService,
@@ -121,9 +114,8 @@ const repositories: Type[] = [
     AuthorizationCodeGrant,
     RefreshTokenGrant,
     TokensService,
-    DatabaseAccessTokenVerifier,
   ],
-  exports: [AppsService, GrantsService, TokenIssuer, DatabaseAccessTokenVerifier, UserAccess],
+  exports: [AppsService, GrantsService, TokenIssuer, TokensService, UserAccess],
 })
 export class OAuthModule implements NestModule {
   configure(consumer: MiddlewareConsumer): void {

@@ -1,4 +1,4 @@
-import { ConnectedAppsService } from '../../../src/modules/oauth/account/connected-apps.service.js';
+import { GrantsService } from '../../../src/modules/oauth/tokens/grants.service.js';
 import { exchange, requestToken, sendForm } from '../../support/oauth-flow.js';
 import { json } from '../../support/responses.js';
 import type { TestApp, TestClient } from '../../support/test-app.js';
@@ -74,7 +74,8 @@ export class Requests {
       }
       case 'disconnect': {
         const { clientId } = this.clients[request.client];
-        await this.app.service(ConnectedAppsService).revoke(request.userId, [clientId]);
+        const change = { actor: request.userId, reason: 'by the user' };
+        await this.app.service(GrantsService).revokeForUser(request.userId, [clientId], change);
         return { status: 200, body: {} };
       }
     }

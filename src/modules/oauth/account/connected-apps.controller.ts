@@ -11,9 +11,8 @@ import { sendRedirect } from '../protocol/authorization-response.js';
 import { isWellEncoded, Parameters } from '../protocol/parameters.js';
 import { SignInFlowService } from '../sign-in/sign-in-flow.js';
 import { userView } from '../sign-in/sign-in.service.js';
-import type { AppSummary } from '../tokens/grants.service.js';
+import { type AppSummary, GrantsService } from '../tokens/grants.service.js';
 import { AccountSessions } from './account-sessions.service.js';
-import { ConnectedAppsService } from './connected-apps.service.js';
 
 /**
  * Middleware for paths that the router cannot decode, to which it responds with a JSON error. Redirects to the connected apps
@@ -35,7 +34,7 @@ export function redirectUndecodablePath(
 export class ConnectedAppsController {
   constructor(
     private readonly sessions: AccountSessions,
-    private readonly connected: ConnectedAppsService,
+    private readonly grants: GrantsService,
     private readonly apps: AppsService,
     private readonly flows: SignInFlowService,
     private readonly renderer: PageRenderer,
@@ -50,7 +49,7 @@ export class ConnectedAppsController {
     const app = state.clientId === undefined ? null : await this.apps.find(state.clientId);
     const feedback = messageOf({ ...state, appName: app?.name }, textsFor(request));
     const { user, binding } = session;
-    const apps = await this.connected.list(user.id);
+    const apps = await this.grants.activeApps(user.id);
     const view = { ...binding, user: userView(user), apps, ...feedback };
     this.renderer.send(response, 'connected-apps', view, feedback);
   }
@@ -65,7 +64,9 @@ export class ConnectedAppsController {
     const clientId = form.get('client_id');
     const isAll = form.get('all') === '1';
     if (!isAll && !isId('svc_app', clientId)) throw new PageError('malformed_form');
-    const revoked = await this.connected.revoke(user.id, isAll ? 'all' : [clientId ?? '']);
+    const change = { actor: user.id, reason: 'by the user' };
+    const clientIds = isAll ? 'all' : [clientId ?? ''];
+    const revoked = await this.grants.revokeForUser(user.id, clientIds, change);
     this.states.redirect(response, APPS_PAGE, resultOf(revoked));
   }
 
@@ -84,7 +85,7 @@ export class ConnectedAppsController {
     if (!isId('svc_app', clientId)) throw new PageError('not_connected');
     const session = await this.sessions.current(request);
     if (!session) return this.startSignIn(request, response, clientId);
-    const app = await this.connected.find(session.user.id, clientId);
+    const [app] = await this.grants.activeApps(session.user.id, [clientId]);
     if (!app) throw new PageError('not_connected');
     const { user, binding } = session;
     // With `next`, a sign-in after "Sign out" returns to this page.

@@ -10,7 +10,7 @@ import {
   type UserWithPhone,
 } from '../../users/users.service.js';
 import { AuthorizationsRepository } from '../authorize/authorizations.repository.js';
-import { TrustedDevicesRepository } from '../rate-limit/trusted-devices.repository.js';
+import { TrustedDevicesRepository } from '../rate-limit/rate-limit.repository.js';
 import { SignInRepository } from '../sign-in/sign-in.repository.js';
 import { GrantsService, type AppSummary } from '../tokens/grants.service.js';
 

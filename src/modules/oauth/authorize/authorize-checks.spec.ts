@@ -109,55 +109,42 @@ describe('Authorization request: client and redirect URI', () => {
     expect(rejectionOf(queryOf(wrong), null)).toEqual(page('unknown_app'));
   });
 
-  it('O3 shows a page when redirect_uri is missing, even if the app has registered only one', () => {
-    expect(rejectionOf(queryOf({ redirect_uri: undefined }))).toEqual(page('wrong_redirect_uri'));
-  });
+  const duplicate = `&redirect_uri=${encodeURIComponent(REDIRECT_URI)}`;
+  const redirect_uri = `${REDIRECT_URI}/`;
 
-  it('O10 shows a page when redirect_uri is empty', () => {
-    expect(rejectionOf(queryOf({ redirect_uri: '' }))).toEqual(page('wrong_redirect_uri'));
-  });
-
-  it('O8 shows a page when redirect_uri is sent twice, even with the registered value', () => {
-    const duplicate = `&redirect_uri=${encodeURIComponent(REDIRECT_URI)}`;
-    expect(rejectionOf(queryOf({}, duplicate))).toEqual(page('wrong_redirect_uri'));
-  });
-
-  it('O4 shows a page when redirect_uri is not registered, before any other error', () => {
-    const redirect_uri = `${REDIRECT_URI}/`;
-    expect(rejectionOf(queryOf({ redirect_uri }))).toEqual(page('wrong_redirect_uri'));
-    expect(rejectionOf(queryOf({ redirect_uri, response_type: 'token' }))).toEqual(
-      page('wrong_redirect_uri'),
-    );
-    expect(rejectionOf(queryOf({ redirect_uri, scope: undefined }))).toEqual(
-      page('wrong_redirect_uri'),
-    );
+  it.each([
+    ['is missing, even if the app has registered only one', queryOf({ redirect_uri: undefined })],
+    ['is empty', queryOf({ redirect_uri: '' })],
+    ['is sent twice, even with the registered value', queryOf({}, duplicate)],
+    ['is not registered', queryOf({ redirect_uri })],
+    ['and response_type are wrong', queryOf({ redirect_uri, response_type: 'token' })],
+    ['is wrong and scope is missing', queryOf({ redirect_uri, scope: undefined })],
+  ])('O3 O4 O8 O10 shows a page when redirect_uri %s', (_, query) => {
+    expect(rejectionOf(query)).toEqual(page('wrong_redirect_uri'));
   });
 
   it('O5 O6 allows any loopback port for a public app only', () => {
     const redirectUris = ['http://127.0.0.1:8080/cb'];
-    const redirect_uri = 'http://127.0.0.1:51004/cb';
+    const requested = 'http://127.0.0.1:51004/cb';
     const query = queryOf(
-      { redirect_uri },
+      { redirect_uri: requested },
       `&code_challenge=${CHALLENGE}&code_challenge_method=S256`,
     );
-    expect(check(query, { ...PUBLIC_APP, redirectUris }).redirectUri).toBe(redirect_uri);
+    expect(check(query, { ...PUBLIC_APP, redirectUris }).redirectUri).toBe(requested);
     expect(rejectionOf(query, { ...APP, redirectUris })).toEqual(page('wrong_redirect_uri'));
   });
 });
 
 describe('Authorization request: parameters', () => {
-  it('O7 rejects a missing response_type', () => {
-    expect(rejectionOf(queryOf({ response_type: undefined }))).toEqual(redirect('invalid_request'));
+  it.each([
+    [undefined, 'invalid_request'],
+    ...['token', 'code token', 'code id_token', 'foo', 'CODE'].map((type): [string, string] => [
+      type,
+      'unsupported_response_type',
+    ]),
+  ])('O7 rejects the response_type %j with %s', (response_type, error) => {
+    expect(rejectionOf(queryOf({ response_type }))).toEqual(redirect(error));
   });
-
-  it.each(['token', 'code token', 'code id_token', 'foo', 'CODE'])(
-    'O7 rejects the response_type "%s"',
-    (response_type) => {
-      expect(rejectionOf(queryOf({ response_type }))).toEqual(
-        redirect('unsupported_response_type'),
-      );
-    },
-  );
 
   it.each([
     'scope',

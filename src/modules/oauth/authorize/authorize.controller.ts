@@ -1,6 +1,23 @@
-import { Controller, Get, Query, Req, Res, UseFilters, UseGuards } from '@nestjs/common';
-import { ApiExcludeEndpoint } from '@nestjs/swagger';
+import {
+  applyDecorators,
+  Controller,
+  Get,
+  Query,
+  Req,
+  Res,
+  UseFilters,
+  UseGuards,
+} from '@nestjs/common';
+import {
+  ApiOperation,
+  ApiQuery,
+  ApiResponse,
+  ApiTags,
+  type ApiQueryOptions,
+  ApiExcludeEndpoint,
+} from '@nestjs/swagger';
 import type { Request, Response } from 'express';
+import { RETRY_AFTER } from '../../../platform/http/validation/schemas.openapi.js';
 import { PageError } from '../../../pages/page-errors.js';
 import { Public } from '../../../platform/access/scopes.decorator.js';
 import { PageErrorFilter } from '../browser/page-error.filter.js';
@@ -12,14 +29,117 @@ import { isWellEncoded, Parameters } from '../protocol/parameters.js';
 import { LimitCalls } from '../rate-limit/call-limits.js';
 import { SignInFlowService } from '../sign-in/sign-in-flow.js';
 import { SignInService } from '../sign-in/sign-in.service.js';
-import { AuthorizationsService, nameOnErrorPages } from './authorizations.service.js';
 import {
+  PROMPTS,
   type AuthorizationRequest,
   checkAuthorizationRequest,
   requiresSignIn,
 } from './authorize-checks.js';
-import { ApiAuthorize } from './authorize.openapi.js';
-import { ConsentPage } from './consent-page.js';
+import { AuthorizationsService, nameOnErrorPages } from './authorizations.service.js';
+import { ConsentPage } from './consent.service.js';
+
+type Schema = Extract<ApiQueryOptions, { schema: unknown }>['schema'];
+
+const required = (name: string, description: string, schema: Schema): MethodDecorator =>
+  ApiQuery({ name, required: true, description, schema });
+
+const optional = (name: string, description: string, schema: Schema): MethodDecorator =>
+  ApiQuery({ name, required: false, description, schema });
+
+const page = (status: number, description: string, headers?: typeof RETRY_AFTER): MethodDecorator =>
+  ApiResponse({
+    status,
+    description,
+    ...(headers && { headers }),
+    content: { 'text/html': { schema: { type: 'string' } } },
+  });
+
+/** All values of `prompt` except `none`, which cannot be combined with others. A part of a regular expression. */
+const COMBINABLE_PROMPTS = PROMPTS.filter((prompt) => prompt !== 'none').join('|');
+
+/** OpenAPI documentation of the authorization endpoint (product requirements, section 4.1). */
+export function ApiAuthorize(): MethodDecorator {
+  return applyDecorators(
+    ApiTags('oauth'),
+    ApiOperation({
+      operationId: 'authorize',
+      security: [],
+      summary: 'Request access to a user account',
+      description:
+        'Redirect the browser here. The user signs in with a one-time password, selects scopes and decides. Then the server ' +
+        'redirects to `redirect_uri` with `code`, `state` and `iss`, or with `error`, `error_description`, `state` and `iss`. ' +
+        'Compare `state` with the value that you sent, and `iss` with this server, before you use the code.',
+    }),
+    required('client_id', "The app's client_id.", { type: 'string' }),
+    required('redirect_uri', 'A registered redirect URI of the app.', {
+      type: 'string',
+      format: 'uri',
+    }),
+    required('response_type', 'The response type: an authorization code.', {
+      type: 'string',
+      enum: ['code'],
+    }),
+    required('scope', 'Space-separated.', {
+      type: 'string',
+      example: 'profile.read posts.read',
+    }),
+    required(
+      'state',
+      'A random value, returned unchanged. At most 4,096 bytes in UTF-8: 4,096 ASCII characters, or 1,024 characters of any kind.',
+      { type: 'string', minLength: 1, maxLength: 4096 },
+    ),
+    optional('code_challenge', 'Required for public apps (RFC 7636).', {
+      type: 'string',
+      pattern: '^[A-Za-z0-9_-]{43}$',
+    }),
+    optional('code_challenge_method', 'Required with code_challenge.', {
+      type: 'string',
+      enum: ['S256'],
+    }),
+    optional(
+      'prompt',
+      'Required steps, space-separated, such as `login consent` (OpenID Connect Core §3.1.2.1, by analogy): `login` (sign in again), ' +
+        '`select_account` (sign in with another account) or `consent`. With each of them, the user decides about each scope, although ' +
+        'the app already has all of them. `none` (no page) is not supported: an otherwise valid request returns ' +
+        '`interaction_required`.',
+      {
+        type: 'string',
+        pattern: `^ *((none|(${COMBINABLE_PROMPTS})( +(${COMBINABLE_PROMPTS}))*) *)?$`,
+      },
+    ),
+    optional(
+      'ui_locales',
+      'Preferred languages of the user (BCP 47), space-separated, such as `es-MX en`. The pages use the first supported language, by default ' +
+        'the language of the browser.',
+      { type: 'string' },
+    ),
+    page(
+      200,
+      'A page on which the user decides, if the user is signed in and `prompt` does not require a new sign-in; otherwise the sign-in page.',
+    ),
+    ApiResponse({
+      status: 303,
+      description:
+        'The request is invalid and the user is signed in, or `prompt=none` is the only error: the server redirects the error to the app.',
+      headers: {
+        Location: {
+          description: 'The redirect URI, with error, error_description, state and iss.',
+          required: true,
+          schema: { type: 'string', format: 'uri' },
+        },
+      },
+    }),
+    page(
+      400,
+      'An error page: the client or redirect URI is not registered, `state` is too long, the URL is malformed, or the request ' +
+        'has another error than `prompt=none` and the user is not signed in. Only in the last case, a link on the page returns ' +
+        'the error to the app.',
+    ),
+    page(429, 'Too many requests from this IP address.', RETRY_AFTER),
+    page(500, 'Something went wrong on our side.'),
+    page(503, 'The service is not available right now.', RETRY_AFTER),
+  );
+}
 
 /** The authorization endpoint (RFC 6749 §3.1). */
 @Public()

@@ -13,8 +13,7 @@ import { OAuthError } from '../protocol/oauth.errors.js';
 import { Parameters } from '../protocol/parameters.js';
 import { SignInService } from '../sign-in/sign-in.service.js';
 import { authorizationPage, AuthorizationsService } from './authorizations.service.js';
-import { CHANGE, ConsentPage } from './consent-page.js';
-import { ConsentService } from './consent.service.js';
+import { CHANGE, ConsentPage, ConsentService } from './consent.service.js';
 
 /** Asks the signed-in user for consent and redirects to the app. */
 @BrowserPages()

@@ -1,7 +1,7 @@
 import { applyDecorators, UseFilters, UseGuards } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import { Public } from '../../../platform/access/scopes.decorator.js';
-import { PageFormGuard } from '../protocol/form.guards.js';
+import { PageFormGuard } from '../protocol/form-body.js';
 import { SameOriginGuard } from '../protocol/fetch-metadata.guard.js';
 import { LimitCalls } from '../rate-limit/call-limits.js';
 import { FailedAttemptsGuard } from '../rate-limit/failed-attempts.js';

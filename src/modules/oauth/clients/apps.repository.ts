@@ -14,7 +14,7 @@ import { entities, type Transaction } from '../../../platform/database/transacti
 import { NotFound } from '../../../platform/errors.js';
 import { isId } from '../../../platform/ids.js';
 import { corsOrigin } from '../protocol/redirect-uri.js';
-import type { AppIdentity } from './app-identity.js';
+import type { AppIdentity } from './registration-values.js';
 import { App, AppRedirectUri } from './client.entities.js';
 
 @Injectable()

@@ -17,13 +17,15 @@ import {
   type IdentityChanges,
   NO_IDENTITY,
   validIdentity,
-} from './app-identity.js';
+  appNameKey,
+  validAppName,
+  validRedirectUris,
+  validScope,
+} from './registration-values.js';
 import { AppLogosRepository } from './app-logos.repository.js';
-import { appNameKey, validAppName } from './app-name.js';
 import { AppSecretsService } from './app-secrets.service.js';
 import { AppsRepository } from './apps.repository.js';
 import type { App } from './client.entities.js';
-import { validRedirectUris, validScope } from './registration-values.js';
 
 /** An app with its redirect URIs (product requirements, section 1). */
 export interface RegisteredApp extends AppIdentity {

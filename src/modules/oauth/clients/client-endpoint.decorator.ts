@@ -11,7 +11,7 @@ import {
 import { CLIENT_SECURITY_SCHEME, Public } from '../../../platform/access/scopes.decorator.js';
 import { RETRY_AFTER } from '../../../platform/http/validation/schemas.openapi.js';
 import { CrossSiteGuard } from '../protocol/fetch-metadata.guard.js';
-import { ClientFormGuard } from '../protocol/form.guards.js';
+import { ClientFormGuard } from '../protocol/form-body.js';
 import {
   FormTooLarge,
   FormTooSlow,

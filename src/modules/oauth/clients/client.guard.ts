@@ -3,14 +3,25 @@ import {
   Injectable,
   type CanActivate,
   type ExecutionContext,
+  Logger,
 } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { Request } from 'express';
-import { OAuthInvalidRequest, SECRET_LEAKED } from '../protocol/oauth.errors.js';
+import { Clock } from '../../../platform/clock.js';
+import { digestsEqual, sha256 } from '../../../platform/secrets.js';
+import { withDeadline } from '../../../platform/request-context.js';
+import {
+  OAuthInvalidRequest,
+  SECRET_LEAKED,
+  InvalidClient,
+  MissingClientId,
+} from '../protocol/oauth.errors.js';
 import { Parameters } from '../protocol/parameters.js';
+import { presentedCredentials } from '../protocol/presented-credentials.js';
 import { AppSecretsService } from './app-secrets.service.js';
-import { ClientAuthenticator } from './client-authenticator.js';
-import type { App } from './client.entities.js';
+import type { App, AppSecret } from './client.entities.js';
+import { AppSecretsRepository } from './app-secrets.repository.js';
+import { AppsRepository } from './apps.repository.js';
 
 export type ClientEndpointName = 'token' | 'revocation' | 'introspection';
 
@@ -39,14 +50,23 @@ const SINGLE_PARAMETERS: ReadonlySet<string> = new Set([
 /** The bulkhead counts the requests of all public apps under this name, which is no client id. */
 const PUBLIC_APPS = 'public apps';
 
+const DUMMY_HASH = sha256('');
+
+/** The maximum number of live secrets of an app. The server compares this many hashes whenever it checks a secret. */
+const MAX_LIVE_SECRETS = 2;
+
 export const EndpointName = Reflector.createDecorator<ClientEndpointName>();
 
-/** Validates the form and authenticates the client (RFC 6749 §3.2 and §3.2.1). */
+/** Validates the form and authenticates the client (RFC 6749 §2.3, §3.2 and §3.2.1). */
 @Injectable()
 export class ClientGuard implements CanActivate {
+  private readonly logger = new Logger(ClientGuard.name);
+
   constructor(
-    private readonly clients: ClientAuthenticator,
-    private readonly secrets: AppSecretsService,
+    private readonly apps: AppsRepository,
+    private readonly secrets: AppSecretsRepository,
+    private readonly leaks: AppSecretsService,
+    private readonly clock: Clock,
     private readonly reflector: Reflector,
   ) {}
 
@@ -65,9 +85,13 @@ export class ClientGuard implements CanActivate {
     return true;
   }
 
-  /** Checks first for a secret in the URL, which has leaked even if the request is invalid. */
+  /**
+   * Authenticates a confidential app by its secret, and identifies a public app by its id. Checks first for a secret in the URL, which
+   * has leaked even if the request is invalid.
+   * @throws OAuthInvalidRequest when credentials contradict each other; InvalidClient when they are missing or wrong
+   */
   private async authenticate(request: Request): Promise<App> {
-    if (await this.secrets.reportSecretInQuery(request.query))
+    if (await this.leaks.reportSecretInQuery(request.query))
       throw new OAuthInvalidRequest(
         `${SECRET_LEAKED} Send the new one with HTTP Basic or in the form.`,
       );
@@ -75,7 +99,36 @@ export class ClientGuard implements CanActivate {
     if (formError !== undefined) throw formError;
     const parameters = new Parameters(request.body);
     checkDuplicates(parameters);
-    return this.clients.authenticate(request, parameters);
+    const { clientId, secret, basic } = presentedCredentials(request, parameters);
+    if (clientId === undefined) throw new MissingClientId();
+    const app = await this.apps.find(clientId);
+    if (app?.kind === 'public' && secret === undefined) {
+      if (app.status !== 'enabled') throw new InvalidClient({ needsChallenge: basic });
+      return app;
+    }
+    const matching = await this.matchingSecret(app, secret);
+    if (!app || !matching || app.status !== 'enabled')
+      throw new InvalidClient({ needsChallenge: basic });
+    try {
+      // The write has its own deadline, so that it does not use up the time of the request.
+      await withDeadline(() => this.secrets.recordUse(matching, this.clock.now()));
+    } catch (error) {
+      this.logger.warn(`Could not write the last use of a client secret: ${String(error)}`);
+    }
+    return app;
+  }
+
+  /** Takes the same time for unknown apps, public apps and wrong secrets, so that timing reveals nothing (CWE-208). */
+  private async matchingSecret(
+    app: App | null,
+    secret: string | undefined,
+  ): Promise<AppSecret | undefined> {
+    const live = await this.secrets.findLive(app?.clientId ?? '', this.clock.now());
+    const hash = sha256(secret ?? '');
+    const matching = live.filter((stored) => digestsEqual(stored.hash, hash));
+    for (let compared = live.length; compared < MAX_LIVE_SECRETS; compared += 1)
+      digestsEqual(DUMMY_HASH, hash);
+    return secret === undefined ? undefined : matching[0];
   }
 }
 

@@ -1,3 +1,4 @@
+import unhomoglyph from 'unhomoglyph';
 import {
   canonicalScopes,
   formatScope,
@@ -6,6 +7,10 @@ import {
   splitScope,
 } from '../../../platform/access/scopes.js';
 import { InvalidRequest } from '../../../platform/errors.js';
+import { codePointName, codePoints } from '../../../platform/text.js';
+import { isWebUrl } from '../../../platform/http/validation/web-url.js';
+import { imageTypeOf, MAX_LOGO_BYTES } from '../../../platform/logo-file.js';
+import { sha256 } from '../../../platform/secrets.js';
 import { redirectUriProblem } from '../protocol/redirect-uri.js';
 
 /** @throws InvalidRequest */
@@ -30,4 +35,145 @@ export function validScope(scope: string): string {
     );
   if (scopes.length === 0) throw new InvalidRequest('An app needs at least one scope.');
   return formatScope(canonicalScopes(scopes));
+}
+
+const MAX_NAME_CHARACTERS = 60;
+/**
+ * Control, format, private-use and unassigned characters, lone surrogates, line separators, and letters without a glyph. Names with
+ * them could look like other names, or change the text around them.
+ */
+const NOT_VISIBLE = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/u;
+
+/** Returns the name of an app, trimmed. Names of version 1.0 may be longer. @throws InvalidRequest */
+export function validAppName(name: string): string {
+  return visibleText('name', name);
+}
+
+/** Returns the name of a publisher, trimmed. @throws InvalidRequest */
+export function validPublisher(publisher: string): string {
+  return visibleText('publisher', publisher);
+}
+
+function visibleText(what: string, text: string): string {
+  const trimmed = text.trim();
+  if (trimmed === '' || codePoints(trimmed) > MAX_NAME_CHARACTERS)
+    throw new InvalidRequest(`The ${what} must have 1 to ${MAX_NAME_CHARACTERS} characters.`);
+  const [hidden] = NOT_VISIBLE.exec(trimmed) ?? [];
+  if (hidden !== undefined)
+    throw new InvalidRequest(
+      `The ${what} contains ${codePointName(hidden)}, which is invisible or unassigned. Use only visible characters; some emoji contain invisible ones.`,
+    );
+  return trimmed;
+}
+
+/** Latin small capitals, and letters like them to which UTS #39 maps Cyrillic ones, with their letters. UTS #39 maps only some. */
+const SMALL_CAPITALS: ReadonlyMap<string, string> = new Map(
+  Array.from('ᴀʙᴅᴇꜰɢʜᴊĸʟʍɴᴘꞯʀᴛʏ', (capital, index) => [capital, 'abdefghjklmnpqrty'.charAt(index)]),
+);
+
+/**
+ * Names that look alike have the same key: the skeleton of UTS #39 §4, without differences in letter case, and without white space,
+ * punctuation, symbols and combining marks, unless the name has nothing else. `i` equals `l`, because an uppercase `I` looks like a
+ * lowercase `l`, and `vv` equals `w`.
+ */
+export function appNameKey(name: string): string {
+  const lowerCase = Array.from(skeleton(name).toLowerCase(), lowerCaseOf).join('');
+  // Some letters have another skeleton in lower case: `m` is `rn`.
+  const key = skeleton(lowerCase).toLowerCase().replaceAll('i', 'l');
+  // After the skeleton, which makes letters of symbols such as `|`.
+  const text = key.replaceAll(/[^\p{L}\p{N}]/gu, '').replaceAll('vv', 'w');
+  return text === '' ? key : text;
+}
+
+/** The table of UTS #39 has no letters with marks, so `NFKD` splits them first and last. */
+function skeleton(text: string): string {
+  return unhomoglyph(text.normalize('NFKD')).normalize('NFKD');
+}
+
+function lowerCaseOf(character: string): string {
+  return SMALL_CAPITALS.get(character) ?? character;
+}
+
+/** What users see of an app besides its name. Null if the app has none. */
+export interface AppIdentity {
+  /** The company or person behind the app. */
+  publisher: string | null;
+  homepageUrl: string | null;
+  privacyUrl: string | null;
+  termsUrl: string | null;
+  /** Whether an operator verified the publisher. */
+  isVerified: boolean;
+  /** SHA-256 of the logo's bytes, in hex. */
+  logoHash: string | null;
+}
+
+/** Null removes a value. */
+export interface IdentityChanges extends Partial<Omit<AppIdentity, 'logoHash'>> {
+  /** A PNG, JPEG or WebP picture of at most 262,144 bytes. */
+  logo?: Buffer | null;
+}
+
+export const NO_IDENTITY: Readonly<AppIdentity> = {
+  publisher: null,
+  homepageUrl: null,
+  privacyUrl: null,
+  termsUrl: null,
+  isVerified: false,
+  logoHash: null,
+};
+
+const MAX_URL_CHARACTERS = 2048;
+
+/** Validates the given values. @throws InvalidRequest */
+export function validIdentity(changes: IdentityChanges): Partial<AppIdentity> {
+  const { publisher, homepageUrl, privacyUrl, termsUrl, isVerified, logo } = changes;
+  return {
+    ...(publisher !== undefined && {
+      publisher: publisher === null ? null : validPublisher(publisher),
+    }),
+    ...(homepageUrl !== undefined && { homepageUrl: validUrl('homepage', homepageUrl) }),
+    ...(privacyUrl !== undefined && { privacyUrl: validUrl('privacy policy', privacyUrl) }),
+    ...(termsUrl !== undefined && { termsUrl: validUrl('terms', termsUrl) }),
+    ...(isVerified !== undefined && { isVerified }),
+    ...(logo !== undefined && { logoHash: logo && hashOfLogo(logo) }),
+  };
+}
+
+export function identityOf(app: AppIdentity): AppIdentity {
+  const { publisher, homepageUrl, privacyUrl, termsUrl, isVerified, logoHash } = app;
+  return { publisher, homepageUrl, privacyUrl, termsUrl, isVerified, logoHash };
+}
+
+/**
+ * The identity after the changes. Another publisher, or none, ends the verification, unless the changes verify the new one.
+ * @throws InvalidRequest when the app would be verified without a publisher
+ */
+export function changedIdentity(before: AppIdentity, changes: Partial<AppIdentity>): AppIdentity {
+  const after = { ...before, ...changes };
+  const isSamePublisher = after.publisher === before.publisher;
+  const isVerified = changes.isVerified ?? (before.isVerified && isSamePublisher);
+  if (isVerified && after.publisher === null)
+    throw new InvalidRequest('A verified app needs a publisher. Add --publisher.');
+  return { ...after, isVerified };
+}
+
+function validUrl(what: string, url: string | null): string | null {
+  if (url === null) return null;
+  if (!isWebUrl(url))
+    throw new InvalidRequest(
+      `The URL of the ${what}, "${url}", must be an http or https URL, without a user name, password or white space.`,
+    );
+  if (codePoints(url) > MAX_URL_CHARACTERS)
+    throw new InvalidRequest(
+      `The URL of the ${what} must have at most ${MAX_URL_CHARACTERS} characters.`,
+    );
+  return url;
+}
+
+function hashOfLogo(logo: Buffer): string {
+  if (logo.length > MAX_LOGO_BYTES || imageTypeOf(logo) === undefined)
+    throw new InvalidRequest(
+      `The logo must be a PNG, JPEG or WebP picture of at most ${MAX_LOGO_BYTES} bytes.`,
+    );
+  return sha256(logo);
 }

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, MoreThan } from 'typeorm';
+import { DataSource, MoreThan, Not } from 'typeorm';
 import { type RawTime, storedTime } from '../../../platform/database/columns.js';
-import { readRows, upsertAll } from '../../../platform/database/sql.js';
+import { readRows, upsertAll, upsert } from '../../../platform/database/sql.js';
 import { entities, type Transaction } from '../../../platform/database/transaction.js';
-import { LOCK_SLOT, RateLimitHit } from './rate-limit.entities.js';
+import { LOCK_SLOT, RateLimitHit, TrustedDevice } from './rate-limit.entities.js';
 
 /** The slots of a hash after `afterSlot`. */
 interface Window {
@@ -51,5 +51,44 @@ export class RateLimitRepository {
   lock(tx: Transaction, hashes: readonly string[]): Promise<void> {
     const rows = hashes.map((hash) => ({ hash, slot: LOCK_SLOT, hits: 0 }));
     return upsertAll(tx, RateLimitHit, rows);
+  }
+}
+
+/**
+ * Trusted devices: browsers that signed in with a phone before. Limits that strangers can exhaust do not apply to them. `browserHash`
+ * is the SHA-256 of the browser's cookie; the phone is E.164. The table is `known_browsers`.
+ */
+@Injectable()
+export class TrustedDevicesRepository {
+  constructor(private readonly dataSource: DataSource) {}
+
+  isTrusted(browserHash: string, phone: string): Promise<boolean> {
+    return this.dataSource.manager.existsBy(TrustedDevice, { browserHash, phone });
+  }
+
+  /** Whether someone signed in with this browser before, whatever the phone number. */
+  isTrustedBrowser(browserHash: string): Promise<boolean> {
+    return this.dataSource.manager.existsBy(TrustedDevice, { browserHash });
+  }
+
+  save(tx: Transaction, device: TrustedDevice): Promise<void> {
+    return upsert(tx, TrustedDevice, device);
+  }
+
+  /** Counts a wrong one-time password of the device. Returns the number of consecutive ones; 0 if the device is not trusted. */
+  async countFailure(tx: Transaction, browserHash: string, phone: string): Promise<number> {
+    const device = { browserHash, phone };
+    await entities(tx).increment(TrustedDevice, device, 'failures', 1);
+    return (await entities(tx).findOneBy(TrustedDevice, device))?.failures ?? 0;
+  }
+
+  async delete(tx: Transaction, browserHash: string, phone: string): Promise<void> {
+    await entities(tx).delete(TrustedDevice, { browserHash, phone });
+  }
+
+  /** @param exceptHash a browser that remains trusted */
+  async deleteAllOf(tx: Transaction, phone: string, exceptHash?: string): Promise<void> {
+    const browserHash = exceptHash === undefined ? undefined : Not(exceptHash);
+    await entities(tx).delete(TrustedDevice, { phone, ...(browserHash && { browserHash }) });
   }
 }

@@ -6,7 +6,7 @@ import { BrowserCookies } from '../protocol/browser-cookies.js';
 import { Parameters } from '../protocol/parameters.js';
 import { claimedClientId } from '../protocol/presented-credentials.js';
 import type { RequestKey } from './rate-limits.js';
-import { TrustedDevicesRepository } from './trusted-devices.repository.js';
+import { TrustedDevicesRepository } from './rate-limit.repository.js';
 
 declare module '../../../platform/request-context.js' {
   interface RequestContext {

@@ -13,7 +13,7 @@ import {
   type CountResult,
 } from '../rate-limit/rate-limiter.js';
 import type { Visitor } from '../rate-limit/request-keys.js';
-import { TrustedDevicesRepository } from '../rate-limit/trusted-devices.repository.js';
+import { TrustedDevicesRepository } from '../rate-limit/rate-limit.repository.js';
 import type { OtpChallenge, OtpFailures } from './sign-in.entities.js';
 import { SignInRepository } from './sign-in.repository.js';
 

@@ -6,8 +6,13 @@ import { type RawTime, storedTime } from '../../../platform/database/columns.js'
 import { type Paging, type Part, partOf } from '../../../platform/database/list-page.js';
 import { readRows, useIndex, type Value } from '../../../platform/database/sql.js';
 import { NotFound } from '../../../platform/errors.js';
-import { activeAt, IS_ACTIVE, IS_NOT_ENDED } from './grants.repository.js';
-import { scopesThatCount, type ScopesOfCredential } from './scopes-that-count.js';
+import {
+  activeAt,
+  IS_ACTIVE,
+  IS_NOT_ENDED,
+  scopesThatCount,
+  type ScopesOfCredential,
+} from './grants.repository.js';
 
 /**
  * `active`: the app has a usable code or token. `expired`: the grant, or its last token, has expired. `revoked`: the user, the

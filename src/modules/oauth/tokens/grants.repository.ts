@@ -1,7 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, In, IsNull, MoreThan } from 'typeorm';
+import type { ConnectedAppView } from '../../../pages/views.js';
 import { addMilliseconds, MINUTE } from '../../../platform/clock.js';
-import { parseScope, type Scope } from '../../../platform/access/scopes.js';
+import {
+  canonicalScopes,
+  commonScopes,
+  parseScope,
+  type Scope,
+} from '../../../platform/access/scopes.js';
 import { type RawTime, storedTime } from '../../../platform/database/columns.js';
 import {
   insertRow,
@@ -12,22 +18,7 @@ import {
   writeRows,
 } from '../../../platform/database/sql.js';
 import { entities, type Transaction } from '../../../platform/database/transaction.js';
-import { scopesThatCount, type ScopesOfCredential } from './scopes-that-count.js';
 import { Grant } from './token.entities.js';
-
-/** A user's active grants to one app with the same scopes, as one item. */
-export interface ActiveGrantGroup {
-  clientId: string;
-  name: string;
-  publisher: string | null;
-  isVerified: boolean;
-  logoHash: string | null;
-  scopes: Scope[];
-  /** When the oldest grant was created. */
-  grantedAt: Date;
-  /** The last use of any of the grants. */
-  lastUsedAt: Date | null;
-}
 
 /** The condition for grants that are neither revoked nor expired. Its value is the current time. */
 export const IS_NOT_ENDED = 'grants.revoked_at IS NULL AND grants.expires_at > ?';
@@ -116,30 +107,40 @@ export class GrantsRepository {
     return revoked;
   }
 
-  /** Finds the user's active grants to these apps, by default to all apps, grouped by app and scopes. */
-  async findActive(
+  /** Finds the apps among these, by default all apps, to which the user has active grants, with all their scopes. Sorted by name. */
+  async findActiveApps(
     userId: string,
     now: Date,
     clientIds?: readonly string[],
-  ): Promise<ActiveGrantGroup[]> {
+  ): Promise<ConnectedAppView[]> {
     const ids = clientIds && padToPowerOfTwo(clientIds);
-    const rows = await readRows<ActiveGrantGroupRow>(
+    const rows = await readRows<ActiveGrantsRow>(
       this.dataSource,
       `${FIND_ACTIVE} ${ids ? `AND grants.client_id IN ${placeholdersFor(ids)}` : ''}
        GROUP BY grants.client_id, apps.name, apps.publisher, apps.verified, apps.logo_hash,
          grants.scope, grants.withdrawn_scope, apps.scope`,
       [userId, ...activeAt(now), ...(ids ?? [])],
     );
-    return rows.map(({ clientId, name, publisher, logoHash, grantedAt, lastUsedAt, ...row }) => ({
-      clientId,
-      name,
-      publisher,
-      isVerified: Boolean(row.isVerified),
-      logoHash,
-      scopes: scopesThatCount(row),
-      grantedAt: storedTime(grantedAt),
-      lastUsedAt: lastUsedAt === null ? null : storedTime(lastUsedAt),
-    }));
+    const apps = new Map<string, ConnectedAppView>();
+    for (const { clientId, name, publisher, logoHash, ...row } of rows) {
+      const app = apps.get(clientId);
+      const grantedAt = storedTime(row.grantedAt);
+      const lastUsedAt = row.lastUsedAt === null ? null : storedTime(row.lastUsedAt);
+      apps.set(clientId, {
+        clientId,
+        name,
+        publisher,
+        isVerified: Boolean(row.isVerified),
+        logoHash,
+        scopes: canonicalScopes([...(app?.scopes ?? []), ...scopesThatCount(row)]),
+        grantedAt: app && app.grantedAt < grantedAt ? app.grantedAt : grantedAt,
+        lastUsedAt: later(app?.lastUsedAt ?? null, lastUsedAt),
+      });
+    }
+    return [...apps.values()].toSorted(
+      (one, other) =>
+        one.name.localeCompare(other.name, 'en') || one.clientId.localeCompare(other.clientId),
+    );
   }
 
   /** Finds the granted and the withdrawn scopes of those of these grants that are not revoked. */
@@ -197,11 +198,40 @@ export class GrantsRepository {
   }
 }
 
-interface ActiveGrantGroupRow
+function later(one: Date | null, other: Date | null): Date | null {
+  return one && other ? (one > other ? one : other) : (one ?? other);
+}
+
+/** A user's active grants to one app with the same scopes. */
+interface ActiveGrantsRow
   extends
-    Pick<ActiveGrantGroup, 'clientId' | 'name' | 'publisher' | 'logoHash'>,
+    Pick<ConnectedAppView, 'clientId' | 'name' | 'publisher' | 'logoHash'>,
     ScopesOfCredential {
   isVerified: number;
   grantedAt: RawTime;
   lastUsedAt: RawTime | null;
+}
+
+/** Lists of scopes as they are stored. */
+export interface ScopesOfCredential {
+  /** Of the credential or grant, as it was issued. */
+  scope: string;
+  /** Those of the grant that the user did not allow in a later decision. */
+  withdrawnScope: string | null;
+  /** Those for which the app is registered. */
+  appScope: string;
+}
+
+/** The issued scopes that the user did not withdraw and for which the app is still registered. */
+export function scopesThatCount({ scope, withdrawnScope, appScope }: ScopesOfCredential): Scope[] {
+  return commonScopes([remainingScopes({ scope, withdrawnScope }), parseScope(appScope)]);
+}
+
+/** The granted scopes that the user did not withdraw. */
+export function remainingScopes({
+  scope,
+  withdrawnScope,
+}: Pick<ScopesOfCredential, 'scope' | 'withdrawnScope'>): Scope[] {
+  const withdrawn = parseScope(withdrawnScope ?? '');
+  return parseScope(scope).filter((each) => !withdrawn.includes(each));
 }

@@ -5,18 +5,15 @@ import {
   type Change,
   type NewAuditEvent,
 } from '../../../platform/audit/audit-log.repository.js';
+import type { ConnectedAppView } from '../../../pages/views.js';
 import { Clock, addMilliseconds, SECOND } from '../../../platform/clock.js';
 import { AppConfig } from '../../../platform/config/app-config.js';
 import { type Transaction, TransactionRunner } from '../../../platform/database/transaction.js';
 import { newId } from '../../../platform/ids.js';
-import { GrantsRepository } from './grants.repository.js';
-import { remainingScopes } from './scopes-that-count.js';
+import { GrantsRepository, remainingScopes } from './grants.repository.js';
 import type { Grant } from './token.entities.js';
 
-export interface AppSummary {
-  clientId: string;
-  name: string;
-}
+export type AppSummary = Pick<ConnectedAppView, 'clientId' | 'name'>;
 
 type GrantOwner = Pick<Grant, 'id' | 'clientId' | 'userId'>;
 
@@ -163,11 +160,9 @@ export class GrantsService {
     return apps.filter(({ clientId }) => revoked.has(clientId));
   }
 
-  /** The apps that have access to a user's account. @param clientIds only these apps */
-  async activeApps(userId: string, clientIds?: readonly string[]): Promise<AppSummary[]> {
-    const active = await this.repository.findActive(userId, this.clock.now(), clientIds);
-    const names = new Map(active.map(({ clientId, name }) => [clientId, name]));
-    return [...names].map(([clientId, name]) => ({ clientId, name }));
+  /** The apps that have access to a user's account, sorted by name. @param clientIds only these apps */
+  activeApps(userId: string, clientIds?: readonly string[]): Promise<ConnectedAppView[]> {
+    return this.repository.findActiveApps(userId, this.clock.now(), clientIds);
   }
 
   /**

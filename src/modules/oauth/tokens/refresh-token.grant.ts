@@ -16,9 +16,14 @@ import type { App } from '../clients/client.entities.js';
 import { InvalidGrant, InvalidScope, type TooManyAttempts } from '../protocol/oauth.errors.js';
 import type { Parameters } from '../protocol/parameters.js';
 import { RefreshLimit } from '../rate-limit/call-limits.js';
-import { decryptResponse, encryptResponse } from './encrypted-response.js';
+import {
+  decryptResponse,
+  encryptResponse,
+  TokenIssuer,
+  type IssuedTokens,
+  type ReplayKind,
+} from './token-issuer.js';
 import { GrantsService } from './grants.service.js';
-import { TokenIssuer, type IssuedTokens, type ReplayKind } from './token-issuer.js';
 import {
   TokensRepository,
   type StoredRefreshToken,

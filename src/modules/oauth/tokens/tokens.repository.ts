@@ -14,7 +14,7 @@ import { hasSecretFormat, sha256 } from '../../../platform/secrets.js';
 import type { AppQuota } from '../../quota/quota.entities.js';
 import type { User } from '../../users/user.entity.js';
 import type { App } from '../clients/client.entities.js';
-import { scopesThatCount, type ScopesOfCredential } from './scopes-that-count.js';
+import { scopesThatCount, type ScopesOfCredential } from './grants.repository.js';
 import { AccessToken, AuthorizationCode, RefreshToken } from './token.entities.js';
 
 /** A code or token with its grant and user. */
@@ -74,34 +74,18 @@ export interface UsedRefreshToken extends Pick<
   consumedAt: Date;
 }
 
-interface CredentialRow
-  extends Omit<Credential, 'expiresAt' | 'isRevoked' | 'scopes'>, ScopesOfCredential {
-  expiresAt: RawTime;
-  grantRevokedAt: RawTime | null;
-}
+/** A row of a credential: its times as the driver returns them, and what its computed members are computed from. */
+type CredentialRow<C extends Credential> = {
+  [K in Exclude<keyof C, 'isRevoked' | 'scopes' | 'kind' | 'quota'>]: Date extends C[K]
+    ? RawTime | Extract<C[K], null>
+    : C[K];
+} & Omit<ScopesOfCredential, 'scope'> & { grantRevokedAt: RawTime | null };
 
-interface SingleUseRow extends CredentialRow {
-  consumedAt: RawTime | null;
-  grantExpiresAt: RawTime;
-}
-
-interface CodeRow extends SingleUseRow {
-  redirectUri: string;
-  codeChallenge: string | null;
-}
-
-interface AccessRow extends CredentialRow {
-  createdAt: RawTime;
+type AccessRow = CredentialRow<StoredAccessToken> & {
   revokedAt: RawTime | null;
-  appStatus: App['status'];
   plan: string | null;
   monthlyPostLimit: number | null;
-}
-
-interface RefreshRow extends SingleUseRow {
-  createdAt: RawTime;
-  predecessorHash: string | null;
-}
+};
 
 const CREDENTIAL_COLUMNS = `
     credential.hash, credential.expires_at AS expiresAt,
@@ -145,9 +129,9 @@ const CLEAR_RESPONSES =
 /** Codes, access tokens and refresh tokens. */
 @Injectable()
 export class TokensRepository {
-  private readonly codes: BatchLoader<CodeRow>;
+  private readonly codes: BatchLoader<CredentialRow<StoredCode>>;
   private readonly access: BatchLoader<AccessRow>;
-  private readonly refresh: BatchLoader<RefreshRow>;
+  private readonly refresh: BatchLoader<CredentialRow<StoredRefreshToken>>;
 
   constructor(dataSource: DataSource) {
     this.codes = new BatchLoader(dataSource, FIND_CODE, BY_HASH);
@@ -277,7 +261,9 @@ export class TokensRepository {
   }
 }
 
-function toSingleUseCredential<R extends SingleUseRow>(row: R): R & SingleUseCredential {
+function toSingleUseCredential<R extends CredentialRow<SingleUseCredential>>(
+  row: R,
+): R & SingleUseCredential {
   return {
     ...row,
     expiresAt: storedTime(row.expiresAt),

@@ -160,21 +160,20 @@ describe('SmsQueue', () => {
     expect({ attempts: attempts(), failures }).toEqual({ attempts: 2, failures: [MESSAGE.id] });
   });
 
-  it('O58 makes one last attempt immediately when the service shuts down', async () => {
-    inbox.refuse(1);
-    queue.add(job());
-    await advance(1);
-    await queue.onApplicationShutdown();
-    expect({ sent: inbox.messages, failures }).toEqual({ sent: [MESSAGE], failures: [] });
-  });
-
-  it('O58 reports a failure before the shutdown completes', async () => {
-    inbox.refuse();
-    queue.add(job());
-    await advance(1);
-    await queue.onApplicationShutdown();
-    expect({ attempts: attempts(), failures }).toEqual({ attempts: 2, failures: [MESSAGE.id] });
-  });
+  it.each([
+    ['succeeds', 1, { sent: [MESSAGE], failures: [] }],
+    ['fails, which is reported', undefined, { sent: [], failures: [MESSAGE.id] }],
+  ])(
+    'O58 makes one last attempt before the shutdown completes: it %s',
+    async (_, count, result) => {
+      inbox.refuse(count);
+      queue.add(job());
+      await advance(1);
+      await queue.onApplicationShutdown();
+      expect(attempts()).toBe(2);
+      expect({ sent: inbox.messages, failures }).toEqual(result);
+    },
+  );
 
   /** A gateway whose first response is 429 with this `Retry-After`. Resolves to the seconds between its attempts. */
   async function pausesWith(retryAfter: string, expiresInSeconds = 300): Promise<number[]> {

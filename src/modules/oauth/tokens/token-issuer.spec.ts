@@ -1,6 +1,6 @@
 import { SCOPES } from '../../../platform/access/scopes.js';
 import { newSecret } from '../../../platform/secrets.js';
-import { decryptResponse, encryptResponse } from './encrypted-response.js';
+import { decryptResponse, encryptResponse } from './token-issuer.js';
 
 const TOKEN = newSecret('svcrt');
 const RESPONSE = {
