@@ -3,16 +3,27 @@ import { APP_FILTER, APP_GUARD, APP_PIPE } from '@nestjs/core';
 import { AccessTokenVerifier } from './platform/access/caller.js';
 import { BearerGuard } from './platform/access/bearer.guard.js';
 import { ScopesGuard } from './platform/access/scopes.guard.js';
-import { AuditModule } from './platform/audit/audit.module.js';
+import { AuditEventReader } from './platform/audit/audit-event-reader.repository.js';
+import { AuditLog } from './platform/audit/audit-log.repository.js';
 import { Clock, SystemClock } from './platform/clock.js';
 import { AppConfig, ConfigModule } from './platform/config/app-config.js';
 import { DatabaseModule } from './platform/database/database.module.js';
 import { entities } from './entities.js';
 import { ApiErrorFilter } from './platform/http/errors/api-error.filter.js';
-import { HttpModule } from './platform/http/http.module.js';
+import { CallLimitStorage } from './platform/http/call-limit-storage.js';
+import { IdempotencyKeysRepository } from './platform/http/idempotency/idempotency-keys.repository.js';
+import { Idempotency } from './platform/http/idempotency/idempotency.service.js';
+import { AllowedMethods, UnroutedRequests } from './platform/http/server/unrouted-requests.js';
 import { RequestPipe } from './platform/http/validation/request.pipe.js';
-import { LifecycleModule } from './platform/lifecycle/lifecycle.module.js';
-import { MetricsModule } from './platform/observability/metrics.js';
+import { ClockSkew } from './platform/lifecycle/clock-skew.js';
+import { HealthController, Readiness } from './platform/lifecycle/health.controller.js';
+import { JobRunner } from './platform/lifecycle/job-runner.service.js';
+import { JobRunsRepository } from './platform/lifecycle/job-runs.repository.js';
+import { Shutdown } from './platform/lifecycle/shutdown.js';
+import { AccessLog } from './platform/observability/access-log.js';
+import { DatabaseMetrics } from './platform/observability/database-metrics.js';
+import { Metrics } from './platform/observability/metrics.js';
+import { MetricsServer } from './platform/observability/metrics-server.js';
 import { AnalyticsModule } from './modules/analytics/analytics.module.js';
 import { CommentsModule } from './modules/comments/comments.module.js';
 import { DemoModule } from './modules/demo/demo.module.js';
@@ -28,10 +39,32 @@ import { PagesModule } from './pages/pages.module.js';
 import { DocsModule } from './docs/docs.module.js';
 import { OperationsModule } from './modules/operations/operations.module.js';
 
-/** The clock and the SMS gateway, which tests replace. */
+const SERVICES = [
+  AuditLog,
+  AuditEventReader,
+  Metrics,
+  MetricsServer,
+  DatabaseMetrics,
+  AccessLog,
+  Bulkhead,
+  AllowedMethods,
+  CallLimitStorage,
+  Idempotency,
+  Shutdown,
+  ClockSkew,
+  Readiness,
+  JobRunsRepository,
+  JobRunner,
+];
+
+/** The services of the platform, and the clock and the SMS gateway, which tests replace. */
 @Global()
 @Module({
+  controllers: [HealthController],
   providers: [
+    ...SERVICES,
+    IdempotencyKeysRepository,
+    UnroutedRequests,
     { provide: Clock, useClass: SystemClock },
     {
       provide: SmsSender,
@@ -39,9 +72,9 @@ import { OperationsModule } from './modules/operations/operations.module.js';
       useFactory: (config: AppConfig, clock: Clock) => createSmsSender(config.sms, clock),
     },
   ],
-  exports: [Clock, SmsSender],
+  exports: [...SERVICES, Clock, SmsSender],
 })
-class ExternalModule {}
+class PlatformModule {}
 
 /**
  * The composition root: imports all modules, binds the ports `Clock`, `SmsSender` and `AccessTokenVerifier` to their implementations,
@@ -54,11 +87,7 @@ export class AppModule {
       module: AppModule,
       imports: [
         ConfigModule.with(config),
-        ExternalModule,
         DatabaseModule.with(entities),
-        AuditModule,
-        MetricsModule,
-        HttpModule,
         PagesModule,
         // Express matches the routes of these modules in this order, so the busiest come first.
         UsersModule,
@@ -69,7 +98,7 @@ export class AppModule {
         OAuthModule,
         DemoModule,
         DocsModule,
-        LifecycleModule,
+        PlatformModule,
         OperationsModule,
       ],
       providers: [

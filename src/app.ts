@@ -4,7 +4,7 @@ import type { NextFunction, Request, Response } from 'express';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { Clock } from './platform/clock.js';
 import type { AppConfig } from './platform/config/app-config.js';
-import { POSTMAN_COLLECTION, POSTMAN_ENVIRONMENT } from './docs/postman-files.js';
+import { POSTMAN_COLLECTION, POSTMAN_ENVIRONMENT } from './docs/served-files.js';
 import { serveDocumentation } from './docs/swagger-ui.js';
 import { pinoFor, ServiceLogger } from './platform/observability/logger.js';
 import { AccessLog } from './platform/observability/access-log.js';

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { chmod, cp, readdir, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { CLIENT_PACKAGE } from '../src/docs/client-package.js';
+import { CLIENT_PACKAGE } from '../src/docs/served-files.js';
 
 const run = promisify(execFile);
 

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { chmod, cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { SWAGGER_UI_FILES } from '../src/docs/swagger-ui-files.js';
+import { SWAGGER_UI_FILES } from '../src/docs/served-files.js';
 
 const BUNDLE = 'dist/src/bundle';
 const MODULES = 'node_modules/';

@@ -1,5 +1,5 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
-import { ORIGIN_PLACEHOLDER, POSTMAN_ENVIRONMENT } from '../src/docs/postman-files.js';
+import { ORIGIN_PLACEHOLDER, POSTMAN_ENVIRONMENT } from '../src/docs/served-files.js';
 import {
   CLIENT_SECURITY_SCHEME,
   SECURITY_SCHEME,

@@ -2,7 +2,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { RENDERED_GUIDE } from '../src/docs/guide-page.js';
-import { POSTMAN_COLLECTION, POSTMAN_ENVIRONMENT } from '../src/docs/postman-files.js';
+import { POSTMAN_COLLECTION, POSTMAN_ENVIRONMENT } from '../src/docs/served-files.js';
 import { packClient } from './client-package.js';
 import { renderGuide } from './guide.js';
 import { postmanCollection, postmanEnvironment } from './postman.js';

@@ -7,12 +7,14 @@ import { CATALOGUES } from '../pages/translations/translations.js';
 import { SCOPES } from '../platform/access/scopes.js';
 import type { AppConfig } from '../platform/config/app-config.js';
 import { UnknownPath } from '../platform/errors.js';
-import { CLIENT_PACKAGE } from './client-package.js';
 import { GUIDE_PATH } from './guide-page.js';
 import { openApiDocument } from './openapi-document.js';
-import { POSTMAN_COLLECTION, POSTMAN_ENVIRONMENT } from './postman-files.js';
-import { foldedPanels, withoutAuthorize } from './swagger-ui-plugin.js';
-import { SWAGGER_UI_FILES } from './swagger-ui-files.js';
+import {
+  CLIENT_PACKAGE,
+  POSTMAN_COLLECTION,
+  POSTMAN_ENVIRONMENT,
+  SWAGGER_UI_FILES,
+} from './served-files.js';
 
 /** Dark mode, contrast (WCAG AA) and small screens. */
 const PAGE_CSS = `
@@ -148,4 +150,53 @@ function topBarCss(config: AppConfig): string {
       content: ${name}; color: #ffffff; font: 600 1.125rem/32px sans-serif;
       ${image ?? ''}
     }`;
+}
+
+/** The parts of Swagger UI's plugin interface that the plugins use. */
+type Component = unknown;
+interface System {
+  React: {
+    createElement: (type: Component, props: object | null, ...children: unknown[]) => unknown;
+  };
+}
+interface Plugin {
+  wrapComponents: Record<string, (original: Component, system: System) => Component>;
+}
+interface Panel {
+  title: string;
+  isOpen: (props: Record<string, unknown>) => boolean;
+}
+
+/**
+ * A plugin of Swagger UI that folds panels. Basic authentication of apps is folded, because its field would take the focus from the
+ * OAuth flow. The responses of an operation are folded until it is executed. Runs in the browser, so it must not use anything of
+ * this file.
+ */
+function foldedPanels(): Plugin {
+  const panels: Record<string, Panel> = {
+    HttpAuth: { title: 'Credentials of an app', isOpen: () => false },
+    responses: {
+      title: 'Responses',
+      isOpen: ({ tryItOutResponse }) => Boolean(tryItOutResponse),
+    },
+  };
+  const wrapComponents: Plugin['wrapComponents'] = {};
+  for (const [name, { title, isOpen }] of Object.entries(panels))
+    wrapComponents[name] =
+      (original, { React }) =>
+      (props: Record<string, unknown>) =>
+        React.createElement(
+          'details',
+          { className: 'folded', open: isOpen(props) },
+          React.createElement('summary', null, title),
+          React.createElement(original, props),
+        );
+  return { wrapComponents };
+}
+
+/** A plugin of Swagger UI that hides Authorize, which needs an app. Runs in the browser, so it must not use anything of this file. */
+function withoutAuthorize(): Plugin {
+  return {
+    wrapComponents: { authorizeBtn: () => () => null, authorizeOperationBtn: () => () => null },
+  };
 }

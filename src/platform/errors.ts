@@ -197,6 +197,15 @@ export class ServiceUnavailable extends AppError {
   }
 }
 
+const MAX_RETRY_AFTER_SECONDS = 3;
+
+/** The process sheds load. Jitter of `Retry-After` spreads the retries. */
+export class Overloaded extends ServiceUnavailable {
+  constructor() {
+    super(1 + Math.floor(Math.random() * MAX_RETRY_AFTER_SECONDS));
+  }
+}
+
 /** The clock is wrong, so the job would delete too much, or close a month early. For operators only. */
 export class JobRefused extends Error {
   constructor(problem: string) {

@@ -284,7 +284,7 @@ onOneEngine('JSON bodies', (database) => {
     });
   });
 
-  /** `request.pipe.spec.ts` and `max-depth.spec.ts` test more names and levels. */
+  /** `request.pipe.spec.ts` tests more names and levels. */
   describe('members of the object', () => {
     /**
      * Expects at least one of ten rejections to take less than `maxMs` of processor time. Other work of the process may add to the

@@ -1,5 +1,4 @@
 import { Module } from '@nestjs/common';
-import { IdempotencyModule } from '../../platform/http/idempotency/idempotency.module.js';
 import { PostsModule } from '../posts/posts.module.js';
 import { UsersModule } from '../users/users.module.js';
 import { CommentsController } from './comments.controller.js';
@@ -7,7 +6,7 @@ import { CommentsRepository } from './comments.repository.js';
 import { CommentsService } from './comments.service.js';
 
 @Module({
-  imports: [UsersModule, PostsModule, IdempotencyModule],
+  imports: [UsersModule, PostsModule],
   controllers: [CommentsController],
   providers: [CommentsRepository, CommentsService],
   exports: [CommentsService],

@@ -1,5 +1,4 @@
 import { Module } from '@nestjs/common';
-import { IdempotencyModule } from '../../platform/http/idempotency/idempotency.module.js';
 import { PagesModule } from '../../pages/pages.module.js';
 import { QuotaModule } from '../quota/quota.module.js';
 import { UsersModule } from '../users/users.module.js';
@@ -10,7 +9,7 @@ import { PostsRepository } from './posts.repository.js';
 import { PostsService } from './posts.service.js';
 
 @Module({
-  imports: [UsersModule, QuotaModule, IdempotencyModule, PagesModule],
+  imports: [UsersModule, QuotaModule, PagesModule],
   controllers: [PostsController, PublicPostController],
   providers: [PostsRepository, PostsService, PostModeration],
   exports: [PostsService],

@@ -122,16 +122,30 @@ function documented<T extends z.ZodType>(schema: T, description: string, changed
   return schema.meta({ description, changedBy });
 }
 
+/** Documents variables that the same persons change. */
+const changedBy =
+  (who: string) =>
+  <T extends z.ZodType>(schema: T, description: string): T =>
+    documented(schema, description, who);
+
+const inProduction = changedBy('Every production installation.');
+const forTwilio = changedBy('A customer of Twilio.');
+const forGateway = changedBy('A network with its own gateway.');
+const forPayer = changedBy('Every operator who pays for messages.');
+const forClientCertificate = changedBy('An operator whose database demands client certificates.');
+const forLoadShedding = changedBy('An operator who tunes load shedding.');
+const forPlans = changedBy('An operator who defines plans.');
+const forSecurity = changedBy('A security officer.');
+const forPrivacy = changedBy('A privacy officer.');
+
 const service = {
-  NODE_ENV: documented(
+  NODE_ENV: inProduction(
     oneOf(['development', 'test', 'production']).default('development'),
     'With `production`, the service refuses to start with unsafe settings. Must be set if `PUBLIC_URL` is https and not on this machine.',
-    'Every production installation.',
   ),
-  PUBLIC_URL: documented(
+  PUBLIC_URL: inProduction(
     origin.optional(),
     'Origin of the service in browsers, and OAuth issuer. Default: `http://localhost:PORT`. Never derived from a request.',
-    'Every production installation.',
   ),
   SITE_URL: documented(
     baseUrl.optional(),
@@ -198,7 +212,7 @@ const service = {
 };
 
 const brand = {
-  NETWORK_NAME: documented(
+  NETWORK_NAME: inProduction(
     z
       .string()
       .max(40, 'must have at most 40 characters')
@@ -208,40 +222,30 @@ const brand = {
       )
       .optional(),
     'Name of the network, on pages, in text messages and in the documentation. Default: "Neighbourhood network", in the language of the page.',
-    'Every production installation.',
   ),
-  NETWORK_LOGO: documented(
+  NETWORK_LOGO: inProduction(
     parsed(readLogo).optional(),
     'Path of the logo: PNG or SVG, square, at most 256 KiB. The service reads it at start and serves it from its own origin. Default: a house.',
-    'Every production installation.',
   ),
-  NETWORK_COLOR: documented(
+  NETWORK_COLOR: inProduction(
     parsed(colorsOf).optional(),
     'Colour of buttons and links, such as `#0d5c4d`, with a contrast of at least 4.5 to the light background (WCAG AA). Dark pages use a lighter colour of the same hue.',
-    'Every production installation.',
   ),
-  PRIVACY_URL: documented(
+  PRIVACY_URL: inProduction(
     address.optional(),
     'Privacy policy of the network: linked on each page, and `op_policy_uri` of the metadata.',
-    'Every production installation.',
   ),
-  TERMS_URL: documented(
+  TERMS_URL: inProduction(
     address.optional(),
     'Terms of the network: linked on each page, and `op_tos_uri` of the metadata.',
-    'Every production installation.',
   ),
-  SUPPORT_URL: documented(
-    address.optional(),
-    'Where users get help: linked on each page.',
-    'Every production installation.',
-  ),
+  SUPPORT_URL: inProduction(address.optional(), 'Where users get help: linked on each page.'),
 };
 
 const database = {
-  DATABASE_URL: documented(
+  DATABASE_URL: inProduction(
     parsed(parseDatabaseUrl).prefault('sqlite:./data/service.sqlite'),
     '`sqlite:<path>`, or `mysql://user:password@host:3306/name` for MySQL and MariaDB. Percent-encode special characters, such as `%40` for @. Several hosts, separated by commas, are replicated servers of which one accepts writes; the service finds it.',
-    'Every production installation.',
   ),
   DATABASE_SSL: documented(
     oneOf(['off', 'required', 'verify-ca', 'verify-full']).default('off'),
@@ -253,15 +257,13 @@ const database = {
     'CA certificates that sign the certificate of the server: a path, or PEM. Default: the CAs of Node.js.',
     'An operator whose database has a certificate of a private CA, as managed databases do.',
   ),
-  DATABASE_SSL_CERT: documented(
+  DATABASE_SSL_CERT: forClientCertificate(
     z.string().optional(),
     'Certificate of the service, with `DATABASE_SSL_KEY`: a path, or PEM.',
-    'An operator whose database demands client certificates.',
   ),
-  DATABASE_SSL_KEY: documented(
+  DATABASE_SSL_KEY: forClientCertificate(
     z.string().optional(),
     'Private key of `DATABASE_SSL_CERT`: a path, or PEM.',
-    'An operator whose database demands client certificates.',
   ),
   MIGRATE: documented(
     flag.optional(),
@@ -278,56 +280,42 @@ const database = {
     'Timeout, in milliseconds, of the wait for a lock, which MySQL and MariaDB limit in whole seconds, rounded up. On MySQL and MariaDB, it is also the timeout of a statement and of the wait for a connection, and the time limit for the database work of a request, from when the request leaves the queue (`DB_QUEUE_LIMIT`). If a transaction that several requests share fails although the database is available, each of them is retried alone, and the time limit starts again. MySQL itself stops only reads at the timeout. If a write takes longer on MySQL, or a server hangs, the service closes the connection after this time, rounded up to seconds, plus 2 s. Migrations have no statement timeout.',
     'An operator with a slow or distant database.',
   ),
-  DB_QUEUE_LIMIT: documented(
+  DB_QUEUE_LIMIT: forLoadShedding(
     wholeNumber(1).default(1000),
     'A process runs at most five requests per connection (`DB_POOL_SIZE`) at once, and at most half of them for one app. This many more may wait in the queue of the process, and this many in the queue of each app. Further requests get 503 at once.',
-    'An operator who tunes load shedding.',
   ),
-  DB_QUEUE_TIMEOUT_MS: documented(
+  DB_QUEUE_TIMEOUT_MS: forLoadShedding(
     timeout(1).default(1000),
     'Maximum time in these queues, in milliseconds, after which the request gets 503.',
-    'An operator who tunes load shedding.',
   ),
 };
 
 const messages = {
-  SMS_SENDER: documented(
+  SMS_SENDER: inProduction(
     oneOf(['console', 'file', 'webhook', 'twilio']).default('console'),
     'How text messages are sent. `console` is refused in production.',
-    'Every production installation.',
   ),
   SMS_FILE: documented(
     z.string().default('./data/sms.jsonl'),
     'For `file`: path of the file. Each message is one JSON line with `to` and `text`.',
     'A test environment without a gateway.',
   ),
-  SMS_WEBHOOK_URL: documented(
+  SMS_WEBHOOK_URL: forGateway(
     address.optional(),
     'For `webhook`: URL that receives each message by POST.',
-    'A network with its own gateway.',
   ),
-  SMS_WEBHOOK_SECRET: documented(
+  SMS_WEBHOOK_SECRET: forGateway(
     z
       .string()
       .refine(hasWebhookKey, `must contain a key of at least ${MIN_WEBHOOK_KEY_BYTES} bytes`)
       .optional(),
     'For `webhook`: key that signs each message, as text or as `whsec_` and base64; at least 16 bytes.',
-    'A network with its own gateway.',
   ),
-  TWILIO_ACCOUNT_SID: documented(
-    z.string().optional(),
-    'For `twilio`: account SID.',
-    'A customer of Twilio.',
-  ),
-  TWILIO_AUTH_TOKEN: documented(
-    z.string().optional(),
-    'For `twilio`: auth token of the account.',
-    'A customer of Twilio.',
-  ),
-  TWILIO_FROM: documented(
+  TWILIO_ACCOUNT_SID: forTwilio(z.string().optional(), 'For `twilio`: account SID.'),
+  TWILIO_AUTH_TOKEN: forTwilio(z.string().optional(), 'For `twilio`: auth token of the account.'),
+  TWILIO_FROM: forTwilio(
     z.string().optional(),
     'For `twilio`: sending number or messaging service.',
-    'A customer of Twilio.',
   ),
   TWILIO_API_URL: documented(
     baseUrl.default('https://api.twilio.com'),
@@ -337,48 +325,39 @@ const messages = {
 };
 
 const signIn = {
-  OTP_PEPPER: documented(
+  OTP_PEPPER: inProduction(
     z.string().min(32, 'must have at least 32 characters').optional(),
     'Key for hashing one-time passwords, at least 32 characters. Required in production.',
-    'Every production installation.',
   ),
   OTP_DEFAULT_COUNTRY: documented(
     parsed(parseCountry).optional(),
     'Country of phone numbers that are entered without a leading +, as a two-letter code such as `US`.',
     'A network in one country.',
   ),
-  OTP_COUNTRIES: documented(
+  OTP_COUNTRIES: forPayer(
     parsed((list) => list.split(',').map(parseCountry)).optional(),
     'Countries that messages are sent to, such as `US,CA`. A number whose country is unknown, as with a new area code, counts as one of the main country of its calling code. Default: all.',
-    'Every operator who pays for messages.',
   ),
   OTP_SECONDS: documented(
     wholeNumber(1, MAX_OTP_SECONDS).default(300),
     'Lifetime of a one-time password; at most 600 (NIST SP 800-63B).',
     'An operator whose messages arrive late.',
   ),
-  OTP_DAILY_TOTAL: documented(
+  OTP_DAILY_TOTAL: forPayer(
     count.default(10_000),
     'Maximum number of messages to all phones in a day; 0 is no limit. The service logs an error when it is reached.',
-    'Every operator who pays for messages.',
   ),
 };
 
 const tokens = {
-  OAUTH_ACCESS_TOKEN_SECONDS: documented(
-    seconds.default(3600),
-    'Lifetime of an access token.',
-    'A security officer.',
-  ),
-  OAUTH_REFRESH_IDLE_SECONDS: documented(
+  OAUTH_ACCESS_TOKEN_SECONDS: forSecurity(seconds.default(3600), 'Lifetime of an access token.'),
+  OAUTH_REFRESH_IDLE_SECONDS: forSecurity(
     seconds.default(2_592_000),
     'Lifetime of an unused refresh token.',
-    'A security officer.',
   ),
-  OAUTH_GRANT_SECONDS: documented(
+  OAUTH_GRANT_SECONDS: forSecurity(
     seconds.default(15_552_000),
     'Lifetime of a grant, even if it is refreshed.',
-    'A security officer.',
   ),
 };
 
@@ -388,33 +367,28 @@ const limits = {
     'Rate limits that differ from their defaults, such as `token-calls=20000,phone-messages-per-hour=3`; 0 is no limit. A demo (`DEMO`) has higher limits of text messages.',
     'An operator with one very busy app, or with many users behind one address.',
   ),
-  QUOTA_DEFAULT_LIMIT: documented(
+  QUOTA_DEFAULT_LIMIT: forPlans(
     count.default(100),
     'Posts per calendar month (UTC) of an app without a plan.',
-    'An operator who defines plans.',
   ),
-  QUOTA_PLANS: documented(
+  QUOTA_PLANS: forPlans(
     parsed(parsePlans).prefault('partner=1000,first-party=unlimited'),
     'Plans and their posts per month. An app on a removed plan keeps the limit that the plan had when it was assigned.',
-    'An operator who defines plans.',
   ),
 };
 
 const retention = {
-  CALL_LOG_DAYS: documented(
+  CALL_LOG_DAYS: forPrivacy(
     wholeNumber(MIN_CALL_LOG_DAYS).default(400),
     'Days until a call is deleted from the call log; at least 62. Daily totals stay.',
-    'A privacy officer.',
   ),
-  AUDIT_LOG_DAYS: documented(
+  AUDIT_LOG_DAYS: forPrivacy(
     days.default(730),
     'Days until an event is deleted from the audit log.',
-    'A privacy officer.',
   ),
-  DELETED_POST_DAYS: documented(
+  DELETED_POST_DAYS: forPrivacy(
     days.default(30),
     'Days for which a deleted post or comment can be restored.',
-    'A privacy officer.',
   ),
 };
 

@@ -14,6 +14,8 @@ const PRODUCTION = {
 
 const SERVER_URL = { DATABASE_URL: 'mysql://app:pw@db/platform' };
 
+const HTTP_URL = 'must be an http or https URL';
+
 function problemsOf(environment: Record<string, string>): readonly string[] {
   try {
     loadConfig({ NODE_ENV: 'test', ...environment });
@@ -25,53 +27,15 @@ function problemsOf(environment: Record<string, string>): readonly string[] {
 }
 
 describe('loadConfig', () => {
-  it.each(['https://dev.example.com/platform', 'https://dev.example.com?a=1', 'https://a.b/#c'])(
-    'rejects %s as PUBLIC_URL, because the issuer must be an origin',
-    (url) => {
-      expect(problemsOf({ PUBLIC_URL: url })).toEqual([
-        'PUBLIC_URL: must be an origin such as https://dev.example.com, without a path, query or fragment',
-      ]);
-    },
-  );
-
   it('normalizes the origin in PUBLIC_URL', () => {
     const env = { NODE_ENV: 'test', PUBLIC_URL: 'https://Dev.Example.com:443/' };
     expect(loadConfig(env).publicUrl).toBe('https://dev.example.com');
   });
 
-  it('accepts a SITE_URL with a path, and rejects a query or fragment', () => {
+  it('accepts a SITE_URL with a path', () => {
     expect(loadConfig({ SITE_URL: 'https://example.com/town/' }).siteUrl).toBe(
       'https://example.com/town',
     );
-    for (const url of ['https://example.com/?a=1', 'https://example.com/town#top'])
-      expect(problemsOf({ SITE_URL: url })).toEqual([
-        'SITE_URL: must not have a query or fragment',
-      ]);
-  });
-
-  it.each(['no', 'example.com', 'ftp://example.com'])(
-    'rejects %s as a URL, and reports one problem per variable',
-    (url) => {
-      const line = 'must be an http or https URL';
-      expect(problemsOf({ PUBLIC_URL: url, SITE_URL: url })).toEqual([
-        `PUBLIC_URL: ${line}`,
-        `SITE_URL: ${line}`,
-      ]);
-    },
-  );
-
-  it.each([' ', '0x10', '1e3', '-1', '1.5', '+1', '１'])('rejects "%s" as a number', (text) => {
-    expect(problemsOf({ OTP_SECONDS: text })).toEqual(['OTP_SECONDS: must be a whole number']);
-  });
-
-  it('rejects numbers out of range', () => {
-    expect(
-      problemsOf({ PORT: '65536', OTP_SECONDS: '0', QUOTA_DEFAULT_LIMIT: '2147483648' }),
-    ).toEqual([
-      'PORT: must be at most 65535',
-      'OTP_SECONDS: must be at least 1',
-      'QUOTA_DEFAULT_LIMIT: must be at most 2147483647',
-    ]);
   });
 
   it('reports all problems at once, each in a sentence of its own', () => {
@@ -146,32 +110,87 @@ describe('loadConfig', () => {
   });
 
   it.each([
+    // [variables, values, problem]
     [
-      { OTP_COUNTRIES: 'UK' },
-      'OTP_COUNTRIES: "UK" is not a country with phone numbers; the code is GB',
+      'PUBLIC_URL',
+      ['https://dev.example.com/platform', 'https://dev.example.com?a=1', 'https://a.b/#c'],
+      'must be an origin such as https://dev.example.com, without a path, query or fragment',
     ],
     [
-      { OTP_COUNTRIES: 'US,XX' },
-      'OTP_COUNTRIES: "XX" is not a country with phone numbers; use two-letter codes such as US or GB',
+      'SITE_URL',
+      ['https://example.com/?a=1', 'https://example.com/town#top'],
+      'must not have a query or fragment',
+    ],
+    ['PUBLIC_URL', ['no', 'example.com', 'ftp://example.com'], HTTP_URL],
+    ['SITE_URL', ['no', 'example.com', 'ftp://example.com'], HTTP_URL],
+    ['OTEL_EXPORTER_OTLP_ENDPOINT', ['localhost:4318'], HTTP_URL],
+    [
+      'OTEL_EXPORTER_OTLP_ENDPOINT',
+      ['https://user:key@collector'],
+      'must not contain a user name or password',
+    ],
+    ['OTP_SECONDS', [' ', '0x10', '1e3', '-1', '1.5', '+1', '１'], 'must be a whole number'],
+    ['OTP_SECONDS', ['0'], 'must be at least 1'],
+    ['OTP_SECONDS', ['601'], 'must be at most 600'],
+    ['PORT', ['65536'], 'must be at most 65535'],
+    ['QUOTA_DEFAULT_LIMIT', ['2147483648'], 'must be at most 2147483647'],
+    ['DB_TIMEOUT_MS', ['3600001'], 'must be at most 3600000'],
+    ['METRICS_PORT', ['x'], 'must be a port or off'],
+    ['OTP_COUNTRIES', ['UK'], '"UK" is not a country with phone numbers; the code is GB'],
+    [
+      'OTP_COUNTRIES',
+      ['US,XX'],
+      '"XX" is not a country with phone numbers; use two-letter codes such as US or GB',
+    ],
+    ['OTP_DEFAULT_COUNTRY', ['UK'], '"UK" is not a country with phone numbers; the code is GB'],
+    ['OTP_DEFAULT_COUNTRY', ['us'], '"us" is not a country with phone numbers; the code is US'],
+    [
+      'QUOTA_PLANS',
+      ['default=5', 'partner=5,custom=unlimited'],
+      'must not define "default" or "custom", which are reserved',
     ],
     [
-      { OTP_DEFAULT_COUNTRY: 'UK' },
-      'OTP_DEFAULT_COUNTRY: "UK" is not a country with phone numbers; the code is GB',
+      'QUOTA_PLANS',
+      ['partner=2147483648', 'partner=9999999999,a=1'],
+      'must not exceed 2147483647 posts; use unlimited instead',
+    ],
+    ['QUOTA_PLANS', ['partner'], 'must look like partner=1000,first-party=unlimited'],
+    [
+      'SMS_WEBHOOK_SECRET',
+      ['short', `whsec_${'A'.repeat(20)}`, 'whsec_', 'whsec_!!!!!!!!!!!!!!!!!!!!'],
+      'must contain a key of at least 16 bytes',
     ],
     [
-      { OTP_DEFAULT_COUNTRY: 'us' },
-      'OTP_DEFAULT_COUNTRY: "us" is not a country with phone numbers; the code is US',
+      'RATE_LIMITS',
+      ['token-calls', 'token-calls=-1', 'token-calls=1, phone-failures=2'],
+      'must look like token-calls=20000,phone-messages-per-hour=3',
     ],
-    [{ DB_TIMEOUT_MS: '3600001' }, 'DB_TIMEOUT_MS: must be at most 3600000'],
-    [{ METRICS_PORT: 'x' }, 'METRICS_PORT: must be a port or off'],
+    ['RATE_LIMITS', ['token-calls=1,token-calls=2'], 'must not set token-calls twice'],
+    ['RATE_LIMITS', ['token-calls=2147483648'], 'must not set token-calls above 2147483647'],
     [
-      { OTEL_EXPORTER_OTLP_ENDPOINT: 'localhost:4318' },
-      'OTEL_EXPORTER_OTLP_ENDPOINT: must be an http or https URL',
+      'RATE_LIMITS',
+      ['token-call=1'],
+      expect.stringMatching(/^has an unknown limit "token-call"; the limits are token-c/),
     ],
     [
-      { OTEL_EXPORTER_OTLP_ENDPOINT: 'https://user:key@collector' },
-      'OTEL_EXPORTER_OTLP_ENDPOINT: must not contain a user name or password',
+      'RATE_LIMITS',
+      ['constructor=1'],
+      expect.stringMatching(/^has an unknown limit "constructor"; /),
     ],
+    // The other invalid values are in trust-proxy.spec.ts.
+    [
+      'TRUST_PROXY',
+      ['*'],
+      expect.stringMatching(/^has "\*", which is neither an IP address nor a range/),
+    ],
+  ])('rejects %s with one of the values %j', (name, values, problem) => {
+    for (const value of values)
+      expect(problemsOf({ [name]: value }).map((line) => line.replace(`${name}: `, ''))).toEqual([
+        problem,
+      ]);
+  });
+
+  it.each([
     [
       { DATABASE_SSL: 'true', DATABASE_SSL_CA: '/ca.pem' },
       'DATABASE_SSL: must be off, required, verify-ca or verify-full',
@@ -238,27 +257,6 @@ describe('loadConfig', () => {
     });
   });
 
-  it.each([
-    ['default=5', 'must not define "default" or "custom", which are reserved'],
-    ['partner=5,custom=unlimited', 'must not define "default" or "custom", which are reserved'],
-    ['partner=2147483648', 'must not exceed 2147483647 posts; use unlimited instead'],
-    ['partner=9999999999,a=1', 'must not exceed 2147483647 posts; use unlimited instead'],
-    ['partner', 'must look like partner=1000,first-party=unlimited'],
-  ])('rejects QUOTA_PLANS=%s', (plans, problem) => {
-    expect(problemsOf({ QUOTA_PLANS: plans })).toEqual([`QUOTA_PLANS: ${problem}`]);
-  });
-
-  it.each([
-    'short',
-    `whsec_${Buffer.alloc(15).toString('base64')}`,
-    'whsec_',
-    'whsec_!!!!!!!!!!!!!!!!!!!!',
-  ])('rejects the webhook secret %s because its key is too short', (secret) => {
-    expect(problemsOf({ SMS_WEBHOOK_SECRET: secret })).toEqual([
-      'SMS_WEBHOOK_SECRET: must contain a key of at least 16 bytes',
-    ]);
-  });
-
   it('accepts a webhook secret as text and as base64', () => {
     for (const secret of ['b'.repeat(16), `whsec_${Buffer.alloc(16).toString('base64')}`])
       expect(problemsOf({ SMS_WEBHOOK_SECRET: secret })).toEqual([]);
@@ -295,26 +293,6 @@ describe('loadConfig', () => {
     });
   });
 
-  it.each([
-    ['token-calls', 'must look like token-calls=20000,phone-messages-per-hour=3'],
-    ['token-calls=-1', 'must look like token-calls=20000,phone-messages-per-hour=3'],
-    [
-      'token-calls=1, phone-failures=2',
-      'must look like token-calls=20000,phone-messages-per-hour=3',
-    ],
-    ['token-calls=1,token-calls=2', 'must not set token-calls twice'],
-    ['token-calls=2147483648', 'must not set token-calls above 2147483647'],
-    [
-      'token-call=1',
-      expect.stringMatching(/^has an unknown limit "token-call"; the limits are token-calls, /),
-    ],
-    ['constructor=1', expect.stringMatching(/^has an unknown limit "constructor"; /)],
-  ])('rejects RATE_LIMITS=%s', (limits, problem) => {
-    const [line = '', ...more] = problemsOf({ RATE_LIMITS: limits });
-    expect(more).toEqual([]);
-    expect(line.replace('RATE_LIMITS: ', '')).toEqual(problem);
-  });
-
   it('rejects a variable that was removed, and says what to do instead', () => {
     const given = { OTP_PHONE_HOURLY: '3', OAUTH_CODE_SECONDS: '60' };
     expect(problemsOf({ ...given, OAUTH_REFUSE_REUSED_CHALLENGE: '1' })).toEqual([
@@ -324,21 +302,10 @@ describe('loadConfig', () => {
     ]);
   });
 
-  it.each(['true', 'false', '*', '-1', '1.5', '1,10.0.0.5'])(
-    'O130 rejects TRUST_PROXY=%s, which does not say which proxies are trusted',
-    (value) => {
-      expect(problemsOf({ TRUST_PROXY: value })).toEqual([
-        expect.stringMatching(
-          /^TRUST_PROXY: has ".*", which is neither an IP address nor a range such as 10\.0\.0\.0\/24; list the addresses of the proxies/,
-        ),
-      ]);
-      expect(loadConfig({ TRUST_PROXY: '2' }).server.trustProxy).toBe(2);
-      expect(loadConfig({}).server.trustProxy).toBe(0);
-    },
-  );
-
   it('accepts a safe configuration in production', () => {
-    expect(problemsOf(PRODUCTION)).toEqual([]);
+    expect(problemsOf({ ...PRODUCTION, OTP_SECONDS: '600' })).toEqual([]);
+    expect(loadConfig({}).server.trustProxy).toBe(0);
+    expect(loadConfig({ TRUST_PROXY: '2' }).server.trustProxy).toBe(2);
   });
 
   it.each(['SMS_WEBHOOK_URL', 'TWILIO_API_URL'])(
@@ -362,11 +329,6 @@ describe('loadConfig', () => {
       `${name}: can be guessed; generate one with "openssl rand -base64 48"`,
     ]);
     expect(problemsOf({ [name]: secret })).toEqual([]);
-  });
-
-  it('rejects one-time passwords that live for more than ten minutes', () => {
-    expect(problemsOf({ OTP_SECONDS: '600' })).toEqual([]);
-    expect(problemsOf({ OTP_SECONDS: '601' })).toEqual(['OTP_SECONDS: must be at most 600']);
   });
 
   it.each([undefined, ''])('requires NODE_ENV (%j) for an https PUBLIC_URL elsewhere', (mode) => {

@@ -10,7 +10,7 @@ import { driverWithTimeouts, type PoolExtras, type ServerKind } from './mysql/dr
 import { Failover } from './mysql/failover.js';
 import { openSocket, type StreamOptions } from './mysql/socket.js';
 import { databaseTimeoutOf } from './mysql/timeouts.js';
-import { sqliteDriver } from './sqlite-driver.js';
+import { sqliteDriver } from './sqlite.js';
 
 /** TypeORM's own logger would write to standard output, into the results of commands. */
 export class SilentLogger extends AbstractLogger {

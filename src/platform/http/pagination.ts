@@ -109,7 +109,7 @@ export interface PageResponse<T> {
 function WholeNumber(max: number): PropertyDecorator {
   return applyDecorators(
     Transform(({ value }) => parseWholeNumber(value)),
-    rules.isWholeNumber(),
+    rules.isNumber('whole number'),
     rules.atLeast(1),
     rules.atMost(max),
   );
@@ -123,7 +123,7 @@ function ItemId(prefix: IdPrefix): PropertyDecorator {
   );
 }
 
-/** Parses a whole number. Returns anything else unchanged, so that `isWholeNumber` rejects it. */
+/** Parses a whole number. Returns anything else unchanged, so that `isNumber` rejects it. */
 function parseWholeNumber(value: unknown): unknown {
   return typeof value === 'string' && /^-?(0|[1-9]\d*)$/.test(value) ? Number(value) : value;
 }

@@ -1,11 +1,45 @@
-import { Controller, Get, Header, Res } from '@nestjs/common';
+import { Controller, Get, Header, Injectable, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { Public } from '../access/scopes.decorator.js';
+import { Migrator } from '../database/migrations/migrator.js';
+import { RETRY_SECONDS } from '../errors.js';
 import { AlwaysServed } from '../http/server/bulkhead.js';
-import { Readiness } from './health.js';
+import { ClockSkew } from './clock-skew.js';
+import { Shutdown } from './shutdown.js';
 
-const RETRY_SECONDS = '5';
+/** Whether this process should receive traffic. */
+@Injectable()
+export class Readiness {
+  private pending?: Promise<string | undefined>;
+
+  constructor(
+    private readonly migrator: Migrator,
+    private readonly clockSkew: ClockSkew,
+    private readonly shutdown: Shutdown,
+  ) {}
+
+  /** Why this process is not ready, for operators; undefined if it is ready. Concurrent requests share one check of the database. */
+  async problem(): Promise<string | undefined> {
+    if (!this.shutdown.isShuttingDown) {
+      this.pending ??= this.checkDatabase().finally(() => {
+        this.pending = undefined;
+      });
+      const reason = await this.pending;
+      if (!this.shutdown.isShuttingDown) return reason;
+    }
+    return 'the service is shutting down';
+  }
+
+  private async checkDatabase(): Promise<string | undefined> {
+    try {
+      if (!(await this.migrator.isCurrent())) return 'migrations are pending';
+      return await this.clockSkew.problem();
+    } catch {
+      return 'the database is unavailable';
+    }
+  }
+}
 
 /** Liveness and readiness probes. */
 @Public()
@@ -29,7 +63,7 @@ export class HealthController {
   ): Promise<{ status: 'ok' | 'not ready'; reason?: string }> {
     const reason = await this.readiness.problem();
     if (reason === undefined) return { status: 'ok' };
-    response.status(503).set('Retry-After', RETRY_SECONDS);
+    response.status(503).set('Retry-After', String(RETRY_SECONDS));
     return { status: 'not ready', reason };
   }
 }

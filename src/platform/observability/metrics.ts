@@ -1,4 +1,4 @@
-import { Global, Injectable, Module } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Gauge, Registry } from 'prom-client';
 
 /** The metrics registry of the application. Clients must not control the value of a label. */
@@ -36,7 +36,3 @@ export function registerStoredGauge<L extends string>(
     },
   });
 }
-
-@Global()
-@Module({ providers: [Metrics], exports: [Metrics] })
-export class MetricsModule {}

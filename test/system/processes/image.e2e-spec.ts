@@ -3,7 +3,7 @@ import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { SWAGGER_UI_FILES } from '../../../src/docs/swagger-ui-files.js';
+import { SWAGGER_UI_FILES } from '../../../src/docs/served-files.js';
 import { VERSION } from '../../../src/platform/version.js';
 import {
   copyImageFiles,

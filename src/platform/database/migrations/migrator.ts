@@ -32,7 +32,7 @@ async function withMigrationLock(
 ): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      await runLocked(dataSource, work);
+      await withRunner(dataSource, (holder) => runLocked(holder, work));
       return;
     } catch (error) {
       const isRetryable = isConflict(error) || isFileLocked(error);
@@ -43,11 +43,10 @@ async function withMigrationLock(
 }
 
 async function runLocked(
-  dataSource: DataSource,
+  holder: QueryRunner,
   work: (holder: QueryRunner) => Promise<void>,
 ): Promise<void> {
-  const isServer = dataSource.options.type !== 'better-sqlite3';
-  const holder = dataSource.createQueryRunner();
+  const isServer = holder.dataSource.options.type !== 'better-sqlite3';
   try {
     // Locks and unlocks in transactions, so that a proxy sends both statements to the primary.
     await holder.startTransaction();
@@ -64,8 +63,6 @@ async function runLocked(
     if (holder.isTransactionActive) await holder.rollbackTransaction().catch(() => undefined);
     if (isServer) await holder.query(UNLOCK_ON_SERVER).catch(() => undefined);
     throw error;
-  } finally {
-    await holder.release();
   }
 }
 
@@ -141,7 +138,10 @@ export class Migrator {
     const names = await this.appliedSince(release);
     if (names.length === 0) return names;
     await this.withMigrationTimeouts(async (dataSource) => {
-      for (const name of names) await checkRevert(dataSource, name);
+      for (const name of names)
+        await withRunner(dataSource, async (runner) =>
+          findMigration(dataSource, name).checkRevert?.(runner),
+        );
       for (const name of names)
         await revertMigration(dataSource, name, (tx) => onReverted(tx, name));
     });
@@ -161,11 +161,8 @@ export class Migrator {
     const pending = without(known, applied);
     const unknown = without(applied, known);
     const isComparable = pending.length + unknown.length === 0;
-    return {
-      pending,
-      unknown,
-      statements: isComparable ? await schemaChanges(this.dataSource) : [],
-    };
+    const statements = isComparable ? await schemaChanges(this.dataSource) : [];
+    return { pending, unknown, statements };
   }
 
   /** Whether no migrations are pending. A newer version may have applied more. */
@@ -187,15 +184,25 @@ export class Migrator {
   }
 }
 
-async function appliedNames(dataSource: DataSource): Promise<Set<string>> {
+/** Runs `work` on a connection of its own. */
+async function withRunner<T>(
+  dataSource: DataSource,
+  work: (runner: QueryRunner) => Promise<T>,
+): Promise<T> {
   const runner = dataSource.createQueryRunner();
   try {
-    if (!(await runner.hasTable('migrations'))) return new Set();
-    const rows: { name: string }[] = await runner.query('SELECT name FROM migrations');
-    return new Set(rows.map(({ name }) => name));
+    return await work(runner);
   } finally {
     await runner.release();
   }
+}
+
+function appliedNames(dataSource: DataSource): Promise<Set<string>> {
+  return withRunner(dataSource, async (runner) => {
+    if (!(await runner.hasTable('migrations'))) return new Set();
+    const rows: { name: string }[] = await runner.query('SELECT name FROM migrations');
+    return new Set(rows.map(({ name }) => name));
+  });
 }
 
 /** The migrations of this version, oldest first. */
@@ -213,25 +220,12 @@ function without(names: Iterable<string>, excluded: Iterable<string>): string[] 
 }
 
 /** Runs pending migrations. TypeORM's own `runMigrations` leaks a connection if it cannot create the migrations table. */
-async function runPending(dataSource: DataSource): Promise<void> {
-  const runner = dataSource.createQueryRunner();
-  try {
+function runPending(dataSource: DataSource): Promise<void> {
+  return withRunner(dataSource, async (runner) => {
     const executor = new MigrationExecutor(dataSource, runner);
     executor.transaction = 'none';
     await executor.executePendingMigrations();
-  } finally {
-    await runner.release();
-  }
-}
-
-/** @throws MigrationRefused */
-async function checkRevert(dataSource: DataSource, name: string): Promise<void> {
-  const runner = dataSource.createQueryRunner();
-  try {
-    await findMigration(dataSource, name).checkRevert?.(runner);
-  } finally {
-    await runner.release();
-  }
+  });
 }
 
 function findMigration(dataSource: DataSource, name: string): RevertibleMigration {
@@ -248,12 +242,7 @@ async function revertMigration(
   const migration = findMigration(dataSource, name);
   await withMigrationLock(dataSource, async (holder) => {
     if (!(await appliedNames(dataSource)).has(name)) return;
-    const runner = dataSource.createQueryRunner();
-    try {
-      await migration.down(runner);
-    } finally {
-      await runner.release();
-    }
+    await withRunner(dataSource, (runner) => migration.down(runner));
     await holder.query('DELETE FROM migrations WHERE name = ?', [name]);
     await onReverted(new Transaction(holder.manager));
   });

@@ -2,14 +2,12 @@ import { EventEmitter } from 'node:events';
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import type { Response } from 'express';
 import type { AppConfig } from '../../config/app-config.js';
-import { ServiceUnavailable } from '../../errors.js';
 import { Bulkhead, Permit } from './bulkhead.js';
 
 /** Ten permits: five for each connection. One app may hold five. */
 const POOL_SIZE = 2;
 const QUEUE_LIMIT = 3;
 const QUEUE_TIMEOUT_MS = 200;
-const MAX_MEMORY = 67_108_864;
 
 class TestRequest {
   state: 'waiting' | 'running' | 'refused' = 'waiting';
@@ -25,9 +23,9 @@ class TestRequest {
     this.follow(this.permit.acquire().then(() => this.permit.assign(app)));
   }
 
-  resume(bytes = 0): void {
+  resume(): void {
     this.state = 'waiting';
-    this.follow(this.permit.resume(bytes));
+    this.follow(this.permit.acquire());
   }
 
   respond(): void {
@@ -169,7 +167,7 @@ describe('Bulkhead', () => {
 
   it('does not count a request while its body arrives, and counts it again afterwards', async () => {
     const [receiving] = await send('5 a');
-    receiving?.permit.suspend(0);
+    receiving?.permit.release();
     const next = await sendOne('a');
     expect(next.state).toBe('running');
     receiving?.resume();
@@ -182,18 +180,10 @@ describe('Bulkhead', () => {
 
   it('takes no permit for a request whose client disconnected while its body arrived', async () => {
     const [receiving] = await send('5 a');
-    receiving?.permit.suspend(0);
+    receiving?.permit.release();
     receiving?.disconnect();
     receiving?.resume();
     expect((await sendOne('a')).state).toBe('running');
-  });
-
-  it('limits the memory of the bodies that arrive', async () => {
-    const [one, two] = await send('2 a');
-    one?.permit.suspend(MAX_MEMORY);
-    expect(() => two?.permit.suspend(1)).toThrow(ServiceUnavailable);
-    one?.resume(MAX_MEMORY);
-    two?.permit.suspend(1);
   });
 
   it('has all permits again after its requests have ended', async () => {

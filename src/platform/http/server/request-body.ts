@@ -3,12 +3,16 @@ import type { Socket } from 'node:net';
 import type { Request, RequestHandler, Response } from 'express';
 import { SECOND } from '../../clock.js';
 import type { AppConfig } from '../../config/app-config.js';
-import { AppError } from '../../errors.js';
+import { AppError, Overloaded } from '../../errors.js';
 
 /** Per process. An idle connection takes about 10 kB. */
 const MAX_CONNECTIONS = 4096;
-/** Bodies up to this size do not count towards the memory limit of the bulkhead. */
+/** Maximum memory of all bodies that are being received, except small ones, which are not counted. */
+const MAX_RECEIVING_BYTES = 67_108_864;
 const SMALL_BODY_BYTES = 16_384;
+
+/** Memory reserved for the bodies that are being received. */
+let receivingBytes = 0;
 
 export class RequestTimeout extends AppError {
   constructor() {
@@ -27,7 +31,7 @@ interface BodyParser {
 
 /**
  * Reads a body in UTF-8 into `request.body`, whatever its `Content-Type`. Closes the connection after the response if the body does not arrive in time.
- * @throws RequestTimeout, also if the connection closes early; ServiceUnavailable; errors of the parser
+ * @throws RequestTimeout, also if the connection closes early; Overloaded; errors of the parser
  */
 export async function readBody(
   request: Request,
@@ -39,7 +43,9 @@ export async function readBody(
   delete request.headers['content-type'];
   const { permit } = request.context;
   const memory = memoryFor(request, maxBytes);
-  permit?.suspend(memory);
+  if (receivingBytes + memory > MAX_RECEIVING_BYTES) throw new Overloaded();
+  receivingBytes += memory;
+  permit?.release();
   try {
     await new Promise<void>((resolve, reject) => {
       const finish = (error?: unknown): void => {
@@ -58,7 +64,8 @@ export async function readBody(
       parse(request, response, finish);
     });
   } finally {
-    await permit?.resume(memory);
+    receivingBytes -= memory;
+    if (permit?.isClosed === false) await permit.acquire();
   }
 }
 

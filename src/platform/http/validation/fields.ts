@@ -37,17 +37,9 @@ export function TextField(
 export function TextListField(
   options: FieldOptions & { maxItems: number; max: number },
 ): PropertyDecorator {
-  return field(
+  return listField(
     options,
-    {
-      type: 'array',
-      maxItems: options.maxItems,
-      items: { type: 'string', minLength: 1, maxLength: options.max },
-    },
-    rules.isListOfText(),
-    rules.atMostItems(options.maxItems),
-    rules.wellFormed(),
-    rules.withoutControlCharacters(),
+    { type: 'string', minLength: 1, maxLength: options.max },
     rules.onOneLine(),
     rules.notBlank(),
     rules.atMostCodePoints(options.max),
@@ -58,17 +50,9 @@ export function TextListField(
 export function UrlListField(
   options: FieldOptions & { maxItems: number; max: number },
 ): PropertyDecorator {
-  return field(
+  return listField(
     options,
-    {
-      type: 'array',
-      maxItems: options.maxItems,
-      items: { type: 'string', format: 'iri', maxLength: options.max },
-    },
-    rules.isListOfText(),
-    rules.atMostItems(options.maxItems),
-    rules.wellFormed(),
-    rules.withoutControlCharacters(),
+    { type: 'string', format: 'iri', maxLength: options.max },
     rules.atMostCodePoints(options.max),
     rules.webUrls(),
   );
@@ -132,6 +116,23 @@ export function ReferenceField(options: FieldOptions & { prefix: IdPrefix }): Pr
     options,
     { type: 'string', pattern: idPattern(options.prefix).source },
     rules.isText(),
+  );
+}
+
+/** @param checks rules for each text */
+function listField(
+  options: FieldOptions & { maxItems: number },
+  items: { type: 'string'; minLength?: number; maxLength: number; format?: string },
+  ...checks: PropertyDecorator[]
+): PropertyDecorator {
+  return field(
+    options,
+    { type: 'array', maxItems: options.maxItems, items },
+    rules.isListOfText(),
+    rules.atMostItems(options.maxItems),
+    rules.wellFormed(),
+    rules.withoutControlCharacters(),
+    ...checks,
   );
 }
 

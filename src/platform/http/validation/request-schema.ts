@@ -4,12 +4,7 @@ import type { FieldError } from '../../errors.js';
 
 const AT_LEAST_ONE_OF = 'http:at-least-one-of';
 
-/** The body must have at least one of these fields. Null and empty lists do not count. */
-export function AtLeastOneOf(...fields: string[]): ClassDecorator {
-  return SetMetadata(AT_LEAST_ONE_OF, fields);
-}
-
-/** Checks `@AtLeastOneOf` of the request class. A field with a violation counts as supplied. */
+/** Checks the rule `atLeastOneOf` of the request class. A field with a violation counts as supplied. */
 export function checkAtLeastOneOf(
   type: object,
   body: Record<string, unknown>,
@@ -31,7 +26,7 @@ interface RequestRules {
   /** The name of the schema. */
   name: string;
   description: string;
-  /** See `AtLeastOneOf`. */
+  /** The body must have at least one of these fields. Null and empty lists do not count. */
   atLeastOneOf?: readonly string[];
 }
 
@@ -50,5 +45,5 @@ export function RequestSchema({
     description: atLeastOneOf.length > 0 ? `${description} ${rule}` : description,
     additionalProperties: false,
   };
-  return applyDecorators(AtLeastOneOf(...atLeastOneOf), ApiSchema(keywords));
+  return applyDecorators(SetMetadata(AT_LEAST_ONE_OF, atLeastOneOf), ApiSchema(keywords));
 }

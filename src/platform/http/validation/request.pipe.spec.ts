@@ -22,6 +22,10 @@ class Sample {
 const validate = (value: unknown, type: 'body' | 'query' | 'param' = 'body') =>
   new RequestPipe().transform(value, { type, metatype: Sample });
 
+/** Nested objects as JSON text, each the only member of the object around it. */
+const objects = (levels: number) => '{"a":'.repeat(levels - 1) + '{}' + '}'.repeat(levels - 1);
+const arrays = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
+
 describe('RequestPipe', () => {
   it('returns the fields as an instance of the request class', async () => {
     const request = await validate({ title: 'a', latitude: 1 });
@@ -46,9 +50,16 @@ describe('RequestPipe', () => {
     expect(await validate('x', 'param')).toBe('x');
   });
 
-  it('C56 rejects a body of 21 levels before it checks the fields', async () => {
-    const text = `${'{"a":'.repeat(20)}{}${'}'.repeat(20)}`;
-    expect(await violationsOf(validate(JSON.parse(text)))).toEqual(['too_deep']);
+  it.each([
+    ['20 levels of objects', objects(20), ['one_of_required', 'a unknown_field']],
+    ['20 levels of arrays', `{"a":${arrays(19)}}`, ['one_of_required', 'a unknown_field']],
+    ['21 levels of objects', objects(21), ['too_deep']],
+    ['21 levels of arrays', `{"a":${arrays(20)}}`, ['too_deep']],
+    ['21 levels in a declared field', `{"content":"a","title":${arrays(20)}}`, ['too_deep']],
+    ['50,000 levels of objects', objects(50_000), ['too_deep']],
+    ['50,000 levels of arrays', `{"title":${arrays(50_000)}}`, ['too_deep']],
+  ])('C56 checks the depth of %s before the fields', async (_, text, violations) => {
+    expect(await violationsOf(validate(JSON.parse(text)))).toEqual(violations);
   });
 });
 
@@ -78,10 +89,16 @@ describe('RequestPipe: unknown fields', () => {
   );
 
   it.each(['__proto__', 'constructor', 'prototype', 'hasOwnProperty', 'toString', 'valueOf'])(
-    'C59 rejects a member %s and leaves prototypes unchanged',
+    'C59 rejects a member %s at any depth and leaves prototypes unchanged',
     async (name) => {
-      const body: unknown = JSON.parse(`{"content":"a","${name}":{"polluted":true}}`);
-      expect(await violationsOf(validate(body))).toEqual([`${name} unknown_field`]);
+      const member = `"${name}":{"polluted":true}`;
+      for (const text of [
+        `{"content":"a",${member}}`,
+        `{"content":{${member}}}`,
+        `{"content":"a","title":[{${member}}]}`,
+        `{"a":{${member}}}`,
+      ])
+        expect(await violationsOf(validate(JSON.parse(text)))).toEqual([`${name} unknown_field`]);
       expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
       expect('polluted' in Object).toBe(false);
     },

@@ -23,7 +23,7 @@ const MAX_DEPTH = 20;
  * libraries call or drop. Iterative, so that depth cannot overflow the stack.
  * @throws InvalidRequest
  */
-export function assertMaxDepth(body: object): void {
+function assertMaxDepth(body: object): void {
   const pending: { value: object; depth: number }[] = [{ value: body, depth: 1 }];
   for (let next = pending.pop(); next; next = pending.pop()) {
     const { value, depth } = next;

@@ -46,12 +46,9 @@ export const required = (): PropertyDecorator =>
 export const isText = (): PropertyDecorator =>
   rule('wrong_type', (value: unknown) => typeof value === 'string', 'must be a string');
 
-export const isNumber = (): PropertyDecorator =>
-  rule('wrong_type', (value: unknown) => typeof value === 'number', 'must be a number');
-
-/** For query parameters, which the query class converts to numbers only if they are whole. */
-export const isWholeNumber = (): PropertyDecorator =>
-  rule('wrong_type', (value: unknown) => typeof value === 'number', 'must be a whole number');
+/** @param kind `whole number` for query parameters, which the query class converts to numbers only if they are whole */
+export const isNumber = (kind = 'number'): PropertyDecorator =>
+  rule('wrong_type', (value: unknown) => typeof value === 'number', `must be a ${kind}`);
 
 export const isListOfText = (): PropertyDecorator =>
   rule(
