@@ -81,21 +81,16 @@ onOneEngine('POST /posts/:id/comments', (database) => {
 
     it('C81 rejects a parentId of a comment on another post, of a deleted comment and of a post', async () => {
       const onOtherPost = await member.comment(postId);
+      const [, , foreign] = await memberWithComment();
       const { id } = await member.publish();
       const deleted = await member.comment(id);
       await member.delete(`/comments/${deleted.id}`);
-      for (const parentId of [onOtherPost.id, deleted.id, id])
+      for (const parentId of [onOtherPost.id, foreign, deleted.id, id])
         await expectFieldErrors(
           await comment({ text: 'a', parentId }, id),
           'parentId invalid_reference',
         );
       expect(await json(await member.get(`/posts/${id}/comments`))).toMatchObject({ data: [] });
-      const [author, post] = await memberWithComment();
-      await expectFieldErrors(
-        await comment({ text: 'a', parentId: onOtherPost.id }, post, author),
-        'parentId invalid_reference',
-      );
-      expect(await footprintOf(author)).toEqual(UNTOUCHED);
     });
 
     it('C83 accepts replies to replies, 50 levels deep', async () => {
