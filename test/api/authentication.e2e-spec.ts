@@ -1,10 +1,9 @@
 import { DataSource } from 'typeorm';
 import { newSecret } from '../../src/platform/secrets.js';
-import { entities, TransactionRunner } from '../../src/platform/database/transaction.js';
+import { TransactionRunner } from '../../src/platform/database/transaction.js';
 import { AppsService } from '../../src/modules/oauth/clients/apps.service.js';
 import { GrantsService } from '../../src/modules/oauth/tokens/grants.service.js';
 import { Grant } from '../../src/modules/oauth/tokens/token.entities.js';
-import { TokenIssuer } from '../../src/modules/oauth/tokens/token-issuer.js';
 import { Post } from '../../src/modules/posts/post.entities.js';
 import { User } from '../../src/modules/users/user.entity.js';
 import { bodyOf, ENDPOINTS, expectApiError, pathWithUnknownIds } from '../support/api.js';
@@ -87,12 +86,6 @@ onOneEngine('Bearer authentication', (database) => {
         );
       }
     });
-
-    it('O113 C39 returns 401 before it reads the body', async () => {
-      const headers = { 'content-type': 'application/json' };
-      const response = await app().fetch('/dev/v1/posts', { method: 'POST', headers, body: '{' });
-      await expectUnauthorized(response);
-    });
   });
 
   describe('with an invalid token', () => {
@@ -163,15 +156,7 @@ onOneEngine('Bearer authentication', (database) => {
 
     it('O114 C34 rejects a refresh token, a client secret and a value in the format of a code', async () => {
       const { user, client } = await Member.join(app());
-      const { refreshToken } = await app()
-        .service(TransactionRunner)
-        .run(async (tx) => {
-          const scopes = ['profile.read'] as const;
-          const grant = await app()
-            .service(GrantsService)
-            .create(tx, user.id, client.clientId, scopes);
-          return app().service(TokenIssuer).issue(tx, grant, scopes);
-        });
+      const { refreshToken } = await app().issueTokens(user, client, ['profile.read']);
       for (const credential of [refreshToken, client.secret, newSecret('svcac')])
         await expectInvalidToken(await me(app(), `Bearer ${credential}`), MALFORMED);
     });
@@ -181,13 +166,6 @@ onOneEngine('Bearer authentication', (database) => {
       const code = (await approve(app(), await app().addUser(), client)).get('code') ?? '';
       await expectInvalidToken(await me(app(), `Bearer ${code}`), MALFORMED);
       expect((await exchange(app(), client, code)).status).toBe(200);
-    });
-
-    it('O114 C33 rejects a token that its app revoked', async () => {
-      const { client, token } = await Member.join(app());
-      expect((await me(app(), `Bearer ${token}`)).status).toBe(200);
-      expect((await sendForm(app(), '/oauth/revoke', client, { token })).status).toBe(200);
-      await expectInvalidToken(await me(app(), `Bearer ${token}`), UNKNOWN);
     });
 
     it('O115 reports an expired token as expired, even if it lacks the required scope', async () => {
@@ -200,28 +178,47 @@ onOneEngine('Bearer authentication', (database) => {
     it('O114 C32 accepts a token for exactly one hour', async () => {
       const { token } = await Member.join(app());
       const start = app().clock.now();
-      app().clock.advance(HOUR_MS - 1000);
-      expect((await me(app(), `Bearer ${token}`)).status).toBe(200);
-      app().clock.advance(999);
+      app().clock.advance(HOUR_MS - 1);
       expect((await me(app(), `Bearer ${token}`)).status).toBe(200);
       app().clock.advance(1);
-      await expectInvalidToken(await me(app(), `Bearer ${token}`), 'The access token expired');
-      app().clock.advance(1000);
       await expectInvalidToken(await me(app(), `Bearer ${token}`), 'The access token expired');
       app().clock.set(start.toISOString());
     });
 
-    it('O114 C33 rejects the tokens of a revoked grant at once', async () => {
-      const { user, client, token } = await Member.join(app());
-      const { id } = await app()
-        .service(DataSource)
-        .manager.findOneByOrFail(Grant, { userId: user.id, clientId: client.clientId });
-      expect((await me(app(), `Bearer ${token}`)).status).toBe(200);
-      const grants = app().service(GrantsService);
-      await app()
-        .service(TransactionRunner)
-        .run((tx) => grants.revoke(tx, id, { actor: 'test' }));
-      await expectInvalidToken(await me(app(), `Bearer ${token}`), UNKNOWN);
+    it.each<[string, (member: Member) => Promise<unknown>]>([
+      [
+        'its app revoked it',
+        ({ client, token }) => sendForm(app(), '/oauth/revoke', client, { token }),
+      ],
+      [
+        'the grant was revoked',
+        async ({ user, client: { clientId } }) => {
+          const { manager } = app().service(DataSource);
+          const { id } = await manager.findOneByOrFail(Grant, { userId: user.id, clientId });
+          const grants = app().service(GrantsService);
+          await app()
+            .service(TransactionRunner)
+            .run((tx) => grants.revoke(tx, id, { actor: 'test' }));
+        },
+      ],
+      [
+        'the user disconnected the app',
+        async ({ user, client }) => {
+          const visitor = new Browser(app());
+          await visitor.signInToAccount(user);
+          await visitor.disconnect(client.clientId);
+        },
+      ],
+      ['the user was deleted', ({ user: { id } }) => app().dataSource.manager.delete(User, { id })],
+      [
+        'the user was blocked',
+        ({ user: { id } }) => app().dataSource.manager.update(User, { id }, { status: 'blocked' }),
+      ],
+    ])('O114 C33 rejects a token at once after %s', async (_, revoke) => {
+      const member = await Member.join(app());
+      expect((await me(app(), `Bearer ${member.token}`)).status).toBe(200);
+      await revoke(member);
+      await expectInvalidToken(await me(app(), `Bearer ${member.token}`), UNKNOWN);
     });
 
     it('O114 C33 rejects the tokens of a disabled app until it is enabled again', async () => {
@@ -231,29 +228,6 @@ onOneEngine('Bearer authentication', (database) => {
       await expectInvalidToken(await me(app(), `Bearer ${token}`), UNKNOWN);
       await apps.changeStatus(client.clientId, 'enabled', { actor: 'test' });
       expect((await me(app(), `Bearer ${token}`)).status).toBe(200);
-    });
-
-    it('O114 C33 rejects the tokens of an app at once after the user disconnected it', async () => {
-      const { user, client, token } = await Member.join(app());
-      const visitor = new Browser(app());
-      await visitor.signInToAccount(user);
-      expect((await me(app(), `Bearer ${token}`)).status).toBe(200);
-      await visitor.disconnect(client.clientId);
-      await expectInvalidToken(await me(app(), `Bearer ${token}`), UNKNOWN);
-    });
-
-    it('O114 C33 rejects the tokens of a deleted user', async () => {
-      const { user, token } = await Member.join(app());
-      await app().dataSource.manager.delete(User, { id: user.id });
-      await expectInvalidToken(await me(app(), `Bearer ${token}`), UNKNOWN);
-    });
-
-    it('O114 C33 rejects the tokens of a blocked user', async () => {
-      const { user, token } = await Member.join(app());
-      await app()
-        .service(TransactionRunner)
-        .run((tx) => entities(tx).update(User, { id: user.id }, { status: 'blocked' }));
-      await expectInvalidToken(await me(app(), `Bearer ${token}`), UNKNOWN);
     });
   });
 

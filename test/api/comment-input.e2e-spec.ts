@@ -81,21 +81,16 @@ onOneEngine('POST /posts/:id/comments', (database) => {
 
     it('C81 rejects a parentId of a comment on another post, of a deleted comment and of a post', async () => {
       const onOtherPost = await member.comment(postId);
+      const [, , foreign] = await memberWithComment();
       const { id } = await member.publish();
       const deleted = await member.comment(id);
       await member.delete(`/comments/${deleted.id}`);
-      for (const parentId of [onOtherPost.id, deleted.id, id])
+      for (const parentId of [onOtherPost.id, foreign, deleted.id, id])
         await expectFieldErrors(
           await comment({ text: 'a', parentId }, id),
           'parentId invalid_reference',
         );
       expect(await json(await member.get(`/posts/${id}/comments`))).toMatchObject({ data: [] });
-      const [author, post] = await memberWithComment();
-      await expectFieldErrors(
-        await comment({ text: 'a', parentId: onOtherPost.id }, post, author),
-        'parentId invalid_reference',
-      );
-      expect(await footprintOf(author)).toEqual(UNTOUCHED);
     });
 
     it('C83 accepts replies to replies, 50 levels deep', async () => {
@@ -131,23 +126,5 @@ onOneEngine('POST /posts/:id/comments', (database) => {
     }
     await expectApiError(await comment({ text: 'a' }, deleted), 404, 'not_found');
     expect(await footprintOf(author)).toEqual(UNTOUCHED);
-  });
-
-  it('returns the exact total after concurrent additions and deletions', async () => {
-    const { id } = await member.publish();
-    const old = [];
-    for (let count = 1; count <= 4; count += 1) old.push(await member.comment(id));
-    const responses = await Promise.all([
-      ...old.map((one) => member.delete(`/comments/${one.id}`)),
-      ...Array.from({ length: 6 }, () => comment({ text: 'a' }, id)),
-    ]);
-    expect(responses.map(({ status }) => status).toSorted()).toEqual([
-      ...Array.from({ length: 4 }, () => 200),
-      ...Array.from({ length: 6 }, () => 201),
-    ]);
-    const { data, meta } = await json<PageBody<CommentBody>>(
-      await member.get(`/posts/${id}/comments`),
-    );
-    expect([data.length, meta.total]).toEqual([6, 6]);
   });
 });

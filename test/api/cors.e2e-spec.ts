@@ -124,15 +124,12 @@ onOneEngine('CORS', (database) => {
       expect(response.status).toBe(status);
       expectReadable(response);
     }
-    const { client } = member;
-    const spender = await Member.join(app(), { client });
-    const statuses = [];
-    for (let post = 0; post < 3; post += 1) {
+    const spender = await Member.join(app());
+    for (const status of [201, 201, 429]) {
       const response = await spender.post('/posts', { content: 'Hi' });
-      statuses.push(response.status);
+      expect(response.status).toBe(status);
       expectReadable(response);
     }
-    expect(statuses.at(-1)).toBe(429);
   });
 
   it.each([

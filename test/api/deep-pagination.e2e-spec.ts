@@ -156,34 +156,15 @@ onOneEngine('Long lists', (database) => {
     const idsOfPage = (page: number) =>
       postIds.slice((page - 1) * UNEVEN_PAGE_SIZE, page * UNEVEN_PAGE_SIZE);
 
-    it.each([middle - 1, middle, middle + 1, Math.floor(lastPage * 0.75), lastPage - 1])(
-      'returns the items of page %d and a link to the next page',
-      async (page) => {
-        const response = await open(page);
-        const body = await readPage(response);
-        expect(idsOf(body)).toEqual(idsOfPage(page));
-        expect(body.data).toHaveLength(UNEVEN_PAGE_SIZE);
-        expect(body.meta).toEqual({ page, limit: UNEVEN_PAGE_SIZE, total: POSTS });
-        expect(linksOf(response)).toHaveProperty('next');
-      },
-    );
-
-    it('returns the remaining items on the last page, without a next link', async () => {
-      const response = await open(lastPage);
-      const body = await readPage(response);
-      expect(idsOf(body)).toEqual(idsOfPage(lastPage));
-      expect(body.data).toHaveLength(POSTS % UNEVEN_PAGE_SIZE);
-      expect(linksOf(response)).not.toHaveProperty('next');
-    });
-
-    it.each([lastPage + 1, 1_000_000])('returns no items on page %d', async (page) => {
+    it.each([
+      ...[middle - 1, middle, middle + 1, Math.floor(lastPage * 0.75), lastPage - 1],
+      ...[lastPage, lastPage + 1, 1_000_000],
+    ])('returns the items of page %d, and a next link before the last page', async (page) => {
       const response = await open(page);
-      const { data, meta } = await readPage(response);
-      expect({ data, meta }).toEqual({
-        data: [],
-        meta: { page, limit: UNEVEN_PAGE_SIZE, total: POSTS },
-      });
-      expect(linksOf(response)).not.toHaveProperty('next');
+      const body = await readPage(response);
+      expect(idsOf(body)).toEqual(idsOfPage(page));
+      expect(body.meta).toEqual({ page, limit: UNEVEN_PAGE_SIZE, total: POSTS });
+      expect('next' in linksOf(response)).toBe(page < lastPage);
     });
 
     it('reads from the end of the list, and so skips at most half of the items', async () => {

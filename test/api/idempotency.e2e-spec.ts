@@ -11,6 +11,7 @@ import { expectFieldErrors, expectApiError } from '../support/api.js';
 import { onOneEngine } from '../support/database.js';
 import { type CommentBody, Member, type PostBody } from '../support/member.js';
 import { requestHead, sendBytes } from '../support/raw-request.js';
+import { json } from '../support/responses.js';
 import { useTestApp } from '../support/test-app.js';
 
 const CONCURRENT_REQUESTS = 12;
@@ -33,6 +34,8 @@ onOneEngine('Idempotency-Key', (database) => {
   const replayHeader = (response: Response) => response.headers.get('idempotency-replayed');
   const usedQuota = async ({ client }: Member) =>
     (await app().service(QuotaService).status(client.clientId)).used;
+  const setLimit = ({ client }: Member, limit: number) =>
+    app().service(QuotaService).set(client.clientId, { limit }, { actor: 'test' });
   const countPosts = ({ user }: Member) =>
     app().dataSource.manager.countBy(Post, { userId: user.id });
   const storedKeys = ({ client }: Member) =>
@@ -87,9 +90,7 @@ onOneEngine('Idempotency-Key', (database) => {
     const [postKey, commentKey] = [newKey(), newKey()];
     const post = (await (await publish(member, postKey)).json()) as PostBody;
     const path = `/posts/${post.id}/comments`;
-    const comment = (await (
-      await send(member, path, { text: 'Hi' }, commentKey)
-    ).json()) as CommentBody;
+    const comment = await json(await send(member, path, { text: 'Hi' }, commentKey));
     expect((await member.delete(`/posts/${post.id}`)).status).toBe(200);
     expect(await (await publish(member, postKey)).json()).toEqual(post);
     expect(await (await send(member, path, { text: 'Hi' }, commentKey)).json()).toEqual(comment);
@@ -133,19 +134,6 @@ onOneEngine('Idempotency-Key', (database) => {
     expect(await app().dataSource.manager.countBy(Comment, { postId: id })).toBe(0);
   });
 
-  it('C99 rejects the same key on the comments of another post', async () => {
-    const member = await Member.join(app());
-    const [one, two] = [await member.publish(), await member.publish()];
-    const key = newKey();
-    const response = await send(member, `/posts/${one.id}/comments`, { text: 'Hi' }, key);
-    expect(response.status).toBe(201);
-    await expectApiError(
-      await send(member, `/posts/${two.id}/comments`, { text: 'Hi' }, key),
-      422,
-      'idempotency_key_reused',
-    );
-  });
-
   it('C99 scopes a key to one user and one app', async () => {
     const member = await Member.join(app());
     const otherUser = await Member.join(app(), { client: member.client });
@@ -155,10 +143,8 @@ onOneEngine('Idempotency-Key', (database) => {
     for (const each of [member, otherUser, otherApp]) responses.push(await publish(each, key));
     expect(responses.map(({ status }) => status)).toEqual([201, 201, 201]);
     expect(responses.map(replayHeader)).toEqual([null, null, null]);
-    const ids = await Promise.all(
-      responses.map(async (response) => (await response.json()) as PostBody),
-    );
-    expect(new Set(ids.map(({ id }) => id)).size).toBe(3);
+    const posts = await Promise.all(responses.map((response) => json<PostBody>(response)));
+    expect(new Set(posts.map(({ id }) => id)).size).toBe(3);
   });
 
   it.each([
@@ -187,26 +173,6 @@ onOneEngine('Idempotency-Key', (database) => {
     expect(replayHeader(await publish(member, 'Quoted'))).toBeNull();
   });
 
-  it('C100 reports an invalid key after all errors of the body, in one response', async () => {
-    const member = await Member.join(app());
-    const bad = { colour: 1, latitude: 91, visibility: 'all' };
-    await expectFieldErrors(
-      await publish(member, '', bad),
-      'latitude too_large',
-      'longitude pair_required',
-      'visibility not_allowed_value',
-      'one_of_required',
-      'colour unknown_field',
-      'Idempotency-Key invalid_format',
-    );
-    const { id } = await member.publish();
-    await expectFieldErrors(
-      await send(member, `/posts/${id}/comments`, { text: ' ' }, 'two words'),
-      'text blank',
-      'Idempotency-Key invalid_format',
-    );
-  });
-
   it('C100 rejects two Idempotency-Key headers', async () => {
     const member = await Member.join(app());
     const body = JSON.stringify(BODY);
@@ -230,12 +196,10 @@ onOneEngine('Idempotency-Key', (database) => {
     const member = await Member.join(app());
     const key = newKey();
     await expectFieldErrors(await publish(member, key, { content: ' ' }), 'content blank');
-    const set = (limit: number) =>
-      app().service(QuotaService).set(member.client.clientId, { limit }, { actor: 'test' });
-    await set(0);
+    await setLimit(member, 0);
     await expectApiError(await publish(member, key), 429, 'quota_exceeded');
     expect(await storedKeys(member)).toEqual([]);
-    await set(1);
+    await setLimit(member, 1);
     const response = await publish(member, key, { content: 'Corrected' });
     expect([response.status, replayHeader(response)]).toEqual([201, null]);
     const replay = await publish(member, key, { content: 'Corrected' });
@@ -298,18 +262,12 @@ onOneEngine('Idempotency-Key', (database) => {
     return statuses;
   }
 
-  it('does not replay a post whose transaction was rolled back', async () => {
-    const member = await Member.join(app());
-    const { clientId } = member.client;
-    await member.publish();
-    await app().service(QuotaService).set(clientId, { limit: 1 }, { actor: 'test' });
-    expect(await concurrentStatuses(member, '/posts', BODY)).toEqual(new Set([429]));
-  });
-
-  it('does not replay a comment whose transaction was rolled back', async () => {
+  it('does not replay a post or comment whose transaction was rolled back', async () => {
     const member = await Member.join(app());
     const { id } = await member.publish();
     await member.delete(`/posts/${id}`);
+    await setLimit(member, 1);
+    expect(await concurrentStatuses(member, '/posts', BODY)).toEqual(new Set([429]));
     const path = `/posts/${id}/comments`;
     expect(await concurrentStatuses(member, path, { text: 'Hi' })).toEqual(new Set([404]));
   });

@@ -114,6 +114,7 @@ onOneEngine('JSON bodies', (database) => {
     });
   });
 
+  /** `content-type.spec.ts` tests more values. */
   describe('Content-Type', () => {
     async function expectUnsupported(type: string, message?: RegExp): Promise<void> {
       const body = Buffer.from('{"content":"Hi","text":"Hi"}');
@@ -126,16 +127,14 @@ onOneEngine('JSON bodies', (database) => {
     }
 
     it.each([
-      'text/plain',
       'text/plain;charset=UTF-8',
-      'text/json',
       'multipart/form-data; boundary=x',
-      'application/xml',
-      'application/jsonx',
+      'application/x-www-form-urlencoded',
+      'application/vnd.api+json',
       'application/json, text/plain',
       'garbage',
       '',
-    ])('C48 rejects "%s" with 415', async (type) => expectUnsupported(type));
+    ])('C48 C49 C51 rejects "%s" with 415', async (type) => expectUnsupported(type));
 
     it('C48 rejects a request without Content-Type with 415, with or without a body', async () => {
       for (const path of paths)
@@ -147,33 +146,12 @@ onOneEngine('JSON bodies', (database) => {
           );
     });
 
-    it('C49 rejects a form with 415', async () => {
-      for (const path of paths) {
-        const form = new URLSearchParams({ content: 'hi', text: 'hi' });
-        await expectApiError(
-          await rejectedMember.postRaw(path, form),
-          415,
-          'unsupported_media_type',
-        );
-      }
-    });
-
-    it.each(['latin1', 'utf-16', 'utf-16le', 'bogus'])(
-      'C50 rejects the charset %s with 415 and names the problem',
-      async (charset) =>
-        expectUnsupported(`application/json; charset=${charset}`, /^The body must be UTF-8/),
-    );
+    it('C50 rejects another charset with 415 and names the problem', () =>
+      expectUnsupported('application/json; charset=utf-16', /^The body must be UTF-8/));
 
     it.each([
-      'application/json',
-      'APPLICATION/JSON',
-      'application/json;',
-      'application/json; charset=utf-8;',
-      'application/json; charset=UTF-8',
-      'application/json;charset="utf-8"',
-      'application/json; charset=utf8',
+      'APPLICATION/JSON;charset="utf-8";',
       'application/json; charset=us-ascii',
-      'application/json; charset=""',
       'application/json; odata=verbose; profile="a;charset=utf-16"',
     ])('C50 accepts "%s"', async (type) => {
       const body = '{"content":"\u00e9"}';
@@ -181,11 +159,6 @@ onOneEngine('JSON bodies', (database) => {
       expect(response.status).toBe(201);
       expect(await json(response)).toMatchObject({ content: '\u00e9' });
     });
-
-    it.each(['application/vnd.api+json', 'application/problem+json', 'application/ld+json'])(
-      'C51 rejects %s with 415',
-      async (type) => expectUnsupported(type),
-    );
   });
 
   describe('Content-Encoding', () => {
@@ -305,17 +278,9 @@ onOneEngine('JSON bodies', (database) => {
       expect(lowestCost).toBeLessThan(maxMs);
     }
 
-    it('C56 accepts 20 levels and rejects 21', async () => {
-      await expectFieldErrors(
-        await postRejected(objects(20, 'a')),
-        'one_of_required',
-        'a unknown_field',
-      );
+    it('C56 rejects 21 levels, and 50,000 levels within 50 ms', async () => {
       for (const path of paths)
         await expectFieldErrors(await postRejected(objects(21, 'a'), path), 'too_deep');
-    });
-
-    it('C56 rejects 50,000 levels within 50 ms', async () => {
       for (const text of [objects(50_000, ''), `{"tags":${arrays(50_000)}}`])
         await expectCheap({ maxMs: 50 }, text, 'too_deep');
     });
@@ -333,12 +298,6 @@ onOneEngine('JSON bodies', (database) => {
       const names = Array.from({ length: 100_000 }, (_, i) => [i.toString(36), 1] as const);
       const response = await postRejected(JSON.stringify(Object.fromEntries(names)));
       await expectApiError(response, 413, 'payload_too_large');
-    });
-
-    it('C57 C67 reports names as well-formed text', async () => {
-      const response = await postRejected(JSON.stringify({ content: 'a', '\ud800': 1 }));
-      const { errors } = await expectFieldErrors(response, '\ufffd unknown_field');
-      expect(errors?.[0]?.message.isWellFormed()).toBe(true);
     });
 
     it('C58 uses the last of two members with the same name', async () => {
@@ -361,22 +320,13 @@ onOneEngine('JSON bodies', (database) => {
           `{"text":"a",${inherited}}`,
           `{"content":{${inherited}}}`,
         ]) {
-          const { errors } = await expectApiError(
-            await postRejected(text, path),
-            400,
-            'invalid_request',
+          const response = await postRejected(text, path);
+          const { errors } = await expectApiError(response, 400, 'invalid_request');
+          expect(errors).toContainEqual(
+            expect.objectContaining({ field: '__proto__', code: 'unknown_field' }),
           );
-          expect(errors).toContainEqual({
-            field: '__proto__',
-            code: 'unknown_field',
-            message: expect.any(String),
-          });
         }
       expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
-      await expectFieldErrors(
-        await postRejected('{"content":"a","toDraft":1}'),
-        'toDraft unknown_field',
-      );
     });
 
     it('C60 rejects fields that the server sets', async () => {
@@ -399,37 +349,11 @@ onOneEngine('JSON bodies', (database) => {
     });
 
     it('C61 suggests the nearest field in the message', async () => {
-      for (const [typed, meant] of [
-        ['latitiude', 'latitude'],
-        ['Content', 'content'],
-        ['reach_km', 'reachKm'],
-        ['tag', 'tags'],
-      ] as const) {
-        const response = await rejectedMember.post('/posts', { content: 'a', [typed]: 1 });
-        const { errors } = await expectFieldErrors(response, `${typed} unknown_field`);
-        expect(errors?.[0]?.message).toBe(
-          `"${typed}" is not a field of this body. Did you mean ${meant}? Its fields are: ` +
-            'title, content, type, images, tags, latitude, longitude, reachKm, visibility.',
-        );
-      }
-    });
-
-    it('C61 lists all fields if none is near', async () => {
-      const response = await rejectedMember.post(commentsPath, { text: 'a', colour: 1 });
-      const { errors } = await expectFieldErrors(response, 'colour unknown_field');
+      const response = await rejectedMember.post('/posts', { content: 'a', reach_km: 1 });
+      const { errors } = await expectFieldErrors(response, 'reach_km unknown_field');
       expect(errors?.[0]?.message).toBe(
-        '"colour" is not a field of this body. Its fields are: text, parentId.',
-      );
-    });
-
-    it('C61 lists violations of known fields before unknown fields', async () => {
-      await expectFieldErrors(
-        await rejectedMember.post('/posts', { colour: 1, visibility: 'all', latitude: 91 }),
-        'latitude too_large',
-        'longitude pair_required',
-        'visibility not_allowed_value',
-        'one_of_required',
-        'colour unknown_field',
+        '"reach_km" is not a field of this body. Did you mean reachKm? Its fields are: ' +
+          'title, content, type, images, tags, latitude, longitude, reachKm, visibility.',
       );
     });
   });

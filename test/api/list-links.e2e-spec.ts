@@ -10,7 +10,6 @@ import {
   readPage,
 } from '../support/api.js';
 import { onOneEngine } from '../support/database.js';
-import { getRaw } from '../support/raw-request.js';
 import { json } from '../support/responses.js';
 import { useTestApp } from '../support/test-app.js';
 
@@ -100,19 +99,8 @@ onOneEngine('Pagination links', (database) => {
 
     it('C94 is the same for HEAD, and leaves out unknown query parameters', async () => {
       const query = '?limit=2&page=2&foo=1&page[]=4';
-      const head = await app().fetch(`/dev/v1${list.path}${query}`, {
-        method: 'HEAD',
-        headers: { authorization: `Bearer ${list.member.token}` },
-      });
+      const head = await app().call(list.member.token, 'HEAD', `${list.path}${query}`);
       expect(linksOf(head)).toEqual(await linksTo('?limit=2&page=2'));
-    });
-
-    it('C94 C24 starts with the public URL, regardless of Host and X-Forwarded-Host', async () => {
-      const response = await getRaw(urlOf('limit=2'), [
-        ...['Host', 'evil.example', 'X-Forwarded-Host', 'evil.example'],
-        ...['X-Forwarded-Proto', 'https', 'Authorization', `Bearer ${list.member.token}`],
-      ]);
-      expect(linksOf(response)).toEqual(await linksTo('?limit=2'));
     });
 
     it('selects the items by before, and uses page only as a number in the response and its links', async () => {

@@ -39,6 +39,35 @@ onOneEngine('POST /posts: fields', (database) => {
     expect(await footprintOf(member)).toEqual(UNTOUCHED);
   });
 
+  it('lists several violations in the order of the fields', async () => {
+    const member = await Member.join(app());
+    const body = await expectFieldErrors(
+      await member.post('/posts', {
+        visibility: 'everyone',
+        reachKm: 0,
+        longitude: 181,
+        latitude: -91,
+        tags: [1],
+        images: ['x'],
+        type: 'For Sale',
+        content: ' ',
+        title: 'a\nb',
+      }),
+      'title control_character',
+      'content blank',
+      'type invalid_format',
+      'images invalid_format',
+      'tags wrong_type',
+      'latitude too_small',
+      'longitude too_large',
+      'reachKm too_small',
+      'visibility not_allowed_value',
+    );
+    expect(body.error_description).toBe(
+      '9 fields are invalid: title, content, type, images, tags, latitude, longitude, reachKm, visibility.',
+    );
+  });
+
   it('C62 treats null like an absent field and does not echo it', async () => {
     const member = await Member.join(app());
     await expectFieldErrors(await member.post('/posts', { content: null }), 'one_of_required');

@@ -5,7 +5,7 @@ import { UsersService } from '../../src/modules/users/users.service.js';
 import { onOneEngine, onSqlite } from '../support/database.js';
 import { Member } from '../support/member.js';
 import { comparable } from '../support/responses.js';
-import { statementsWithoutBackground, TestApp, useTestApp } from '../support/test-app.js';
+import { statementsWithoutBackground, useTestApp } from '../support/test-app.js';
 
 const WRITE = /^\s*(INSERT|UPDATE|DELETE|REPLACE|START|BEGIN)\b/i;
 
@@ -186,16 +186,12 @@ onOneEngine('Post page', (database) => {
 });
 
 onSqlite('Post page, with permalinks to another site', (database) => {
-  let app: TestApp;
-  beforeAll(async () => {
-    app = await TestApp.start(database, { SITE_URL: 'https://neighbours.example' });
-  });
-  afterAll(() => app.stop());
+  const app = useTestApp(database, { SITE_URL: 'https://neighbours.example' });
 
   it('returns 404', async () => {
-    const member = await Member.join(app);
+    const member = await Member.join(app());
     const { id, permalink } = await member.publish();
     expect(permalink).toBe(`https://neighbours.example/post/${id}`);
-    expect((await app.fetch(`/post/${id}`)).status).toBe(404);
+    expect((await app().fetch(`/post/${id}`)).status).toBe(404);
   });
 });

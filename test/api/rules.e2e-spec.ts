@@ -2,50 +2,32 @@ import { CommentsService } from '../../src/modules/comments/comments.service.js'
 import { Post } from '../../src/modules/posts/post.entities.js';
 import { expectFieldErrors, expectApiError } from '../support/api.js';
 import { onOneEngine } from '../support/database.js';
-import { Member, type PageBody, type PostBody } from '../support/member.js';
+import { type CommentBody, Member, type PageBody, type PostBody } from '../support/member.js';
 import { comparable, json } from '../support/responses.js';
 import { useTestApp } from '../support/test-app.js';
 
-onOneEngine('Rules (product requirements, section 4.2)', (database) => {
+const UNKNOWN_POST_ID = 'post_01kahq5f3veqdr8bn3tdmx3q0a';
+const PLACE = { neighborhood: 'Riverside', latitude: 37.7749, longitude: -122.4194 };
+const HERE = { latitude: 0, longitude: 0 };
+const NOWHERE = { neighborhood: null, latitude: null, longitude: null };
+
+onOneEngine('Rules and states (product requirements, sections 4.2 and 3)', (database) => {
   const app = useTestApp(database);
-  const storedPost = (id: string) => app().dataSource.manager.findOneByOrFail(Post, { id });
-  const UNKNOWN_POST_ID = 'post_01kahq5f3veqdr8bn3tdmx3q0a';
 
-  describe('1: default location', () => {
-    const place = { neighborhood: 'Riverside', latitude: 37.7749, longitude: -122.4194 };
-
-    it('copies the saved place of the user into the post and does not echo it', async () => {
-      const user = await app().addUser(place);
-      const post = await (await Member.join(app(), { user })).publish({ content: 'Hi' });
-      expect(await storedPost(post.id)).toMatchObject(place);
-      expect(Object.keys(post)).toEqual(['id', 'content', 'permalink', 'createdAt']);
-    });
-
-    it('copies the saved place when latitude and longitude are null', async () => {
-      const user = await app().addUser(place);
-      const member = await Member.join(app(), { user });
-      const { id } = await member.publish({ content: 'Hi', latitude: null, longitude: null });
-      expect(await storedPost(id)).toMatchObject(place);
-    });
-
-    it('keeps the supplied location, without the neighbourhood', async () => {
-      const user = await app().addUser(place);
-      const member = await Member.join(app(), { user });
-      const { id } = await member.publish({ content: 'Hi', latitude: 0, longitude: 0 });
-      expect(await storedPost(id)).toMatchObject({ neighborhood: null, latitude: 0, longitude: 0 });
-    });
-
-    it('leaves the location empty for a user without a saved place', async () => {
-      const { id } = await (await Member.join(app())).publish();
-      expect(await storedPost(id)).toMatchObject({
-        neighborhood: null,
-        latitude: null,
-        longitude: null,
-      });
-    });
+  it.each([
+    ['copies the saved place of the user', PLACE, {}, PLACE],
+    ['copies it for coordinates that are null', PLACE, { latitude: null, longitude: null }, PLACE],
+    ['keeps a supplied location', PLACE, HERE, { ...HERE, neighborhood: null }],
+    ['leaves the location empty without a saved place', {}, {}, NOWHERE],
+  ])('1: default location: %s, and does not echo it', async (_, saved, sent, stored) => {
+    const member = await Member.join(app(), { user: await app().addUser(saved) });
+    const post = await member.publish({ content: 'Hi', ...sent });
+    expect(await app().dataSource.manager.findOneBy(Post, { id: post.id })).toMatchObject(stored);
+    const echoed = sent === HERE ? ['latitude', 'longitude'] : [];
+    expect(Object.keys(post)).toEqual(['id', 'content', ...echoed, 'permalink', 'createdAt']);
   });
 
-  describe('2: own posts', () => {
+  describe('2, 3: own posts', () => {
     it('lists no posts of other users of the same app', async () => {
       const ours = await Member.join(app());
       const theirs = await Member.join(app(), { client: ours.client });
@@ -54,13 +36,6 @@ onOneEngine('Rules (product requirements, section 4.2)', (database) => {
       const { data, meta } = await json<PageBody<PostBody>>(await ours.get('/posts'));
       expect(data.map((post) => post.id)).toEqual([id]);
       expect(meta.total).toBe(1);
-    });
-
-    it("returns 404 for another user's post and for a post that does not exist", async () => {
-      const { id } = await (await Member.join(app())).publish();
-      const member = await Member.join(app());
-      await expectApiError(await member.get(`/posts/${id}`), 404, 'not_found');
-      await expectApiError(await member.get(`/posts/${UNKNOWN_POST_ID}`), 404, 'not_found');
     });
 
     it('C44 returns and deletes posts that the user published through another app', async () => {
@@ -101,17 +76,7 @@ onOneEngine('Rules (product requirements, section 4.2)', (database) => {
         expect(bodies[0]?.status).toBe(404);
         expect(bodies[1]).toEqual(bodies[0]);
         expect(bodies[2]).toEqual(bodies[0]);
-      },
-    );
-  });
-
-  describe('3: comments and analytics of own posts', () => {
-    it.each(['comments', 'analytics'])(
-      "returns 404 for the %s of another user's post",
-      async (noun) => {
-        const { id } = await (await Member.join(app())).publish();
-        const member = await Member.join(app());
-        await expectApiError(await member.get(`/posts/${id}/${noun}`), 404, 'not_found');
+        expect((await owner.get(`/posts/${foreign}`)).status).toBe(200);
       },
     );
   });
@@ -144,44 +109,51 @@ onOneEngine('Rules (product requirements, section 4.2)', (database) => {
       const analytics = await owner.get(`/posts/${post.id}/analytics`);
       expect(await json(analytics)).toMatchObject({ comments: 0 });
     });
-
-    it.each(['cmt_01kahq5f3veqdr8bn3tdmx3q0a', UNKNOWN_POST_ID, 'x'])(
-      'returns 404 for %s',
-      async (id) => {
-        const member = await Member.join(app());
-        await expectApiError(await member.delete(`/comments/${id}`), 404, 'not_found');
-      },
-    );
   });
 
-  describe('5: parentId', () => {
-    it('accepts a comment on the same post', async () => {
-      const member = await Member.join(app());
-      const post = await member.publish();
-      const parent = await member.comment(post.id);
-      expect((await member.comment(post.id, 'reply', parent.id)).parentId).toBe(parent.id);
-    });
-
-    it('C81 rejects a comment on another post and stores nothing', async () => {
-      const member = await Member.join(app());
-      const parent = await member.comment((await member.publish()).id);
-      const { id } = await member.publish();
-      const response = await member.post(`/posts/${id}/comments`, {
-        text: 'reply',
-        parentId: parent.id,
-      });
-      await expectFieldErrors(response, 'parentId invalid_reference');
-      expect(await json(await member.get(`/posts/${id}/analytics`))).toMatchObject({ comments: 0 });
-      expect(await json(await member.get(`/posts/${id}/comments`))).toMatchObject({ data: [] });
-    });
+  it('C82 DELETE /posts/:id removes a post from every read', async () => {
+    const member = await Member.join(app());
+    const { id } = await member.publish();
+    const otherPost = await member.publish();
+    const comment = await member.comment(id);
+    expect((await member.delete(`/posts/${id}`)).status).toBe(200);
+    for (const path of ['', '/analytics', '/comments'])
+      await expectApiError(await member.get(`/posts/${id}${path}`), 404, 'not_found');
+    const late = await member.post(`/posts/${id}/comments`, { text: 'Too late' });
+    await expectApiError(late, 404, 'not_found');
+    await expectApiError(await member.delete(`/posts/${id}`), 404, 'not_found');
+    const { data, meta } = await json<PageBody<PostBody>>(await member.get('/posts'));
+    expect([data.map((post) => post.id), meta.total]).toEqual([[otherPost.id], 1]);
+    // The author can still remove the comment.
+    expect((await member.delete(`/comments/${comment.id}`)).status).toBe(200);
   });
 
-  describe('6: GET /me', () => {
-    it('returns the user of the access token', async () => {
-      const first = await Member.join(app());
-      const second = await Member.join(app(), { client: first.client });
-      expect(await json(await first.get('/me'))).toMatchObject({ id: first.user.id });
-      expect(await json(await second.get('/me'))).toMatchObject({ id: second.user.id });
-    });
+  it('C116 DELETE twice at the same time returns one 200 and one 404, and counts once', async () => {
+    const member = await Member.join(app());
+    const { id } = await member.publish();
+    const { id: deleted } = await member.publish();
+    const comment = await member.comment(id);
+    await member.comment(id);
+    for (const path of [`/posts/${deleted}`, `/comments/${comment.id}`]) {
+      const responses = await Promise.all([1, 2].map(() => member.delete(path)));
+      expect(responses.map(({ status }) => status).toSorted()).toEqual([200, 404]);
+      await expectApiError(await member.delete(path), 404, 'not_found');
+    }
+    expect(await json(await member.get('/posts'))).toMatchObject({ meta: { total: 1 } });
+    const comments = await json(await member.get(`/posts/${id}/comments`));
+    expect(comments).toMatchObject({ meta: { total: 1 } });
+    expect(await json(await member.get(`/posts/${id}/analytics`))).toMatchObject({ comments: 1 });
+  });
+
+  it('C81 keeps the replies of a removed comment, and accepts no new ones', async () => {
+    const member = await Member.join(app());
+    const { id } = await member.publish();
+    const parent = await member.comment(id);
+    const reply = await member.comment(id, 'reply', parent.id);
+    await member.delete(`/comments/${parent.id}`);
+    const { data } = await json<PageBody<CommentBody>>(await member.get(`/posts/${id}/comments`));
+    expect(data).toEqual([reply]);
+    const late = await member.post(`/posts/${id}/comments`, { text: 'late', parentId: parent.id });
+    await expectFieldErrors(late, 'parentId invalid_reference');
   });
 });

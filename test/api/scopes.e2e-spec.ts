@@ -14,7 +14,6 @@ const UNSCOPED = ENDPOINTS.filter(({ scope }) => scope === null);
 const SCOPED = ENDPOINTS.flatMap((endpoint) =>
   endpoint.scope === null ? [] : [{ ...endpoint, scope: endpoint.scope }],
 );
-const MATRIX = SCOPED.flatMap((endpoint) => SCOPES.map((given) => ({ ...endpoint, given })));
 
 onOneEngine('Scopes (product requirements, section 5.6)', (database) => {
   const app = useTestApp(database);
@@ -42,25 +41,16 @@ onOneEngine('Scopes (product requirements, section 5.6)', (database) => {
     expect(body.error_description).toContain(scope);
   }
 
-  it.each(MATRIX.filter(({ scope, given }) => given === scope))(
-    'C38 allows $method $path with $given',
-    async ({ given, ...endpoint }) => {
-      expect((await call(endpoint, [given])).status).toBe(endpoint.success);
-    },
-  );
-
-  it.each(MATRIX.filter(({ scope, given }) => given !== scope))(
-    'O115 C38 rejects $method $path with $given only',
-    async ({ given, ...endpoint }) => {
-      await expectInsufficientScope(await call(endpoint, [given]), endpoint.scope);
-    },
-  );
+  it.each(SCOPED)('C38 allows $method $path with $scope', async (endpoint) => {
+    expect((await call(endpoint, [endpoint.scope])).status).toBe(endpoint.success);
+  });
 
   it.each(SCOPED)(
-    'O115 C38 rejects $method $path with all other scopes together',
+    'O115 C38 rejects $method $path with each other scope, all of them, and none',
     async (endpoint) => {
       const others = SCOPES.filter((scope) => scope !== endpoint.scope);
-      await expectInsufficientScope(await call(endpoint, others), endpoint.scope);
+      for (const given of [[], ...others.map((scope) => [scope]), others])
+        await expectInsufficientScope(await call(endpoint, given), endpoint.scope);
     },
   );
 
@@ -71,21 +61,4 @@ onOneEngine('Scopes (product requirements, section 5.6)', (database) => {
         expect((await call(endpoint, scopes)).status).toBe(endpoint.success);
     },
   );
-
-  it('O115 C40 rejects a missing scope before it reads the body', async () => {
-    const member = await Member.join(app(), { scopes: ['posts.read'] });
-    const response = await member.postRaw('/posts', '{', { 'content-type': 'application/json' });
-    await expectApiError(response, 403, 'insufficient_scope');
-  });
-
-  it('O115 rejects every endpoint with a scope for a token without scopes', async () => {
-    expect((await owner.get('/me')).status).toBe(200);
-    const { user, client } = owner;
-    const unscoped = await Member.join(app(), { user, client, scopes: [] });
-    for (const endpoint of SCOPED) {
-      const path = await pathWithNewIds(endpoint, owner);
-      const response = await app().call(unscoped.token, endpoint.method, path, bodyOf(endpoint));
-      await expectInsufficientScope(response, endpoint.scope);
-    }
-  });
 });

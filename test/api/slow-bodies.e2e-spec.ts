@@ -12,6 +12,7 @@ import { onOneEngine } from '../support/database.js';
 import { expectedCounts, countPublished } from '../support/fixtures.js';
 import { logLines, warningsAndErrors } from '../support/logs.js';
 import { Member } from '../support/member.js';
+import { parseResponse } from '../support/raw-request.js';
 import { useTestApp } from '../support/test-app.js';
 
 const TIMEOUT_MS = 500;
@@ -40,13 +41,7 @@ function publishLines(token: string, ...headers: string[]): string[] {
 
 /** The only response on a connection, which the server closes. */
 async function responseOn(socket: Socket): Promise<Response> {
-  const [head = '', body] = (await text(socket)).split('\r\n\r\n');
-  const [statusLine = '', ...fields] = head.split('\r\n');
-  const headers = fields.map((field): [string, string] => {
-    const [name = '', ...value] = field.split(': ');
-    return [name, value.join(': ')];
-  });
-  return new Response(body, { status: Number(statusLine.split(' ')[1]), headers });
+  return parseResponse(await text(socket)) ?? Response.error();
 }
 
 onOneEngine('Incomplete requests', (database) => {

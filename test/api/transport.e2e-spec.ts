@@ -200,4 +200,11 @@ onOneEngine('Transport', (database) => {
     await expectApiError(await get('/nope', author.token), 404, 'not_found');
     await expectApiError(await get('/me', 'x'), 401, 'invalid_token');
   });
+
+  it('sends no header that names the server software, and forbids content sniffing', async () => {
+    const { headers } = await app().fetch('/dev/v1/me');
+    expect(headers.get('x-powered-by')).toBeNull();
+    expect(headers.get('server')).toBeNull();
+    expect(headers.get('x-content-type-options')).toBe('nosniff');
+  });
 });

@@ -9,7 +9,6 @@ import { connectMigrated, onOneEngine, onSqlite } from '../support/database.js';
 import { auditTrail } from '../support/logs.js';
 import { useTestApp } from '../support/test-app.js';
 
-const UNKNOWN_APP_ID = 'svc_app_01h455vb4pex5vsknk084sn02q';
 const SECRET = /svc_sec_[A-Za-z0-9_-]{43}/;
 
 interface AppJson {
@@ -130,26 +129,6 @@ onOneEngine('Commands "app"', (database) => {
     expect(stdout).toContain(`${app.client_id}  confidential  enabled`);
   });
 
-  it.each([[[]], [['--json']]])(
-    'O145 refuses to disable an app without --yes outside a terminal: %j',
-    async (options: string[]) => {
-      const { client_id: id } = await register();
-      expect(await cli.run('app', 'disable', id, ...options)).toEqual({
-        code: 2,
-        stdout: '',
-        stderr:
-          'Standard input is not a terminal, so the command cannot ask for confirmation. Add --yes to confirm.\n',
-      });
-      expect(await cli.json('app', 'show', id)).toMatchObject({ status: 'enabled' });
-    },
-  );
-
-  it('O145 disables and enables an app', async () => {
-    const { client_id: id } = await register();
-    expect(await cli.json('app', 'disable', id, '--yes')).toMatchObject({ status: 'disabled' });
-    expect(await cli.json('app', 'enable', id)).toMatchObject({ status: 'enabled' });
-  });
-
   it('C146 hides the posts of an app with "app disable --hide-posts", also later, until it is enabled', async () => {
     const { client_id: id } = await register();
     const disable = ['app', 'disable', id, '--yes'];
@@ -187,34 +166,6 @@ onOneEngine('Commands "app"', (database) => {
     ]);
   });
 
-  it('O145 rejects an unknown app and a malformed client_id', async () => {
-    const outcomes = [
-      await cli.run('app', 'show', UNKNOWN_APP_ID),
-      await cli.run('app', 'disable', UNKNOWN_APP_ID),
-      await cli.run('app', 'enable', UNKNOWN_APP_ID),
-      await cli.run('app', 'show', "x' OR 1=1"),
-    ];
-    for (const outcome of outcomes) expectFailure(outcome, 'There is no app with this client_id.');
-  });
-
-  it.each([
-    ['a wildcard host', 'https://*.garden.example/callback', 'wildcard'],
-    ['a fragment', 'https://garden.example/callback#top', 'fragment'],
-    ['a user name and password', 'https://me:pw@garden.example/callback', 'user name'],
-    ['plain http', 'http://garden.example/callback', 'https'],
-    ['a scheme without a dot', 'garden:/callback', 'https or a private-use scheme'],
-    ['a script', 'javascript:alert(1)', 'https or a private-use scheme'],
-  ])('O145 rejects a redirect URI with %s', async (_title, uri, sentence) => {
-    const good = ['--redirect-uri', 'https://garden.example/callback'];
-    expectFailure(await cli.run(...create, ...good, '--redirect-uri', uri), sentence);
-  });
-
-  it('O145 accepts loopback addresses and private-use schemes with a dot', async () => {
-    const uris = ['http://127.0.0.1/cb', 'http://[::1]:8080/cb', 'com.example.garden:/callback'];
-    const { redirect_uris } = await register(...uris.flatMap((uri) => ['--redirect-uri', uri]));
-    expect(redirect_uris).toEqual(['https://garden.example/callback', ...uris]);
-  });
-
   it.each([
     [
       'an unknown scope',
@@ -222,35 +173,21 @@ onOneEngine('Commands "app"', (database) => {
       'There is no scope "posts.delete".',
     ],
     ['no scope', ['--scope', ' '], 'at least one scope'],
-    [
-      'one redirect URI twice',
-      ['--redirect-uri', 'https://garden.example/callback'],
-      'contain a duplicate',
-    ],
+    ['a redirect URI with a wildcard', ['--redirect-uri', 'https://*.garden.example'], 'wildcard'],
+    ['one redirect URI twice', CALLBACK, 'contain a duplicate'],
   ])('O145 rejects %s and stores nothing', async (_title, args, sentence) => {
     const before = await cli.json<AppJson[]>('app', 'list');
-    const uri = ['--redirect-uri', 'https://garden.example/callback'];
-    expectFailure(await cli.run(...create, ...uri, ...args), sentence);
+    expectFailure(await cli.run(...create, ...CALLBACK, ...args), sentence);
     expect(await cli.json('app', 'list')).toHaveLength(before.length);
   });
 
-  it('O145 accepts no secret from the operator', async () => {
-    const uri = ['--redirect-uri', 'https://garden.example/callback'];
-    const { code, stdout } = await cli.run(...create, ...uri, '--client-secret', 'mine');
-    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-  });
-
   describe('names', () => {
-    const named = (name: string, ...more: string[]): string[] => [
-      ...['app', 'create', '--name', name, '--scope', 'posts.read', ...CALLBACK, ...more],
-    ];
+    const named = (name: string, ...more: string[]): string[] =>
+      ['app', 'create', '--name', name, '--scope', 'posts.read'].concat(CALLBACK, more);
 
     it('O164 rejects a name with an invisible character and names it', async () => {
-      for (const [name, codePoint] of [
-        ['Shed \u202egro.lapyap', 'U+202E'],
-        ['Shed\u200b', 'U+200B'],
-      ] as const)
-        expectFailure(await cli.run(...named(name)), `The name contains ${codePoint}, which is`);
+      const invisible = await cli.run(...named('Shed \u202egro.lapyap'));
+      expectFailure(invisible, 'The name contains U+202E, which is');
       const control = await cli.run(...named('Shed\u001b[2J'));
       expect(control).toMatchObject({ code: 2, stdout: '' });
       expect(control.stderr).toContain('but contains U+001B.');
@@ -260,13 +197,7 @@ onOneEngine('Commands "app"', (database) => {
       const first = await cli.json<AppJson>(...named('Tool Library'));
       await cli.json('app', 'disable', first.client_id, '--yes');
       const before = await cli.json<AppJson[]>('app', 'list');
-      for (const name of [
-        'Tool Library',
-        'TOOL  LIBRARY',
-        'T\u043e\u043el Library',
-        'Too1 Library',
-        'ToolLibrary.',
-      ])
+      for (const name of ['Tool Library', 'T\u043e\u043el Library'])
         expectFailure(
           await cli.run(...named(name)),
           `The name looks like that of the app "Tool Library" (${first.client_id}). Add --allow-similar-name`,

@@ -35,7 +35,7 @@ const COMMANDS: Readonly<Record<string, CommandCase>> = {
     actions: ['app.created', 'app.secret_added'],
   },
   'app update': {
-    args: ({ clientId }) => [clientId, '--name', 'Other'],
+    args: ({ clientId }) => [clientId, '--scope', 'posts.read'],
     actions: ['app.updated'],
   },
   'app disable': { args: ({ clientId }) => [clientId], actions: ['app.disabled'] },
@@ -47,7 +47,7 @@ const COMMANDS: Readonly<Record<string, CommandCase>> = {
     actions: ['app.enabled'],
   },
   'app secret rotate': {
-    args: ({ clientId }) => [clientId],
+    args: ({ clientId }) => [clientId, '--grace', '0'],
     actions: ['app.secret_added', 'app.secret_retired'],
   },
   'app secret revoke': {
@@ -93,7 +93,7 @@ const COMMANDS: Readonly<Record<string, CommandCase>> = {
     actions: ['grant.revoked', 'user.updated'],
   },
   'user import': {
-    args: () => ['-'],
+    args: () => ['-', '--reassign-phones'],
     input: () => 'phone,name\n+14155550198,Eli\n',
     actions: ['user.added'],
   },
@@ -185,12 +185,12 @@ describe('Commands with a --reason', () => {
   });
 });
 
-onOneEngine('Audit events of commands', (database) => {
+onOneEngine('Confirmation and audit events of commands', (database) => {
   const app = useTestApp(database);
   const cli = new CommandLine(database);
 
   it.each(Object.entries(COMMANDS))(
-    '"%s" records its actor and reason',
+    '"%s" does nothing without its confirmation, and records its actor and reason',
     async (path, commandCase) => {
       const { args, actions, input = () => '', after } = commandCase;
       // The command uses the real clock.
@@ -198,12 +198,23 @@ onOneEngine('Audit events of commands', (database) => {
       const member = await Member.join(app());
       const { clientId } = member.client;
       const context = { app: app(), member, clientId };
-      const words = [...path.split(' '), ...(await args(context)), '--yes'];
       const reason = `Because of ${path}`;
-      await cli.jsonWithInput(input(context), ...words, '--actor', 'olga', '--reason', reason);
+      const audited = [...(await args(context)), '--actor', 'olga', '--reason', reason];
+      const words = [...path.split(' '), ...audited];
+      const find = () => app().dataSource.manager.findBy(AuditEvent, { reason });
+      if (leaves.find((leaf) => leaf.path === path)?.command.confirmation !== undefined) {
+        for (const options of [[], ['--json']])
+          expect(await cli.runWithInput(input(context), ...words, ...options)).toMatchObject({
+            code: 2,
+            stderr:
+              'Standard input is not a terminal, so the command cannot ask for confirmation. Add --yes to confirm.\n',
+          });
+        expect(await find()).toEqual([]);
+      }
+      await cli.jsonWithInput(input(context), ...words, '--yes');
       await after?.(context);
 
-      const events = await app().dataSource.manager.findBy(AuditEvent, { reason });
+      const events = await find();
       expect(events.map(({ action }) => action).toSorted()).toEqual(actions);
       for (const event of events) expect(event).toMatchObject({ actor: 'olga', requestId: null });
     },

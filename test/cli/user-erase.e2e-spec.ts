@@ -115,12 +115,6 @@ onOneEngine('Command "user erase"', (database) => {
     expect(await auditTrail(app().dataSource, user.id)).toHaveLength(events);
   });
 
-  it('rejects an unknown user id', async () => {
-    const { code, stdout, stderr } = await cli.run('user', 'erase', 'usr_nobody');
-    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-    expect(stderr).toContain('No user has the id usr_nobody.');
-  });
-
   it('stores no post and returns 401 when the user is blocked during a publish', async () => {
     const user = await app().addUser();
     const token = await app().accessToken(user, await app().addClient());

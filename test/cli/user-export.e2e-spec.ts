@@ -95,10 +95,4 @@ onOneEngine('Command "user export"', (database) => {
       await rm(folder, { recursive: true });
     }
   });
-
-  it('rejects an unknown user id', async () => {
-    const { code, stdout, stderr } = await cli.run('user', 'export', 'usr_nobody');
-    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-    expect(stderr).toContain('No user has the id usr_nobody.');
-  });
 });

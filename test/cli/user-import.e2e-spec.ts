@@ -1,11 +1,12 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { DataSource } from 'typeorm';
 import { User } from '../../src/modules/users/user.entity.js';
 import { CommandLine, type CommandResult } from '../support/command-line.js';
-import { connectMigrated, onOneEngine, type TestDatabase } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import { auditTrail } from '../support/logs.js';
+import { useTestApp } from '../support/test-app.js';
 
 const HEADER = 'phone,name,neighborhood,photo_url,latitude,longitude';
 const ALL_COLUMNS = 'phone,name,external_id,neighborhood,photo_url,latitude,longitude';
@@ -20,41 +21,25 @@ interface ImportResult {
   errors: { line: number; problem: string }[];
 }
 
-/** Opens the database and a folder for files to import. */
-function useImports(database: TestDatabase) {
-  const cli = new CommandLine(database);
-  const opened: { dataSource?: DataSource; folder?: string } = {};
-  beforeAll(async () => {
-    opened.dataSource = await connectMigrated(database.url);
-    opened.folder = await mkdtemp(join(tmpdir(), 'platform-import-'));
-  });
-  afterAll(async () => {
-    await opened.dataSource?.destroy();
-    await rm(opened.folder ?? '', { recursive: true });
-  });
-  const manager = () => (opened.dataSource as DataSource).manager;
-  const write = async (name: string, content: string | Buffer): Promise<string> => {
-    const path = join(opened.folder ?? '', name);
-    await writeFile(path, content);
-    return path;
-  };
-  const run = async (path: string, ...args: string[]): Promise<ImportResult & { code: number }> => {
-    const { code, stdout } = await cli.run('user', 'import', path, '--json', ...args);
-    return { code, ...(JSON.parse(stdout) as ImportResult) };
-  };
-  return {
-    cli,
-    dataSource: () => opened.dataSource as DataSource,
-    folder: () => opened.folder ?? '',
-    write,
-    run,
-    users: () => manager().find(User, { order: { phone: 'ASC' } }),
-    byPhone: (phone: string) => manager().findOneBy(User, { phone }),
-  };
-}
-
 onOneEngine('Command "user import"', (database) => {
-  const imports = useImports(database);
+  const app = useTestApp(database);
+  const cli = new CommandLine(database);
+  const folder = mkdtempSync(join(tmpdir(), 'platform-import-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+  const users = () => app().dataSource.getRepository(User);
+  const imports = {
+    write: async (name: string, content: string | Buffer): Promise<string> => {
+      const path = join(folder, name);
+      await writeFile(path, content);
+      return path;
+    },
+    run: async (path: string, ...args: string[]): Promise<ImportResult & { code: number }> => {
+      const { code, stdout } = await cli.run('user', 'import', path, '--json', ...args);
+      return { code, ...(JSON.parse(stdout) as ImportResult) };
+    },
+    users: () => users().find({ order: { phone: 'ASC' } }),
+    byPhone: (phone: string) => users().findOneBy({ phone }),
+  };
 
   describe('with CSV', () => {
     const csv = (...lines: string[]): Promise<string> =>
@@ -94,7 +79,7 @@ onOneEngine('Command "user import"', (database) => {
       const changed = await imports.run(await csv(ana.replace('Riverside', ''), ben));
       expect(changed).toMatchObject({ code: 0, added: 0, updated: 1, unchanged: 1 });
       expect(await imports.byPhone('+14155550101')).toEqual({ ...added, neighborhood: null });
-      const trail = await auditTrail(imports.dataSource(), added?.id ?? '');
+      const trail = await auditTrail(app().dataSource, added?.id ?? '');
       expect(trail).toEqual([
         { action: 'user.added', actor: 'olga', reason: 'Moved', details: {} },
         {
@@ -108,9 +93,7 @@ onOneEngine('Command "user import"', (database) => {
 
     it('keeps the values of columns that the file does not have, and accepts columns in any order', async () => {
       await imports.run(await csv('+14155550111,Cem,Hillside,,1,2'));
-      await imports
-        .dataSource()
-        .manager.update(User, { phone: '+14155550111' }, { status: 'blocked' });
+      await users().update({ phone: '+14155550111' }, { status: 'blocked' });
       const path = await imports.write('short.csv', 'name,phone\r\nCEM,+14155550111\r\n');
       expect(await imports.run(path)).toMatchObject({ updated: 1 });
       expect(await imports.byPhone('+14155550111')).toMatchObject({
@@ -174,7 +157,7 @@ onOneEngine('Command "user import"', (database) => {
       ]);
       expect(await imports.byPhone('+14155550131')).toMatchObject({ name: 'Ana' });
       expect(await imports.byPhone('+14155550141')).toMatchObject({ name: 'Jo' });
-      const { code, stdout, stderr } = await imports.cli.run('user', 'import', path);
+      const { code, stdout, stderr } = await cli.run('user', 'import', path);
       expect(code).toBe(1);
       expect(stdout).toMatch(/^invalid lines +11$/m);
       expect(stderr).toMatch(
@@ -201,7 +184,7 @@ onOneEngine('Command "user import"', (database) => {
     it('prints 20 invalid lines, returns at most 1000 as JSON, and counts all of them', async () => {
       const lines = Array.from({ length: 1200 }, (_, number) => `${number},Ana,,,,`);
       const path = await csv(...lines);
-      const { stderr } = await imports.cli.run('user', 'import', path);
+      const { stderr } = await cli.run('user', 'import', path);
       expect(stderr.match(/^line \d+:/gm)).toHaveLength(20);
       expect(stderr).toContain('and 1180 more (--json lists up to 1000)');
       const { invalid, errors } = await imports.run(path);
@@ -246,7 +229,7 @@ onOneEngine('Command "user import"', (database) => {
       [Buffer.from('\uFEFFphone,name', 'utf16le'), 'The file is not UTF-8'],
     ])('rejects the invalid header %j', async (header, sentence) => {
       const path = await imports.write('header.csv', header);
-      const { code, stdout, stderr } = await imports.cli.run('user', 'import', path);
+      const { code, stdout, stderr } = await cli.run('user', 'import', path);
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
       expect(stderr).toContain(sentence);
       expect(stderr).toContain(`The first line names the columns: ${ALL_COLUMNS}`);
@@ -254,19 +237,19 @@ onOneEngine('Command "user import"', (database) => {
 
     it('rejects a missing file, a directory, and a file name without a known extension', async () => {
       const runRaw = (...args: string[]): Promise<CommandResult> =>
-        imports.cli.run('user', 'import', ...args);
-      const missing = join(imports.folder(), 'none.csv');
+        cli.run('user', 'import', ...args);
+      const missing = join(folder, 'none.csv');
       expect(await runRaw(missing)).toMatchObject({
         code: 1,
         stderr: `There is no file ${missing}.\n`,
       });
       // The error comes before the question, which would exit with 2 without a terminal.
       const unconfirmed = ['user', 'import', missing, '--reassign-phones'];
-      expect(await imports.cli.run(...unconfirmed)).toMatchObject({
+      expect(await cli.run(...unconfirmed)).toMatchObject({
         code: 1,
         stderr: `There is no file ${missing}.\n`,
       });
-      const directory = imports.folder();
+      const directory = folder;
       expect(await runRaw(directory, '--format', 'csv')).toMatchObject({
         code: 1,
         stderr: `${directory} is a directory. Name a file in it.\n`,
@@ -324,11 +307,11 @@ onOneEngine('Command "user import"', (database) => {
     it('reads standard input as CSV, or in the format of --format', async () => {
       const line = '{"phone": "+14155550221", "name": "Ana"}';
       const args = ['user', 'import', '-', '--json'];
-      const ndjson = await imports.cli.runWithInput(line, ...args, '--format', 'ndjson');
+      const ndjson = await cli.runWithInput(line, ...args, '--format', 'ndjson');
       expect(JSON.parse(ndjson.stdout)).toMatchObject({ added: 1 });
-      const csv = await imports.cli.runWithInput('phone,name\n+14155550222,Ben\n', ...args);
+      const csv = await cli.runWithInput('phone,name\n+14155550222,Ben\n', ...args);
       expect(JSON.parse(csv.stdout)).toMatchObject({ added: 1 });
-      const empty = await imports.cli.runWithInput('', ...args, '--format', 'ndjson');
+      const empty = await cli.runWithInput('', ...args, '--format', 'ndjson');
       expect(empty).toMatchObject({
         code: 1,
         stderr: expect.stringContaining('The file is empty.'),

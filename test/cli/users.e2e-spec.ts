@@ -1,18 +1,19 @@
-import type { DataSource } from 'typeorm';
+import { HOUR } from '../../src/platform/clock.js';
+import { OtpFailures } from '../../src/modules/oauth/sign-in/sign-in.entities.js';
 import { User } from '../../src/modules/users/user.entity.js';
+import { Browser } from '../support/browser.js';
 import { CommandLine } from '../support/command-line.js';
-import { connectMigrated, onOneEngine } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import { auditTrail } from '../support/logs.js';
+import { authorizeLink, isTokenAccepted } from '../support/oauth-flow.js';
+import { useTestApp } from '../support/test-app.js';
 
-onOneEngine('Command "user add"', (database) => {
+onOneEngine('Commands "user add", "user show", "user block" and "user unlock"', (database) => {
+  const app = useTestApp(database);
   const cli = new CommandLine(database);
-  let dataSource: DataSource;
-  beforeAll(async () => {
-    dataSource = await connectMigrated(database.url);
-  });
-  afterAll(() => dataSource.destroy());
 
-  const find = (id: string): Promise<User | null> => dataSource.manager.findOneBy(User, { id });
+  const find = (id: string): Promise<User | null> =>
+    app().dataSource.manager.findOneBy(User, { id });
 
   it('adds a user with a phone and a name', async () => {
     const args = ['user', 'add', '--phone', '+1 (415) 555-0101', '--name', ' Ana Lee '];
@@ -52,7 +53,7 @@ onOneEngine('Command "user add"', (database) => {
     const { code, stdout, stderr } = await cli.run(...args, '--reason', 'Moved in');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const [id = ''] = /usr_\w+/.exec(stdout) ?? [];
-    expect(await auditTrail(dataSource, id)).toEqual([
+    expect(await auditTrail(app().dataSource, id)).toEqual([
       { action: 'user.added', actor: 'olga', reason: 'Moved in', details: {} },
     ]);
   });
@@ -71,5 +72,125 @@ onOneEngine('Command "user add"', (database) => {
       stderr: `${id} already has this external id.\n`,
     });
     expect(await cli.json('user', 'show', '--external-id', 'm-4')).toMatchObject({ id });
+  });
+
+  it('shows a user by id or phone and masks the phone', async () => {
+    const { id } = await app().addUser({ phone: '+14155550142', name: 'Ana Lee' });
+    const shown = {
+      id,
+      external_id: null,
+      phone: '+1 ••• ••42',
+      name: 'Ana Lee',
+      neighborhood: null,
+      photo_url: null,
+      latitude: null,
+      longitude: null,
+      status: 'active',
+      created_at: expect.stringMatching(/Z$/),
+      posts: 0,
+    };
+    expect(await cli.json('user', 'show', id)).toEqual(shown);
+    expect(await cli.json('user', 'show', '--phone', '+1 (415) 555-0142')).toEqual(shown);
+    const { stdout } = await cli.run('user', 'show', id);
+    expect(stdout).toMatch(/^phone +\+1 ••• ••42$/m);
+    expect(stdout).not.toContain('4155550142');
+    expect(await cli.json('user', 'show', id, '--full')).toMatchObject({ phone: '+14155550142' });
+  });
+
+  it('rejects an unknown phone', async () => {
+    expect(await cli.run('user', 'show', '--phone', '+14155550999')).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringContaining('No user has this phone number.'),
+    });
+  });
+
+  it('rejects tokens of a blocked user from the next call on and accepts them after "user unblock"', async () => {
+    const user = await app().addUser();
+    const token = await app().accessToken(user, await app().addClient());
+    expect(await isTokenAccepted(app(), token)).toBe(true);
+    const block = ['user', 'block', user.id, '--yes', '--reason', 'Spam', '--actor', 'olga'];
+    expect(await cli.json(...block)).toMatchObject({ id: user.id, status: 'blocked' });
+    expect(await isTokenAccepted(app(), token)).toBe(false);
+    expect(await cli.json('user', 'unblock', user.id)).toMatchObject({ status: 'active' });
+    expect(await isTokenAccepted(app(), token)).toBe(true);
+    const [, first, second] = await auditTrail(app().dataSource, user.id);
+    expect(first).toMatchObject({ action: 'user.blocked', actor: 'olga', reason: 'Spam' });
+    expect(second).toMatchObject({ action: 'user.unblocked' });
+  });
+
+  it('changes and records nothing when the user is already blocked', async () => {
+    const { id } = await app().addUser();
+    await cli.json('user', 'block', id, '--yes');
+    const { code, stderr } = await cli.run('user', 'block', id, '--yes');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: 'No change.\n' });
+    const trail = await auditTrail(app().dataSource, id);
+    expect(trail.filter(({ action }) => action === 'user.blocked')).toHaveLength(1);
+  });
+
+  it('sends no sign-in message to a blocked user', async () => {
+    const user = await app().addUser();
+    const client = await app().addClient();
+    await cli.json('user', 'block', user.id, '--yes');
+    const visitor = new Browser(app());
+    const page = await visitor.open(authorizeLink(client));
+    await visitor.submit(page, '/oauth/authorize/sign-in', { phone: user.phone });
+    // The message to another user shows that the request of the blocked user was processed.
+    const otherUser = await app().addUser();
+    await visitor.submit(page, '/oauth/authorize/sign-in', { phone: otherUser.phone });
+    await app().sms.password(otherUser.phone);
+    expect(app().sms.count(user.phone)).toBe(0);
+  });
+
+  /** Adds a user whose phone has this number of wrong codes, and is locked for an hour from 100 on. */
+  async function addUserWithFailures(failures: number): Promise<string> {
+    const { id, phone } = await app().addUser();
+    const lockedUntil = failures < 100 ? null : new Date(Date.now() + HOUR);
+    const lock = { phone, failures, lastAttemptAt: new Date(), lockedUntil };
+    if (failures > 0) await app().dataSource.manager.insert(OtpFailures, lock);
+    return id;
+  }
+
+  it('O56 unlocks a user and records actor and reason without the phone', async () => {
+    const locked = await addUserWithFailures(100);
+    expect(await cli.json('user', 'unlock', locked)).toEqual({
+      id: locked,
+      was_locked: true,
+      failures: 100,
+    });
+    const id = await addUserWithFailures(100);
+    const args = ['user', 'unlock', id, '--actor', 'olga', '--reason', 'Called from her own phone'];
+    expect(await cli.run(...args)).toEqual({
+      code: 0,
+      stdout: `Unlocked ${id}. The user can sign in again.\n`,
+      stderr: '',
+    });
+    expect(await app().dataSource.manager.count(OtpFailures)).toBe(0);
+    expect((await auditTrail(app().dataSource, id)).slice(1)).toEqual([
+      {
+        action: 'user.unlocked',
+        actor: 'olga',
+        reason: 'Called from her own phone',
+        details: { locked: true, failures: 100 },
+      },
+    ]);
+  });
+
+  it('O56 resets the failures of a user who is not locked', async () => {
+    const id = await addUserWithFailures(40);
+    expect(await cli.json('user', 'unlock', id)).toEqual({ id, was_locked: false, failures: 40 });
+    expect(await app().dataSource.manager.count(OtpFailures)).toBe(0);
+  });
+
+  it('O56 changes and records nothing for a user without failures', async () => {
+    const id = await addUserWithFailures(0);
+    const { code, stdout } = await cli.run('user', 'unlock', id);
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: `${id} was not locked. Its count of wrong codes was 0 and is now 0.\n`,
+    });
+    expect((await auditTrail(app().dataSource, id)).map(({ action }) => action)).toEqual([
+      'user.added',
+    ]);
   });
 });

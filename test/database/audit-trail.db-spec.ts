@@ -6,6 +6,7 @@ import {
 import { addMilliseconds } from '../../src/platform/clock.js';
 import { newId } from '../../src/platform/ids.js';
 import { onEachEngine } from '../support/database.js';
+import { analyzeTables, insertMany } from '../support/fixtures.js';
 import { explainQuery, recordQueries, fullScansOf } from '../support/queries.js';
 import { useTestApp } from '../support/test-app.js';
 
@@ -23,7 +24,7 @@ onEachEngine('Audit log search', (database) => {
   /** Events of 100 apps and 40 users, most of them with one timestamp. */
   beforeAll(async () => {
     const { dataSource } = app();
-    const rows = Array.from({ length: ROWS }, (_, number) => {
+    await insertMany(dataSource, AuditEvent, ROWS, (number) => {
       const at = addMilliseconds(START, Math.max(0, number - LAST_INDEX_AT_START));
       return {
         at,
@@ -36,10 +37,7 @@ onEachEngine('Audit log search', (database) => {
         details: {},
       };
     });
-    for (let from = 0; from < ROWS; from += 500)
-      await dataSource.manager.insert(AuditEvent, rows.slice(from, from + 500));
-    const isSqlite = database.engine.kind === 'sqlite';
-    await dataSource.query(`ANALYZE ${isSqlite ? '' : 'TABLE '}audit_events`);
+    await analyzeTables(database, dataSource);
   });
 
   async function find(search: AuditSearch, limit?: number): Promise<AuditEvent[]> {

@@ -1,17 +1,14 @@
 import type { EntityTarget, ObjectLiteral } from 'typeorm';
 import { AccessTokenVerifier, type Caller } from '../../src/platform/access/caller.js';
 import { addMilliseconds } from '../../src/platform/clock.js';
-import { SCOPES } from '../../src/platform/access/scopes.js';
 import { sha256 } from '../../src/platform/secrets.js';
-import { TransactionRunner } from '../../src/platform/database/transaction.js';
 import { App } from '../../src/modules/oauth/clients/client.entities.js';
-import { GrantsService } from '../../src/modules/oauth/tokens/grants.service.js';
 import { AccessToken, Grant, RefreshToken } from '../../src/modules/oauth/tokens/token.entities.js';
 import { Parameters } from '../../src/modules/oauth/protocol/parameters.js';
 import { RateLimitHit } from '../../src/modules/oauth/rate-limit/rate-limit.entities.js';
 import { RateLimitRepository } from '../../src/modules/oauth/rate-limit/rate-limit.repository.js';
 import { RefreshTokenGrant } from '../../src/modules/oauth/tokens/refresh-token.grant.js';
-import { type IssuedTokens, TokenIssuer } from '../../src/modules/oauth/tokens/token-issuer.js';
+import type { IssuedTokens } from '../../src/modules/oauth/tokens/token-issuer.js';
 import { Post } from '../../src/modules/posts/post.entities.js';
 import { PostsService } from '../../src/modules/posts/posts.service.js';
 import { AppQuota } from '../../src/modules/quota/quota.entities.js';
@@ -99,13 +96,7 @@ onEachEngine('Statements that batch requests', (database) => {
     registered = await app().dataSource.manager.findOneByOrFail(App, { clientId });
     for (let number = 0; number < LOOKUPS; number += 1) {
       const { id } = await app().addUser();
-      const issued = await app()
-        .service(TransactionRunner)
-        .run(async (tx) => {
-          const grant = await app().service(GrantsService).create(tx, id, clientId, SCOPES);
-          return app().service(TokenIssuer).issue(tx, grant, SCOPES);
-        });
-      tokens.push(issued);
+      tokens.push(await app().issueTokens({ id }, client));
     }
     await fillTables();
     const verified = await Promise.all(tokens.map(verify));

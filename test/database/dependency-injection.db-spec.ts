@@ -11,16 +11,6 @@ import { entities } from '../../src/entities.js';
 import { onEachEngine } from '../support/database.js';
 
 @Injectable()
-class Dependency {
-  readonly name = 'dependency';
-}
-
-@Injectable()
-class Consumer {
-  constructor(readonly dependency: Dependency) {}
-}
-
-@Injectable()
 class DatabaseConsumer {
   constructor(
     readonly config: AppConfig,
@@ -29,15 +19,6 @@ class DatabaseConsumer {
     readonly migrator: Migrator,
   ) {}
 }
-
-describe('Dependency injection by type', () => {
-  it('injects constructor parameters by type', async () => {
-    const module = await Test.createTestingModule({ providers: [Dependency, Consumer] }).compile();
-
-    expect(module.get(Consumer).dependency.name).toBe('dependency');
-    expect(module.get(Consumer).dependency).toBe(module.get(Dependency));
-  });
-});
 
 onEachEngine('Database module', ({ engine, url }) => {
   let module: TestingModule;
@@ -64,13 +45,9 @@ onEachEngine('Database module', ({ engine, url }) => {
     expect(consumer.migrator).toBeInstanceOf(Migrator);
   });
 
-  it('uses the driver of the detected engine', () => {
-    const { type } = module.get(DataSource).options;
-
-    expect(type).toBe(engine.kind === 'sqlite' ? 'better-sqlite3' : engine.kind);
-  });
-
-  it('registers every entity', () => {
-    expect(module.get(DataSource).entityMetadatas).toHaveLength(entities.length);
+  it('uses the driver of the detected engine, and every entity', () => {
+    const { options, entityMetadatas } = module.get(DataSource);
+    expect(options.type).toBe(engine.kind === 'sqlite' ? 'better-sqlite3' : engine.kind);
+    expect(entityMetadatas).toHaveLength(entities.length);
   });
 });

@@ -35,12 +35,8 @@ onEachEngine('Timestamps', ({ engine, url }) => {
 
   function newRun(startedAt: Date): JobRun {
     jobs += 1;
-    return Object.assign(new JobRun(), {
-      job: `job-${jobs}`,
-      period: '2026-11',
-      startedAt,
-      finishedAt: null,
-    });
+    const run = { job: `job-${jobs}`, period: '2026-11', startedAt, finishedAt: null };
+    return Object.assign(new JobRun(), run);
   }
 
   async function storedText(column: 'started_at' | 'finished_at', job: string): Promise<unknown> {
@@ -60,34 +56,23 @@ onEachEngine('Timestamps', ({ engine, url }) => {
     expect(zones).toEqual(engine.kind === 'sqlite' ? [] : [{ zone: SERVER_ZONE }]);
   });
 
-  it.each(MOMENTS)('are stored in UTC and read back: %s', async (moment, text) => {
-    const run = newRun(new Date(moment));
-    await runner.manager.insert(JobRun, run);
-
-    expect(await storedText('started_at', run.job)).toBe(text);
-    const read = await runner.manager.findOneByOrFail(JobRun, { job: run.job });
-    expect(read.startedAt).toBeInstanceOf(Date);
-    expect(read.startedAt.toISOString()).toBe(moment);
-    expect(read.finishedAt).toBeNull();
-  });
-
-  it.each(MOMENTS)('are stored in UTC by an update: %s', async (moment, text) => {
-    const run = newRun(new Date(0));
-    await runner.manager.insert(JobRun, run);
-    await runner.manager.update(JobRun, { job: run.job }, { finishedAt: new Date(moment) });
-
-    expect(await storedText('finished_at', run.job)).toBe(text);
-    const read = await runner.manager.findOneByOrFail(JobRun, { job: run.job });
-    expect(read.finishedAt?.toISOString()).toBe(moment);
-  });
-
-  it('are stored in UTC by the connection of the service', async () => {
-    const [[moment, text]] = MOMENTS;
-    const run = newRun(new Date(moment));
-    await dataSource.manager.insert(JobRun, run);
-
-    expect(await storedText('started_at', run.job)).toBe(text);
-  });
+  it.each(MOMENTS)(
+    'are stored in UTC by an insert and an update, and read back: %s',
+    async (moment, text) => {
+      const run = newRun(new Date(moment));
+      await runner.manager.insert(JobRun, run);
+      const find = () => runner.manager.findOneByOrFail(JobRun, { job: run.job });
+      expect(await storedText('started_at', run.job)).toBe(text);
+      expect(await find()).toMatchObject({ startedAt: new Date(moment), finishedAt: null });
+      await runner.manager.update(JobRun, { job: run.job }, { finishedAt: new Date(moment) });
+      expect(await storedText('finished_at', run.job)).toBe(text);
+      expect((await find()).finishedAt).toEqual(new Date(moment));
+      // By a connection of the service, in the time zone of the server.
+      const other = newRun(new Date(moment));
+      await dataSource.manager.insert(JobRun, other);
+      expect(await storedText('started_at', other.job)).toBe(text);
+    },
+  );
 
   it('are compared with a parameter to the millisecond', async () => {
     const moment = new Date('2026-11-21T08:00:00.500Z');

@@ -8,7 +8,12 @@ import {
   TypeormTransactionRunner,
 } from '../../src/platform/database/transaction.js';
 import { QuotaUsage } from '../../src/modules/quota/quota.entities.js';
-import { connectMigrated, onEachEngine, onEachServer } from '../support/database.js';
+import {
+  connectMigrated,
+  onEachEngine,
+  onEachServer,
+  type TestDatabase,
+} from '../support/database.js';
 import { skipCounterCheck } from '../support/invariants.js';
 
 const PERIOD = '2026-11';
@@ -41,22 +46,39 @@ async function addOne(tx: Transaction, clientId: string): Promise<void> {
     .execute();
 }
 
-async function usedBy(dataSource: DataSource, clientId: string): Promise<number | undefined> {
-  const usage = await dataSource.manager.findOneBy(QuotaUsage, { clientId, period: PERIOD });
-  return usage?.used;
-}
+let dataSource: DataSource;
+let transactions: TypeormTransactionRunner;
 
-onEachEngine('Transactions', ({ url }) => {
+/** Opens the database for a suite. */
+function useTransactions({ url }: TestDatabase): void {
   skipCounterCheck({ url });
-  let dataSource: DataSource;
-  let transactions: TypeormTransactionRunner;
-
   beforeAll(async () => {
     dataSource = await connectMigrated(url);
     transactions = new TypeormTransactionRunner(dataSource);
   });
-
   afterAll(() => dataSource.destroy());
+}
+
+async function usedBy(clientId: string): Promise<number | undefined> {
+  const usage = await dataSource.manager.findOneBy(QuotaUsage, { clientId, period: PERIOD });
+  return usage?.used;
+}
+
+/** Begins a transaction that inserts a row and ends 50 ms later, with `error` if it is given. */
+async function beginSlow(clientId: string, error?: Error): Promise<{ ended: Promise<void> }> {
+  const begun = new Latch();
+  const ended = transactions.run(async (tx) => {
+    await insert(tx, clientId);
+    begun.open();
+    await sleep(50);
+    if (error) throw error;
+  });
+  await begun.opened;
+  return { ended };
+}
+
+onEachEngine('Transactions', (database) => {
+  useTransactions(database);
 
   it('commit and return the result', async () => {
     const result = await transactions.run(async (tx) => {
@@ -65,7 +87,7 @@ onEachEngine('Transactions', ({ url }) => {
     });
 
     expect(result).toBe('done');
-    expect(await usedBy(dataSource, 'commits')).toBe(0);
+    expect(await usedBy('commits')).toBe(0);
   });
 
   it('roll back when they throw', async () => {
@@ -78,60 +100,39 @@ onEachEngine('Transactions', ({ url }) => {
     });
 
     await expect(failing).rejects.toThrow('no');
-    expect(await usedBy(dataSource, 'thrown-1')).toBeUndefined();
-    expect(await usedBy(dataSource, 'thrown-2')).toBeUndefined();
-    expect(await usedBy(dataSource, 'kept')).toBe(0);
+    expect(await usedBy('thrown-1')).toBeUndefined();
+    expect(await usedBy('thrown-2')).toBeUndefined();
+    expect(await usedBy('kept')).toBe(0);
   });
 
   it('keep their rows when a concurrent transaction rolls back', async () => {
-    const begun = new Latch();
-    const failing = transactions.run(async (tx) => {
-      await insert(tx, 'rolled-back');
-      begun.open();
-      await sleep(50);
-      throw new Error('no');
-    });
-    await begun.opened;
-    const succeeding = transactions.run((tx) => insert(tx, 'concurrent'));
-    const [failed] = await Promise.allSettled([failing, succeeding]);
-
-    expect(failed.status).toBe('rejected');
-    await expect(succeeding).resolves.toBeUndefined();
-    expect(await usedBy(dataSource, 'rolled-back')).toBeUndefined();
-    expect(await usedBy(dataSource, 'concurrent')).toBe(0);
+    const failing = await beginSlow('rolled-back', new Error('no'));
+    await Promise.all([
+      expect(failing.ended).rejects.toThrow('no'),
+      transactions.run((tx) => insert(tx, 'concurrent')),
+    ]);
+    expect(await usedBy('rolled-back')).toBeUndefined();
+    expect(await usedBy('concurrent')).toBe(0);
   });
 
   it('hide uncommitted rows from readCommitted', async () => {
-    const begun = new Latch();
-    const failing = transactions.run(async (tx) => {
-      await insert(tx, 'uncommitted');
-      begun.open();
-      await sleep(50);
-      throw new Error('no');
-    });
-    await begun.opened;
-    const seen = transactions.readCommitted(() => usedBy(dataSource, 'uncommitted'));
-    await expect(failing).rejects.toThrow('no');
+    const failing = await beginSlow('uncommitted', new Error('no'));
+    const seen = transactions.readCommitted(() => usedBy('uncommitted'));
+    await expect(failing.ended).rejects.toThrow('no');
     expect(await seen).toBeUndefined();
   });
 
   it('roll back while another transaction commits', async () => {
-    const begun = new Latch();
-    const committing = transactions.run(async (tx) => {
-      await insert(tx, 'slow');
-      begun.open();
-      await sleep(50);
-    });
-    await begun.opened;
+    const committing = await beginSlow('slow');
     const failing = transactions.run(async (tx) => {
       await insert(tx, 'quick');
       throw new Error('no');
     });
 
     await expect(failing).rejects.toThrow('no');
-    await committing;
-    expect(await usedBy(dataSource, 'slow')).toBe(0);
-    expect(await usedBy(dataSource, 'quick')).toBeUndefined();
+    await committing.ended;
+    expect(await usedBy('slow')).toBe(0);
+    expect(await usedBy('quick')).toBeUndefined();
   });
 
   it('lose none of forty concurrent increments', async () => {
@@ -140,7 +141,7 @@ onEachEngine('Transactions', ({ url }) => {
       Array.from({ length: 40 }, () => transactions.run((tx) => addOne(tx, 'busy'))),
     );
 
-    expect(await usedBy(dataSource, 'busy')).toBe(40);
+    expect(await usedBy('busy')).toBe(40);
   });
 
   it('run again after a conflict, without the writes of the failed attempt', async () => {
@@ -154,7 +155,7 @@ onEachEngine('Transactions', ({ url }) => {
 
     expect(result).toBe('done');
     expect(attempts).toBe(4);
-    expect(await usedBy(dataSource, 'retried')).toBe(0);
+    expect(await usedBy('retried')).toBe(0);
   });
 
   it('fail with the last error after three retries', async () => {
@@ -167,7 +168,7 @@ onEachEngine('Transactions', ({ url }) => {
 
     await expect(failing).rejects.toThrow('attempt 4');
     expect(attempts).toBe(4);
-    expect(await usedBy(dataSource, 'hopeless')).toBeUndefined();
+    expect(await usedBy('hopeless')).toBeUndefined();
   });
 
   it('do not run again after another error', async () => {
@@ -184,7 +185,7 @@ onEachEngine('Transactions', ({ url }) => {
   it('cannot be nested, because the inner one would wait forever or commit separately', async () => {
     const opening: (() => Promise<unknown>)[] = [
       () => transactions.run((inner) => insert(inner, 'inner')),
-      () => transactions.readCommitted(() => usedBy(dataSource, 'inner')),
+      () => transactions.readCommitted(() => usedBy('inner')),
     ];
     for (const open of opening) {
       const nested = transactions.run(async (tx) => {
@@ -192,13 +193,13 @@ onEachEngine('Transactions', ({ url }) => {
         await open();
       });
       await expect(nested).rejects.toThrow('must not be nested');
-      expect(await usedBy(dataSource, 'outer')).toBeUndefined();
+      expect(await usedBy('outer')).toBeUndefined();
     }
   });
 
   it('succeed when another process writes between their read and their write', async () => {
     await transactions.run((tx) => insert(tx, 'shared'));
-    const elsewhere = await connectMigrated(url);
+    const elsewhere = await connectMigrated(database.url);
     const others = new TypeormTransactionRunner(elsewhere);
     let attempts = 0;
     await transactions.run(async (tx) => {
@@ -209,7 +210,7 @@ onEachEngine('Transactions', ({ url }) => {
     });
     await elsewhere.destroy();
 
-    expect(await usedBy(dataSource, 'shared')).toBe(2);
+    expect(await usedBy('shared')).toBe(2);
   });
 
   it('can be opened by background work of an ended transaction', async () => {
@@ -221,21 +222,12 @@ onEachEngine('Transactions', ({ url }) => {
     ended.open();
     await background.later;
 
-    expect(await usedBy(dataSource, 'later')).toBe(0);
+    expect(await usedBy('later')).toBe(0);
   });
 });
 
-onEachServer('Transactions on a server', ({ url }) => {
-  skipCounterCheck({ url });
-  let dataSource: DataSource;
-  let transactions: TypeormTransactionRunner;
-
-  beforeAll(async () => {
-    dataSource = await connectMigrated(url);
-    transactions = new TypeormTransactionRunner(dataSource);
-  });
-
-  afterAll(() => dataSource.destroy());
+onEachServer('Transactions on a server', (database) => {
+  useTransactions(database);
 
   it('succeed after a deadlock', async () => {
     await transactions.run(async (tx) => {
@@ -265,8 +257,8 @@ onEachServer('Transactions on a server', ({ url }) => {
     expect(failures.length).toBeGreaterThan(0);
     expect(failures.every(isConflict)).toBe(true);
     expect(attempts).toBe(2 + failures.length);
-    expect(await usedBy(dataSource, 'left')).toBe(2);
-    expect(await usedBy(dataSource, 'right')).toBe(2);
+    expect(await usedBy('left')).toBe(2);
+    expect(await usedBy('right')).toBe(2);
   });
 
   it('O138 see rows that were committed after they began', async () => {
@@ -298,7 +290,7 @@ onEachServer('Transactions on a server', ({ url }) => {
       }),
     ]);
 
-    expect(await usedBy(dataSource, 'side')).toBe(0);
-    expect(await usedBy(dataSource, 'by-side')).toBe(0);
+    expect(await usedBy('side')).toBe(0);
+    expect(await usedBy('by-side')).toBe(0);
   });
 });

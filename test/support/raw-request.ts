@@ -45,7 +45,8 @@ export function requestHead(url: string, method: string, path: string): string[]
   return [`${method} ${path} HTTP/1.1`, `Host: ${new URL(url).host}`, 'Connection: close'];
 }
 
-function parseResponse(received: string): Response | null {
+/** Parses the only response on a connection. Returns null if it is not one. */
+export function parseResponse(received: string): Response | null {
   const [head = '', ...rest] = received.split('\r\n\r\n');
   const [statusLine = '', ...lines] = head.split('\r\n');
   const status = /^HTTP\/1\.1 (\d{3})/.exec(statusLine)?.[1];

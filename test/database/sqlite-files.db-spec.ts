@@ -31,15 +31,22 @@ function insertScattered(rows: number, { numberSql = 'i' } = {}): string {
     INSERT INTO scattered SELECT hex(randomblob(64)), ${numberSql} FROM numbers`;
 }
 
-onSqlite('Statement journal of SQLite', ({ url }) => {
+/** SQLITE_SYNC_FULL: a commit returns after its data is on the disk. */
+const FULL = 2;
+
+onSqlite('Files of SQLite', ({ url }) => {
   let dataSource: DataSource;
   beforeAll(async () => {
     dataSource = await connect(url);
   });
   afterAll(() => dataSource?.destroy());
 
+  it('have every commit on the disk, which is not the default of the driver', async () => {
+    expect(await dataSource.query('PRAGMA synchronous')).toEqual([{ synchronous: FULL }]);
+  });
+
   it.skipIf(!existsSync(OPEN_FILES))(
-    'needs no temporary file, so that the service runs on a read-only file system',
+    'need no temporary journal of a statement, so that the service runs on a read-only file system',
     async () => {
       const seen = new Set<string>();
       const { driver } = dataSource;
