@@ -16,7 +16,7 @@ import { UnreliableNetwork } from './unreliable-network.js';
 
 /** An app that uses the TypeScript client, with the tokens of one user. */
 export interface Partner {
-  app: TestClient;
+  registered: TestClient;
   user: UserWithPhone;
   settings: Settings;
   network: UnreliableNetwork;
@@ -46,16 +46,10 @@ export async function authorize(
 /** Registers an app and issues tokens for a new user, without the pages. */
 export async function connectPartner(
   app: TestApp,
-  {
-    kind = 'confidential',
-    overrides = {},
-  }: {
-    kind?: 'confidential' | 'public';
-    overrides?: Partial<Settings>;
-  } = {},
+  overrides: Partial<Settings> = {},
 ): Promise<Partner> {
   const network = new UnreliableNetwork();
-  const registered = await app.addClient({ kind });
+  const registered = await app.addClient();
   const user = await app.addUser({ name: 'Ana Lee' });
   const settings = { ...settingsOf(app, registered, network), ...overrides };
   const issued = await app.issueTokens(user, registered);
@@ -65,7 +59,7 @@ export async function connectPartner(
     scopes: [...SCOPES],
     expiresAt: Date.now() + 3_600_000,
   });
-  return { app: registered, user, settings, network, store, client: createClient(settings, store) };
+  return { registered, user, settings, network, store, client: createClient(settings, store) };
 }
 
 /** Lets the access token of the store expire, for the client. */

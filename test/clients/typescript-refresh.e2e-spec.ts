@@ -38,7 +38,7 @@ onOneEngine('Refresh with the TypeScript client', (database) => {
   }
 
   it('refreshes once for parallel calls of two clients with the same store', async () => {
-    const { settings, store, network, client, app: registered } = await connectPartner(app());
+    const { settings, store, network, client, registered } = await connectPartner(app());
     await expire(store);
     const other = createClient(settings, store);
     const calls = Array.from({ length: 10 }, (_, i) => (i % 2 === 0 ? client : other).getMe());
@@ -66,7 +66,7 @@ onOneEngine('Refresh with the TypeScript client', (database) => {
   });
 
   it('O96 gets the stored tokens after a lost response, and the next refresh works', async () => {
-    const { store, network, client, app: registered } = await connectPartner(app());
+    const { store, network, client, registered } = await connectPartner(app());
     await expire(store);
     network.fail(TOKEN, 'response lost');
     await client.getMe();
@@ -89,9 +89,7 @@ onOneEngine('Refresh with the TypeScript client', (database) => {
   });
 
   it('gives up a refresh before a repetition looks like the use of a stolen token', async () => {
-    const { store, network, client } = await connectPartner(app(), {
-      overrides: { maxRetries: 20 },
-    });
+    const { store, network, client } = await connectPartner(app(), { maxRetries: 20 });
     await expire(store);
     network.fail(TOKEN, ...Array.from({ length: 20 }, () => 'request lost' as const));
     await expect(client.getMe()).rejects.toThrow(
@@ -114,7 +112,7 @@ onOneEngine('Refresh with the TypeScript client', (database) => {
       fault: 'request lost' | 'response lost',
       { seconds }: { seconds: number },
     ): Promise<Partner> {
-      const partner = await connectPartner(app(), { overrides: { maxRetries: 1 } });
+      const partner = await connectPartner(app(), { maxRetries: 1 });
       const { store, network, client } = partner;
       await expire(store);
       network.fail(TOKEN, fault, fault);
@@ -128,12 +126,7 @@ onOneEngine('Refresh with the TypeScript client', (database) => {
     }
 
     it('gets the tokens of lost responses with one more request', async () => {
-      const {
-        client,
-        network,
-        store,
-        app: registered,
-      } = await afterFailedCall('response lost', {
+      const { client, network, store, registered } = await afterFailedCall('response lost', {
         seconds: 3,
       });
       expect(await client.getMe()).toHaveProperty('name');
@@ -144,12 +137,9 @@ onOneEngine('Refresh with the TypeScript client', (database) => {
     });
 
     it('repeats no request that the service would take for theft', async () => {
-      const {
-        client,
-        network,
-        store,
-        app: registered,
-      } = await afterFailedCall('response lost', { seconds: 3 });
+      const { client, network, store, registered } = await afterFailedCall('response lost', {
+        seconds: 3,
+      });
       network.fail(TOKEN, 'response lost', 'response lost');
       await expect(client.getMe()).rejects.toThrow(NoResponseError);
       expect(network.count(TOKEN)).toBe(3);
@@ -207,14 +197,8 @@ onOneEngine('Refresh with the TypeScript client', (database) => {
     });
 
     it('saves no tokens over those of a new authorization', async () => {
-      const {
-        client,
-        network,
-        store,
-        settings,
-        user,
-        app: registered,
-      } = await connectWithFailingStore(1);
+      const { client, network, store, settings, user, registered } =
+        await connectWithFailingStore(1);
       await expect(client.getMe()).rejects.toThrow('disk is full');
       const issued = await app().issueTokens(user, registered);
       const tokens = { ...issued, scopes: ['profile.read'], expiresAt: Date.now() + 3_600_000 };

@@ -39,6 +39,7 @@ function examplesOf(response?: DeclaredResponse): ErrorBody[] {
 /** The listed error codes of a response, and the schema for other codes. */
 function codesOf({ content }: DeclaredResponse): [string[], Schema] {
   const narrowed = (content?.['application/json']?.schema['allOf'] ?? []) as Schema[];
+  expect(narrowed[0]?.$ref).toMatch(/^#\/components\/schemas\/(OAuth)?Error$/);
   const [listed, others] = (narrowed[1]?.properties?.['error']?.['anyOf'] ?? []) as Schema[];
   return [enumOf(listed), others ?? {}];
 }

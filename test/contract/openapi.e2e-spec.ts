@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
 import { SCOPES } from '../../src/platform/access/scopes.js';
-import { API_ERRORS } from '../../src/platform/errors.js';
 import { onOneEngine } from '../support/database.js';
 import {
   dereferenced,
@@ -90,23 +89,6 @@ onOneEngine('OpenAPI document', (database) => {
     );
   });
 
-  it('gives every operation a unique operationId, a summary, a description, and a tag', () => {
-    const all = operations().map(({ operation }) => operation);
-    expect(new Set(all.map(({ operationId }) => operationId)).size).toBe(all.length);
-    for (const { operationId, summary, description, tags } of all) {
-      expect(operationId).toMatch(/^[a-z][A-Za-z]+$/);
-      expect(summary, operationId).toMatch(/\S{2,}/);
-      expect(description, operationId).toMatch(/\.$/);
-      expect(tags, operationId).toHaveLength(1);
-    }
-  });
-
-  it('describes every parameter', () => {
-    for (const { operation } of operations())
-      for (const { name, description } of operation.parameters ?? [])
-        expect(description, `${operation.operationId} ${name}`).toMatch(/\S{2,}/);
-  });
-
   it('has no example of an optional parameter, which Swagger UI would prefill and send', () => {
     const prefilled = operations().flatMap(({ operation: { operationId, parameters = [] } }) =>
       parameters
@@ -117,16 +99,6 @@ onOneEngine('OpenAPI document', (database) => {
     expect(prefilled).toEqual([]);
   });
 
-  it('describes every schema and every field', () => {
-    for (const [name, { description, properties = {} }] of Object.entries(
-      document.components.schemas,
-    )) {
-      expect(description, name).toMatch(/\S{2,}/);
-      for (const [field, property] of Object.entries(properties))
-        expect(property.$ref ?? property['description'], `${name}.${field}`).toMatch(/\S{2,}/);
-    }
-  });
-
   it('C139 contains only valid examples', () => {
     const checkOf = schemaChecks(document, { allowUnknown: false });
     const problems = examplesOf(document).flatMap(({ path, schema: exampleSchema, value }) =>
@@ -134,12 +106,6 @@ onOneEngine('OpenAPI document', (database) => {
     );
     expect(problems).toEqual([]);
     expect(examplesOf(document).length).toBeGreaterThan(100);
-  });
-
-  it('references only existing schemas', () => {
-    const references = [...JSON.stringify(served).matchAll(/"#\/components\/schemas\/([^"]+)"/g)];
-    for (const [, name = ''] of references)
-      expect(Object.keys(document.components.schemas)).toContain(name);
   });
 
   describe.each(OPERATIONS)('%s %s', (method, path, scope, success, errors) => {
@@ -166,19 +132,6 @@ onOneEngine('OpenAPI document', (database) => {
     it('declares the schema of its success response', () => {
       const { content } = operation().responses[success] ?? {};
       expect(content?.['application/json']?.schema?.$ref).toMatch(/^#\/components\/schemas\//);
-    });
-
-    it('has an example of each error, in the common error body', () => {
-      for (const [status, response] of Object.entries(operation().responses)) {
-        if (Number(status) < 400) continue;
-        const { schema: body, examples = {} } = response.content?.['application/json'] ?? {};
-        expect(body).toMatchObject({ allOf: [{ $ref: '#/components/schemas/Error' }, {}] });
-        expect(Object.keys(examples).length).toBeGreaterThan(0);
-        for (const { value } of Object.values(examples)) {
-          const { error } = value as { error: string };
-          expect(API_ERRORS).toHaveProperty([error, 'status'], Number(status));
-        }
-      }
     });
 
     it('declares the headers of every response, including WWW-Authenticate and Retry-After', () => {

@@ -1,6 +1,6 @@
 import { CommentsService } from '../../src/modules/comments/comments.service.js';
 import { QuotaService } from '../../src/modules/quota/quota.service.js';
-import { approve, exchange, requestToken } from '../support/oauth-flow.js';
+import { approve, exchange, sendRefresh } from '../support/oauth-flow.js';
 import { onEachEngine } from '../support/database.js';
 import { Member } from '../support/member.js';
 import { json, type TokenBody } from '../support/responses.js';
@@ -75,18 +75,19 @@ onEachEngine('SQL statements per request', (database) => {
     );
   });
 
-  it('POST /posts with a location executes 8 statements: it does not read the place', async () => {
-    const body = { content: 'Hi', latitude: 1, longitude: 2 };
+  it.each([
+    [
+      'with a location executes 8 statements: it does not read the place',
+      { latitude: 1, longitude: 2 },
+      100,
+    ],
+    ['without a quota limit executes 8 statements', {}, null],
+  ])('POST /posts %s', async (_, location, limit) => {
+    const quota = app().service(QuotaService);
+    await quota.set(member.client.clientId, { limit }, { actor: 'test' });
+    const body = { content: 'Hi', ...location };
     expect(await statementsOf(() => member.post('/posts', body))).toHaveLength(8);
-  });
-
-  it('POST /posts without a quota limit executes 8 statements', async () => {
-    const { client } = member;
-    const set = (limit: number | null) =>
-      app().service(QuotaService).set(client.clientId, { limit }, { actor: 'test' });
-    await set(null);
-    expect(await statementsOf(() => member.post('/posts', { content: 'Hi' }))).toHaveLength(8);
-    await set(100);
+    await quota.set(member.client.clientId, { limit: 100 }, { actor: 'test' });
   });
 
   it('C97 POST /posts with an Idempotency-Key executes two more statements, and on a server two that limit its lock wait to a second', async () => {
@@ -115,8 +116,7 @@ onEachEngine('SQL statements per request', (database) => {
     });
     expect(exchanged.length, exchanged.join('\n')).toBe(9);
     const refreshed = await statementsWithoutBackground(app(), async () => {
-      const form = { grant_type: 'refresh_token', refresh_token: tokens?.refresh_token };
-      tokens = await json<TokenBody>(await requestToken(app(), publicClient, form));
+      tokens = await json<TokenBody>(await sendRefresh(app(), publicClient, tokens?.refresh_token));
     });
     expect(tokens?.access_token).toBeDefined();
     expect(refreshed.length, refreshed.join('\n')).toBe(9);

@@ -5,9 +5,9 @@ import { Browser } from '../support/browser.js';
 import { onOneEngine } from '../support/database.js';
 import { authorizeLink } from '../support/oauth-flow.js';
 import { useTestApp } from '../support/test-app.js';
+import { SIGN_IN } from '../support/sign-in.js';
 
 const SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><rect width="1"/></svg>';
-const SIGN_IN = '/oauth/authorize/sign-in';
 
 onOneEngine('The identity of the network', (database) => {
   const folder = mkdtempSync(join(tmpdir(), 'platform-brand-'));
@@ -68,10 +68,16 @@ onOneEngine('The identity of the network', (database) => {
   });
 
   it('names the policies in the metadata', async () => {
-    const response = await app().fetch('/.well-known/oauth-authorization-server');
-    expect(await response.json()).toMatchObject({
+    const metadataOf = async (name: string): Promise<unknown> =>
+      (await app().fetch(`/.well-known/${name}`)).json();
+    expect(await metadataOf('oauth-authorization-server')).toMatchObject({
       op_policy_uri: 'https://elm.example/privacy',
       op_tos_uri: 'https://elm.example/terms',
+    });
+    expect(await metadataOf('oauth-protected-resource/dev/v1')).toMatchObject({
+      resource_name: 'Developer API – Elm & Oak',
+      resource_policy_uri: 'https://elm.example/privacy',
+      resource_tos_uri: 'https://elm.example/terms',
     });
   });
 

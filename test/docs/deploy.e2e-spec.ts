@@ -5,9 +5,9 @@ import { parse } from 'yaml';
 import type { AppConfig } from '../../src/platform/config/app-config.js';
 import { envSchema } from '../../src/platform/config/env.js';
 import { ConfigError, loadConfig, SECRETS } from '../../src/platform/config/load-config.js';
-import { MetricsServer } from '../../src/platform/observability/metrics-server.js';
 import { VERSION } from '../../src/platform/version.js';
 import { commandTree } from '../support/command-line.js';
+import { useMetricsApp } from '../support/metrics-app.js';
 import { onOneEngine } from '../support/database.js';
 import {
   COMPOSE_FILE,
@@ -22,9 +22,7 @@ import {
   manifests,
   podTemplates,
 } from '../support/deploy-files.js';
-import { freePort } from '../support/free-port.js';
 import { JOB } from '../support/prometheus.js';
-import { TestApp } from '../support/test-app.js';
 
 /** Valid values for the secrets, which the examples do not contain. */
 const SAMPLES: Record<(typeof SECRETS)[number], string> = {
@@ -317,15 +315,8 @@ describe('Dockerfile', () => {
 });
 
 onOneEngine('Paths in the examples', (database) => {
-  let app: TestApp;
-  let metricsPort: number;
-  beforeAll(async () => {
-    metricsPort = await freePort();
-    app = await TestApp.start(database, { METRICS_PORT: String(metricsPort) });
-    app.clock.set(new Date().toISOString());
-    await app.service(MetricsServer).listen();
-  });
-  afterAll(() => app?.stop());
+  const { app, metricsOrigin } = useMetricsApp(database);
+  beforeAll(() => app().clock.set(new Date().toISOString()));
 
   it('exist', async () => {
     const pods = podTemplates().map(({ pod }) => pod);
@@ -340,13 +331,12 @@ onOneEngine('Paths in the examples', (database) => {
       ...['/livez', '/livez', '/readyz'],
       ...['/readyz', '/livez'],
     ]);
-    for (const path of ['/livez', '/readyz']) expect((await app.fetch(path)).status).toBe(200);
+    for (const path of ['/livez', '/readyz']) expect((await app().fetch(path)).status).toBe(200);
     const scraped = [
       ...scrapes.map(({ metrics_path }) => metrics_path),
       ...pods.flatMap(({ metadata }) => metadata.annotations?.['prometheus.io/path'] ?? []),
     ];
     expect(scraped.length).toBe(2);
-    for (const path of scraped)
-      expect((await fetch(`http://127.0.0.1:${metricsPort}${path}`)).status).toBe(200);
+    for (const path of scraped) expect((await fetch(metricsOrigin() + path)).status).toBe(200);
   });
 });

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { API_ERRORS } from '../../src/platform/errors.js';
 import { Browser } from '../support/browser.js';
 import { authorizeLink } from '../support/oauth-flow.js';
@@ -5,6 +6,7 @@ import { onSqlite } from '../support/database.js';
 import { Member } from '../support/member.js';
 import { type ErrorBody, json } from '../support/responses.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
+import { DECISION } from '../support/sign-in.js';
 
 /** Returns the text of the entry with this anchor. */
 function entryText(page: string, anchor: string): string {
@@ -13,6 +15,17 @@ function entryText(page: string, anchor: string): string {
   ].map(([, , inner = '']) => inner.replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' '));
   expect(found, anchor).toHaveLength(1);
   return found[0]?.trim() ?? '';
+}
+
+/** The first error body in a page, without its request id and host. */
+function shownIn(file: string): Partial<ErrorBody> {
+  const [, block = '{}'] = /^```json\n(.*?)^```$/ms.exec(readFileSync(file, 'utf8')) ?? [];
+  return comparable(JSON.parse(block) as ErrorBody);
+}
+
+function comparable({ request_id, doc_url, ...rest }: ErrorBody): Partial<ErrorBody> {
+  expect(request_id).toMatch(/^req_\w{26}$/);
+  return { ...rest, doc_url: new URL(doc_url).pathname + new URL(doc_url).hash };
 }
 
 onSqlite('Page of error codes', (database) => {
@@ -60,6 +73,15 @@ onSqlite('Page of error codes', (database) => {
     expect(JSON.parse(shown ?? '')).toEqual({ ...expected, request_id: expect.any(String) });
   });
 
+  it('shows responses of the API as examples on other pages, too', async () => {
+    const reader = await Member.join(app(), { scopes: ['posts.read'] });
+    const denied = await reader.post('/posts', { content: 'Hi' });
+    expect(shownIn('docs/walkthrough.md')).toEqual(comparable(await json<ErrorBody>(denied)));
+    const member = await Member.join(app());
+    const invalid = await member.post('/posts', { content: 'Hi', latitude: 91, longitude: 0 });
+    expect(shownIn('docs/guide/errors.md')).toEqual(comparable(await json<ErrorBody>(invalid)));
+  });
+
   describe('of OAuth', () => {
     /** Asserts that the entry of the code lists this status, or `redirect`. */
     function expectListed(code: string | null | undefined, status: string): void {
@@ -86,7 +108,7 @@ onSqlite('Page of error codes', (database) => {
     it('lists access_denied as an error of a redirect', async () => {
       const visitor = new Browser(app());
       const consent = await visitor.signIn(authorizeLink(client), await app().addUser());
-      const { location } = await visitor.submit(consent, '/oauth/authorize/decision', {
+      const { location } = await visitor.submit(consent, DECISION, {
         decision: 'deny',
       });
       expect(new URL(location ?? '').searchParams.get('error')).toBe('access_denied');

@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
+import { LIMITS } from '../../src/modules/oauth/rate-limit/rate-limits.js';
 import { cliPage } from '../../tools/cli-page.js';
 import { configurationPage, envExample } from '../../tools/generated-docs.js';
 import { envSchema } from '../../src/platform/config/env.js';
@@ -6,7 +8,7 @@ import { loadConfig } from '../../src/platform/config/load-config.js';
 import { commandTree } from '../support/command-line.js';
 import { RATE_LIMITS } from '../../src/platform/config/rate-limits.js';
 
-describe('Generated documentation', () => {
+describe('Documentation of settings and commands', () => {
   it('lists every variable and every rate limit once', () => {
     const names = Object.keys(envSchema.shape);
     const inExample = [...envExample().matchAll(/^# ([A-Z][A-Z_]+)=/gm)];
@@ -37,5 +39,17 @@ describe('Generated documentation', () => {
     const headings = [...page.matchAll(/^### (.+)$/gm)].map(([, path]) => path);
     expect(headings).toEqual(commandTree().leaves.map(({ path }) => path));
     expect(page.match(/^Usage: /gm)).toHaveLength(headings.length);
+  });
+
+  it('lists, in the runbook of throttling, the setting of each limit in the metric and the audit log', () => {
+    const [, section = ''] = readFileSync('docs/operate.md', 'utf8').split('### Throttling\n');
+    const rows = section.split('\n## ')[0]?.matchAll(/^\| (`.*`) +\|.*`([\w-]+)` +\|$/gm) ?? [];
+    const listed = [...rows].flatMap(([, labels = '', setting]) =>
+      [...labels.matchAll(/`([\w-]+)`/g)].map(([, label]) => [label, setting]),
+    );
+    const expected = Object.entries(LIMITS).map(([name, [setting]]) => [name, setting]);
+    expect(listed.toSorted()).toEqual(
+      [...expected, ['otp-daily-total', 'OTP_DAILY_TOTAL']].toSorted(),
+    );
   });
 });

@@ -101,8 +101,9 @@ onOneEngine('Scheduled jobs', (database) => {
     });
 
   describe.each(JOBS)('$name', (job) => {
-    it('runs on time', async () => {
+    it('runs on time, and does its work once when it runs twice', async () => {
       await job.arrange(firstApp());
+      await run(job, firstApp());
       await run(job, firstApp());
       expect(await job.isDone(firstApp())).toBe(true);
       expect(await runsOf(job)).toEqual([
@@ -120,14 +121,6 @@ onOneEngine('Scheduled jobs', (database) => {
       setClocks('2026-12-02T13:00:00.000Z');
       await run(job, firstApp());
       expect(await job.isDone(firstApp())).toBe(true);
-    });
-
-    it('does its work once when it runs twice', async () => {
-      await job.arrange(firstApp());
-      await run(job, firstApp());
-      await run(job, firstApp());
-      expect(await job.isDone(firstApp())).toBe(true);
-      expect(await runsOf(job)).toHaveLength(1);
     });
 
     it('does its work once when it runs in two processes at the same time', async () => {

@@ -6,7 +6,7 @@ import { ScheduledJobs } from '../../src/modules/operations/scheduled-jobs.servi
 import { parseFindings, runCommand } from '../support/command-line.js';
 import { onEachEngine } from '../support/database.js';
 import { Member } from '../support/member.js';
-import { runSql } from '../support/sql.js';
+import { databaseTime } from '../support/sql.js';
 import { useTestApp } from '../support/test-app.js';
 
 const SECOND = 1000;
@@ -18,16 +18,9 @@ onEachEngine('Jobs in a process with a wrong clock', (database) => {
   const app = useTestApp(database);
   const isSqlite = database.engine.kind === 'sqlite';
 
-  /** The time of the database server; of this process on SQLite. */
-  async function realTime(): Promise<Date> {
-    if (isSqlite) return new Date();
-    const [row] = await runSql(database.url, 'SELECT UNIX_TIMESTAMP(NOW(3)) * 1000 AS now');
-    return new Date(Number(row?.now));
-  }
-
   /** Sets the clock of the process. */
   async function setClock(offsetMs: number): Promise<void> {
-    app().clock.set(addMilliseconds(await realTime(), offsetMs).toISOString());
+    app().clock.set(addMilliseconds(await databaseTime(database), offsetMs).toISOString());
   }
 
   async function runJobs(): Promise<void> {
@@ -117,7 +110,7 @@ onEachEngine('Jobs in a process with a wrong clock', (database) => {
 
   /** A run that a process recorded while its clock was ahead. */
   async function recordFutureRun(): Promise<Date> {
-    const future = addMilliseconds(await realTime(), 400 * DAY);
+    const future = addMilliseconds(await databaseTime(database), 400 * DAY);
     const period = future.toISOString().slice(0, 'yyyy-mm-ddThh'.length);
     await app().dataSource.manager.insert(JobRun, {
       job: 'prune',

@@ -6,12 +6,20 @@ import { OtpFailures } from '../../src/modules/oauth/sign-in/sign-in.entities.js
 import { RefreshToken } from '../../src/modules/oauth/tokens/token.entities.js';
 import type { UserWithPhone } from '../../src/modules/users/users.service.js';
 import { Browser } from '../support/browser.js';
-import { approve, authorizeLink, exchange, requestToken, sendForm } from '../support/oauth-flow.js';
+import {
+  approve,
+  authorizeLink,
+  exchange,
+  sendForm,
+  newCode,
+  sendRefresh,
+} from '../support/oauth-flow.js';
 import { CommandLine } from '../support/command-line.js';
 import { onOneEngine } from '../support/database.js';
 import { expectNoCredential } from '../support/invariants.js';
 import { json, type TokenBody } from '../support/responses.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
+import { SIGN_IN, VERIFY, DECISION } from '../support/sign-in.js';
 
 /** The limit of failed token calls per app and address. */
 const TOKEN_FAILURES = 20;
@@ -48,15 +56,16 @@ onOneEngine('Audit log of OAuth', (database) => {
     app().clock.advance(24 * HOUR);
     client = await app().addClient();
     user = await app().addUser();
-    code = (await approve(app(), user, client)).get('code') ?? '';
+    code = await newCode(app(), client, user);
     tokens = await json<TokenBody>(await exchange(app(), client, code));
     const hash = sha256(tokens.refresh_token);
     const { manager } = app().dataSource;
     grant = (await manager.findOneByOrFail(RefreshToken, { hash })).grantId;
   });
 
+  const appAndGrant = () => ({ app: client.clientId, grant });
   const refresh = (refresh_token = tokens.refresh_token, target = client): Promise<Response> =>
-    requestToken(app(), target, { grant_type: 'refresh_token', refresh_token });
+    sendRefresh(app(), target, refresh_token);
   const revoke = (token: string): Promise<Response> =>
     sendForm(app(), '/oauth/revoke', client, { token });
 
@@ -112,39 +121,35 @@ onOneEngine('Audit log of OAuth', (database) => {
   });
 
   it('O144 records a refresh, and its repetition within the retry window', async () => {
-    const appAndGrant = { app: client.clientId, grant };
-    await expectEvents(() => refresh(), 200, { action: 'token.refreshed', ...appAndGrant });
-    await expectEvents(() => refresh(), 200, { action: 'token.replayed', ...appAndGrant });
+    await expectEvents(() => refresh(), 200, { action: 'token.refreshed', ...appAndGrant() });
+    await expectEvents(() => refresh(), 200, { action: 'token.replayed', ...appAndGrant() });
   });
 
   it('O144 records the reuse of a refresh token and the revocation of its grant', async () => {
     await refresh();
     app().clock.advance(31 * SECOND);
-    const appAndGrant = { app: client.clientId, grant };
     const reused = [
-      { action: 'refresh_token.reused', ...appAndGrant },
-      { action: 'grant.revoked', ...appAndGrant },
+      { action: 'refresh_token.reused', ...appAndGrant() },
+      { action: 'grant.revoked', ...appAndGrant() },
     ];
     await expectEvents(() => refresh(), 400, ...reused);
   });
 
   it('O144 records the reuse of a code and the revocation of its grant', async () => {
     app().clock.advance(10 * SECOND);
-    const appAndGrant = { app: client.clientId, grant };
     const again = (): Promise<Response> => exchange(app(), client, code);
     const reused = [
-      { action: 'code.replayed', ...appAndGrant },
-      { action: 'grant.revoked', ...appAndGrant },
+      { action: 'code.replayed', ...appAndGrant() },
+      { action: 'grant.revoked', ...appAndGrant() },
     ];
     await expectEvents(again, 400, ...reused);
   });
 
   it('O144 records the revocation of tokens by the app', async () => {
-    const appAndGrant = { app: client.clientId, grant };
     const revokeAccessToken = (): Promise<Response> => revoke(tokens.access_token);
-    await expectEvents(revokeAccessToken, 200, { action: 'token.revoked', ...appAndGrant });
+    await expectEvents(revokeAccessToken, 200, { action: 'token.revoked', ...appAndGrant() });
     const revokeGrant = (): Promise<Response> => revoke(tokens.refresh_token);
-    await expectEvents(revokeGrant, 200, { action: 'grant.revoked', ...appAndGrant });
+    await expectEvents(revokeGrant, 200, { action: 'grant.revoked', ...appAndGrant() });
   });
 
   it('O144 records the revocation of a grant by the user', async () => {
@@ -152,15 +157,14 @@ onOneEngine('Audit log of OAuth', (database) => {
     app().clock.advance(MESSAGE_PAUSE);
     const page = await visitor.signInToAccount(user, `/account/apps/${client.clientId}`);
     const remove = () => visitor.submit(page, '/account/apps/revoke', {}, { follow: false });
-    const appAndGrant = { app: client.clientId, grant };
-    await expectEvents(remove, 303, { action: 'grant.revoked', ...appAndGrant });
+    await expectEvents(remove, 303, { action: 'grant.revoked', ...appAndGrant() });
   });
 
   it('O144 records a denied authorization request', async () => {
     const visitor = new Browser(app());
     app().clock.advance(MESSAGE_PAUSE);
     const page = await visitor.signIn(authorizeLink(client), user);
-    const deny = () => visitor.submit(page, '/oauth/authorize/decision', { decision: 'deny' });
+    const deny = () => visitor.submit(page, DECISION, { decision: 'deny' });
     await expectEvents(deny, 303, { action: 'authorization.denied', app: client.clientId });
   });
 
@@ -181,14 +185,13 @@ onOneEngine('Audit log of OAuth', (database) => {
     const phonePage = await visitor.open(authorizeLink(client));
     const phone = { phone: user.phone };
     const earlier = app().sms.count(user.phone);
-    const page = await visitor.submit(phonePage, '/oauth/authorize/sign-in', phone);
+    const page = await visitor.submit(phonePage, SIGN_IN, phone);
     const right = Number(await app().sms.password(user.phone, { afterMessages: earlier }));
     const lastAttemptAt = app().clock.now();
     const rows = app().dataSource.getRepository(OtpFailures);
     await rows.save({ ...phone, failures: 99, lastAttemptAt, lockedUntil: null });
     const wrong = String((right + 1) % 1_000_000).padStart(6, '0');
-    const guess = () =>
-      visitor.submit(page, '/oauth/authorize/verify', { code: wrong }, { follow: false });
+    const guess = () => visitor.submit(page, VERIFY, { code: wrong }, { follow: false });
     const { events } = await eventsOf(async () =>
       expectEvents(guess, 303, { action: 'otp.locked' }),
     );
@@ -207,6 +210,10 @@ onOneEngine('Audit log of OAuth', (database) => {
     const { secretId } = first.result;
     const second = await eventsOf(() => secrets.revoke(clientId, secretId, operator));
     expectActions(second.events, [{ action: 'app.secret_revoked', app: clientId }]);
+    const details = { secretId, lastFour: first.result.secret.slice(-4) };
+    const added = { action: 'app.secret_added', subject: clientId, details };
+    expect(first.events).toContainEqual(expect.objectContaining(added));
+    expect(second.events).toMatchObject([{ subject: clientId, details }]);
     for (const event of [...first.events, ...second.events])
       expect(event).toMatchObject({ ...operator, request_id: null, address: null });
   });

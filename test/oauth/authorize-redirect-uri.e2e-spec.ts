@@ -1,7 +1,8 @@
 import { Browser, type Page } from '../support/browser.js';
-import { approve, authorizeLink, exchange } from '../support/oauth-flow.js';
+import { authorizeLink, exchange, redirectParameters } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
 import { expectPage } from '../support/responses.js';
+import { DECISION } from '../support/sign-in.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
 
 onOneEngine('Authorization endpoint: redirect_uri', (database) => {
@@ -50,10 +51,15 @@ onOneEngine('Authorization endpoint: redirect_uri', (database) => {
     ['IPv6 loopback with another port', 'http://[::1]:51004/cb'],
     ['localhost with the registered port', 'http://localhost:4000/cb'],
     ['a private scheme', 'com.example.app:/cb'],
-  ])('O5 completes the flow of a public app with %s', async (_, redirect_uri) => {
-    const user = await app().addUser();
-    const redirect = await approve(app(), user, publicClient, { redirect_uri });
-    const code = redirect.get('code') ?? '';
+  ])('O5 O147 completes the flow of a public app with %s', async (_, redirect_uri) => {
+    const visitor = new Browser(app());
+    const link = authorizeLink(publicClient, { redirect_uri });
+    const consent = await visitor.signIn(link, await app().addUser());
+    expect(consent.headers.get('content-security-policy')).not.toContain('form-action');
+    const fields = { scope: [...publicClient.scopes], decision: 'approve' };
+    const done = await visitor.submit(consent, DECISION, fields);
+    expect(done.location?.split('?')[0]).toBe(redirect_uri);
+    const code = redirectParameters(done).get('code') ?? '';
     expect((await exchange(app(), publicClient, code, { redirect_uri })).status).toBe(200);
   });
 
@@ -62,14 +68,11 @@ onOneEngine('Authorization endpoint: redirect_uri', (database) => {
       expectPage(await open(publicClient, uri), 400);
   });
 
-  it('O6 shows an error page when a confidential app varies the port of a loopback address', async () => {
+  it('O6 shows an error page when a confidential app varies the port of a loopback address, or a public app that of an https address', async () => {
     const serverApp = await app().addClient({ redirectUris: ['http://127.0.0.1:8080/cb'] });
     expectPage(await open(serverApp, 'http://127.0.0.1:8080/cb'), 200);
-    expectPage(await open(serverApp, 'http://127.0.0.1:8081/cb'), 400);
-    expectPage(await open(serverApp, 'http://127.0.0.1/cb'), 400);
-  });
-
-  it('O6 shows an error page when a public app varies the port of an https address', async () => {
+    for (const uri of ['http://127.0.0.1:8081/cb', 'http://127.0.0.1/cb'])
+      expectPage(await open(serverApp, uri), 400);
     expectPage(await open(publicClient, 'https://app.example:8443/cb'), 400);
   });
 });

@@ -1,5 +1,5 @@
 import { App } from '../../src/modules/oauth/clients/client.entities.js';
-import { VERIFIER, approve, exchange, obtainTokens, sendForm } from '../support/oauth-flow.js';
+import { VERIFIER, exchange, obtainTokens, sendForm, newCode } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
 import { json, type TokenBody } from '../support/responses.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
@@ -89,16 +89,18 @@ onOneEngine('OAuth endpoints: browser apps on other origins', (database) => {
 
   it('O124 allows the origin of the app to read errors, without cookies', async () => {
     const headers = { origin: ORIGIN, 'sec-fetch-site': 'cross-site' };
-    const code = (await approve(app(), await app().addUser(), spa)).get('code') ?? '';
+    const code = await newCode(app(), spa);
     const wrong = await sendForm(app(), '/oauth/token', spa, { grant_type: 'foo' }, headers);
     expect(wrong.status).toBe(400);
     const wrongSecret = { ...spa, secret: 'x' };
     const form = { grant_type: 'refresh_token', refresh_token: 'x' };
     const rejected = await sendForm(app(), '/oauth/token', wrongSecret, form, headers);
     expect(rejected.status).toBe(401);
+    const anonymous = await sendForm(app(), '/oauth/token', undefined, {}, headers);
+    expect(anonymous.status).toBe(401);
     const tooLarge = await sendForm(app(), '/oauth/token', spa, { x: 'x'.repeat(17_000) }, headers);
     expect(tooLarge.status).toBe(413);
-    for (const response of [wrong, rejected, tooLarge]) {
+    for (const response of [wrong, rejected, anonymous, tooLarge]) {
       expect(response.headers.get('access-control-allow-origin')).toBe(ORIGIN);
       expect(response.headers.get('access-control-expose-headers')).toContain('WWW-Authenticate');
       expect(response.headers.get('access-control-expose-headers')).toContain('Retry-After');
@@ -109,13 +111,10 @@ onOneEngine('OAuth endpoints: browser apps on other origins', (database) => {
 
   it('O124 allows the origin of the app to read the responses of an exchange and a revocation', async () => {
     const headers = { origin: ORIGIN };
-    const code = (await approve(app(), await app().addUser(), spa)).get('code') ?? '';
-    const form = {
-      grant_type: 'authorization_code',
-      code,
-      redirect_uri: spa.redirectUris[0] ?? '',
-      code_verifier: VERIFIER,
-    };
+    const code = await newCode(app(), spa);
+    const [redirect_uri = ''] = spa.redirectUris;
+    const grant_type = 'authorization_code';
+    const form = { grant_type, code, redirect_uri, code_verifier: VERIFIER };
     const exchanged = await sendForm(app(), '/oauth/token', spa, form, headers);
     const { refresh_token: token } = await json<TokenBody>(exchanged);
     const revoked = await sendForm(app(), '/oauth/revoke', spa, { token }, headers);
@@ -169,20 +168,10 @@ onOneEngine('OAuth endpoints: browser apps on other origins', (database) => {
       }
     const twoClientIds = `client_id=${spa.clientId}&client_id=${clientId}`;
     const headers = { origin: ORIGIN, 'content-type': 'application/x-www-form-urlencoded' };
-    const response = await app().fetch('/oauth/token', {
-      method: 'POST',
-      headers,
-      body: twoClientIds,
-    });
+    const init = { method: 'POST', headers, body: twoClientIds };
+    const response = await app().fetch('/oauth/token', init);
     expect(response.status).toBe(400);
     expect(corsHeaders(response)).toEqual([]);
-  });
-
-  it('O124 allows the origin of a browser app to read the error of a request without client_id', async () => {
-    const headers = { origin: ORIGIN };
-    const response = await sendForm(app(), '/oauth/token', undefined, {}, headers);
-    expect(response.status).toBe(401);
-    expect(response.headers.get('access-control-allow-origin')).toBe(ORIGIN);
   });
 
   it('O124 sends no CORS headers to the origin of a disabled app', async () => {

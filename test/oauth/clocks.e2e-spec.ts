@@ -1,11 +1,12 @@
 import { vi } from 'vitest';
 import { addMilliseconds } from '../../src/platform/clock.js';
 import { Browser } from '../support/browser.js';
-import { approve, authorizeLink, exchange, requestToken } from '../support/oauth-flow.js';
+import { approve, authorizeLink, exchange, sendRefresh } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
 import { expectTokenError, json, type TokenBody } from '../support/responses.js';
-import { runSql } from '../support/sql.js';
+import { databaseTime } from '../support/sql.js';
 import { TestApp } from '../support/test-app.js';
+import { VERIFY, submitPhone } from '../support/sign-in.js';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -34,7 +35,7 @@ onOneEngine('Clocks: a process with TZ=Asia/Tokyo, database sessions at UTC-5', 
     vi.unstubAllEnvs();
   });
 
-  it('O141 accepts a one-time password for five minutes', async () => {
+  it('O45 O141 accepts a one-time password for five minutes', async () => {
     // The process is in the zone of Tokyo, nine hours ahead of UTC.
     expect(new Date('2026-01-02T03:04:05Z').getHours()).toBe(12);
     const client = await app.addClient();
@@ -44,22 +45,20 @@ onOneEngine('Clocks: a process with TZ=Asia/Tokyo, database sessions at UTC-5', 
     ] as const) {
       const user = await app.addUser();
       const visitor = new Browser(app);
-      const phonePage = await visitor.open(authorizeLink(client));
-      const fields = { phone: user.phone };
-      const codePage = await visitor.submit(phonePage, '/oauth/authorize/sign-in', fields);
+      const codePage = await submitPhone(visitor, authorizeLink(client), user.phone);
       const code = await app.sms.password(user.phone);
       app.clock.advance(age);
-      const page = await visitor.submit(codePage, '/oauth/authorize/verify', { code });
+      const page = await visitor.submit(codePage, VERIFY, { code });
       expect(page.title).toMatch(title);
     }
   });
 
-  it('O141 accepts an authorization code for five minutes, an access token for an hour, a refresh token for thirty days', async () => {
+  it('O69 O102 O141 accepts an authorization code for five minutes, an access token for an hour, a refresh token for thirty days', async () => {
     const client = await app.addClient();
     const newCode = async (): Promise<string> =>
       (await approve(app, await app.addUser(), client)).get('code') ?? '';
     const refresh = (refresh_token: string): Promise<Response> =>
-      requestToken(app, client, { grant_type: 'refresh_token', refresh_token });
+      sendRefresh(app, client, refresh_token);
     const [inTime, late] = [await newCode(), await newCode()];
     app.clock.advance(5 * MINUTE - 1);
     const tokens = await json<TokenBody>(await exchange(app, client, inTime));
@@ -78,15 +77,8 @@ onOneEngine('Clocks: a process with TZ=Asia/Tokyo, database sessions at UTC-5', 
   describe('Readiness', () => {
     beforeAll(() => app.databaseClock.useReal());
 
-    /** SQLite uses the clock of the process. */
-    async function databaseTime(): Promise<Date> {
-      if (database.engine.kind === 'sqlite') return new Date();
-      const [row] = await runSql(database.url, 'SELECT UNIX_TIMESTAMP(NOW(3)) * 1000 AS now');
-      return new Date(Number(row?.now));
-    }
-
     async function readiness(offsetMs: number): Promise<{ status: number; reason?: string }> {
-      app.clock.set(addMilliseconds(await databaseTime(), offsetMs).toISOString());
+      app.clock.set(addMilliseconds(await databaseTime(database), offsetMs).toISOString());
       const response = await app.fetch('/readyz');
       const { reason } = await json<{ reason?: string }>(response);
       return { status: response.status, reason };

@@ -27,6 +27,9 @@ onOneEngine('Connected apps: valid access', (database) => {
   const grants = (): Promise<Grant[]> =>
     app().dataSource.manager.find(Grant, { where: { userId: user.id }, order: { id: 'ASC' } });
 
+  const countRevocations = (): Promise<number> =>
+    app().dataSource.manager.countBy(AuditEvent, { action: 'grant.revoked', actor: user.id });
+
   const isListed = ({ html }: Page): boolean => html.includes(`/account/apps/${garden.clientId}"`);
 
   /** Asserts that the page lists the app for this time, to the millisecond, and not any more after it. */
@@ -36,6 +39,11 @@ onOneEngine('Connected apps: valid access', (database) => {
     app().clock.advance(1);
     expect(isListed(await visitor.open(APPS))).toBe(false);
   }
+
+  const consumeRefreshTokens = async (): Promise<void> => {
+    const [{ id: grantId } = { id: '' }] = await grants();
+    await app().dataSource.manager.update(RefreshToken, { grantId }, { consumedAt: new Date() });
+  };
 
   it('O146 lists an app that has only a code until the code expires', async () => {
     await approve(app(), user, garden);
@@ -49,15 +57,13 @@ onOneEngine('Connected apps: valid access', (database) => {
 
   it('O146 lists an app with a used refresh token until its access token expires', async () => {
     await app().accessToken(user, garden);
-    const [{ id: grantId } = { id: '' }] = await grants();
-    await app().dataSource.manager.update(RefreshToken, { grantId }, { consumedAt: new Date() });
+    await consumeRefreshTokens();
     await expectListedFor(HOUR);
   });
 
   it('O146 hides an app that revoked its only valid token', async () => {
     const token = await app().accessToken(user, garden);
-    const [{ id: grantId } = { id: '' }] = await grants();
-    await app().dataSource.manager.update(RefreshToken, { grantId }, { consumedAt: new Date() });
+    await consumeRefreshTokens();
     expect(isListed(await visitor.signInToAccount(user))).toBe(true);
     expect((await sendForm(app(), '/oauth/revoke', garden, { token })).status).toBe(200);
     expect(isListed(await visitor.open(APPS))).toBe(false);
@@ -101,11 +107,11 @@ onOneEngine('Connected apps: valid access', (database) => {
     expect(statementCounts[1]).toBe(statementCounts[0]);
     const all = await grants();
     expect(all).toHaveLength(42);
-    const events = await app().dataSource.manager.findBy(AuditEvent, { action: 'grant.revoked' });
-    const revokedGrants = events
-      .filter(({ actor }) => actor === user.id)
-      .map(({ subject }) => subject);
-    expect(revokedGrants.toSorted()).toEqual(all.map(({ id }) => id));
+    const byUser = { action: 'grant.revoked', actor: user.id, reason: 'by the user' };
+    const events = await app().dataSource.manager.findBy(AuditEvent, byUser);
+    expect(events.map(({ subject }) => subject).toSorted()).toEqual(all.map(({ id }) => id));
+    const details = { clientId: garden.clientId, userId: user.id };
+    for (const event of events) expect(event).toMatchObject({ details });
   });
 
   it('O144 revokes more grants than fit into one statement', async () => {
@@ -125,11 +131,7 @@ onOneEngine('Connected apps: valid access', (database) => {
     const page = await visitor.signInToAccount(user);
     await visitor.disconnectBy(page, { all: '1' });
     expect((await grants()).filter(({ revokedAt }) => revokedAt === null)).toEqual([]);
-    const written = await app().dataSource.manager.countBy(AuditEvent, {
-      action: 'grant.revoked',
-      actor: user.id,
-    });
-    expect(written).toBe(1202);
+    expect(await countRevocations()).toBe(1202);
     expect((await app().call(token, 'GET', '/me')).status).toBe(401);
   });
 
@@ -142,10 +144,6 @@ onOneEngine('Connected apps: valid access', (database) => {
       html.includes('\u2068Garden Share\u2069 no longer has access.'),
     );
     expect(confirmations).toHaveLength(1);
-    const written = await app().dataSource.manager.countBy(AuditEvent, {
-      action: 'grant.revoked',
-      actor: user.id,
-    });
-    expect(written).toBe(3);
+    expect(await countRevocations()).toBe(3);
   });
 });

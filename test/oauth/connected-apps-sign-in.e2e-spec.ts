@@ -1,4 +1,3 @@
-import { formatPhone } from '../../src/modules/users/phone-number.js';
 import { TrustedDevice } from '../../src/modules/oauth/rate-limit/rate-limit.entities.js';
 import { User } from '../../src/modules/users/user.entity.js';
 import type { UserWithPhone } from '../../src/modules/users/users.service.js';
@@ -119,26 +118,6 @@ onOneEngine('Connected apps: sign-in', (database) => {
       expect({ status, location }).toEqual({ status: 303, location: APPS });
     },
   );
-
-  it('O55 rejects a code that another browser requested', async () => {
-    const codePage = await visitor.submit(await visitor.open(APPS), SIGN_IN, { phone: user.phone });
-    const code = await app().sms.password(user.phone);
-    const otherBrowser = new Browser(app());
-    await otherBrowser.open(APPS);
-    expectPage(await otherBrowser.submit(codePage, VERIFY, { code }), 403);
-    const otherBrowsersPage = await otherBrowser.open(APPS);
-    const rejected = await otherBrowser.post(
-      VERIFY,
-      new URLSearchParams({
-        transaction: hidden(otherBrowsersPage, 'transaction'),
-        token: hidden(otherBrowsersPage, 'token'),
-        phone: user.phone,
-        code,
-      }),
-    );
-    expectPage(rejected, 400);
-    expect(otherBrowser.cookies.has('session')).toBe(false);
-  });
 
   it('O42 explains a missing cookie when the form is sent without it', async () => {
     const page = await visitor.open(APPS);
@@ -271,20 +250,6 @@ onOneEngine('Connected apps: sign-in', (database) => {
     expectPage(await visitor.disconnectBy(page, { all: '1' }), 403);
   });
 
-  it('O54 shows the same page for a phone without a user and sends it no message', async () => {
-    const sent = app().sms.messages.length;
-    const page = await visitor.open(APPS);
-    const unknown = await visitor.submit(page, SIGN_IN, { phone: '+14155550999' });
-    const known = await visitor.submit(page, SIGN_IN, { phone: user.phone });
-    const shown = (phone: string): string => formatPhone(phone);
-    const expected = unknown.html
-      .replaceAll('+14155550999', user.phone)
-      .replaceAll(shown('+14155550999'), shown(user.phone));
-    expect(expected).toBe(known.html);
-    await app().sms.password(user.phone);
-    expect(app().sms.messages).toHaveLength(sent + 1);
-  });
-
   it('O29 links to no other site on any account page and sends the security headers', async () => {
     const phonePage = await visitor.open(APPS);
     const codePage = await visitor.submit(phonePage, SIGN_IN, { phone: user.phone });
@@ -323,17 +288,4 @@ onOneEngine('Connected apps: sign-in', (database) => {
     expect(limited.headers.get('retry-after')).toMatch(/^\d+$/);
     expectPage(await visitor.submit(page, SIGN_IN), 429);
   });
-
-  it.each(['the account', 'an app'])(
-    'shows an error at the phone field for a number of a country that is not served, in the sign-in for %s',
-    async (target) => {
-      const page = await visitor.open(target === 'the account' ? APPS : authorizeLink(client));
-      const action = target === 'the account' ? SIGN_IN : '/oauth/authorize/sign-in';
-      const rejected = await visitor.submit(page, action, { phone: '+81 90 1234 5678' });
-      expectPage(rejected, 400);
-      expect(rejected.html).toContain('We cannot send codes to phone numbers in this country.');
-      expect(rejected.html).toContain('aria-invalid="true"');
-      expect(rejected.html).toContain('value="+81 90 1234 5678"');
-    },
-  );
 });

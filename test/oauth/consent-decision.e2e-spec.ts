@@ -5,6 +5,7 @@ import { SmsQueue } from '../../src/modules/oauth/sign-in/sms/sms-queue.js';
 import { type Page, Browser } from '../support/browser.js';
 import { authorizeLink, exchange, redirectParameters } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
+import { concurrently } from '../support/cluster.js';
 import { differentFrom } from '../support/invariants.js';
 import {
   expectPage,
@@ -14,10 +15,10 @@ import {
   STATE,
   type TokenBody,
 } from '../support/responses.js';
+import type { UserWithPhone } from '../../src/modules/users/users.service.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
+import { SIGN_IN, VERIFY, SIGN_OUT, DECISION } from '../support/sign-in.js';
 
-const SIGN_IN = '/oauth/authorize/sign-in';
-const DECISION = '/oauth/authorize/decision';
 const MINUTE = 60_000;
 const ALLOW_ALL = { scope: [...SCOPES], decision: 'approve' };
 
@@ -49,9 +50,20 @@ onOneEngine('Consent decision', (database) => {
 
   /** Expects that the authorization request has no decision yet and that its user can still decide. */
   async function expectUndecided(page: Page): Promise<void> {
-    expect(await countGrantsAndCodes(app(), client)).toEqual({ grants: 0, codes: 0 });
+    await expectNothingGranted();
     const done = await visitor.submit(page, DECISION, ALLOW_ALL);
     expect(redirectParameters(done).has('code')).toBe(true);
+  }
+
+  /** Signs in another user on the page for the phone number. Returns the consent page. */
+  async function signInOther(phonePage: Page, other: UserWithPhone): Promise<Page> {
+    const codePage = await visitor.submit(phonePage, SIGN_IN, { phone: other.phone });
+    const code = await app().sms.password(other.phone);
+    return visitor.submit(codePage, VERIFY, { code });
+  }
+
+  async function expectNothingGranted(): Promise<void> {
+    expect(await countGrantsAndCodes(app(), client)).toEqual({ grants: 0, codes: 0 });
   }
 
   function expectAlreadyDecided(page: Page): void {
@@ -71,23 +83,21 @@ onOneEngine('Consent decision', (database) => {
     ['token', 403],
     ['user', 403],
     ['transaction', 400],
-  ])('O30 rejects a form with a missing or empty %s with %d', async (name, status) => {
-    const page = await consentPage();
-    const fields = fieldsOf(page);
-    fields.set(name, '');
-    expectPage(await visitor.post(DECISION, fields), status);
-    fields.delete(name);
-    expectPage(await visitor.post(DECISION, fields), status);
-    await expectUndecided(page);
-  });
-
-  it('O30 rejects a wrong form token', async () => {
-    const page = await consentPage();
-    const fields = fieldsOf(page);
-    fields.set('token', differentFrom(fields.get('token')));
-    expectPage(await visitor.post(DECISION, fields), 403);
-    await expectUndecided(page);
-  });
+    ['decision', 400],
+  ])(
+    'O30 rejects a form with a missing, empty, wrong or repeated %s with %d',
+    async (name, status) => {
+      const page = await consentPage();
+      const right = fieldsOf(page).get(name) ?? '';
+      for (const values of [[], [''], [differentFrom(right)], [right, right]]) {
+        const fields = fieldsOf(page);
+        fields.delete(name);
+        for (const value of values) fields.append(name, value);
+        expectPage(await visitor.post(DECISION, fields), status);
+      }
+      await expectUndecided(page);
+    },
+  );
 
   it.each([
     ['origin', 'https://evil.example'],
@@ -102,20 +112,7 @@ onOneEngine('Consent decision', (database) => {
     await expectUndecided(page);
   });
 
-  it.each([
-    ['transaction', 400],
-    ['token', 403],
-    ['user', 403],
-    ['decision', 400],
-  ])('rejects a form with two values of %s', async (name, status) => {
-    const page = await consentPage();
-    const fields = fieldsOf(page);
-    fields.append(name, fields.get(name) ?? '');
-    expectPage(await visitor.post(DECISION, fields), status);
-    await expectUndecided(page);
-  });
-
-  it.each(['', 'APPROVE', 'yes', 'approve '])('rejects the decision "%s"', async (decision) => {
+  it.each(['APPROVE', 'yes', 'approve '])('rejects the decision "%s"', async (decision) => {
     const page = await consentPage();
     const fields = fieldsOf(page);
     fields.set('decision', decision);
@@ -168,39 +165,23 @@ onOneEngine('Consent decision', (database) => {
 
   it('O32 rejects the form after the user signed out', async () => {
     const page = await consentPage();
-    await visitor.submit(page, '/oauth/authorize/sign-out');
+    await visitor.submit(page, SIGN_OUT);
     expectPage(await visitor.submit(page, DECISION, ALLOW_ALL), 403);
-    expect(await countGrantsAndCodes(app(), client)).toEqual({ grants: 0, codes: 0 });
+    await expectNothingGranted();
   });
 
-  it('O32 rejects the form of the first user after another user signed in for the same request', async () => {
-    const page = await consentPage();
-    const phonePage = await visitor.submit(page, '/oauth/authorize/sign-out');
-    const otherUser = await app().addUser();
-    const codePage = await visitor.submit(phonePage, '/oauth/authorize/sign-in', {
-      phone: otherUser.phone,
-    });
-    const code = await app().sms.password(otherUser.phone);
-    const otherUsersPage = await visitor.submit(codePage, '/oauth/authorize/verify', { code });
-    expectPage(await visitor.submit(page, DECISION, ALLOW_ALL), 403);
-    expect(await countGrantsAndCodes(app(), client)).toEqual({ grants: 0, codes: 0 });
-    const done = await visitor.submit(otherUsersPage, DECISION, ALLOW_ALL);
-    expect(redirectParameters(done).has('code')).toBe(true);
-  });
-
-  it('O32 rejects the form of the first user after another user signed in in another tab', async () => {
-    const page = await consentPage();
-    const second = await visitor.open(authorizeLink(client));
-    const phonePage = await visitor.submit(second, '/oauth/authorize/sign-out');
-    const otherUser = await app().addUser();
-    const codePage = await visitor.submit(phonePage, '/oauth/authorize/sign-in', {
-      phone: otherUser.phone,
-    });
-    const code = await app().sms.password(otherUser.phone);
-    await visitor.submit(codePage, '/oauth/authorize/verify', { code });
-    expectPage(await visitor.submit(page, DECISION, ALLOW_ALL), 403);
-    expect(await countGrantsAndCodes(app(), client)).toEqual({ grants: 0, codes: 0 });
-  });
+  it.each(['for the same request', 'in another tab'])(
+    'O32 rejects the form of the first user after another user signed in %s',
+    async (where) => {
+      const page = await consentPage();
+      const isSame = where === 'for the same request';
+      const signedIn = isSame ? page : await visitor.open(authorizeLink(client));
+      const phonePage = await visitor.submit(signedIn, SIGN_OUT);
+      const otherUsersPage = await signInOther(phonePage, await app().addUser());
+      expectPage(await visitor.submit(page, DECISION, ALLOW_ALL), 403);
+      await expectUndecided(otherUsersPage);
+    },
+  );
 
   it('O33 returns 409 and no second authorization code for a second decision', async () => {
     const page = await consentPage();
@@ -212,18 +193,29 @@ onOneEngine('Consent decision', (database) => {
 
   it('O33 issues one code for twenty concurrent decisions and returns 409 to the others', async () => {
     const page = await consentPage();
-    const responses = await Promise.all(
-      Array.from({ length: 20 }, () => visitor.submit(page, DECISION, ALLOW_ALL)),
-    );
+    const responses = await concurrently(20, () => visitor.submit(page, DECISION, ALLOW_ALL));
     const losers = responses.filter(({ status }) => status !== 303);
     expect(losers).toHaveLength(19);
     for (const loser of losers) expectAlreadyDecided(loser);
     expect(await countGrantsAndCodes(app(), client)).toEqual({ grants: 1, codes: 1 });
   });
 
-  it('O34 completes two requests in two tabs of one browser', async () => {
+  it('O34 O148 completes two requests in two tabs of one browser', async () => {
     const first = await consentPage();
     const second = await visitor.open(authorizeLink(client, { state: 'tab-2' }));
+    await expectBothComplete(first, second);
+  });
+
+  it('O34 completes two requests in tabs that were opened before the sign-in', async () => {
+    const user = await app().addUser();
+    const waiting = await visitor.open(authorizeLink(client, { state: 'tab-2' }));
+    const first = await visitor.signIn(authorizeLink(client), user);
+    await expectBothComplete(first, await visitor.submit(waiting, SIGN_IN, { phone: user.phone }));
+    await app().service(SmsQueue).idle();
+    expect(app().sms.count(user.phone)).toBe(1);
+  });
+
+  async function expectBothComplete(first: Page, second: Page): Promise<void> {
     for (const [page, state] of [
       [second, 'tab-2'],
       [first, STATE],
@@ -232,24 +224,7 @@ onOneEngine('Consent decision', (database) => {
       expect(redirect.get('state')).toBe(state);
       expect((await exchange(app(), client, redirect.get('code') ?? '')).status).toBe(200);
     }
-  });
-
-  it('O34 completes two requests in tabs that were opened before the sign-in', async () => {
-    const user = await app().addUser();
-    const waiting = await visitor.open(authorizeLink(client, { state: 'tab-2' }));
-    const first = await visitor.signIn(authorizeLink(client), user);
-    const second = await visitor.submit(waiting, SIGN_IN, { phone: user.phone });
-    for (const [page, state] of [
-      [second, 'tab-2'],
-      [first, STATE],
-    ] as const) {
-      const redirect = redirectParameters(await visitor.submit(page, DECISION, ALLOW_ALL));
-      expect(redirect.get('state')).toBe(state);
-      expect(redirect.has('code')).toBe(true);
-    }
-    await app().service(SmsQueue).idle();
-    expect(app().sms.count(user.phone)).toBe(1);
-  });
+  }
 
   it.each(['login', 'select_account'])(
     'O34 asks for another code in a waiting tab with prompt=%s',
@@ -267,9 +242,7 @@ onOneEngine('Consent decision', (database) => {
     const [user, other] = [await app().addUser(), await app().addUser()];
     const waiting = await visitor.open(authorizeLink(client));
     await visitor.signIn(authorizeLink(client), user);
-    const codePage = await visitor.submit(waiting, SIGN_IN, { phone: other.phone });
-    const code = await app().sms.password(other.phone);
-    const consent = await visitor.submit(codePage, '/oauth/authorize/verify', { code });
+    const consent = await signInOther(waiting, other);
     expect(consent.html).toContain(other.name);
     expect(consent.html).not.toContain(user.name);
   });
@@ -286,16 +259,16 @@ onOneEngine('Consent decision', (database) => {
     expect(expired.html).toContain('start again');
   });
 
-  it('O36 redirects with access_denied after Cancel and grants nothing', async () => {
-    const done = await visitor.submit(await consentPage(), DECISION, { decision: 'deny' });
+  it.each([
+    ['Cancel', { decision: 'deny' }],
+    ['Allow without a selected scope', { decision: 'approve' }],
+    ['Allow with only scopes that were not requested', { ...ALLOW_ALL, scope: 'posts.write' }],
+  ])('O36 O37 O38 redirects with access_denied after %s and grants nothing', async (_, fields) => {
+    const link = authorizeLink(client, { scope: 'profile.read' });
+    const page = await visitor.signIn(link, await app().addUser());
+    const done = await visitor.submit(page, DECISION, fields);
     expectErrorRedirect(done, client, 'access_denied');
-    expect(await countGrantsAndCodes(app(), client)).toEqual({ grants: 0, codes: 0 });
-  });
-
-  it('O37 treats Allow without a selected scope as a denial', async () => {
-    const done = await visitor.submit(await consentPage(), DECISION, { decision: 'approve' });
-    expectErrorRedirect(done, client, 'access_denied');
-    expect(await countGrantsAndCodes(app(), client)).toEqual({ grants: 0, codes: 0 });
+    await expectNothingGranted();
   });
 
   it('O38 ignores a posted scope that the app did not request', async () => {
@@ -307,19 +280,12 @@ onOneEngine('Consent decision', (database) => {
     expect((await json<TokenBody>(response)).scope).toBe('posts.read');
   });
 
-  it('O38 treats Allow with only scopes that were not requested as a denial', async () => {
-    const link = authorizeLink(client, { scope: 'profile.read' });
-    const page = await visitor.signIn(link, await app().addUser());
-    const done = await visitor.submit(page, DECISION, { ...ALLOW_ALL, scope: 'posts.write' });
-    expectErrorRedirect(done, client, 'access_denied');
-  });
-
   it('O39 issues no code to an app that was disabled while the user decided', async () => {
     const page = await consentPage();
     const apps = app().service(AppsService);
     await apps.changeStatus(client.clientId, 'disabled', { actor: 'test' });
     expectPage(await visitor.submit(page, DECISION, ALLOW_ALL), 400);
-    expect(await countGrantsAndCodes(app(), client)).toEqual({ grants: 0, codes: 0 });
+    await expectNothingGranted();
   });
 
   it('O39 issues no code for a redirect URI that was removed while the user decided', async () => {
@@ -329,6 +295,6 @@ onOneEngine('Consent decision', (database) => {
     expectPage(rejected, 400);
     expect(rejected.html).toContain('is no longer registered for the app');
     expect(rejected.html).not.toContain('was disabled');
-    expect(await countGrantsAndCodes(app(), client)).toEqual({ grants: 0, codes: 0 });
+    await expectNothingGranted();
   });
 });

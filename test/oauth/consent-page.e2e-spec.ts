@@ -1,8 +1,10 @@
 import { type Page, Browser, linkOf } from '../support/browser.js';
 import { authorizeLink } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
-import { expectPage } from '../support/responses.js';
+import { countGrantsAndCodes, expectErrorRedirect, expectPage } from '../support/responses.js';
+import { SECOND } from '../../src/platform/clock.js';
 import { useTestApp } from '../support/test-app.js';
+import { SIGN_IN, VERIFY, SIGN_OUT, DECISION } from '../support/sign-in.js';
 
 onOneEngine('Consent page', (database) => {
   const app = useTestApp(database);
@@ -31,16 +33,6 @@ onOneEngine('Consent page', (database) => {
     const page = await new Browser(app()).signIn(link, await app().addUser());
     const boxes = [...page.html.matchAll(/type="checkbox" name="scope" value="([^"]*)"/g)];
     expect(boxes.map(([, name]) => name)).toEqual(['posts.read']);
-  });
-
-  it('O25 escapes markup in the names of app and user', async () => {
-    const client = await app().addClient({ name: '<script>alert(1)</script>"\'&' });
-    const user = await app().addUser({ name: '<img src=x onerror=alert(2)>' });
-    const visitor = new Browser(app());
-    const phonePage = await visitor.open(authorizeLink(client));
-    const consent = await visitor.signIn(authorizeLink(client), user);
-    for (const { html } of [phonePage, consent]) expect(html).not.toMatch(/<script>|<img/);
-    expect(consent.html).toContain('&lt;script&gt;');
   });
 
   it('O25 shows the name of the app for a private-use redirect URI', async () => {
@@ -80,99 +72,83 @@ onOneEngine('Consent page', (database) => {
     expect(phonePage.headers.get('content-security-policy')).not.toContain('script-src');
   });
 
-  it('O28 sends no form-action in its Content-Security-Policy, unlike other pages', async () => {
-    const policyOf = ({ headers }: Page): string => headers.get('content-security-policy') ?? '';
+  it('O27 O28 O29 sends the security headers with every page of the flow, form-action with all but the consent page, and no link to another site', async () => {
     const client = await app().addClient();
     const user = await app().addUser();
     const visitor = new Browser(app());
     const phonePage = await visitor.open(authorizeLink(client));
-    const codePage = await visitor.submit(phonePage, '/oauth/authorize/sign-in', {
-      phone: user.phone,
-    });
+    const invalidPhone = await visitor.submit(phonePage, SIGN_IN, { phone: 'nobody' });
+    const codePage = await visitor.submit(phonePage, SIGN_IN, { phone: user.phone });
+    const invalidCode = await visitor.submit(codePage, VERIFY, { code: 'x' });
+    const otherNumber = await visitor.open(linkOf(codePage, 'Use another number'));
     const code = await app().sms.password(user.phone);
-    const verified = await visitor.submit(codePage, '/oauth/authorize/verify', { code });
-    const opened = await visitor.open(authorizeLink(client));
-    for (const consent of [verified, opened]) {
-      expect(consent.html).toContain('name="decision"');
-      expect(policyOf(consent)).toContain("default-src 'none'");
-      expect(policyOf(consent)).not.toContain('form-action');
-    }
-    const error = await visitor.open('/oauth/authorize');
-    for (const page of [phonePage, codePage, error])
-      expect(policyOf(page).split('; ')).toContain("form-action 'self'");
-  });
-
-  it('O29 links to no other site on any page of the flow', async () => {
-    const client = await app().addClient();
-    const user = await app().addUser();
-    const visitor = new Browser(app());
-    const phonePage = await visitor.open(authorizeLink(client));
-    const codePage = await visitor.submit(phonePage, '/oauth/authorize/sign-in', {
-      phone: user.phone,
-    });
-    const code = await app().sms.password(user.phone);
-    const consent = await visitor.submit(codePage, '/oauth/authorize/verify', { code });
-    const error = await visitor.open('/oauth/authorize');
-    for (const { html } of [phonePage, codePage, consent, error]) {
-      const targets = [...html.matchAll(/\b(?:href|src|action)="([^"]*)"/g)].map(([, to]) => to);
-      expect(targets.filter((target) => !/^(\/[^/]|#)/.test(target ?? ''))).toEqual([]);
+    const consent = await visitor.submit(codePage, VERIFY, { code });
+    const consentAgain = await visitor.open(authorizeLink(client));
+    const signedOut = await visitor.submit(consent, SIGN_OUT);
+    const error = await visitor.post(DECISION, new URLSearchParams());
+    const pages: [Page, number][] = [
+      ...[phonePage, codePage, otherNumber, consent, consentAgain, signedOut].map(
+        (page): [Page, number] => [page, 200],
+      ),
+      ...[invalidPhone, invalidCode, error].map((page): [Page, number] => [page, 400]),
+    ];
+    for (const [page, status] of pages) {
+      expectPage(page, status);
+      const isConsent = page === consent || page === consentAgain;
+      expect(page.html.includes('name="decision"')).toBe(isConsent);
+      const policy = page.headers.get('content-security-policy')?.split('; ') ?? [];
+      expect(policy).toContain("default-src 'none'");
+      expect(policy.filter((directive) => directive.startsWith('form-action'))).toEqual(
+        isConsent ? [] : ["form-action 'self'"],
+      );
+      const targets = [...page.html.matchAll(/\b(?:href|src|action)="([^"]*)"/g)];
+      expect(targets.filter(([, target]) => !/^(\/[^/]|#)/.test(target ?? ''))).toEqual([]);
     }
   });
 
-  it('O27 sends the security headers with every page of the flow', async () => {
-    const client = await app().addClient();
-    const user = await app().addUser();
-    const visitor = new Browser(app());
-    const phonePage = await visitor.open(authorizeLink(client));
-    expectPage(phonePage, 200);
-    const invalidPhone = await visitor.submit(phonePage, '/oauth/authorize/sign-in', {
-      phone: 'nobody',
-    });
-    expectPage(invalidPhone, 400);
-    const codePage = await visitor.submit(phonePage, '/oauth/authorize/sign-in', {
-      phone: user.phone,
-    });
-    expectPage(codePage, 200);
-    expectPage(await visitor.submit(codePage, '/oauth/authorize/verify', { code: 'x' }), 400);
-    expectPage(await visitor.open(linkOf(codePage, 'Use another number')), 200);
-    const code = await app().sms.password(user.phone);
-    const consent = await visitor.submit(codePage, '/oauth/authorize/verify', { code });
-    expectPage(consent, 200);
-    expectPage(await visitor.submit(consent, '/oauth/authorize/sign-out'), 200);
-    expectPage(await visitor.post('/oauth/authorize/decision', new URLSearchParams()), 400);
-  });
-
-  it('O40 asks a returning user again and shows their last choice', async () => {
+  it('O40 shows a returning user their last choice, and selects a scope that is new to them', async () => {
     const client = await app().addClient({ kind: 'public' });
-    const user = await app().addUser();
     const visitor = new Browser(app());
-    const first = await visitor.signIn(authorizeLink(client), user);
-    await visitor.submit(first, '/oauth/authorize/decision', {
-      scope: ['posts.read'],
-      decision: 'approve',
-    });
-    const second = await visitor.open(authorizeLink(client));
-    expectPage(second, 200);
-    const selected = [...second.html.matchAll(/name="scope" value="([^"]*)" checked/g)];
-    expect(selected.map(([, name]) => name)).toEqual(['posts.read']);
+    const link = authorizeLink(client, { scope: 'profile.read posts.read' });
+    const first = await visitor.signIn(link, await app().addUser());
+    await visitor.submit(first, DECISION, { scope: ['posts.read'], decision: 'approve' });
+    for (const [scope, checked] of [
+      ['profile.read posts.read', ['posts.read']],
+      ['profile.read posts.read analytics.read', ['posts.read', 'analytics.read']],
+    ] as const) {
+      const { html } = await visitor.open(authorizeLink(client, { scope }));
+      const selected = [...html.matchAll(/name="scope" value="([^"]*)" checked/g)];
+      expect(selected.map(([, name]) => name)).toEqual(checked);
+    }
   });
 
-  it('O40 selects a scope that is new to the user, and not one that they denied', async () => {
+  it('O41 redirects prompt=none with interaction_required, with and without a session', async () => {
     const client = await app().addClient();
-    const user = await app().addUser();
+    const link = authorizeLink(client, { prompt: 'none' });
     const visitor = new Browser(app());
-    const first = await visitor.signIn(
-      authorizeLink(client, { scope: 'profile.read posts.read' }),
-      user,
-    );
-    await visitor.submit(first, '/oauth/authorize/decision', {
-      scope: ['posts.read'],
-      decision: 'approve',
-    });
-    const second = await visitor.open(
-      authorizeLink(client, { scope: 'profile.read posts.read analytics.read' }),
-    );
-    const selected = [...second.html.matchAll(/name="scope" value="([^"]*)" checked/g)];
-    expect(selected.map(([, name]) => name)).toEqual(['posts.read', 'analytics.read']);
+    expectErrorRedirect(await visitor.open(link), client, 'interaction_required');
+    await visitor.signIn(authorizeLink(client), await app().addUser());
+    expectErrorRedirect(await visitor.open(link), client, 'interaction_required');
+    expect(await countGrantsAndCodes(app(), client)).toEqual({ grants: 0, codes: 0 });
   });
+
+  it.each(['consent', 'login', 'select_account', 'login consent'])(
+    'O41 shows the consent page for prompt=%s to a user who approved the app before',
+    async (prompt) => {
+      const client = await app().addClient();
+      const visitor = new Browser(app());
+      const user = await app().addUser();
+      const consent = await visitor.signIn(authorizeLink(client), user);
+      const fields = { scope: [...client.scopes], decision: 'approve' };
+      const { location } = await visitor.submit(consent, DECISION, fields);
+      expect(location).toContain('code=svcac_');
+      const link = authorizeLink(client, { prompt });
+      app().clock.advance(61 * SECOND);
+      const opened = await visitor.open(link);
+      // The other prompts ask a signed-in user to sign in again.
+      expect(opened.html.includes('name="phone"')).toBe(prompt !== 'consent');
+      const page = prompt === 'consent' ? opened : await visitor.signIn(link, user);
+      expect(page.html).toContain('type="checkbox" name="scope"');
+    },
+  );
 });

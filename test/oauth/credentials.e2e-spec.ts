@@ -1,4 +1,3 @@
-import { formatScope, SCOPES } from '../../src/platform/access/scopes.js';
 import { App } from '../../src/modules/oauth/clients/client.entities.js';
 import { User } from '../../src/modules/users/user.entity.js';
 import { Browser } from '../support/browser.js';
@@ -9,6 +8,7 @@ import {
   redirectParameters,
   requestToken,
   VERIFIER,
+  sendRefresh,
 } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
 import { Member } from '../support/member.js';
@@ -20,8 +20,7 @@ import {
   type TokenBody,
 } from '../support/responses.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
-
-const MINUTE = 60_000;
+import { DECISION } from '../support/sign-in.js';
 /** Number of credentials of each kind to compare. */
 const CREDENTIALS_OF_EACH_KIND = 12;
 
@@ -44,44 +43,6 @@ onOneEngine('Credentials', (database) => {
     return (await approve(app(), await app().addUser(), client)).get('code') ?? '';
   }
 
-  it('issues a client_id that starts with svc_app_', () => {
-    expect(client.clientId).toMatch(/^svc_app_[0-9a-z]{26}$/);
-  });
-
-  it('issues a client_secret that starts with svc_sec_ to confidential apps only', async () => {
-    expect(client.secret).toMatch(/^svc_sec_[A-Za-z0-9_-]{43}$/);
-    expect((await app().addClient({ kind: 'public' })).secret).toBeUndefined();
-  });
-
-  it('returns state with an authorization code that starts with svcac_, for one use within 5 minutes', async () => {
-    const parameters = { state: 'a random value' };
-    const redirect = await approve(app(), await app().addUser(), client, parameters);
-    expect(redirect.get('state')).toBe('a random value');
-    const code = redirect.get('code') ?? '';
-    expect(code).toMatch(/^svcac_[A-Za-z0-9_-]{43}$/);
-    const late = await newCode();
-    app().clock.advance(5 * MINUTE - 1);
-    expect((await exchange(app(), client, code)).status).toBe(200);
-    expect((await exchange(app(), client, code)).status).toBe(400);
-    app().clock.advance(1);
-    expect((await exchange(app(), client, late)).status).toBe(400);
-  });
-
-  it('returns an access token that starts with svcat_, for 1 hour, and a refresh token that starts with svcrt_', async () => {
-    const tokens = await json<TokenBody>(await exchange(app(), client, await newCode()));
-    expect(tokens).toEqual({
-      access_token: expect.stringMatching(/^svcat_[A-Za-z0-9_-]{43}$/),
-      token_type: 'Bearer',
-      expires_in: 3600,
-      refresh_token: expect.stringMatching(/^svcrt_[A-Za-z0-9_-]{43}$/),
-      scope: formatScope(SCOPES),
-    });
-    app().clock.advance(60 * MINUTE - 1);
-    expect((await app().call(tokens.access_token, 'GET', '/me')).status).toBe(200);
-    app().clock.advance(1);
-    expect((await app().call(tokens.access_token, 'GET', '/me')).status).toBe(401);
-  });
-
   it('O133 stores no secret, code, token, verifier, one-time password, cookie or form token of a full flow', async () => {
     const raw: string[] = [VERIFIER];
     for (const kind of ['confidential', 'public'] as const) {
@@ -89,7 +50,7 @@ onOneEngine('Credentials', (database) => {
       const user = await app().addUser();
       const visitor = new Browser(app());
       const consent = await visitor.signIn(authorizeLink(newClient), user);
-      const done = await visitor.submit(consent, '/oauth/authorize/decision', {
+      const done = await visitor.submit(consent, DECISION, {
         scope: [...newClient.scopes],
         decision: 'approve',
       });
@@ -98,10 +59,7 @@ onOneEngine('Credentials', (database) => {
       raw.push(...visitor.cookies.values(), formToken(consent.html));
       const first = await json<TokenBody>(await exchange(app(), newClient, code));
       const second = await json<TokenBody>(
-        await requestToken(app(), newClient, {
-          grant_type: 'refresh_token',
-          refresh_token: first.refresh_token,
-        }),
+        await sendRefresh(app(), newClient, first.refresh_token),
       );
       await app().call(second.access_token, 'POST', '/posts', { content: 'Hello' });
       raw.push(code, await app().sms.password(user.phone));
@@ -127,7 +85,7 @@ onOneEngine('Credentials', (database) => {
     for (let each = 0; each < CREDENTIALS_OF_EACH_KIND; each += 1) {
       const consent = await visitor.open(authorizeLink(client));
       const allowed = { scope: [...client.scopes], decision: 'approve' };
-      const done = await visitor.submit(consent, '/oauth/authorize/decision', allowed);
+      const done = await visitor.submit(consent, DECISION, allowed);
       const code = redirectParameters(done).get('code') ?? '';
       const issued = await json<TokenBody>(await exchange(app(), client, code));
       const { secret = '' } = await app().addClient();

@@ -5,9 +5,8 @@ import { onSqlite } from '../support/database.js';
 import { authorizeLink } from '../support/oauth-flow.js';
 import { expectPage } from '../support/responses.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
+import { SIGN_IN, DECISION } from '../support/sign-in.js';
 
-const SIGN_IN = '/oauth/authorize/sign-in';
-const DECISION = '/oauth/authorize/decision';
 const CHANGE = { actor: 'test' };
 const APP_NAME = 'Corner Store';
 const SITE = 'corner.example';

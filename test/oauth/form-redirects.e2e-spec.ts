@@ -1,3 +1,4 @@
+import { SECOND } from '../../src/platform/clock.js';
 import { formatPhone } from '../../src/modules/users/phone-number.js';
 import type { UserWithPhone } from '../../src/modules/users/users.service.js';
 import { Browser, cookieName, linkOf, type Page } from '../support/browser.js';
@@ -5,15 +6,21 @@ import { onOneEngine } from '../support/database.js';
 import { authorizeLink } from '../support/oauth-flow.js';
 import { expectPage } from '../support/responses.js';
 import { DEFAULT_LIMITS, type TestClient, useTestApp } from '../support/test-app.js';
+import { SIGN_IN, VERIFY, DECISION, submitPhone, sendWrongCodes } from '../support/sign-in.js';
 
-const SIGN_IN = '/oauth/authorize/sign-in';
-const VERIFY = '/oauth/authorize/verify';
-const DECISION = '/oauth/authorize/decision';
 const APPS = '/account/apps';
 const REVOKE = `${APPS}/revoke`;
 const DAY = 86_400_000;
 
-onOneEngine('Redirects of forms', (database) => {
+const UNKNOWN_PHONE = '+14155550999';
+
+/** The seconds until the user may request a new one-time password, as the page says. Undefined if it says nothing. */
+function waitOf({ html }: Page): number | undefined {
+  const [, seconds] = /data-seconds="(\d+)"/.exec(html) ?? [];
+  return seconds === undefined ? undefined : Number(seconds);
+}
+
+onOneEngine('Forms of the pages', (database) => {
   const app = useTestApp(database, DEFAULT_LIMITS);
   let client: TestClient;
   let user: UserWithPhone;
@@ -106,13 +113,9 @@ onOneEngine('Redirects of forms', (database) => {
     app().clock.advance(61_000);
     const strangers = new Browser(app());
     for (let message = 0; message < 2; message += 1) {
-      const page = await strangers.submit(await strangers.open(authorizeLink(client)), SIGN_IN, {
-        phone: user.phone,
-      });
+      const page = await submitPhone(strangers, authorizeLink(client), user.phone);
       const code = await app().sms.password(user.phone, { afterMessages: message + 1 });
-      const wrong = String((Number(code) + 1) % 1_000_000).padStart(6, '0');
-      for (let guess = 0; guess < 5; guess += 1)
-        await strangers.submit(page, VERIFY, { code: wrong });
+      await sendWrongCodes(strangers, page, { code, times: 5 });
       app().clock.advance(61_000);
     }
     for (const [page, action, fields] of [
@@ -133,9 +136,7 @@ onOneEngine('Redirects of forms', (database) => {
     const decision = { decision: 'approve', scope: 'profile.read' };
     expect(await redirectOf(consent, DECISION, decision)).toContain('code=');
     const path = await redirectOf(consent, DECISION, decision);
-    const again = await visitor.open(path);
-    expectPage(again, 409);
-    expectPage(await visitor.open(path), 409);
+    for (let opened = 0; opened < 2; opened += 1) expectPage(await visitor.open(path), 409);
   });
 
   it('O148 leads an incomplete decision back to the consent page', async () => {
@@ -198,12 +199,8 @@ onOneEngine('Redirects of forms', (database) => {
     const page = await app().fetch(path, { headers });
     expect(page.status).toBe(200);
     expect(await page.text()).not.toContain('Error');
-    const response = await visitor.submit(
-      await visitor.open(path),
-      VERIFY,
-      { code },
-      { follow: false },
-    );
+    const codePage = await visitor.open(path);
+    const response = await visitor.submit(codePage, VERIFY, { code }, { follow: false });
     for (const cookie of response.headers.getSetCookie())
       expect(cookie).toMatch(new RegExp(`^devplatform-\\w+-${new URL(app().baseUrl).port}=`));
   });
@@ -224,4 +221,82 @@ onOneEngine('Redirects of forms', (database) => {
     const response = await app().fetch(path, { headers });
     expect(response.status).toBeLessThan(500);
   });
+
+  const isOpen = ({ html }: Page): boolean => html.includes('autocomplete="one-time-code"');
+
+  it.each(['a member', 'a stranger'])(
+    'O167 counts the guesses down for %s, and then offers a new one-time password',
+    async (who) => {
+      let page = await submitPhone(
+        visitor,
+        authorizeLink(client),
+        who === 'a member' ? user.phone : UNKNOWN_PHONE,
+      );
+      expect(page.html).not.toContain('Attempts left');
+      for (const left of [4, 3, 2, 1]) {
+        page = await visitor.submit(page, VERIFY, { code: '000000' });
+        expectPage(page, 400);
+        expect(page.html.match(/Attempts left: \d/g)).toEqual([`Attempts left: ${left}`]);
+        const reloaded = await visitor.open(pageUrl(page));
+        expectPage(reloaded, 200);
+        expect(reloaded.html.match(/Attempts left: \d/g)).toEqual([`Attempts left: ${left}`]);
+        expect(isOpen(page)).toBe(true);
+      }
+      page = await visitor.submit(page, VERIFY, { code: '000000' });
+      expectPage(page, 400);
+      expect(isOpen(page)).toBe(false);
+      expect(page.html).toContain('it was the last attempt');
+      app().clock.advance(61 * SECOND);
+      page = await visitor.submit(page, SIGN_IN, { again: '1' });
+      expectPage(page, 200);
+      expect(page.html).not.toContain('Attempts left');
+      expect(isOpen(page)).toBe(true);
+    },
+  );
+
+  it('O167 says when a new one-time password can be requested, until it can be', async () => {
+    const page = await submitPhone(visitor, authorizeLink(client), user.phone);
+    const url = pageUrl(page);
+    expect(waitOf(page)).toBeGreaterThan(50);
+    app().clock.advance(30 * SECOND);
+    expect(waitOf(await visitor.open(url))).toBeLessThan(40);
+    app().clock.advance(35 * SECOND);
+    const later = await visitor.open(url);
+    expect(waitOf(later)).toBeUndefined();
+    expect(isOpen(later)).toBe(true);
+    app().clock.advance(300 * SECOND);
+    expect(isOpen(await visitor.open(url))).toBe(false);
+  });
+
+  it('O49 O167 rejects a request within sixty seconds with 429, and keeps the last one-time password', async () => {
+    const page = await submitPhone(visitor, authorizeLink(client), user.phone);
+    app().clock.advance(59 * SECOND);
+    const early = await visitor.submit(page, SIGN_IN, { again: '1' });
+    expectPage(early, 429);
+    expect([1, 2]).toContain(waitOf(early));
+    expect(Number(early.headers.get('retry-after'))).toBe(waitOf(early));
+    expect(early.html).toContain('The last code we sent still works.');
+    const code = await app().sms.password(user.phone);
+    const consent = await visitor.submit(early, VERIFY, { code });
+    expect(consent.html).toContain(DECISION);
+    expect(app().sms.count(user.phone)).toBe(1);
+  });
+
+  it('O167 continues a sign-in that is started again too early, in this and in another browser', async () => {
+    await submitPhone(visitor, authorizeLink(client), user.phone);
+    const again = await submitPhone(visitor, authorizeLink(client), user.phone);
+    expectPage(again, 200);
+    expect(isOpen(again)).toBe(true);
+    const elsewhere = await submitPhone(new Browser(app()), authorizeLink(client), user.phone);
+    expectPage(elsewhere, 429);
+    expect(isOpen(elsewhere)).toBe(false);
+    expect(elsewhere.title).not.toContain('Error');
+    expect(waitOf(elsewhere)).toBeGreaterThan(50);
+  });
 });
+
+/** The URL of the page that a form of the sign-in redirected to. */
+function pageUrl({ html }: Page): string {
+  const [, id = ''] = /name="transaction" value="([^"]*)"/.exec(html) ?? [];
+  return `/oauth/authorize/${id}/code`;
+}

@@ -7,7 +7,7 @@ import {
 } from '../../src/modules/oauth/tokens/token.entities.js';
 import { CallLog } from '../../src/modules/quota/calls/call-log.service.js';
 import type { UserWithPhone } from '../../src/modules/users/users.service.js';
-import { approve, exchange, requestToken } from '../support/oauth-flow.js';
+import { exchange, newCode, sendRefresh } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
 import { fullScansOf } from '../support/queries.js';
 import { json, type TokenBody } from '../support/responses.js';
@@ -57,27 +57,24 @@ onOneEngine('Last use of a grant', (database) => {
   });
 
   it('O146 stores the last use for a refresh and an exchange, but not for rejected ones', async () => {
-    const code = (await approve(app(), user, client)).get('code') ?? '';
+    const code = await newCode(app(), client, user);
     const { refresh_token } = await json<TokenBody>(await exchange(app(), client, code));
-    const { grantId: id } = await app()
-      .dataSource.getRepository(RefreshToken)
-      .findOneByOrFail({ hash: sha256(refresh_token) });
+    const { manager } = app().dataSource;
+    const hash = sha256(refresh_token);
+    const { grantId: id } = await manager.findOneByOrFail(RefreshToken, { hash });
     const lastUseOfGrant = async (): Promise<Date | null> => {
       await app().service(GrantUsageRecorder).flush();
-      const grant = await app().dataSource.getRepository(Grant).findOneByOrFail({ id });
-      return grant.lastUsedAt;
+      return (await manager.findOneByOrFail(Grant, { id })).lastUsedAt;
     };
-    const form = { grant_type: 'refresh_token', refresh_token };
     expect(await lastUseOfGrant()).toEqual(app().clock.now());
     app().clock.advance(MINUTE);
-    expect((await requestToken(app(), client, form)).status).toBe(200);
+    expect((await sendRefresh(app(), client, refresh_token)).status).toBe(200);
     const last = app().clock.now();
     expect(await lastUseOfGrant()).toEqual(last);
     // Both are made unused again: the service rejects them because they have expired.
     app().clock.advance(31 * DAY);
-    const { manager } = app().dataSource;
     await manager.update(RefreshToken, { grantId: id }, { consumedAt: null });
-    expect((await requestToken(app(), client, form)).status).toBe(400);
+    expect((await sendRefresh(app(), client, refresh_token)).status).toBe(400);
     await manager.update(AuthorizationCode, { grantId: id }, { consumedAt: null });
     expect((await exchange(app(), client, code)).status).toBe(400);
     expect(await lastUseOfGrant()).toEqual(last);
@@ -99,9 +96,8 @@ onOneEngine('Last use of a grant', (database) => {
 
   it('O119 does not overwrite a use that another process stored within the minute', async () => {
     const storedUse = new Date(app().clock.now().getTime() - 10 * SECOND);
-    await app()
-      .dataSource.getRepository(Grant)
-      .update({ userId: user.id }, { lastUsedAt: storedUse });
+    const { manager } = app().dataSource;
+    await manager.update(Grant, { userId: user.id }, { lastUsedAt: storedUse });
     await call();
     expect(await lastUse()).toEqual(storedUse);
   });

@@ -1,6 +1,7 @@
 import { User } from '../../src/modules/users/user.entity.js';
 import type { UserWithPhone } from '../../src/modules/users/users.service.js';
-import { obtainTokens, requestToken, sendForm } from '../support/oauth-flow.js';
+import { obtainTokens, sendForm, sendRefresh } from '../support/oauth-flow.js';
+import { issueTokens, type Tokens } from '../support/grant.js';
 import { onOneEngine } from '../support/database.js';
 import {
   expectTokenError,
@@ -16,21 +17,15 @@ onOneEngine('Introspection endpoint (RFC 7662)', (database) => {
   const app = useTestApp(database);
   let client: TestClient;
   let user: UserWithPhone;
-  let tokens: Pick<TokenBody, 'access_token' | 'refresh_token'>;
+  let tokens: Tokens;
 
   beforeAll(async () => {
     client = await app().addClient();
   });
   beforeEach(async () => {
     user = await app().addUser();
-    tokens = await issueTokens(client);
+    tokens = await issueTokens(app(), client, user);
   });
-
-  /** Tokens of this user as an exchange issues them, without the pages before it. */
-  async function issueTokens(target: TestClient): Promise<typeof tokens> {
-    const { accessToken, refreshToken } = await app().issueTokens(user, target, target.scopes);
-    return { access_token: accessToken, refresh_token: refreshToken };
-  }
 
   const introspect = (token: string, target: TestClient | undefined = client): Promise<Response> =>
     sendForm(app(), '/oauth/introspect', target, { token });
@@ -81,8 +76,7 @@ onOneEngine('Introspection endpoint (RFC 7662)', (database) => {
   );
 
   it('O111 returns only active: false for used, revoked and expired tokens', async () => {
-    const renewal = { grant_type: 'refresh_token', refresh_token: tokens.refresh_token };
-    const next = await json<TokenBody>(await requestToken(app(), client, renewal));
+    const next = await json<TokenBody>(await sendRefresh(app(), client, tokens.refresh_token));
     await expectInactive(await introspect(tokens.refresh_token));
     app().clock.advance(3600 * 1000);
     await expectInactive(await introspect(next.access_token));
@@ -102,7 +96,7 @@ onOneEngine('Introspection endpoint (RFC 7662)', (database) => {
     const withoutSecret = { ...client, secret: undefined };
     await expectTokenError(await introspect(token, withoutSecret), 'invalid_client');
     const publicClient = await app().addClient({ kind: 'public' });
-    const publicTokens = await issueTokens(publicClient);
+    const publicTokens = await issueTokens(app(), publicClient, user);
     const response = await introspect(publicTokens.access_token, publicClient);
     expect(await response.clone().text()).toContain('Introspection requires a client secret');
     await expectTokenError(response, 'invalid_client');

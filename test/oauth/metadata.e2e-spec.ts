@@ -1,6 +1,6 @@
 import { Browser } from '../support/browser.js';
 import {
-  approve,
+  newCode,
   authorizeLink,
   exchange,
   redirectParameters,
@@ -11,16 +11,17 @@ import { getRaw } from '../support/raw-request.js';
 import {
   expectErrorRedirect,
   expectErrorPageWithReturnLink,
-  expectTokenError,
   type ErrorBody,
   json,
 } from '../support/responses.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
+import { DECISION } from '../support/sign-in.js';
 
 const PATH = '/.well-known/oauth-authorization-server';
+const RESOURCE_PATH = '/.well-known/oauth-protected-resource/dev/v1';
 
 onOneEngine('Authorization server metadata (RFC 8414)', (database) => {
-  const app = useTestApp(database);
+  const app = useTestApp(database, { TRUST_PROXY: '1' });
   let client: TestClient;
 
   beforeAll(async () => {
@@ -56,25 +57,22 @@ onOneEngine('Authorization server metadata (RFC 8414)', (database) => {
     });
   });
 
-  it.each(['X-Forwarded-Host', 'X-Forwarded-Proto', 'Forwarded'])(
-    'O120 ignores the header %s',
-    async (name) => {
-      const response = await app().fetch(PATH, { headers: { [name]: 'evil.example' } });
-      expect(await json(response)).toMatchObject({ issuer: app().config.publicUrl });
-    },
-  );
-
-  it('O120 ignores the header Host', async () => {
+  it('O120 ignores the headers Host, Forwarded and X-Forwarded-*, even of a trusted proxy', async () => {
     const metadata = await json(await app().fetch(PATH));
-    const withOtherHost = await getRaw(`${app().baseUrl}${PATH}`, ['Host', 'evil.example']);
+    const names = ['Host', 'Forwarded', 'X-Forwarded-Host', 'X-Forwarded-Proto'];
+    const headers = names.flatMap((name) => [name, 'evil.example']);
+    const withOtherHost = await getRaw(`${app().baseUrl}${PATH}`, headers);
     expect(withOtherHost.status).toBe(200);
     expect(await json(withOtherHost)).toEqual(metadata);
+    expect(metadata).toMatchObject({ issuer: app().config.publicUrl });
   });
 
   it('O122 is readable by every origin and publicly cacheable for an hour', async () => {
-    const { headers } = await app().fetch(PATH, { headers: { origin: 'https://any.example' } });
-    expect(headers.get('access-control-allow-origin')).toBe('*');
-    expect(headers.get('cache-control')).toBe('public, max-age=3600');
+    for (const path of [PATH, RESOURCE_PATH]) {
+      const { headers } = await app().fetch(path, { headers: { origin: 'https://any.example' } });
+      expect(headers.get('access-control-allow-origin')).toBe('*');
+      expect(headers.get('cache-control')).toBe('public, max-age=3600');
+    }
   });
 
   it('O121 lists only endpoints that exist', async () => {
@@ -115,7 +113,7 @@ onOneEngine('Authorization server metadata (RFC 8414)', (database) => {
     for (const scope of metadata['scopes_supported'] ?? []) {
       const consent = await visitor.open(authorizeLink(client, { scope }));
       const fields = { scope, decision: 'approve' };
-      const done = await visitor.submit(consent, '/oauth/authorize/decision', fields);
+      const done = await visitor.submit(consent, DECISION, fields);
       const response = await exchange(app(), client, redirectParameters(done).get('code') ?? '');
       expect(await json(response)).toMatchObject({ scope });
     }
@@ -127,13 +125,11 @@ onOneEngine('Authorization server metadata (RFC 8414)', (database) => {
   });
 
   it.each([
-    [{ response_type: 'token' }, 'unsupported_response_type'],
     [{ response_type: 'code id_token' }, 'unsupported_response_type'],
     [{ response_mode: 'fragment' }, 'invalid_request'],
     [{ response_mode: 'form_post' }, 'invalid_request'],
     [{ scope: 'openid' }, 'invalid_scope'],
     [{ scope: 'offline_access' }, 'invalid_scope'],
-    [{ code_challenge: 'a'.repeat(43), code_challenge_method: 'plain' }, 'invalid_request'],
     [{ prompt: 'create' }, 'invalid_request'],
     [{ prompt: 'none consent' }, 'invalid_request'],
     [{ request: 'e30.e30.' }, 'request_not_supported'],
@@ -144,9 +140,8 @@ onOneEngine('Authorization server metadata (RFC 8414)', (database) => {
   });
 
   it('O121 accepts the listed response mode', async () => {
-    const user = await app().addUser();
-    const redirect = await approve(app(), user, client, { response_mode: 'query' });
-    expect((await exchange(app(), client, redirect.get('code') ?? '')).status).toBe(200);
+    const code = await newCode(app(), client, undefined, { response_mode: 'query' });
+    expect((await exchange(app(), client, code)).status).toBe(200);
   });
 
   it.each([
@@ -160,37 +155,7 @@ onOneEngine('Authorization server metadata (RFC 8414)', (database) => {
     for (const method of ['GET', 'POST'])
       expect((await app().fetch(path, { method })).status).toBe(404);
   });
-
-  it.each([
-    'password',
-    'client_credentials',
-    'implicit',
-    'urn:ietf:params:oauth:grant-type:device_code',
-    'urn:ietf:params:oauth:grant-type:jwt-bearer',
-    'urn:ietf:params:oauth:grant-type:token-exchange',
-  ])('O121 rejects the unlisted grant type %s', async (grant_type) => {
-    const access_token = await app().accessToken(await app().addUser(), client);
-    const form = { grant_type, username: 'a', password: 'b', assertion: access_token };
-    await expectTokenError(
-      await sendForm(app(), '/oauth/token', client, form),
-      'unsupported_grant_type',
-    );
-  });
-
-  it.each(['client_assertion', 'client_assertion_type'])(
-    'O121 rejects %s in place of credentials',
-    async (name) => {
-      const form = { grant_type: 'refresh_token', refresh_token: 'x', [name]: 'x' };
-      const withoutSecret = { clientId: client.clientId };
-      await expectTokenError(
-        await sendForm(app(), '/oauth/token', withoutSecret, form),
-        'invalid_client',
-      );
-    },
-  );
 });
-
-const RESOURCE_PATH = '/.well-known/oauth-protected-resource/dev/v1';
 
 onOneEngine('Protected resource metadata (RFC 9728)', (database) => {
   const app = useTestApp(database);
@@ -199,7 +164,6 @@ onOneEngine('Protected resource metadata (RFC 9728)', (database) => {
     const issuer = app().config.publicUrl;
     const response = await app().fetch(RESOURCE_PATH);
     expect(response.headers.get('content-type')).toMatch(/^application\/json\b/);
-    expect(response.headers.get('cache-control')).toBe('public, max-age=3600');
     expect(await json(response)).toEqual({
       resource: `${issuer}/dev/v1`,
       authorization_servers: [issuer],
@@ -225,8 +189,6 @@ onOneEngine('Protected resource metadata (RFC 9728)', (database) => {
 
   it('is readable by every origin, also for clients that send headers of their own', async () => {
     const origin = 'https://any.example';
-    const { headers } = await app().fetch(RESOURCE_PATH, { headers: { origin } });
-    expect(headers.get('access-control-allow-origin')).toBe('*');
     for (const path of [PATH, RESOURCE_PATH, '/.well-known/nothing']) {
       const preflight = await app().fetch(path, {
         method: 'OPTIONS',
@@ -259,32 +221,5 @@ onOneEngine('Protected resource metadata (RFC 9728)', (database) => {
     for (const path of [PATH, RESOURCE_PATH]) expect(error_description).toContain(path);
     for (const [path] of error_description.matchAll(/\/\.well-known\/[^ ]+\w/g))
       expect((await app().fetch(path)).status).toBe(200);
-  });
-});
-
-onOneEngine('Protected resource metadata of a network', (database) => {
-  const app = useTestApp(database, {
-    NETWORK_NAME: 'Riverside',
-    PRIVACY_URL: 'https://riverside.example/privacy',
-    TERMS_URL: 'https://riverside.example/terms',
-  });
-
-  it('has its name, privacy policy and terms', async () => {
-    expect(await json(await app().fetch(RESOURCE_PATH))).toMatchObject({
-      resource_name: 'Developer API – Riverside',
-      resource_policy_uri: 'https://riverside.example/privacy',
-      resource_tos_uri: 'https://riverside.example/terms',
-    });
-  });
-});
-
-onOneEngine('Authorization server metadata behind a proxy', (database) => {
-  const app = useTestApp(database, { TRUST_PROXY: '1' });
-
-  it('O120 ignores the host that the proxy reports', async () => {
-    const metadata = await json(await app().fetch(PATH));
-    const headers = { 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'https' };
-    expect(await json(await app().fetch(PATH, { headers }))).toEqual(metadata);
-    expect(metadata).toMatchObject({ issuer: app().config.publicUrl });
   });
 });

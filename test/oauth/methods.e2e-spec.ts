@@ -58,12 +58,15 @@ onOneEngine('OAuth endpoints: methods', (database) => {
   );
 
   it.each(['/oauth/nothing', '/oauth/token/', '/oauth/Token', '/oauth/token/more'])(
-    'responds with 404 to the unknown path %s',
+    'responds with 404 and the error body of RFC 6749 to the unknown path %s',
     async (path) => {
       for (const method of ['GET', 'POST', 'OPTIONS']) {
         const response = await app().fetch(path, { method });
         expect(response.status).toBe(404);
-        expect(await json(response)).toMatchObject({ error: 'invalid_request' });
+        expect(await json(response)).toEqual({
+          error: 'invalid_request',
+          error_description: 'There is no such endpoint. The documentation lists them all.',
+        });
       }
     },
   );

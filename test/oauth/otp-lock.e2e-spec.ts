@@ -8,9 +8,8 @@ import { authorizeLink } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
 import { expectPage } from '../support/responses.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
+import { VERIFY, submitPhone, wrongCode, expectConsentPage } from '../support/sign-in.js';
 
-const SIGN_IN = '/oauth/authorize/sign-in';
-const VERIFY = '/oauth/authorize/verify';
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
@@ -42,17 +41,14 @@ onOneEngine('Phone lock after a hundred wrong codes', (database) => {
     const visitor = new Browser(app());
     app().clock.advance(MESSAGE_PAUSE);
     app().sms.messages.length = 0;
-    const page = await visitor.submit(await visitor.open(authorizeLink(client)), SIGN_IN, {
-      phone,
-    });
+    const page = await submitPhone(visitor, authorizeLink(client), phone);
     const code =
       phone === UNKNOWN_PHONE || page.status !== 200 ? '' : await app().sms.password(phone);
     return { visitor, page, code };
   }
 
   function sendWrongCode({ visitor, page, code }: CodeRequest, offset = 1): Promise<Page> {
-    const wrong = String((Number(code) + offset) % 1_000_000).padStart(6, '0');
-    return visitor.submit(page, VERIFY, { code: wrong });
+    return visitor.submit(page, VERIFY, { code: wrongCode(code, offset) });
   }
 
   /** Sends this number of wrong codes, at most five for each message. */
@@ -76,11 +72,6 @@ onOneEngine('Phone lock after a hundred wrong codes', (database) => {
     expect(page.headers.get('retry-after')).toBeNull();
   }
 
-  function expectSignedIn(page: Page): void {
-    expectPage(page, 200);
-    expect(page.html).toContain('name="decision"');
-  }
-
   /** Stores this number of failures: a hundred real ones take days, see `phone-limits`. */
   async function storeFailures(
     phone: string,
@@ -96,11 +87,10 @@ onOneEngine('Phone lock after a hundred wrong codes', (database) => {
     return row?.failures;
   }
 
-  async function lockEvents(): Promise<AuditEvent[]> {
-    return app().dataSource.getRepository(AuditEvent).findBy({ action: 'otp.locked' });
-  }
+  const countLockEvents = (): Promise<number> =>
+    app().dataSource.manager.countBy(AuditEvent, { action: 'otp.locked' });
 
-  it('O56 locks the phone, for right codes and for new messages', async () => {
+  it('O56 locks the phone, for right codes and for new messages, and no other phone', async () => {
     await storeFailures(user.phone, 99);
     const request = await requestCode(user.phone);
     expectPage(await sendWrongCode(request), 400);
@@ -109,21 +99,17 @@ onOneEngine('Phone lock after a hundred wrong codes', (database) => {
     expectLocked(await sendRightCode(request));
     expectLocked((await requestCode(user.phone)).page);
     expect(app().sms.messages).toEqual([]);
+    const otherUser = await app().addUser();
+    expectConsentPage(await sendRightCode(await requestCode(otherUser.phone)));
   });
 
-  it('O56 keeps the lock for any time, also when expired rows are pruned', async () => {
-    await storeFailures(user.phone, 99);
-    await failTimes(user.phone, 1);
-    app().clock.advance(1000 * 24 * HOUR);
-    await app().service(Prune).run();
-    expectLocked((await requestCode(user.phone)).page);
-  });
-
-  it('O56 keeps the count for 400 days when expired rows are pruned', async () => {
+  it('O56 keeps the count for 400 days, and the lock for any time, when expired rows are pruned', async () => {
     await storeFailures(user.phone, 99);
     app().clock.advance(399 * 24 * HOUR);
     await app().service(Prune).run();
     await failTimes(user.phone, 1);
+    app().clock.advance(1000 * 24 * HOUR);
+    await app().service(Prune).run();
     expectLocked((await requestCode(user.phone)).page);
   });
 
@@ -137,21 +123,16 @@ onOneEngine('Phone lock after a hundred wrong codes', (database) => {
     await storeFailures(user.phone, 98);
     const request = await requestCode(user.phone);
     expectPage(await sendWrongCode(request), 400);
-    expectSignedIn(await sendRightCode(request));
+    expectConsentPage(await sendRightCode(request));
     await failTimes(user.phone, 5);
     expect(await failuresOf(user.phone)).toBe(5);
-    expectSignedIn(await sendRightCode(await requestCode(user.phone)));
+    expectConsentPage(await sendRightCode(await requestCode(user.phone)));
     expect(await failuresOf(user.phone)).toBeUndefined();
   });
 
-  it('O56 counts over browsers, requests and days', async () => {
+  it('O56 counts over browsers, requests and days, but no code that is not compared', async () => {
     await failTimes(user.phone, 7);
     app().clock.advance(20 * 24 * HOUR);
-    await failTimes(user.phone, 6);
-    expect(await failuresOf(user.phone)).toBe(13);
-  });
-
-  it('O56 does not count a code that is not compared', async () => {
     const request = await requestCode(user.phone);
     // The service compares five codes for each message.
     for (let offset = 1; offset <= 9; offset += 1) await sendWrongCode(request, offset);
@@ -159,39 +140,31 @@ onOneEngine('Phone lock after a hundred wrong codes', (database) => {
     const late = await requestCode(user.phone);
     app().clock.advance(5 * MINUTE);
     await sendWrongCode(late);
-    expect(await failuresOf(user.phone)).toBe(5);
+    expect(await failuresOf(user.phone)).toBe(7 + 5);
   });
 
   it('O56 locks a phone without a user the same way, without an audit event', async () => {
-    const before = (await lockEvents()).length;
+    const before = await countLockEvents();
     await storeFailures(UNKNOWN_PHONE, 98);
     const request = await requestCode(UNKNOWN_PHONE);
     expectPage(await sendWrongCode(request), 400);
     expectPage(await sendWrongCode(request), 400);
     expectLocked(await sendWrongCode(request));
     expectLocked((await requestCode(UNKNOWN_PHONE)).page);
-    expect(await lockEvents()).toHaveLength(before);
+    expect(await countLockEvents()).toBe(before);
   });
 
-  it('O56 records one audit event for the user, without the phone', async () => {
-    await storeFailures(user.phone, 99);
-    await failTimes(user.phone, 1);
-    expectLocked((await requestCode(user.phone)).page);
-    const events = (await lockEvents()).filter(({ subject }) => subject === user.id);
-    expect(events).toHaveLength(1);
-    expect(events[0]).toMatchObject({ actor: 'service', address: '127.0.0.1' });
-    expect(JSON.stringify(events)).not.toContain(user.phone);
-  });
+  const fiveWrongCodesEach = (requests: CodeRequest[]): Promise<Page[]> =>
+    Promise.all(
+      requests.flatMap((one) => [1, 2, 3, 4, 5].map((offset) => sendWrongCode(one, offset))),
+    );
 
   it('O56 rejects and does not count concurrent codes after the hundredth wrong one', async () => {
     const requests: CodeRequest[] = [];
     for (let each = 0; each < 4; each += 1) requests.push(await requestCode(user.phone));
     // The lock accepts five more codes. The limit of ten wrong codes in fifteen minutes would accept ten.
     await storeFailures(user.phone, 95);
-    const attempts = requests.flatMap((request) =>
-      [1, 2, 3, 4, 5].map((offset) => sendWrongCode(request, offset)),
-    );
-    const pages = await Promise.all(attempts);
+    const pages = await fiveWrongCodesEach(requests);
     expect(pages.filter(({ status }) => status === 400)).toHaveLength(5);
     const rejected = pages.filter(({ status }) => status !== 400);
     expect(rejected).toHaveLength(15);
@@ -202,18 +175,8 @@ onOneEngine('Phone lock after a hundred wrong codes', (database) => {
 
   it('O56 counts each of the first wrong codes of a phone once, even if they are concurrent', async () => {
     const requests = [await requestCode(user.phone), await requestCode(user.phone)];
-    const attempts = requests.flatMap((request) =>
-      [1, 2, 3, 4, 5].map((offset) => sendWrongCode(request, offset)),
-    );
-    for (const page of await Promise.all(attempts)) expectPage(page, 400);
+    for (const page of await fiveWrongCodesEach(requests)) expectPage(page, 400);
     expect(await failuresOf(user.phone)).toBe(10);
-  });
-
-  it('O56 does not lock another phone', async () => {
-    await storeFailures(user.phone, 99);
-    await failTimes(user.phone, 1);
-    const otherUser = await app().addUser();
-    expectSignedIn(await sendRightCode(await requestCode(otherUser.phone)));
   });
 
   it('O56 signs in the user after the operator unlocked the phone', async () => {
@@ -221,6 +184,6 @@ onOneEngine('Phone lock after a hundred wrong codes', (database) => {
     await failTimes(user.phone, 1);
     const unlocked = await app().service(PhoneLimits).unlock(user.id, { actor: 'olga' });
     expect(unlocked).toEqual({ locked: true, failures: 100 });
-    expectSignedIn(await sendRightCode(await requestCode(user.phone)));
+    expectConsentPage(await sendRightCode(await requestCode(user.phone)));
   });
 });

@@ -5,8 +5,8 @@ import { onOneEngine } from '../support/database.js';
 import { getRaw } from '../support/raw-request.js';
 import { expectPage, expectErrorPageWithReturnLink, returnUrl } from '../support/responses.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
+import { SIGN_IN, VERIFY, SIGN_OUT, DECISION } from '../support/sign-in.js';
 
-const DECISION = '/oauth/authorize/decision';
 const TITLES = { en: 'Sign in – Neighbourhood network', es: 'Iniciar sesión – Red vecinal' };
 
 /** Expects the language in the text, the element `html` and the headers of the page. */
@@ -30,30 +30,34 @@ onOneEngine('Language of the pages', (database) => {
     return visitor.open(authorizeLink(client, { ui_locales: uiLocales }));
   }
 
-  it.each([
+  it.each<['en' | 'es', accepted: string, uiLocales?: string]>([
     ['es', 'es'],
-    ['es-MX', 'es'],
-    ['es-419,es;q=0.9,en;q=0.8', 'es'],
-    ['ES-es', 'es'],
-    ['fr-FR, fr;q=0.9, es;q=0.2', 'es'],
-    ['en;q=0.5, es-ES;q=0.7', 'es'],
-    ['en;q=0, *', 'es'],
-    ['en-US,es;q=0.9,en;q=0.8', 'en'],
-    ['es-MX,en;q=0.9,es;q=0.8', 'es'],
-    ['en-GB', 'en'],
-    ['en, es', 'en'],
-    ['es;q=0', 'en'],
-    ['es;q=0, *', 'en'],
-    ['*', 'en'],
-    ['fr', 'en'],
-    ['', 'en'],
-    ['español; ;;, =0', 'en'],
-    ['es;q=zero', 'en'],
-    [`${'fr, '.repeat(1_000)}es`, 'es'],
-  ] as const)(
-    'selects, for Accept-Language "%.40s", the language "%s"',
-    async (accepted, language) => {
-      const page = await openIn(encodeURI(accepted).replaceAll('%20', ' '));
+    ['es', 'es-MX'],
+    ['es', 'es-419,es;q=0.9,en;q=0.8'],
+    ['es', 'ES-es'],
+    ['es', 'fr-FR, fr;q=0.9, es;q=0.2'],
+    ['es', 'en;q=0.5, es-ES;q=0.7'],
+    ['es', 'en;q=0, *'],
+    ['en', 'en-US,es;q=0.9,en;q=0.8'],
+    ['es', 'es-MX,en;q=0.9,es;q=0.8'],
+    ['en', 'en-GB'],
+    ['en', 'en, es'],
+    ['en', 'es;q=0'],
+    ['en', 'es;q=0, *'],
+    ['en', '*'],
+    ['en', 'fr'],
+    ['en', ''],
+    ['en', 'español; ;;, =0'],
+    ['en', 'es;q=zero'],
+    ['es', `${'fr, '.repeat(1_000)}es`],
+    ['es', 'en', 'es'],
+    ['en', 'es', 'fr en-GB es'],
+    ['es', 'es', 'fr de'],
+    ['es', 'en', `${'x'.repeat(5_000)} es`],
+  ])(
+    'selects the language "%s" for Accept-Language "%.40s" and ui_locales "%.30s"',
+    async (language, accepted, uiLocales) => {
+      const page = await openIn(encodeURI(accepted).replaceAll('%20', ' '), uiLocales);
       expectPage(page, 200);
       expectLanguage(page, language);
       expect(page.title).toBe(TITLES[language]);
@@ -67,28 +71,6 @@ onOneEngine('Language of the pages', (database) => {
     expect(await response.text()).toContain(TITLES.en);
   });
 
-  it.each([
-    ['en', 'es', 'es'],
-    ['es', 'en', 'en'],
-    ['en', 'es-MX', 'es'],
-    ['en', 'fr de es-419 en', 'es'],
-    ['es', 'fr en-GB es', 'en'],
-    ['en', 'ES', 'es'],
-    ['es', 'fr de', 'es'],
-    ['es', '', 'es'],
-    ['es', '*', 'es'],
-    ['en', 'es_MX ñ ../es', 'en'],
-    ['en', `${'x'.repeat(5_000)} es`, 'es'],
-  ] as const)(
-    'selects, for Accept-Language "%s" and ui_locales=%.30s, the language "%s"',
-    async (accepted, uiLocales, language) => {
-      const page = await openIn(accepted, uiLocales);
-      expectPage(page, 200);
-      expectLanguage(page, language);
-      expect(page.title).toBe(TITLES[language]);
-    },
-  );
-
   it('O8 reports invalid_request when ui_locales is sent twice', async () => {
     const link = `${authorizeLink(client)}&ui_locales=es&ui_locales=en`;
     expectErrorPageWithReturnLink(await new Browser(app()).open(link), client, 'invalid_request');
@@ -98,18 +80,18 @@ onOneEngine('Language of the pages', (database) => {
     const user = await app().addUser();
     const visitor = new Browser(app(), { 'accept-language': 'en' });
     const phonePage = await visitor.open(authorizeLink(client, { ui_locales: 'fr es-MX' }));
-    const wrongPhone = await visitor.submit(phonePage, '/oauth/authorize/sign-in', {
+    const wrongPhone = await visitor.submit(phonePage, SIGN_IN, {
       phone: 'nobody',
     });
     expect(wrongPhone.title).toBe('Error: Iniciar sesión – Red vecinal');
-    const codePage = await visitor.submit(wrongPhone, '/oauth/authorize/sign-in', {
+    const codePage = await visitor.submit(wrongPhone, SIGN_IN, {
       phone: user.phone,
     });
     expect(codePage.html).toContain(`<strong class="phone">${formatPhone(user.phone)}</strong>`);
     const phoneAgain = await visitor.open(linkOf(codePage, 'Usar otro número'));
     await app().sms.password(user.phone);
     app().clock.advance(61_000);
-    const codeAgain = await visitor.submit(phoneAgain, '/oauth/authorize/sign-in', {
+    const codeAgain = await visitor.submit(phoneAgain, SIGN_IN, {
       phone: user.phone,
     });
     const password = await app().sms.password(user.phone, { afterMessages: 1 });
@@ -117,13 +99,13 @@ onOneEngine('Language of the pages', (database) => {
       `Use ${password} para entrar en Red vecinal. Sirve durante 5 minutos. No se lo diga a nadie.\n\n` +
         `@127.0.0.1 #${password}`,
     );
-    const wrongCode = await visitor.submit(codeAgain, '/oauth/authorize/verify', { code: 'x' });
+    const wrongCode = await visitor.submit(codeAgain, VERIFY, { code: 'x' });
     expect(wrongCode.html).toContain('Escriba las 6 cifras del código.');
-    const consent = await visitor.submit(wrongCode, '/oauth/authorize/verify', { code: password });
+    const consent = await visitor.submit(wrongCode, VERIFY, { code: password });
     expect(consent.html).toContain('<bdi>Garden Share</bdi> quiere acceder a su cuenta');
     const incomplete = await visitor.submit(consent, DECISION, { decision: 'maybe' });
     const wrongToken = await visitor.submit(consent, DECISION, { token: 'x', decision: 'approve' });
-    const signedOut = await visitor.submit(consent, '/oauth/authorize/sign-out');
+    const signedOut = await visitor.submit(consent, SIGN_OUT);
     expect(signedOut.title).toBe(TITLES.es);
     expect(incomplete.html).toContain('Este formulario está incompleto');
     expect(wrongToken.html).toContain('Este formulario ya no es válido');
@@ -132,26 +114,14 @@ onOneEngine('Language of the pages', (database) => {
       expectLanguage(page, 'es');
   });
 
-  it('shows English pages for ui_locales=en in a Spanish browser, up to the page after the decision', async () => {
-    const visitor = new Browser(app(), { 'accept-language': 'es' });
-    const link = authorizeLink(client, { ui_locales: 'en' });
-    const consent = await visitor.signIn(link, await app().addUser());
-    expectLanguage(consent, 'en');
-    const denied = await visitor.submit(consent, DECISION, { decision: 'deny' });
-    expect(denied.status).toBe(303);
-    const repeated = await visitor.submit(consent, DECISION, { decision: 'deny' });
-    expectPage(repeated, 409);
-    expectLanguage(repeated, 'en');
-  });
-
   it('shows errors about an expired page and lost cookies in the language of the authorization request', async () => {
     const visitor = new Browser(app(), { 'accept-language': 'en' });
     const page = await visitor.open(authorizeLink(client, { ui_locales: 'es' }));
     app().clock.advance(24 * 3_600_000);
-    const late = await visitor.submit(page, '/oauth/authorize/sign-in', { phone: '+14155550100' });
+    const late = await visitor.submit(page, SIGN_IN, { phone: '+14155550100' });
     expect(late.title).toBe('Error: Esta página ha caducado – Red vecinal');
     visitor.cookies.clear();
-    const lost = await visitor.submit(page, '/oauth/authorize/sign-in', { phone: '+14155550100' });
+    const lost = await visitor.submit(page, SIGN_IN, { phone: '+14155550100' });
     expect(lost.title).toBe('Error: Falta una cookie necesaria – Red vecinal');
   });
 

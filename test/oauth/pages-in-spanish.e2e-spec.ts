@@ -4,10 +4,8 @@ import { type Page, Browser } from '../support/browser.js';
 import { authorizeLink } from '../support/oauth-flow.js';
 import { onSqlite } from '../support/database.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
+import { SIGN_IN, VERIFY, DECISION } from '../support/sign-in.js';
 
-const SIGN_IN = '/oauth/authorize/sign-in';
-const VERIFY = '/oauth/authorize/verify';
-const DECISION = '/oauth/authorize/decision';
 const REVOKE = '/account/apps/revoke';
 const DAY = 24 * 3_600_000;
 

@@ -5,10 +5,9 @@ import {
   TrustedDevice,
   RateLimitHit,
 } from '../../src/modules/oauth/rate-limit/rate-limit.entities.js';
-import { JobRun } from '../../src/platform/lifecycle/job-run.entity.js';
 import { Prune } from '../../src/modules/operations/prune.service.js';
-import { ScheduledJobs } from '../../src/modules/operations/scheduled-jobs.service.js';
-import { approve, exchange, requestToken } from '../support/oauth-flow.js';
+import { approve, exchange, sendRefresh } from '../support/oauth-flow.js';
+import { deleteAllRows } from '../support/fixtures.js';
 import { onOneEngine } from '../support/database.js';
 import { json, type TokenBody } from '../support/responses.js';
 import { rateLimits, type TestApp, UNLIMITED, useTestApp } from '../support/test-app.js';
@@ -65,14 +64,10 @@ onOneEngine('Prune: runs', (database) => {
   // On SQLite two connections of one process would wait for each other until the busy timeout.
   const processes = () =>
     database.engine.kind === 'sqlite' ? [firstApp(), firstApp()] : [firstApp(), secondApp()];
-  const pruneRuns = (): Promise<JobRun[]> =>
-    firstApp().dataSource.manager.findBy(JobRun, { job: 'prune' });
 
   beforeEach(async () => {
     for (const app of [firstApp(), secondApp()]) app.clock.set('2026-11-21T09:30:00.000Z');
-    const { dataSource } = firstApp();
-    for (const { target } of dataSource.entityMetadatas)
-      await dataSource.manager.createQueryBuilder().delete().from(target).execute();
+    await deleteAllRows(firstApp().dataSource);
   });
 
   it.each(Object.keys(EXPIRED_ROWS))(
@@ -92,41 +87,6 @@ onOneEngine('Prune: runs', (database) => {
       expect(await manager.count(entity)).toBe(0);
     },
   );
-
-  it('O142 prunes in only one of the processes each hour', async () => {
-    // On SQLite both processes are one app, and the recorded statements of both would be mixed.
-    for (let hour = 1; database.engine.kind !== 'sqlite' && hour <= 8; hour += 1) {
-      for (const app of processes()) app.clock.advance(HOUR);
-      const searches = await Promise.all(
-        processes().map(async (app) => {
-          const statements = await app.statementsOf(() => app.service(ScheduledJobs).prune());
-          return statements.filter((statement) => statement.endsWith('LIMIT 1000')).length;
-        }),
-      );
-      expect(searches.filter((count) => count > 0)).toHaveLength(1);
-    }
-    await firstApp().service(ScheduledJobs).prune();
-    const before = (await pruneRuns()).length;
-    expect((await pruneRuns()).every(({ finishedAt }) => finishedAt !== null)).toBe(true);
-    await insertExpired(firstApp(), 'access_tokens', 1);
-    await secondApp().service(ScheduledJobs).prune();
-    expect(await firstApp().dataSource.manager.count(AccessToken)).toBe(1);
-    secondApp().clock.advance(HOUR);
-    await secondApp().service(ScheduledJobs).prune();
-    expect(await firstApp().dataSource.manager.count(AccessToken)).toBe(0);
-    expect(await pruneRuns()).toHaveLength(before + 1);
-  });
-
-  it('O142 lets another process prune in the same hour after a failure', async () => {
-    await insertExpired(firstApp(), 'known_browsers', 10);
-    const { dataSource } = firstApp();
-    await dataSource.query('ALTER TABLE known_browsers RENAME TO known_browsers_away');
-    await firstApp().service(ScheduledJobs).prune();
-    expect(await pruneRuns()).toEqual([]);
-    await dataSource.query('ALTER TABLE known_browsers_away RENAME TO known_browsers');
-    await secondApp().service(ScheduledJobs).prune();
-    expect(await dataSource.manager.count(TrustedDevice)).toBe(0);
-  });
 
   it('O142 stops at its deadline, and a later run deletes the remaining rows', async () => {
     await insertExpired(firstApp(), 'known_browsers', 10);
@@ -178,8 +138,7 @@ onOneEngine('Prune: runs', (database) => {
     let refreshes = 0;
     const refreshing = members.map(async ({ refresh_token }) => {
       for (let current = refresh_token; !stop.signal.aborted; refreshes += 1) {
-        const form = { grant_type: 'refresh_token', refresh_token: current };
-        const response = await requestToken(firstApp(), client, form);
+        const response = await sendRefresh(firstApp(), client, current);
         expect(response.status).toBe(200);
         const next = await json<TokenBody>(response);
         expect((await firstApp().call(next.access_token, 'GET', '/me')).status).toBe(200);

@@ -20,12 +20,12 @@ import {
   TrustedDevice,
 } from '../../src/modules/oauth/rate-limit/rate-limit.entities.js';
 import { RateLimiter } from '../../src/modules/oauth/rate-limit/rate-limiter.js';
-import { JobRun } from '../../src/platform/lifecycle/job-run.entity.js';
 import { Prune } from '../../src/modules/operations/prune.service.js';
 import { Retention } from '../../src/modules/operations/retention.js';
+import { deleteAllRows } from '../support/fixtures.js';
 import { onOneEngine } from '../support/database.js';
 import { auditTrail } from '../support/logs.js';
-import { approve, exchange, requestToken } from '../support/oauth-flow.js';
+import { exchange, newCode, obtainTokens, sendRefresh } from '../support/oauth-flow.js';
 import { expectTokenError, json, type TokenBody } from '../support/responses.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
 
@@ -44,24 +44,12 @@ onOneEngine('Prune: expired rows', (database) => {
   let client: TestClient;
 
   beforeEach(async () => {
-    const { manager } = app().dataSource;
-    for (const { target } of app().dataSource.entityMetadatas)
-      await manager.createQueryBuilder().delete().from(target).execute();
+    await deleteAllRows(app().dataSource);
     client = await app().addClient();
   });
 
-  async function tokensOf(code: string): Promise<TokenBody> {
-    return json<TokenBody>(await exchange(app(), client, code));
-  }
-
-  async function newCode(): Promise<string> {
-    return (await approve(app(), await app().addUser(), client)).get('code') ?? '';
-  }
-
-  function refresh(refreshToken: string): Promise<Response> {
-    const grant = { grant_type: 'refresh_token', refresh_token: refreshToken };
-    return requestToken(app(), client, grant);
-  }
+  const refresh = (refreshToken: string): Promise<Response> =>
+    sendRefresh(app(), client, refreshToken);
 
   async function insertGrant(grant: Partial<Grant>): Promise<string> {
     const id = newId('grt', now());
@@ -211,7 +199,7 @@ onOneEngine('Prune: expired rows', (database) => {
   });
 
   it('O142 clears the stored response of a used refresh token a minute after its retry window ends, and does not count that as a deletion', async () => {
-    const first = await tokensOf(await newCode());
+    const first = await obtainTokens(app(), client);
     const next = await json<TokenBody>(await refresh(first.refresh_token));
     const usedToken = async (): Promise<RefreshToken> =>
       app().dataSource.manager.findOneByOrFail(RefreshToken, { hash: sha256(first.refresh_token) });
@@ -234,7 +222,7 @@ onOneEngine('Prune: expired rows', (database) => {
   });
 
   it('O142 keeps a used refresh token for the refresh token lifetime after its use, so that its reuse revokes the grant', async () => {
-    const first = await tokensOf(await newCode());
+    const first = await obtainTokens(app(), client);
     const second = await json<TokenBody>(await refresh(first.refresh_token));
     app().clock.advance(29 * DAY);
     expect(await prune().run()).toMatchObject({ refresh_tokens: 0, authorization_codes: 0 });
@@ -252,8 +240,8 @@ onOneEngine('Prune: expired rows', (database) => {
   });
 
   it('O142 keeps used codes, so that their reuse revokes the grant', async () => {
-    const code = await newCode();
-    const { refresh_token } = await tokensOf(code);
+    const code = await newCode(app(), client);
+    const { refresh_token } = await json<TokenBody>(await exchange(app(), client, code));
     app().clock.advance(20 * DAY);
     await prune().run();
     const newest = await json<TokenBody>(await refresh(refresh_token));
@@ -264,10 +252,10 @@ onOneEngine('Prune: expired rows', (database) => {
   it.each(['revokedAt', 'expiresAt'] as const)(
     'O142 deletes the tokens and codes of an ended grant (%s), and the grant 90 days later',
     async (endColumn) => {
-      const { refresh_token } = await tokensOf(await newCode());
+      const { refresh_token } = await obtainTokens(app(), client);
       await refresh(refresh_token);
       app().clock.advance(SECOND);
-      await tokensOf(await newCode());
+      await obtainTokens(app(), client);
       const [ended, live] = await app().dataSource.manager.find(Grant, { order: { id: 'ASC' } });
       await app().dataSource.manager.update(Grant, { id: ended?.id }, { [endColumn]: ago(MINUTE) });
       const expected = { access_tokens: 2, refresh_tokens: 2, authorization_codes: 1, grants: 0 };
@@ -299,19 +287,5 @@ onOneEngine('Prune: expired rows', (database) => {
     expect(await prune().preview()).toMatchObject(counts);
     expect(await prune().run()).toMatchObject(counts);
     expect(Object.values(await prune().preview()).every((count) => count === 0)).toBe(true);
-  });
-
-  it('O142 deletes the runs of the prune job after 90 days, and no runs of other jobs', async () => {
-    const oldPeriod = ago(91 * DAY)
-      .toISOString()
-      .slice(0, 13);
-    const started = { startedAt: ago(91 * DAY), finishedAt: null };
-    await app().dataSource.manager.insert(JobRun, [
-      { job: 'prune', period: oldPeriod, ...started },
-      { job: 'prune', period: now().toISOString().slice(0, 13), ...started },
-      { job: 'quota-reset', period: '2026-01', ...started },
-    ]);
-    expect((await prune().run()).job_runs).toBe(1);
-    expect(await countRows(JobRun)).toBe(2);
   });
 });

@@ -1,54 +1,28 @@
 import { AuditEvent } from '../../src/platform/audit/audit-event.entity.js';
 import { Metrics } from '../../src/platform/observability/metrics.js';
-import { sha256 } from '../../src/platform/secrets.js';
-import { RefreshToken } from '../../src/modules/oauth/tokens/token.entities.js';
+import { issueTokens, type Tokens, useGrant } from '../support/grant.js';
 import { concurrently } from '../support/cluster.js';
 import { onOneEngine, type TestDatabase } from '../support/database.js';
-import { isTokenAccepted, obtainTokens, requestToken } from '../support/oauth-flow.js';
-import {
-  expectTokenError,
-  expectTokenHeaders,
-  json,
-  type TokenBody,
-} from '../support/responses.js';
-import {
-  DEFAULT_LIMITS,
-  rateLimits,
-  TestApp,
-  type TestClient,
-  UNLIMITED,
-  useTestApp,
-} from '../support/test-app.js';
+import { expectTokenError, expectTokenHeaders, json } from '../support/responses.js';
+import { DEFAULT_LIMITS, rateLimits, TestApp } from '../support/test-app.js';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const LIMIT = 5;
 const NAME = 'grant-refreshes-per-hour';
 
-/** Creates the tokens of a new grant for each test. */
-function useTokens(database: TestDatabase, env: Record<string, string>) {
-  const app = useTestApp(database, env);
-  const fixture = {} as { client: TestClient; tokens: TokenBody };
-  beforeEach(async () => {
-    fixture.client = await app().addClient();
-    fixture.tokens = await obtainTokens(app(), fixture.client);
-  });
-
-  const send = ({ refresh_token }: TokenBody, target = app()): Promise<Response> =>
-    requestToken(target, fixture.client, { grant_type: 'refresh_token', refresh_token });
+/** A grant whose newest tokens can be refreshed several times. */
+function useRefreshes(database: TestDatabase, env: Record<string, string>) {
+  const grant = useGrant(database, env);
 
   /** Refreshes one after the other, each time with the newest refresh token, and returns the newest tokens. */
-  async function refresh(tokens: TokenBody, { times }: { times: number }): Promise<TokenBody> {
+  async function refreshTimes(tokens: Tokens, { times }: { times: number }): Promise<Tokens> {
     let newest = tokens;
-    for (let number = 1; number <= times; number += 1) {
-      const response = await send(newest);
-      expect(response.status).toBe(200);
-      newest = await json<TokenBody>(response);
-    }
+    for (let number = 1; number <= times; number += 1) newest = await grant.renew(newest);
     return newest;
   }
 
-  return { app, fixture, send, refresh };
+  return { ...grant, refreshTimes };
 }
 
 /** Asserts the response to a refresh beyond the limit. Returns the seconds to wait. */
@@ -65,67 +39,67 @@ async function expectRejected(response: Response): Promise<number> {
 }
 
 onOneEngine('Limit of refreshes of a grant: the default', (database) => {
-  const { app, fixture, send, refresh } = useTokens(database, DEFAULT_LIMITS);
+  const { app, fixture, refresh, refreshTimes } = useRefreshes(database, DEFAULT_LIMITS);
 
   it('O91 allows 120 refreshes in an hour, and consumes nothing beyond', async () => {
-    const newest = await refresh(fixture.tokens, { times: 120 });
-    const seconds = await expectRejected(await send(newest));
+    const newest = await refreshTimes(fixture.first, { times: 120 });
+    const seconds = await expectRejected(await refresh(newest));
     expect(seconds).toBeGreaterThan(59 * 60);
     expect(seconds).toBeLessThanOrEqual(61 * 60);
     app().clock.advance(seconds * SECOND - 1);
-    await expectRejected(await send(newest));
+    await expectRejected(await refresh(newest));
     app().clock.advance(1);
-    await refresh(newest, { times: 1 });
+    await refreshTimes(newest, { times: 1 });
   });
 });
 
 onOneEngine('Limit of refreshes of a grant', (database) => {
-  const { app, fixture, send, refresh } = useTokens(database, rateLimits({ [NAME]: LIMIT }));
+  const { app, fixture, isAccepted, rowOf, refresh, renew, refreshTimes } = useRefreshes(
+    database,
+    rateLimits({ [NAME]: LIMIT }),
+  );
 
   it('O91 counts the refreshes of each grant separately', async () => {
-    const newest = await refresh(fixture.tokens, { times: LIMIT });
-    await expectRejected(await send(newest));
-    await refresh(await obtainTokens(app(), fixture.client), { times: LIMIT });
+    const newest = await refreshTimes(fixture.first, { times: LIMIT });
+    await expectRejected(await refresh(newest));
+    await refreshTimes(await issueTokens(app(), fixture.client, fixture.user), { times: LIMIT });
   });
 
   it('O91 counts repeats, too', async () => {
-    await refresh(fixture.tokens, { times: 1 });
-    for (let repeat = 2; repeat <= LIMIT; repeat += 1)
-      expect((await send(fixture.tokens)).status).toBe(200);
-    await expectRejected(await send(fixture.tokens));
+    await refreshTimes(fixture.first, { times: 1 });
+    for (let repeat = 2; repeat <= LIMIT; repeat += 1) await renew(fixture.first);
+    await expectRejected(await refresh(fixture.first));
   });
 
   it('O91 accepts exactly the allowed number of concurrent refreshes', async () => {
-    const responses = await concurrently(4 * LIMIT, () => send(fixture.tokens));
+    const responses = await concurrently(4 * LIMIT, () => refresh(fixture.first));
     const accepted = responses.filter(({ status }) => status === 200);
     expect(accepted).toHaveLength(LIMIT);
     for (const response of responses) if (response.status !== 200) await expectRejected(response);
   });
 
   it('O91 does not count a late repeat beyond the limit as answered', async () => {
-    const second = await refresh(fixture.tokens, { times: 1 });
-    for (let repeat = 2; repeat <= LIMIT; repeat += 1) await send(fixture.tokens);
+    const second = await refreshTimes(fixture.first, { times: 1 });
+    for (let repeat = 2; repeat <= LIMIT; repeat += 1) await refresh(fixture.first);
     app().clock.advance(3 * SECOND);
-    await expectRejected(await send(fixture.tokens));
-    const hash = sha256(fixture.tokens.refresh_token);
-    const row = await app().dataSource.manager.findOneByOrFail(RefreshToken, { hash });
-    expect(row.replayedAt).toBeNull();
-    expect(await isTokenAccepted(app(), second.access_token)).toBe(true);
+    await expectRejected(await refresh(fixture.first));
+    expect((await rowOf(fixture.first)).replayedAt).toBeNull();
+    expect(await isAccepted(second)).toBe(true);
   });
 
   it('O97 detects reuse beyond the limit, so a thief cannot prevent it by refreshing', async () => {
-    const newest = await refresh(fixture.tokens, { times: LIMIT });
-    await expectRejected(await send(newest));
-    await expectTokenError(await send(fixture.tokens), 'invalid_grant');
-    expect(await isTokenAccepted(app(), newest.access_token)).toBe(false);
+    const newest = await refreshTimes(fixture.first, { times: LIMIT });
+    await expectRejected(await refresh(newest));
+    await expectTokenError(await refresh(fixture.first), 'invalid_grant');
+    expect(await isAccepted(newest)).toBe(false);
   });
 
   it('O91 counts in each process separately', async () => {
-    const newest = await refresh(fixture.tokens, { times: LIMIT });
+    const newest = await refreshTimes(fixture.first, { times: LIMIT });
     const other = await TestApp.start(database, rateLimits({ [NAME]: LIMIT }));
     try {
       other.clock.set(app().clock.now().toISOString());
-      expect((await send(newest, other)).status).toBe(200);
+      expect((await refresh(newest, {}, fixture.client, other)).status).toBe(200);
     } finally {
       await other.stop();
     }
@@ -138,27 +112,18 @@ onOneEngine('Limit of refreshes of a grant', (database) => {
       return values.find(({ labels }) => labels.limit === NAME)?.value ?? 0;
     };
     const before = await rejections();
-    const newest = await refresh(fixture.tokens, { times: LIMIT });
-    await expectRejected(await send(newest));
-    await expectRejected(await send(newest));
+    const newest = await refreshTimes(fixture.first, { times: LIMIT });
+    await expectRejected(await refresh(newest));
+    await expectRejected(await refresh(newest));
     expect(await rejections()).toBe(before + 2);
     const { manager } = app().dataSource;
     const { clientId } = fixture.client;
-    const hash = sha256(newest.refresh_token);
-    const { grantId } = await manager.findOneByOrFail(RefreshToken, { hash });
+    const { grantId } = await rowOf(newest);
     const events = await manager.findBy(AuditEvent, { action: 'oauth.throttled', clientId });
     expect(events.map(({ subject, details }) => ({ subject, details }))).toEqual([
       { subject: NAME, details: { clientId, grantId } },
     ]);
     app().clock.advance(61 * MINUTE + SECOND);
-    await refresh(newest, { times: 1 });
-  });
-});
-
-onOneEngine('Limit of refreshes of a grant: switched off', (database) => {
-  const { fixture, refresh } = useTokens(database, rateLimits({ [NAME]: UNLIMITED }));
-
-  it('O91 allows any number of refreshes', async () => {
-    await refresh(fixture.tokens, { times: 125 });
+    await refreshTimes(newest, { times: 1 });
   });
 });

@@ -4,15 +4,20 @@ import { OtpChallenge } from '../../src/modules/oauth/sign-in/sign-in.entities.j
 import { RateLimitHit } from '../../src/modules/oauth/rate-limit/rate-limit.entities.js';
 import type { UserWithPhone } from '../../src/modules/users/users.service.js';
 import { type Page, Browser } from '../support/browser.js';
-import { authorizeLink, redirectParameters } from '../support/oauth-flow.js';
-import { onOneEngine } from '../support/database.js';
-import { expectPage } from '../support/responses.js';
+import { authorizeLink, redirectParameters, requestToken } from '../support/oauth-flow.js';
+import { onOneEngine, onSqlite } from '../support/database.js';
+import { expectPage, expectTokenError } from '../support/responses.js';
 import { rateLimits, type TestApp, type TestClient, useTestApp } from '../support/test-app.js';
+import {
+  SIGN_IN,
+  VERIFY,
+  SIGN_OUT,
+  DECISION,
+  wrongCode,
+  expectConsentPage,
+  submitPhone,
+} from '../support/sign-in.js';
 
-const SIGN_IN = '/oauth/authorize/sign-in';
-const VERIFY = '/oauth/authorize/verify';
-const SIGN_OUT = '/oauth/authorize/sign-out';
-const DECISION = '/oauth/authorize/decision';
 const SECOND = 1000;
 const DAY = 24 * 3600 * SECOND;
 /** Longer than the pause between two messages to one phone. */
@@ -40,9 +45,12 @@ async function sendWrongCode(
 }
 
 /** Submits the phone form of a new app's authorization request. */
-async function submitPhone(app: TestApp, visitor: Browser, phone = '+14155550123'): Promise<Page> {
-  const phonePage = await visitor.open(authorizeLink(await app.addClient()));
-  return visitor.submit(phonePage, SIGN_IN, { phone });
+async function requestCodeOf(
+  app: TestApp,
+  visitor: Browser,
+  phone = '+14155550123',
+): Promise<Page> {
+  return submitPhone(visitor, authorizeLink(await app.addClient()), phone);
 }
 
 onOneEngine('Rate limits of sign-in and decision', (database) => {
@@ -59,14 +67,14 @@ onOneEngine('Rate limits of sign-in and decision', (database) => {
   });
 
   it('O127 returns an error page with 429 after twenty wrong codes of one browser', async () => {
-    const page = await submitPhone(app(), visitor);
+    const page = await requestCodeOf(app(), visitor);
     expect(await sendWrongCode(visitor, page, { times: 20 })).toEqual(Array<number>(20).fill(400));
     const seconds = expectTooMany(await visitor.submit(page, VERIFY, { code: '000000' }));
     expect(seconds).toBeGreaterThan(14 * 60);
     expectTooMany(await visitor.submit(page, SIGN_IN));
     expectPage(await visitor.open(authorizeLink(client)), 200);
     app().clock.advance(seconds * SECOND);
-    expect((await visitor.signIn(authorizeLink(client), user)).html).toContain('name="decision"');
+    expectConsentPage(await visitor.signIn(authorizeLink(client), user));
   });
 
   it('O127 counts forms with a wrong form token as failures', async () => {
@@ -78,20 +86,19 @@ onOneEngine('Rate limits of sign-in and decision', (database) => {
   });
 
   it('O131 does not limit another browser', async () => {
-    await sendWrongCode(visitor, await submitPhone(app(), visitor), { times: 20 });
-    const page = await new Browser(app()).signIn(authorizeLink(client), user);
-    expectPage(page, 200);
+    await sendWrongCode(visitor, await requestCodeOf(app(), visitor), { times: 20 });
+    expectConsentPage(await new Browser(app()).signIn(authorizeLink(client), user));
   });
 
   it('O130 limits an address to sixty failures, however many browsers it uses', async () => {
     const statuses: number[] = [];
     for (let browser = 0; browser < 4; browser += 1) {
       const otherBrowser = new Browser(app());
-      const page = await submitPhone(app(), otherBrowser, `+1415555012${browser}`);
+      const page = await requestCodeOf(app(), otherBrowser, `+1415555012${browser}`);
       statuses.push(...(await sendWrongCode(otherBrowser, page, { times: 16 })));
       app().clock.advance(1);
       if (browser === 3)
-        expectTooMany(await submitPhone(app(), new Browser(app()), '+14155550129'));
+        expectTooMany(await requestCodeOf(app(), new Browser(app()), '+14155550129'));
     }
     expect(statuses).toEqual([...Array<number>(60).fill(400), ...Array<number>(4).fill(429)]);
   });
@@ -134,9 +141,9 @@ onOneEngine('Rate limits of sign-in and decision', (database) => {
       app().clock.advance(MESSAGE_PAUSE);
       visitor.cookies.delete('session');
       const earlier = app().sms.count(user.phone);
-      const page = await submitPhone(app(), visitor, user.phone);
+      const page = await requestCodeOf(app(), visitor, user.phone);
       const code = await app().sms.password(user.phone, { afterMessages: earlier });
-      return { page, code, wrong: String((Number(code) + 1) % 1_000_000).padStart(6, '0') };
+      return { page, code, wrong: wrongCode(code) };
     }
 
     /** Sends a wrong code, five times by default: the service compares five codes for each message. */
@@ -164,20 +171,19 @@ onOneEngine('Rate limits of sign-in and decision', (database) => {
       expectTooMany(await visitor.submit(page, VERIFY, { code }));
       const sent = app().sms.messages.length;
       app().clock.advance(MESSAGE_PAUSE);
-      const seconds = expectTooMany(await submitPhone(app(), visitor, user.phone));
+      const seconds = expectTooMany(await requestCodeOf(app(), visitor, user.phone));
       expect(app().sms.messages).toHaveLength(sent);
       app().clock.advance(seconds * SECOND);
-      const consent = await visitor.signIn(authorizeLink(client), user);
-      expect(consent.html).toContain('name="decision"');
+      expectConsentPage(await visitor.signIn(authorizeLink(client), user));
     });
 
     it('O48 blocks a phone without a user after ten wrong codes, too', async () => {
       const phone = '+14155550177';
       for (let request = 0; request < 2; request += 1) {
-        await sendWrongCode(visitor, await submitPhone(app(), visitor, phone), { times: 5 });
+        await sendWrongCode(visitor, await requestCodeOf(app(), visitor, phone), { times: 5 });
         app().clock.advance(MESSAGE_PAUSE);
       }
-      expectTooMany(await submitPhone(app(), visitor, phone));
+      expectTooMany(await requestCodeOf(app(), visitor, phone));
     });
 
     it('O48 does not count right codes', async () => {
@@ -186,19 +192,18 @@ onOneEngine('Rate limits of sign-in and decision', (database) => {
       for (let signIn = 1; signIn <= 2; signIn += 1) {
         app().clock.advance(MESSAGE_PAUSE);
         visitor.cookies.delete('session');
-        const page = await visitor.signIn(authorizeLink(client), user);
-        expect(page.html).toContain('name="decision"');
+        expectConsentPage(await visitor.signIn(authorizeLink(client), user));
       }
       visitor = new Browser(app());
       await sendWrongCodes(await requestCode(), { times: 1 });
-      expectTooMany(await submitPhone(app(), new Browser(app()), user.phone));
+      expectTooMany(await requestCodeOf(app(), new Browser(app()), user.phone));
     });
 
     it('O48 does not count an attempt at a code that already had five wrong ones', async () => {
       await sendWrongCodes(await requestCode(), { times: 12 });
       await sendWrongCodes(await requestCode(), { times: 4 });
       app().clock.advance(MESSAGE_PAUSE);
-      expectPage(await submitPhone(app(), visitor, user.phone), 200);
+      expectPage(await requestCodeOf(app(), visitor, user.phone), 200);
     });
 
     it('O47 does not count a request with 429 as an attempt at the code', async () => {
@@ -220,16 +225,21 @@ onOneEngine('Rate limits of sign-in and decision: calls of one address', (databa
     ...rateLimits({ 'sign-in-calls': 10, 'sign-in-address-calls': 40 }),
   });
 
+  function newBrowser(address: string): Browser {
+    const browser = new Browser(app(), { 'x-forwarded-for': address });
+    browser.cookies.set('browser', randomToken());
+    return browser;
+  }
+
+  const statusOf = async (browser: Browser, path = DECISION): Promise<number> =>
+    (await browser.post(path, new URLSearchParams())).status;
+
   it.each([DECISION, '/account/sign-in'])(
     'O132 limits an address with a new browser in each request, and stores no rows: %s',
     async (path) => {
       app().clock.advance(DAY);
       const countHits = (): Promise<number> => app().dataSource.manager.count(RateLimitHit);
-      const send = async (address: string): Promise<number> => {
-        const visitor = new Browser(app(), { 'x-forwarded-for': address });
-        visitor.cookies.set('browser', randomToken());
-        return (await visitor.post(path, new URLSearchParams())).status;
-      };
+      const send = (address: string): Promise<number> => statusOf(newBrowser(address), path);
       const before = await countHits();
       const statuses: number[] = [];
       for (let each = 0; each < 60; each += 1) statuses.push(await send('203.0.113.20'));
@@ -241,17 +251,41 @@ onOneEngine('Rate limits of sign-in and decision: calls of one address', (databa
 
   it('O132 does not count the rejected requests of a browser in the limit of its address', async () => {
     app().clock.advance(DAY);
-    const newBrowser = (): Browser => {
-      const browser = new Browser(app(), { 'x-forwarded-for': '203.0.113.22' });
-      browser.cookies.set('browser', randomToken());
-      return browser;
-    };
-    const statusOf = async (browser: Browser): Promise<number> =>
-      (await browser.post(DECISION, new URLSearchParams())).status;
-    const busy = newBrowser();
+    const busy = newBrowser('203.0.113.22');
     const statuses: number[] = [];
     for (let each = 0; each < 60; each += 1) statuses.push(await statusOf(busy));
     expect(statuses).toEqual([...Array<number>(10).fill(400), ...Array<number>(50).fill(429)]);
-    expect(await statusOf(newBrowser())).toBe(400);
+    expect(await statusOf(newBrowser('203.0.113.22'))).toBe(400);
+  });
+});
+
+/** An error that is no outage of the database. */
+const FAIL_ON_INSERT = `CREATE TRIGGER fail_on_insert BEFORE INSERT ON throttle_hits BEGIN SELECT RAISE(ABORT, 'a bug'); END`;
+
+onSqlite('Errors of the limits of failed attempts', (database) => {
+  const app = useTestApp(database);
+  let client: TestClient;
+
+  beforeAll(async () => {
+    client = await app().addClient();
+  });
+  afterEach(() => app().dataSource.query('DROP TRIGGER fail_on_insert'));
+
+  it('are internal errors of the token endpoint: no attempt remains uncounted', async () => {
+    await app().dataSource.query(FAIL_ON_INSERT);
+    const wrong = { grant_type: 'refresh_token', refresh_token: 'x', client_secret: 'wrong' };
+    await expectTokenError(await requestToken(app(), client, wrong), 'server_error', 500);
+  });
+
+  it('are internal errors of the pages', async () => {
+    const browser = new Browser(app());
+    const phonePage = await browser.open(authorizeLink(client));
+    const { phone } = await app().addUser();
+    const codePage = await browser.submit(phonePage, SIGN_IN, { phone });
+    const code = await app().sms.password(phone);
+    await app().dataSource.query(FAIL_ON_INSERT);
+    expectPage(await browser.submit(phonePage, SIGN_IN, { token: 'x' }), 500);
+    const wrong = code === '000000' ? '000001' : '000000';
+    expectPage(await browser.submit(codePage, VERIFY, { code: wrong }), 500);
   });
 });

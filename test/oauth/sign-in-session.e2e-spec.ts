@@ -5,12 +5,9 @@ import { authorizeLink } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
 import { expectPage } from '../support/responses.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
+import { SIGN_IN, VERIFY, SIGN_OUT, DECISION, expectConsentPage } from '../support/sign-in.js';
 
 const MINUTE = 60_000;
-
-const SIGN_IN = '/oauth/authorize/sign-in';
-const VERIFY = '/oauth/authorize/verify';
-const SIGN_OUT = '/oauth/authorize/sign-out';
 
 onOneEngine('Sign-in session', (database) => {
   const app = useTestApp(database);
@@ -24,12 +21,6 @@ onOneEngine('Sign-in session', (database) => {
     visitor = new Browser(app());
   });
 
-  function expectSignedIn(page: Page): void {
-    expectPage(page, 200);
-    expect(page.html).toContain('name="decision"');
-    expect(page.html).not.toContain('name="phone" type="tel"');
-  }
-
   function expectSignedOut(page: Page): void {
     expectPage(page, 200);
     expect(page.html).toContain('name="phone" type="tel"');
@@ -39,34 +30,23 @@ onOneEngine('Sign-in session', (database) => {
   it('makes a second one-time password unnecessary, but not the consent', async () => {
     await visitor.signIn(authorizeLink(client), user);
     const again = await visitor.open(authorizeLink(await app().addClient()));
-    expectSignedIn(again);
+    expectConsentPage(again);
     expect(app().sms.messages.filter(({ to }) => to === user.phone)).toHaveLength(1);
   });
 
-  it('expires after thirty minutes without use', async () => {
+  it('ends after thirty minutes without use, and twelve hours after the sign-in even with use', async () => {
     await visitor.signIn(authorizeLink(client), user);
     app().clock.advance(30 * MINUTE - 1);
-    expectSignedIn(await visitor.open(authorizeLink(client)));
+    expectConsentPage(await visitor.open(authorizeLink(client)));
     app().clock.advance(30 * MINUTE);
     expectSignedOut(await visitor.open(authorizeLink(client)));
-  });
-
-  it('is extended by use', async () => {
-    await visitor.signIn(authorizeLink(client), user);
-    for (let use = 0; use < 4; use += 1) {
-      app().clock.advance(20 * MINUTE);
-      expectSignedIn(await visitor.open(authorizeLink(client)));
-    }
-  });
-
-  it('ends twelve hours after the sign-in, even with use', async () => {
     await visitor.signIn(authorizeLink(client), user);
     for (let use = 1; use < 36; use += 1) {
       app().clock.advance(20 * MINUTE);
-      expectSignedIn(await visitor.open(authorizeLink(client)));
+      expectConsentPage(await visitor.open(authorizeLink(client)));
     }
     app().clock.advance(20 * MINUTE - 1);
-    expectSignedIn(await visitor.open(authorizeLink(client)));
+    expectConsentPage(await visitor.open(authorizeLink(client)));
     app().clock.advance(1);
     expectSignedOut(await visitor.open(authorizeLink(client)));
   });
@@ -76,14 +56,14 @@ onOneEngine('Sign-in session', (database) => {
     await app().dataSource.getRepository(User).update({ id: user.id }, { status: 'blocked' });
     expectSignedOut(await visitor.open(authorizeLink(client)));
     const fields = { scope: ['profile.read'], decision: 'approve' };
-    expectPage(await visitor.submit(page, '/oauth/authorize/decision', fields), 403);
+    expectPage(await visitor.submit(page, DECISION, fields), 403);
   });
 
   it('ends for a copy of its cookie when the user signs out', async () => {
     const page = await visitor.signIn(authorizeLink(client), user);
     const copy = new Browser(app());
     for (const [name, value] of visitor.cookies) copy.cookies.set(name, value);
-    await visitor.submit(page, '/oauth/authorize/sign-out');
+    await visitor.submit(page, SIGN_OUT);
     expect(visitor.cookies.has('session')).toBe(false);
     expectSignedOut(await copy.open(authorizeLink(client)));
   });
@@ -93,10 +73,9 @@ onOneEngine('Sign-in session', (database) => {
     await visitor.signIn(authorizeLink(client), user);
     const earlier = visitor.cookies.get('session') ?? '';
     const otherUser = await app().addUser();
-    const fields = { phone: otherUser.phone };
-    const codePage = await visitor.submit(waiting, '/oauth/authorize/sign-in', fields);
+    const codePage = await visitor.submit(waiting, SIGN_IN, { phone: otherUser.phone });
     const code = await app().sms.password(otherUser.phone);
-    await visitor.submit(codePage, '/oauth/authorize/verify', { code });
+    await visitor.submit(codePage, VERIFY, { code });
     expect(visitor.cookies.get('session')).not.toBe(earlier);
     const copy = new Browser(app());
     copy.cookies.set('session', earlier);
@@ -107,7 +86,7 @@ onOneEngine('Sign-in session', (database) => {
     const planted = 'planted'.repeat(6);
     visitor.cookies.set('session', planted);
     expectSignedOut(await visitor.open(authorizeLink(client)));
-    expectSignedIn(await visitor.signIn(authorizeLink(client), user));
+    expectConsentPage(await visitor.signIn(authorizeLink(client), user));
     expect(visitor.cookies.get('session')).toMatch(/^[\w-]{43}$/);
     expect(visitor.cookies.get('session')).not.toBe(planted);
     const copy = new Browser(app());
@@ -117,13 +96,11 @@ onOneEngine('Sign-in session', (database) => {
 
   it('O42 sets host-only cookies with HttpOnly and SameSite=Lax', async () => {
     const opened = await visitor.open(authorizeLink(client));
-    const codePage = await visitor.submit(opened, '/oauth/authorize/sign-in', {
+    const codePage = await visitor.submit(opened, SIGN_IN, {
       phone: user.phone,
     });
     const code = await app().sms.password(user.phone);
-    const fields = { code };
-    const verify = '/oauth/authorize/verify';
-    const signedIn = await visitor.submit(codePage, verify, fields, { follow: false });
+    const signedIn = await visitor.submit(codePage, VERIFY, { code }, { follow: false });
     const lines = [opened, signedIn].flatMap(({ headers }) => headers.getSetCookie());
     const { port } = new URL(app().baseUrl);
     // The cookie of the page is deleted.
@@ -143,7 +120,7 @@ onOneEngine('Sign-in session', (database) => {
   it('O42 explains a missing cookie', async () => {
     const page = await visitor.open(authorizeLink(client));
     visitor.cookies.clear();
-    const rejected = await visitor.submit(page, '/oauth/authorize/sign-in', { phone: user.phone });
+    const rejected = await visitor.submit(page, SIGN_IN, { phone: user.phone });
     expectPage(rejected, 403);
     expect(rejected.html).toContain('cookie');
   });
@@ -213,14 +190,14 @@ onOneEngine('Sign-in session behind https', (database) => {
     const phonePage = await visitor.open(link);
     const consent = await visitor.signIn(link, await app().addUser());
     const decide = (fields: Record<string, string>): Promise<Page> =>
-      visitor.submit(consent, '/oauth/authorize/decision', fields);
+      visitor.submit(consent, DECISION, fields);
     // The two wrong tokens below are the failures 19 and 20, after which the browser gets 429.
     for (let failure = 0; failure < 18; failure += 1) await decide({ token: 'x' });
     const pages = [
       [phonePage, 200],
       [consent, 200],
       [await visitor.open('/oauth/authorize'), 400],
-      [await visitor.post('/oauth/authorize/decision', new URLSearchParams()), 400],
+      [await visitor.post(DECISION, new URLSearchParams()), 400],
       [await decide({ token: 'x' }), 403],
       [await decide({ token: 'x' }), 403],
       [await decide({ decision: 'approve' }), 429],

@@ -1,5 +1,5 @@
 import { AuditEvent } from '../../src/platform/audit/audit-event.entity.js';
-import { obtainTokens, requestToken } from '../support/oauth-flow.js';
+import { obtainTokens, requestToken, sendRefresh } from '../support/oauth-flow.js';
 import { concurrently } from '../support/cluster.js';
 import { onOneEngine } from '../support/database.js';
 import { json, type TokenBody } from '../support/responses.js';
@@ -21,8 +21,7 @@ onOneEngine('Token endpoint: limits of calls', (database) => {
     address: string,
     refresh_token = 'unknown',
   ): Promise<Response> {
-    const form = { grant_type: 'refresh_token', refresh_token };
-    return requestToken(app(), client, form, { 'x-forwarded-for': address });
+    return sendRefresh(app(), client, refresh_token, {}, { 'x-forwarded-for': address });
   }
 
   async function statusesOf(

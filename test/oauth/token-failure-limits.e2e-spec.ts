@@ -1,24 +1,19 @@
-import { AuditEvent } from '../../src/platform/audit/audit-event.entity.js';
 import { RateLimitHit } from '../../src/modules/oauth/rate-limit/rate-limit.entities.js';
 import { Browser, type Site } from '../support/browser.js';
 import {
-  approve,
   authorizeLink,
   exchange,
   obtainTokens,
   requestToken,
   sendForm,
   VERIFIER,
+  newCode,
+  sendRefresh,
 } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
-import {
-  expectPage,
-  expectTokenError,
-  expectTokenHeaders,
-  json,
-  type TokenBody,
-} from '../support/responses.js';
+import { expectPage, expectTokenError, expectTokenHeaders, json } from '../support/responses.js';
 import { TestApp, type TestClient, useTestApp } from '../support/test-app.js';
+import { SIGN_IN } from '../support/sign-in.js';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
@@ -45,8 +40,7 @@ onOneEngine('Token endpoint: limits of failures', (database) => {
     address = '203.0.113.7',
     site: Site = app(),
   ): Promise<Response> {
-    const form = { grant_type: 'refresh_token', refresh_token };
-    return requestToken(site, target, form, { 'x-forwarded-for': address });
+    return sendRefresh(site, target, refresh_token, {}, { 'x-forwarded-for': address });
   }
 
   const sendWrongSecret = (target = client, address?: string, site?: Site): Promise<Response> =>
@@ -56,6 +50,15 @@ onOneEngine('Token endpoint: limits of failures', (database) => {
     const statuses: number[] = [];
     for (let each = 0; each < times; each += 1)
       statuses.push((await sendWrongSecret(target, address)).status);
+    return statuses;
+  }
+
+  async function failWithInventedIds(times: number, address?: string): Promise<number[]> {
+    const statuses: number[] = [];
+    for (let number = 0; number < times; number += 1) {
+      const clientId = `svc_app_${String(number).padStart(26, '0')}`;
+      statuses.push((await sendWrongSecret({ clientId } as TestClient, address)).status);
+    }
     return statuses;
   }
 
@@ -102,11 +105,10 @@ onOneEngine('Token endpoint: limits of failures', (database) => {
 
   it('O92 does not count expired tokens and used codes of a public app, since its users may share one address', async () => {
     const publicClient = await app().addClient({ kind: 'public' });
-    const code = (await approve(app(), await app().addUser(), publicClient)).get('code') ?? '';
+    const code = await newCode(app(), publicClient);
     await exchange(app(), publicClient, code);
     const { refresh_token } = await obtainTokens(app(), publicClient);
-    const reuse = (): Promise<Response> =>
-      requestToken(app(), publicClient, { grant_type: 'refresh_token', refresh_token });
+    const reuse = (): Promise<Response> => sendRefresh(app(), publicClient, refresh_token);
     expect((await reuse()).status).toBe(200);
     app().clock.advance(31 * SECOND);
     for (let attempt = 0; attempt <= LIMIT / 2; attempt += 1) {
@@ -126,46 +128,19 @@ onOneEngine('Token endpoint: limits of failures', (database) => {
   it('O129 does not count the errors of an app with a valid secret', async () => {
     const tokens = await obtainTokens(app(), client);
     const otherTokens = await obtainTokens(app(), await app().addClient());
+    const used = await obtainTokens(app(), client);
+    expect((await refresh(client, used.refresh_token)).status).toBe(200);
+    app().clock.advance(MINUTE);
     const forms = [
       { grant_type: 'password' },
       { grant_type: 'refresh_token' },
+      { grant_type: 'refresh_token', refresh_token: used.refresh_token },
       { grant_type: 'refresh_token', refresh_token: otherTokens.refresh_token },
       { grant_type: 'authorization_code', code: UNKNOWN_CODE },
     ];
     for (let attempt = 0; attempt <= LIMIT / forms.length; attempt += 1)
       for (const form of forms) expect((await requestToken(app(), client, form)).status).toBe(400);
-    const form = { grant_type: 'refresh_token', refresh_token: tokens.refresh_token };
-    expect((await requestToken(app(), client, form)).status).toBe(200);
-  });
-
-  it('O129 does not count the expired refresh tokens of an app with a valid secret', async () => {
-    const { refresh_token } = await obtainTokens(app(), client);
-    expect((await refresh(client, refresh_token)).status).toBe(200);
-    app().clock.advance(MINUTE);
-    for (let each = 0; each <= LIMIT; each += 1)
-      expect((await refresh(client, refresh_token)).status).toBe(400);
-    const otherTokens = await obtainTokens(app(), client);
-    expect((await refresh(client, otherTokens.refresh_token)).status).toBe(200);
-  });
-
-  it('O129 does not count the refreshes of several users from one address', async () => {
-    const refreshTimes = async (times: number): Promise<void> => {
-      let { refresh_token } = await obtainTokens(app(), client);
-      for (let each = 0; each < times; each += 1) {
-        const response = await refresh(client, refresh_token);
-        expect(response.status).toBe(200);
-        ({ refresh_token } = await json<TokenBody>(response));
-      }
-    };
-    await Promise.all(Array.from({ length: 3 }, () => refreshTimes(LIMIT / 2)));
-  });
-
-  it('O131 serves an app after a user opens its callback with 30 invalid codes', async () => {
-    const { refresh_token } = await obtainTokens(app(), client);
-    for (let attempt = 0; attempt < 30; attempt += 1)
-      await expectTokenError(await exchange(app(), client, UNKNOWN_CODE), 'invalid_grant');
-    const form = { grant_type: 'refresh_token', refresh_token };
-    expect((await requestToken(app(), client, form)).status).toBe(200);
+    expect((await sendRefresh(app(), client, tokens.refresh_token)).status).toBe(200);
   });
 
   it.each(['token', 'revoke', 'introspect'])(
@@ -199,7 +174,7 @@ onOneEngine('Token endpoint: limits of failures', (database) => {
     beforeEach(async () => {
       publicClient = await app().addClient({ kind: 'public' });
       ({ refresh_token } = await obtainTokens(app(), publicClient));
-      code = (await approve(app(), await app().addUser(), publicClient)).get('code') ?? '';
+      code = await newCode(app(), publicClient);
     });
 
     async function guess(times: number): Promise<number[]> {
@@ -217,10 +192,7 @@ onOneEngine('Token endpoint: limits of failures', (database) => {
     };
 
     it('O131 gets tokens for a valid code and a valid refresh token after 100 failures with invented client ids', async () => {
-      for (let number = 0; number < ADDRESS_LIMIT; number += 1) {
-        const clientId = `svc_app_${String(number).padStart(26, '0')}`;
-        await sendWrongSecret({ clientId } as TestClient);
-      }
+      await failWithInventedIds(ADDRESS_LIMIT);
       expect((await sendWrongSecret()).status).toBe(429);
       expect(await guess(1)).toEqual([429]);
       expect((await exchangeAt()).status).toBe(200);
@@ -265,13 +237,7 @@ onOneEngine('Token endpoint: limits of failures', (database) => {
   it('O130 O132 limits an address to 100 failures, even if each has another client_id, and stores at most two rows for each client_id and the address', async () => {
     const { manager } = app().dataSource;
     await manager.clear(RateLimitHit);
-    const clientIds = Array.from(
-      { length: ADDRESS_LIMIT + 20 },
-      (_, number) => `svc_app_${String(number).padStart(26, '0')}`,
-    );
-    const statuses: number[] = [];
-    for (const clientId of clientIds)
-      statuses.push((await sendWrongSecret({ clientId } as TestClient, '203.0.113.9')).status);
+    const statuses = await failWithInventedIds(ADDRESS_LIMIT + 20, '203.0.113.9');
     expect(statuses).toEqual([
       ...Array<number>(ADDRESS_LIMIT).fill(401),
       ...Array<number>(20).fill(429),
@@ -287,31 +253,11 @@ onOneEngine('Token endpoint: limits of failures', (database) => {
     expect(await manager.count(RateLimitHit)).toBeLessThanOrEqual(2 * 3);
   });
 
-  it('O130 ignores addresses that the client puts at the start of X-Forwarded-For', async () => {
-    for (let each = 0; each < LIMIT; each += 1)
-      await sendWrongSecret(client, `198.51.100.${each}, 203.0.113.10`);
-    expect((await sendWrongSecret(client, '192.0.2.1, 203.0.113.10')).status).toBe(429);
-  });
-
   it('O130 counts IPv6 addresses by their /64', async () => {
     for (let each = 0; each < LIMIT; each += 1)
       await sendWrongSecret(client, `2001:db8:1:2::${each}`);
     expect((await sendWrongSecret(client, '2001:db8:1:2:ffff::1')).status).toBe(429);
     expect((await sendWrongSecret(client, '2001:db8:1:3::1')).status).toBe(401);
-  });
-
-  it('O144 writes an exceeded limit to the audit log once, with app, address and request', async () => {
-    const address = '198.51.100.20';
-    await failTimes(30, client, address);
-    const { manager } = app().dataSource;
-    const events = await manager.findBy(AuditEvent, { action: 'oauth.throttled', address });
-    expect(events).toHaveLength(1);
-    expect(events[0]).toMatchObject({
-      subject: 'token-failures-by-app-and-address',
-      actor: 'service',
-      details: { claimedClientId: client.clientId },
-    });
-    expect(events[0]?.requestId).toMatch(/^req_/);
   });
 
   it('O132 shares limits between processes and keeps them over a restart', async () => {
@@ -340,7 +286,7 @@ onOneEngine('Token endpoint: limits of failures', (database) => {
   });
 
   it('serves requests that do not fail while an internal error prevents reading the attempts', async () => {
-    const code = (await approve(app(), await app().addUser(), client)).get('code') ?? '';
+    const code = await newCode(app(), client);
     const visitor = new Browser(app());
     const page = await visitor.open(authorizeLink(client));
     const { dataSource } = app();
@@ -348,25 +294,10 @@ onOneEngine('Token endpoint: limits of failures', (database) => {
     const malformed = await app().fetch('/oauth/token', { method: 'POST', body: 'not a form' });
     const exchanged = await exchange(app(), client, code);
     const fields = { phone: '+14155550101' };
-    const rejected = await visitor.submit(page, '/oauth/authorize/sign-in', fields);
+    const rejected = await visitor.submit(page, SIGN_IN, fields);
     await dataSource.query('ALTER TABLE throttle_hits_away RENAME TO throttle_hits');
     expect(malformed.status).toBe(500);
     expect(exchanged.status).toBe(200);
     expectPage(rejected, 500);
-  });
-});
-
-onOneEngine('Token endpoint: limits without a proxy', (database) => {
-  const app = useTestApp(database);
-
-  it('O130 ignores X-Forwarded-For', async () => {
-    const client = await app().addClient();
-    const form = { grant_type: 'refresh_token', refresh_token: 'x', client_secret: 'wrong' };
-    const statuses: number[] = [];
-    for (let each = 0; each <= LIMIT; each += 1) {
-      const headers = { 'x-forwarded-for': `203.0.113.${each}`, 'x-real-ip': `203.0.113.${each}` };
-      statuses.push((await requestToken(app(), client, form, headers)).status);
-    }
-    expect(statuses).toEqual([...Array<number>(LIMIT).fill(401), 429]);
   });
 });

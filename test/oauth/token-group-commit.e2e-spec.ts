@@ -5,7 +5,7 @@ import { AuthorizationCodeGrant } from '../../src/modules/oauth/tokens/authoriza
 import { RefreshTokenGrant } from '../../src/modules/oauth/tokens/refresh-token.grant.js';
 import type { IssuedTokens } from '../../src/modules/oauth/tokens/token-issuer.js';
 import { TokensService } from '../../src/modules/oauth/tokens/tokens.service.js';
-import { approve, exchange, requestToken, VERIFIER } from '../support/oauth-flow.js';
+import { exchange, VERIFIER, newCode, sendRefresh } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
 import { json, type TokenBody } from '../support/responses.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
@@ -27,8 +27,7 @@ onOneEngine('Token endpoint: concurrent requests', (database) => {
   /** Codes of `count` users. */
   async function newCodes(count: number): Promise<string[]> {
     const all = [];
-    for (let number = 0; number < count; number += 1)
-      all.push((await approve(app(), await app().addUser(), client)).get('code') ?? '');
+    for (let number = 0; number < count; number += 1) all.push(await newCode(app(), client));
     return all;
   }
 
@@ -114,13 +113,11 @@ onOneEngine('Token endpoint: concurrent requests', (database) => {
     const newClient = await app().addClient({ kind: 'public' });
     const users = await Promise.all(Array.from({ length: USERS }, () => app().addUser()));
     const codes = [];
-    for (const user of users) codes.push((await approve(app(), user, newClient)).get('code') ?? '');
+    for (const user of users) codes.push(await newCode(app(), newClient, user));
     const responses = await Promise.all(codes.map((code) => exchange(app(), newClient, code)));
     const tokens = await Promise.all(responses.map((response) => json<TokenBody>(response)));
     const refreshed = await Promise.all(
-      tokens.map(({ refresh_token }) =>
-        requestToken(app(), newClient, { grant_type: 'refresh_token', refresh_token }),
-      ),
+      tokens.map(({ refresh_token }) => sendRefresh(app(), newClient, refresh_token)),
     );
     for (const [index, response] of refreshed.entries()) {
       const { access_token } = await json<TokenBody>(response);

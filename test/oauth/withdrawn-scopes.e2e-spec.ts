@@ -2,9 +2,10 @@ import { AppsService } from '../../src/modules/oauth/clients/apps.service.js';
 import type { UserWithPhone } from '../../src/modules/users/users.service.js';
 import { Browser } from '../support/browser.js';
 import { onOneEngine } from '../support/database.js';
-import { approve, authorizeLink, exchange, requestToken } from '../support/oauth-flow.js';
+import { authorizeLink, exchange, sendForm, sendRefresh, newCode } from '../support/oauth-flow.js';
 import { expectTokenError, json, type TokenBody } from '../support/responses.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
+import { DECISION } from '../support/sign-in.js';
 
 const ALL = ['profile.read', 'posts.read', 'posts.write', 'analytics.read'];
 
@@ -31,7 +32,7 @@ onOneEngine('Scopes that a later decision or the operator took away', (database)
     // A phone gets one message a minute.
     app().clock.advance(61_000);
     const parameters = { scope: requested.join(' '), scopes };
-    const code = (await approve(app(), user, client, parameters)).get('code') ?? '';
+    const code = await newCode(app(), client, user, parameters);
     return json<TokenBody>(await exchange(app(), client, code));
   }
 
@@ -40,18 +41,11 @@ onOneEngine('Scopes that a later decision or the operator took away', (database)
   const readMe = async ({ access_token }: TokenBody): Promise<number> =>
     (await app().call(access_token, 'GET', '/me')).status;
 
-  function refresh({ refresh_token }: TokenBody, scope?: string): Promise<Response> {
-    const parameters = { grant_type: 'refresh_token', refresh_token };
-    return requestToken(app(), client, scope === undefined ? parameters : { ...parameters, scope });
-  }
+  const refresh = ({ refresh_token }: TokenBody, scope?: string): Promise<Response> =>
+    sendRefresh(app(), client, refresh_token, { scope });
 
   async function introspect(token: string): Promise<unknown> {
-    const body = new URLSearchParams({
-      token,
-      client_id: client.clientId,
-      client_secret: client.secret ?? '',
-    });
-    const response = await app().fetch('/oauth/introspect', { method: 'POST', body });
+    const response = await sendForm(app(), '/oauth/introspect', client, { token });
     return (await json<{ scope?: string }>(response)).scope;
   }
 
@@ -89,14 +83,14 @@ onOneEngine('Scopes that a later decision or the operator took away', (database)
         user,
       );
       expect(page.html).toContain('If you choose Cancel or clear everything, nothing changes.');
-      await visitor.submit(page, '/oauth/authorize/decision', { decision, scope: [] });
+      await visitor.submit(page, DECISION, { decision, scope: [] });
     }
     expect(await publish(tokens)).toBe(201);
   });
 
   it('stay with other users and other apps', async () => {
     const otherUser = await app().addUser();
-    const code = (await approve(app(), otherUser, client)).get('code') ?? '';
+    const code = await newCode(app(), client, otherUser);
     const others = await json<TokenBody>(await exchange(app(), client, code));
     await consent({ scopes: ['profile.read'] });
     expect(await publish(others)).toBe(201);

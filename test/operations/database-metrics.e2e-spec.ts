@@ -1,37 +1,11 @@
 import { DatabaseLoad } from '../../src/platform/database/database-status.js';
 import { TransactionRunner } from '../../src/platform/database/transaction.js';
 import { CallLog } from '../../src/modules/quota/calls/call-log.service.js';
-import { MetricsServer } from '../../src/platform/observability/metrics-server.js';
-import { onEachServer, onSqlite, type TestDatabase } from '../support/database.js';
-import { freePort } from '../support/free-port.js';
+import { useMetricsApp } from '../support/metrics-app.js';
+import { onEachServer, onSqlite } from '../support/database.js';
 import { Member } from '../support/member.js';
 import { scrape } from '../support/prometheus.js';
 import { TestApp } from '../support/test-app.js';
-
-type Read = (name: string, labels?: Record<string, string>) => Promise<number | undefined>;
-
-interface AppWithMetrics {
-  app: () => TestApp;
-  read: Read;
-  metricsUrl: () => string;
-}
-
-function useMetrics(database: TestDatabase): AppWithMetrics {
-  let app: TestApp;
-  let metricsUrl: string;
-  beforeAll(async () => {
-    const port = await freePort();
-    metricsUrl = `http://127.0.0.1:${port}/metrics`;
-    app = await TestApp.start(database, { METRICS_PORT: String(port), DB_POOL_SIZE: '2' });
-    await app.service(MetricsServer).listen();
-  });
-  afterAll(() => app?.stop());
-  return {
-    app: () => app,
-    read: async (name, labels) => (await scrape(metricsUrl)).metric(name, labels),
-    metricsUrl: () => metricsUrl,
-  };
-}
 
 /** Begins `count` transactions. Returns a function that ends them. */
 function beginTransactions(app: TestApp, count: number): () => Promise<unknown> {
@@ -49,7 +23,7 @@ function beginTransactions(app: TestApp, count: number): () => Promise<unknown> 
 }
 
 onEachServer('Metrics of the connection pool', (database) => {
-  const { app, read, metricsUrl } = useMetrics(database);
+  const { app, read, metricsOrigin } = useMetricsApp(database, { DB_POOL_SIZE: '2' });
 
   it('export its limit, its used and free connections, and the number of callers that wait for one', async () => {
     await app().fetch('/readyz');
@@ -57,7 +31,7 @@ onEachServer('Metrics of the connection pool', (database) => {
     expect(await read('db_pool_connections', { state: 'free' })).toBeGreaterThan(0);
     expect(await read('db_pool_limit')).toBe(2);
     const end = beginTransactions(app(), 5);
-    const scraping = scrape(metricsUrl());
+    const scraping = scrape(`${metricsOrigin()}/metrics`);
     // The metrics endpoint reads the database, so it waits for a connection, too.
     await expect.poll(() => app().service(DatabaseLoad).pool().waiting).toBeGreaterThan(3);
     await end();
@@ -75,7 +49,7 @@ onEachServer('Metrics of the connection pool', (database) => {
 });
 
 onSqlite('Metrics of SQLite and of the call log', (database) => {
-  const { app, read } = useMetrics(database);
+  const { app, read } = useMetricsApp(database, { DB_POOL_SIZE: '2' });
 
   it('export the number of waiting transactions', async () => {
     expect(await read('db_transactions_waiting')).toBe(0);

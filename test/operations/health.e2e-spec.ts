@@ -1,24 +1,16 @@
-import { MetricsServer } from '../../src/platform/observability/metrics-server.js';
+import { useMetricsApp } from '../support/metrics-app.js';
 import { onOneEngine, onOneServer } from '../support/database.js';
-import { freePort } from '../support/free-port.js';
 import { json } from '../support/responses.js';
-import { TestApp, useTestApp } from '../support/test-app.js';
+import { useTestApp } from '../support/test-app.js';
 
 const OK = [200, { status: 'ok' }];
 
 onOneEngine('Health endpoints', (database) => {
-  let app: TestApp;
-  let metricsPort: number;
-  beforeAll(async () => {
-    metricsPort = await freePort();
-    app = await TestApp.start(database, { METRICS_PORT: String(metricsPort) });
-    app.clock.set(new Date().toISOString());
-    await app.service(MetricsServer).listen();
-  });
-  afterAll(() => app?.stop());
+  const { app, metricsOrigin, readAll } = useMetricsApp(database);
+  beforeAll(() => app().clock.set(new Date().toISOString()));
 
   async function read(path: string): Promise<unknown> {
-    const response = await app.fetch(path);
+    const response = await app().fetch(path);
     expect(response.headers.get('cache-control')).toBe('no-store');
     if (response.status === 503) expect(response.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
     return [response.status, await json(response)];
@@ -31,7 +23,7 @@ onOneEngine('Health endpoints', (database) => {
 
   it('C145 report a live process that is not ready while a migration is pending', async () => {
     const rename = (from: string, to: string): Promise<unknown> =>
-      app.dataSource.query(`UPDATE migrations SET name = '${to}' WHERE name = '${from}'`);
+      app().dataSource.query(`UPDATE migrations SET name = '${to}' WHERE name = '${from}'`);
     await rename('CreatePlatform1795219200000', 'another');
     const pending = await read('/readyz');
     const alive = await read('/livez');
@@ -43,15 +35,10 @@ onOneEngine('Health endpoints', (database) => {
 
   it('C145 are not on the metrics port, and metrics are not on the API port', async () => {
     for (const path of ['/metrics', '/metrics/', '/dev/v1/metrics'])
-      expect((await app.fetch(path)).status).toBe(404);
-    const metricsOrigin = `http://127.0.0.1:${metricsPort}`;
-    const metrics = await fetch(`${metricsOrigin}/metrics`);
-    expect([metrics.status, await metrics.text()]).toEqual([
-      200,
-      expect.stringMatching(/^process_cpu_seconds_total /m),
-    ]);
+      expect((await app().fetch(path)).status).toBe(404);
+    expect(await readAll()).toMatch(/^process_cpu_seconds_total /m);
     for (const path of ['/livez', '/readyz', '/dev/v1/me'])
-      expect((await fetch(metricsOrigin + path)).status).toBe(404);
+      expect((await fetch(metricsOrigin() + path)).status).toBe(404);
   });
 });
 

@@ -1,32 +1,18 @@
-import { MetricsServer } from '../../src/platform/observability/metrics-server.js';
 import { Browser } from '../support/browser.js';
 import { authorizeLink, requestToken } from '../support/oauth-flow.js';
+import { useMetricsApp } from '../support/metrics-app.js';
 import { onOneEngine } from '../support/database.js';
-import { freePort } from '../support/free-port.js';
 import { beginPublish, Member } from '../support/member.js';
-import { scrape } from '../support/prometheus.js';
 import { requestHead, sendBytes } from '../support/raw-request.js';
-import { TestApp } from '../support/test-app.js';
+import { submitPhone } from '../support/sign-in.js';
 
 const COUNT = 'http_request_duration_seconds_count';
 
 onOneEngine('Request metrics', (database) => {
-  let app: TestApp;
-  let metricsUrl: string;
-
-  beforeAll(async () => {
-    const port = await freePort();
-    metricsUrl = `http://127.0.0.1:${port}/metrics`;
-    app = await TestApp.start(database, { METRICS_PORT: String(port) });
-    await app.service(MetricsServer).listen();
-  });
-  afterAll(() => app?.stop());
-
-  const read = async (name: string, labels?: Record<string, string>): Promise<number | undefined> =>
-    (await scrape(metricsUrl)).metric(name, labels);
+  const { app, read, readAll } = useMetricsApp(database);
 
   it('count and time requests by method, route pattern, and status', async () => {
-    const member = await Member.join(app);
+    const member = await Member.join(app());
     const post = await member.publish();
     for (const path of [`/posts/${post.id}`, `/posts/${post.id}`, '/posts/post_none'])
       await member.get(path);
@@ -44,21 +30,20 @@ onOneEngine('Request metrics', (database) => {
 
   it('have one series for unknown paths and one for unknown methods', async () => {
     const paths = Array.from({ length: 20 }, (_, index) => `/nothing/${index}?q=${index}`);
-    for (const path of paths) await app.fetch(path);
+    for (const path of paths) await app().fetch(path);
     const unknown = { method: 'GET', route: 'unrouted', status: '404' };
     await expect.poll(() => read(COUNT, unknown)).toBe(20);
     for (const method of ['PROPFIND', 'MKCOL'])
-      await sendBytes(app.baseUrl, requestHead(app.baseUrl, method, '/dev/v1/me'));
+      await sendBytes(app().baseUrl, requestHead(app().baseUrl, method, '/dev/v1/me'));
     await expect
       .poll(() => read(COUNT, { method: 'other', route: 'unrouted', status: '405' }))
       .toBe(2);
-    const page = await (await fetch(metricsUrl)).text();
-    expect(page).not.toMatch(/nothing|PROPFIND|MKCOL/);
+    expect(await readAll()).not.toMatch(/nothing|PROPFIND|MKCOL/);
   });
 
   it('export the number of requests in flight', async () => {
     await expect.poll(() => read('http_requests_in_flight')).toBe(0);
-    const { clientRequest } = await beginPublish(await Member.join(app), '{"content":"Hello"}');
+    const { clientRequest } = await beginPublish(await Member.join(app()), '{"content":"Hello"}');
     await expect.poll(() => read('http_requests_in_flight')).toBe(1);
     clientRequest.destroy();
     await expect.poll(() => read('http_requests_in_flight')).toBe(0);
@@ -67,12 +52,12 @@ onOneEngine('Request metrics', (database) => {
   });
 
   it('count rejected requests of the API and the token endpoint by error code', async () => {
-    await app.fetch('/dev/v1/me');
-    await app.call('tok_none', 'GET', '/me');
-    const member = await Member.join(app, { scopes: ['posts.read'] });
+    await app().fetch('/dev/v1/me');
+    await app().call('tok_none', 'GET', '/me');
+    const member = await Member.join(app(), { scopes: ['posts.read'] });
     await member.get('/me');
-    const client = await app.addClient();
-    await requestToken(app, client, { client_secret: 'wrong' });
+    const client = await app().addClient();
+    await requestToken(app(), client, { client_secret: 'wrong' });
     const reasons = ['unauthorized', 'invalid_token', 'insufficient_scope'];
     for (const reason of reasons)
       await expect.poll(() => read('access_denied_total', { reason })).toBe(1);
@@ -82,19 +67,18 @@ onOneEngine('Request metrics', (database) => {
   });
 
   it('count requests over the limits of apps and of messages', async () => {
-    const client = await app.addClient();
-    const fail = (): Promise<Response> => requestToken(app, client, { client_secret: 'wrong' });
+    const client = await app().addClient();
+    const fail = (): Promise<Response> => requestToken(app(), client, { client_secret: 'wrong' });
     const limit = 'token-failures-by-app-and-address';
     for (let failures = 1; failures <= 20; failures += 1) expect((await fail()).status).toBe(401);
     expect(await read('oauth_throttled_total', { limit })).toBeUndefined();
     expect([(await fail()).status, (await fail()).status]).toEqual([429, 429]);
     expect(await read('oauth_throttled_total', { limit })).toBe(2);
 
-    const { phone } = await app.addUser();
+    const { phone } = await app().addUser();
     for (const status of [200, 429]) {
-      const visitor = new Browser(app);
-      const page = await visitor.open(authorizeLink(client));
-      const sent = await visitor.submit(page, '/oauth/authorize/sign-in', { phone });
+      const visitor = new Browser(app());
+      const sent = await submitPhone(visitor, authorizeLink(client), phone);
       expect(sent.status).toBe(status);
     }
     expect(await read('oauth_throttled_total', { limit: 'otp-pause' })).toBe(1);

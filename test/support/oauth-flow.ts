@@ -119,3 +119,29 @@ export async function isTokenAccepted(app: TestApp, accessToken: string): Promis
   if (status !== 200 && status !== 401) throw new Error(`GET /me returned ${status}.`);
   return status === 200;
 }
+
+/** Runs sign-in and consent. Returns the authorization code. */
+export async function newCode(
+  app: TestApp,
+  client: TestClient,
+  user?: UserWithPhone,
+  parameters: Parameters<typeof approve>[3] = {},
+): Promise<string> {
+  return (await approve(app, user ?? (await app.addUser()), client, parameters)).get('code') ?? '';
+}
+
+/** Sends a refresh token with the client's credentials in the form. */
+export function sendRefresh(
+  app: Site,
+  client: TestClient,
+  refresh_token: string | undefined,
+  form: Record<string, string | undefined> = {},
+  headers?: Record<string, string>,
+): Promise<Response> {
+  return requestToken(
+    app,
+    client,
+    { grant_type: 'refresh_token', refresh_token, ...form },
+    headers,
+  );
+}

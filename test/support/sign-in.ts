@@ -1,0 +1,33 @@
+import type { Browser, Page } from './browser.js';
+import { expectPage } from './responses.js';
+
+export const SIGN_IN = '/oauth/authorize/sign-in';
+export const VERIFY = '/oauth/authorize/verify';
+export const SIGN_OUT = '/oauth/authorize/sign-out';
+export const DECISION = '/oauth/authorize/decision';
+
+/** Opens the app's link and submits the phone number. Returns the page for the one-time password, or that of an error. */
+export async function submitPhone(visitor: Browser, link: string, phone: string): Promise<Page> {
+  return visitor.submit(await visitor.open(link), SIGN_IN, { phone });
+}
+
+/** Another one-time password than `code`, and another one for each offset. */
+export function wrongCode(code: string, offset = 1): string {
+  return String((Number(code) + offset) % 1_000_000).padStart(6, '0');
+}
+
+/** Submits different wrong codes, and asserts that each is rejected. */
+export async function sendWrongCodes(
+  visitor: Browser,
+  page: Page,
+  { code, times }: { code: string; times: number },
+): Promise<void> {
+  for (let offset = 1; offset <= times; offset += 1)
+    expectPage(await visitor.submit(page, VERIFY, { code: wrongCode(code, offset) }), 400);
+}
+
+/** Asserts the consent page, which only a signed-in user sees. */
+export function expectConsentPage(page: Page): void {
+  expectPage(page, 200);
+  expect(page.html).toContain('name="decision"');
+}
