@@ -200,7 +200,7 @@ export const BREAKS = [
     find: `"frame-ancestors 'none'",`,
     replace: '',
     rule: 'No site can frame a page (RFC 9700 §4.16).',
-    spec: 'src/pages/page-headers.spec.ts',
+    spec: 'src/pages/page-renderer.spec.ts',
   },
   {
     name: 'pages-picture-origin',
@@ -208,7 +208,7 @@ export const BREAKS = [
     find: 'PLAIN_ORIGIN.test(origin) ?',
     replace: "origin !== '' ?",
     rule: 'The host of a picture cannot add a directive to the Content-Security-Policy.',
-    spec: 'src/pages/page-headers.spec.ts',
+    spec: 'src/pages/page-renderer.spec.ts',
   },
   // Sign-in.
   {
@@ -346,7 +346,7 @@ export const BREAKS = [
   },
   {
     name: 'scopes-of-app',
-    file: 'src/modules/oauth/tokens/scopes-that-count.ts',
+    file: 'src/modules/oauth/tokens/grants.repository.ts',
     find: ', parseScope(appScope)]',
     replace: ']',
     rule: 'Scopes that the operator took from the app end at once.',
@@ -435,7 +435,7 @@ export const BREAKS = [
   },
   {
     name: 'client-disabled',
-    file: 'src/modules/oauth/clients/client-authenticator.ts',
+    file: 'src/modules/oauth/clients/client.guard.ts',
     find: "|| app.status !== 'enabled'",
     replace: '',
     rule: 'A disabled app is rejected with its right secret.',

@@ -3,7 +3,6 @@ import { TransactionRunner } from '../../src/platform/database/transaction.js';
 import { ApiCall } from '../../src/modules/quota/calls/call-log.entities.js';
 import { CallLog } from '../../src/modules/quota/calls/call-log.service.js';
 import { QuotaService } from '../../src/modules/quota/quota.service.js';
-import { User } from '../../src/modules/users/user.entity.js';
 import { PostsRepository } from '../../src/modules/posts/posts.repository.js';
 import { connect, onEachServer, onOneEngine } from '../support/database.js';
 import { expectedCounts, countPublished } from '../support/fixtures.js';

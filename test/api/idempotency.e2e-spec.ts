@@ -9,7 +9,7 @@ import { QuotaService } from '../../src/modules/quota/quota.service.js';
 import { Prune } from '../../src/modules/operations/prune.service.js';
 import { expectFieldErrors, expectApiError } from '../support/api.js';
 import { onOneEngine } from '../support/database.js';
-import { type CommentBody, Member, type PostBody } from '../support/member.js';
+import { Member, type PostBody } from '../support/member.js';
 import { requestHead, sendBytes } from '../support/raw-request.js';
 import { json } from '../support/responses.js';
 import { useTestApp } from '../support/test-app.js';

@@ -4,9 +4,8 @@ import { Metrics } from '../../src/platform/observability/metrics.js';
 import { Prune } from '../../src/modules/operations/prune.service.js';
 import { ScheduledJobs } from '../../src/modules/operations/scheduled-jobs.service.js';
 import { parseFindings, runCommand } from '../support/command-line.js';
-import { onEachEngine } from '../support/database.js';
+import { databaseTime, onEachEngine } from '../support/database.js';
 import { Member } from '../support/member.js';
-import { databaseTime } from '../support/sql.js';
 import { useTestApp } from '../support/test-app.js';
 
 const SECOND = 1000;

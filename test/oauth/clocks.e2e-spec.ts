@@ -2,9 +2,8 @@ import { vi } from 'vitest';
 import { addMilliseconds } from '../../src/platform/clock.js';
 import { Browser } from '../support/browser.js';
 import { approve, authorizeLink, exchange, sendRefresh } from '../support/oauth-flow.js';
-import { onOneEngine } from '../support/database.js';
+import { databaseTime, onOneEngine } from '../support/database.js';
 import { expectTokenError, json, type TokenBody } from '../support/responses.js';
-import { databaseTime } from '../support/sql.js';
 import { TestApp } from '../support/test-app.js';
 import { VERIFY, submitPhone } from '../support/sign-in.js';
 

@@ -271,3 +271,10 @@ export function tablesContaining(
     .filter(([, rows]) => words.some((word) => rows.includes(word)))
     .map(([table]) => table);
 }
+
+/** The time of the database server. SQLite uses the clock of this process. */
+export async function databaseTime({ engine, url }: TestDatabase): Promise<Date> {
+  if (engine.kind === 'sqlite') return new Date();
+  const [row] = await runSql(url, 'SELECT UNIX_TIMESTAMP(NOW(3)) * 1000 AS now');
+  return new Date(Number(row?.now));
+}

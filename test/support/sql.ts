@@ -1,5 +1,4 @@
 import mysql, { type RowDataPacket } from 'mysql2/promise';
-import type { TestDatabase } from './database.js';
 
 /** Runs one statement on a MySQL or MariaDB server over a new connection, and returns the rows. */
 export async function runSql(url: string, statement: string): Promise<RowDataPacket[]> {
@@ -16,11 +15,4 @@ export async function runSql(url: string, statement: string): Promise<RowDataPac
 export async function serverVersion(url: string): Promise<string> {
   const [row] = await runSql(url, 'SELECT VERSION() AS version');
   return String(row?.version);
-}
-
-/** The time of the database server. SQLite uses the clock of this process. */
-export async function databaseTime({ engine, url }: TestDatabase): Promise<Date> {
-  if (engine.kind === 'sqlite') return new Date();
-  const [row] = await runSql(url, 'SELECT UNIX_TIMESTAMP(NOW(3)) * 1000 AS now');
-  return new Date(Number(row?.now));
 }

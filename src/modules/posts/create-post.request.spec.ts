@@ -246,10 +246,8 @@ describe('CreatePostRequest: images', () => {
     'https://256.256.256.256/',
     'https://a|b/',
     'https://%00/',
-  ])(
-    'C72 rejects %j: not an http:// or https:// URL',
-    (image) => (images) =>
-      expect(violationsWith({ images })).resolves.toEqual(['images invalid_format'])([image]),
+  ])('C72 rejects %j: not an http:// or https:// URL', (image) =>
+    expect(violationsWith({ images: [image] })).resolves.toEqual(['images invalid_format']),
   );
 
   it.each([
