@@ -44,7 +44,10 @@ import { BrowserCookies } from './protocol/browser-cookies.js';
 import { FormTokens } from './protocol/form-tokens.js';
 import { PageStates } from './browser/page-state.js';
 import { AuthorizationCodeGrant } from './tokens/authorization-code.grant.js';
-import { IntrospectionController, RevocationController } from './tokens/introspection-revocation.controller.js';
+import {
+  IntrospectionController,
+  RevocationController,
+} from './tokens/introspection-revocation.controller.js';
 import { TokensService } from './tokens/tokens.service.js';
 import { PreflightController } from './clients/browser-origins.js';
 import { MetadataController } from './metadata.controller.js';
