@@ -70,7 +70,8 @@ const system = [
       include: ['test/system/**/*-spec.ts'],
       provide: { ...COMMON.provide, usesEveryServer: !IS_QUICK },
       // Races are only worth their time with many repetitions. Code generators and JavaScript libraries are large downloads. The
-      // package of the client and changes of the document are checked by other tools, which start slowly.
+      // package of the client and changes of the document are checked by other tools, which start slowly. Memory and faults of the
+      // trace collector rarely change.
       exclude: [
         'test/system/node_modules/**',
         IN_BROWSER,
@@ -79,6 +80,7 @@ const system = [
               'test/system/{races,load,generators,openapi}/**',
               'test/system/libraries/javascript.e2e-spec.ts',
               'test/system/clients/{typescript-package,typescript-restarts,swagger-ui}.e2e-spec.ts',
+              'test/system/processes/{garbage-collection,tracing-faults}.e2e-spec.ts',
             ]
           : []),
       ],
@@ -90,6 +92,8 @@ const system = [
       ...BUILT,
       name: 'browser',
       include: [IN_BROWSER],
+      // The pages are measured at 375 and 1280 px in the quick run, too; zoomed only in the whole one.
+      exclude: IS_QUICK ? ['test/system/browser/zoom.browser-spec.ts'] : [],
       // A busy machine can make Chromium miss a time limit. The summary names tests that passed only at the second attempt.
       retry: process.env.CI === 'true' ? 1 : 0,
     },
