@@ -75,8 +75,7 @@ export const BREAKS = [
     find: 'isDuplicateKey(error) || isConflict(error)',
     replace: 'isConflict(error)',
     rule: 'Of concurrent requests with one key, the later ones get the first result or 409.',
-    spec: 'test/system/races/idempotency.e2e-spec.ts',
-    suite: 'system',
+    spec: 'test/api/idempotency.e2e-spec.ts',
   },
   {
     name: 'publish-blocked-user',
