@@ -191,7 +191,7 @@ export const BREAKS = [
     find: `"frame-ancestors 'none'",`,
     replace: '',
     rule: 'No site can frame a page (RFC 9700 §4.16).',
-    spec: 'src/pages/page-renderer.spec.ts',
+    spec: 'src/pages/page-headers.spec.ts',
   },
   {
     name: 'pages-picture-origin',
@@ -199,7 +199,7 @@ export const BREAKS = [
     find: 'PLAIN_ORIGIN.test(origin) ?',
     replace: "origin !== '' ?",
     rule: 'The host of a picture cannot add a directive to the Content-Security-Policy.',
-    spec: 'src/pages/page-renderer.spec.ts',
+    spec: 'src/pages/page-headers.spec.ts',
   },
   // Sign-in.
   {

@@ -72,6 +72,7 @@ export function entityOf<T extends ObjectLiteral>(
 export function readQuery<R extends RawRow<R>>(builder: {
   getRawMany<T>(): Promise<T[]>;
 }): Promise<R[]> {
+  // The only allowed call, because this function restricts the types of the row.
   // oxlint-disable-next-line no-restricted-properties
   return builder.getRawMany<R>();
 }

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SCOPES } from '../../../src/platform/access/scopes.js';
+import { NO_IDENTITY } from '../../../src/modules/oauth/clients/registration-values.js';
 import type { UserWithPhone } from '../../../src/modules/users/users.service.js';
 import type { Site } from '../../support/browser.js';
 import { approve, exchange } from '../../support/oauth-flow.js';
@@ -51,12 +52,7 @@ export async function registerApp(service: Unprivileged): Promise<TestClient> {
     enabled: true,
     postsHidden: false,
     requiresPkce: false,
-    publisher: null,
-    homepageUrl: null,
-    privacyUrl: null,
-    termsUrl: null,
-    isVerified: false,
-    logoHash: null,
+    ...NO_IDENTITY,
     createdAt: new Date(),
   };
 }

@@ -1,5 +1,6 @@
 import type { DataSource } from 'typeorm';
 import { SCOPES } from '../../../src/platform/access/scopes.js';
+import { NO_IDENTITY } from '../../../src/modules/oauth/clients/registration-values.js';
 import { User } from '../../../src/modules/users/user.entity.js';
 import type { Site } from '../../support/browser.js';
 import { approve, exchange } from '../../support/oauth-flow.js';
@@ -19,12 +20,7 @@ const CLIENT: TestClient = {
   enabled: true,
   postsHidden: false,
   requiresPkce: true,
-  publisher: null,
-  homepageUrl: null,
-  privacyUrl: null,
-  termsUrl: null,
-  isVerified: false,
-  logoHash: null,
+  ...NO_IDENTITY,
   createdAt: new Date('2026-11-21T09:30:00Z'),
 };
 const USER_ID = 'usr_00000000000000000000000002';

@@ -1,6 +1,7 @@
 import { parse } from 'node:querystring';
 import { SCOPES } from '../../../platform/access/scopes.js';
 import type { RegisteredApp } from '../clients/apps.service.js';
+import { NO_IDENTITY } from '../clients/registration-values.js';
 import { PageError } from '../../../pages/page-errors.js';
 import { Parameters } from '../protocol/parameters.js';
 import { type AuthorizationRequest, checkAuthorizationRequest } from './authorize-checks.js';
@@ -19,12 +20,7 @@ const APP: RegisteredApp = {
   enabled: true,
   postsHidden: false,
   requiresPkce: false,
-  publisher: null,
-  homepageUrl: null,
-  privacyUrl: null,
-  termsUrl: null,
-  isVerified: false,
-  logoHash: null,
+  ...NO_IDENTITY,
   createdAt: new Date('2026-11-21T09:30:00.000Z'),
 };
 const PKCE_APP: RegisteredApp = { ...APP, requiresPkce: true };
