@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { readdir, writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
 import { relative } from 'node:path';
 import type { Reporter, SerializedError, TestModule, Vitest } from 'vitest/node';
@@ -6,13 +6,12 @@ import { RELIABILITY_PAGE, reliabilityPage } from '../reliability/page.js';
 import { failuresOutsideTests } from '../support/summary-reporter.js';
 import { type Figures, FIGURES_FILE, type Outcome, REGISTRY_UNAVAILABLE } from './figures.js';
 import { IS_QUICK } from '../suite.js';
-import { GUARANTEES } from './guarantees.js';
 
 const SERVERS = { mysql: 'MySQL', mariadb: 'MariaDB' };
 const NO_RESULTS: Outcome = { passed: 0, failed: 0, skipped: 0, figures: [] };
 
 /**
- * Prints a line for each guarantee. With WRITE_PAGES=1, also stores the figures and regenerates docs/reliability.md: only after a
+ * Prints a line for each folder of fault tests. With WRITE_PAGES=1, also stores the figures and regenerates docs/reliability.md: only after a
  * whole run that passed and skipped nothing but the test of the npm registry.
  */
 export class FiguresReporter implements Reporter {
@@ -33,7 +32,8 @@ export class FiguresReporter implements Reporter {
     const skippedTests = [...absent, ...modules.flatMap(unexpectedSkips)];
     const files: Figures['files'] = {};
     let isWholeAndPassed = !IS_QUICK && errors.length === 0;
-    for (const folder of Object.keys(GUARANTEES)) {
+    const entries = await readdir('test/faults', { withFileTypes: true });
+    for (const { name: folder } of entries.filter((entry) => entry.isDirectory())) {
       const outcomes = modules
         .filter(({ moduleId }) => moduleId.includes(`/test/faults/${folder}/`))
         .map((module): [string, Outcome] => [fileOf(module), outcomeOf(module)]);

@@ -13,7 +13,7 @@ export interface Figures {
   files: Record<string, Pick<Outcome, 'passed' | 'figures'>>;
 }
 
-/** Results of a test file, or of all test files in the folder of a guarantee (guarantees.ts). */
+/** Results of a test file, or of all test files in a folder. */
 export interface Outcome {
   passed: number;
   failed: number;

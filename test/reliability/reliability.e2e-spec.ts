@@ -1,26 +1,19 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
-import { comparisonCases, RELIABILITY_PAGE, reliabilityPage, tests } from './page.js';
-import { TOPICS } from './rules.js';
+import { comparisonCases, RELIABILITY_PAGE, reliabilityPage, ruleNumbers, tests } from './page.js';
 
-const NUMBERS = TOPICS.flatMap(({ rules }) => Object.keys(rules));
-const numbersWith = (letter: string) => NUMBERS.filter((number) => number.startsWith(letter));
+/** A heading of rules with their numbers, such as `## Rate limits (O126–O132, O134)`, and the rest of its section. */
+const SECTION = /^## .*\(([OC]\d[^)]*)\)$((?:\n(?!## ).*)*)/gm;
 
-/** The assigned numbers. The number of a deleted rule is never reused. */
-const O_RANGES = [
-  [1, 23],
-  [25, 152],
-  [163, 169],
-] as const;
-const C_RANGES = [
-  [1, 114],
-  [116, 117],
-  [139, 150],
-] as const;
-
-const numbersIn = (letter: string, ranges: readonly (readonly [number, number])[]): string[] =>
-  ranges.flatMap(([first, last]) =>
-    Array.from({ length: last - first + 1 }, (_, index) => `${letter}${first + index}`),
-  );
+/** The numbers of `O126–O132, O134`. */
+function numbersOf(ranges: string): string[] {
+  return ranges.split(', ').flatMap((range) => {
+    const [first, last] = (range.match(/\d+/g) ?? []).map(Number) as [number, number?];
+    return Array.from(
+      { length: (last ?? first) - first + 1 },
+      (_, index) => `${range[0]}${first + index}`,
+    );
+  });
+}
 
 /** Files of races that do not need two processes behind one public URL, with the reason. */
 const WITHOUT_CLUSTER: Readonly<Record<string, string>> = {
@@ -59,21 +52,35 @@ interface Manifest {
 }
 
 describe('docs/reliability.md', () => {
-  it('numbers the rules in order, without duplicates', () => {
-    const [server, api] = [numbersWith('O'), numbersWith('C')];
-    expect(NUMBERS).toEqual([...server, ...api]);
-    expect(server).toEqual(numbersIn('O', O_RANGES));
-    expect(api).toEqual(numbersIn('C', C_RANGES));
+  // The number of a deleted rule is never reused: its heading leaves it out.
+  it('has the rules that its headings announce, in order, without duplicates', async () => {
+    const page = await readFile(RELIABILITY_PAGE, 'utf8');
+    const announced = [...page.matchAll(SECTION)].map(([, ranges = '']) => numbersOf(ranges));
+    expect(announced.length).toBeGreaterThan(20);
+    const sections = [...page.matchAll(SECTION)].map(([, , rows = '']) =>
+      [...rows.matchAll(/^\| ([OC]\d+) \|/gm)].map(([, number = '']) => number),
+    );
+    expect(sections).toEqual(announced);
+    expect(await ruleNumbers()).toEqual(sections.flat());
+    expect(new Set(sections.flat()).size).toBe(sections.flat().length);
   });
 
   it('has a test for every rule', async () => {
     const proven = new Set((await tests()).map(({ number }) => number));
-    expect(NUMBERS.filter((number) => !proven.has(number))).toEqual([]);
+    expect((await ruleNumbers()).filter((number) => !proven.has(number))).toEqual([]);
   });
 
   it('has a rule for every numbered test and every case of the comparison with oidc-provider', async () => {
+    const numbers = await ruleNumbers();
     const numbered = [...(await tests()), ...(await comparisonCases())];
-    expect(numbered.filter(({ number }) => !NUMBERS.includes(number))).toEqual([]);
+    expect(numbered.filter(({ number }) => !numbers.includes(number))).toEqual([]);
+  });
+
+  it('has the results of every test of faults', async () => {
+    const page = await readFile(RELIABILITY_PAGE, 'utf8');
+    const files = await readdir('test/faults', { recursive: true });
+    const specs = files.filter((file) => file.endsWith('-spec.ts'));
+    expect(specs.filter((file) => !page.includes(`](../test/faults/${file}) |`))).toEqual([]);
   });
 
   it('O140 runs races on database servers with two processes of the service, and a hundred rounds in "npm run test:races", except for those listed here', async () => {
