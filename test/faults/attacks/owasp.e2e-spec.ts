@@ -1,21 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { SCOPES } from '../../../src/platform/access/scopes.js';
-import { Post } from '../../../src/modules/posts/post.entities.js';
-import { bodyOf, ENDPOINTS, expectApiError, pathWithNewIds } from '../../support/api.js';
+import { sha256 } from '../../../src/platform/secrets.js';
+import { bodyOf, ENDPOINTS } from '../../support/api.js';
 import { type Page, Browser } from '../../support/browser.js';
-import { authorizeLink, obtainTokens, requestToken } from '../../support/oauth-flow.js';
+import { authorizeLink, obtainTokens } from '../../support/oauth-flow.js';
 import { Cluster, concurrently } from '../../support/cluster.js';
-import { commandTree } from '../../support/command-line.js';
 import { onSqlite, onSqliteAndOneServer } from '../../support/database.js';
-import { expectedCounts, countPublished } from '../../support/fixtures.js';
 import { warningsAndErrors } from '../../support/logs.js';
 import { footprintOf, Member } from '../../support/member.js';
 import { operationEntries, publishedDocument } from '../../support/published-document.js';
 import { json } from '../../support/responses.js';
 import { startProcess } from '../../support/service-process.js';
-import { DEFAULT_LIMITS, useTestApp } from '../../support/test-app.js';
+import { useTestApp } from '../../support/test-app.js';
 import { reportFigure } from '../figures.js';
-import { forgedCredentials } from './forged-credentials.js';
 import { HostileGateway, redirectTo, ForbiddenTarget, MISBEHAVIOURS } from './hostile-gateway.js';
 import {
   unloadedSwaggerUiFiles,
@@ -23,7 +19,6 @@ import {
   NONEXISTENT_API_PATHS,
   routesOf,
 } from './undocumented-paths.js';
-import { excessiveRequests } from './excessive-requests.js';
 import { sendRaw, requestOf } from './send-raw.js';
 
 const SIGN_IN = '/oauth/authorize/sign-in';
@@ -66,136 +61,41 @@ onSqliteAndOneServer('OWASP API Security Top 10 (2023): concurrency', (database)
     expect(await footprintOf(owner)).toEqual(before);
     reportFigure(task, `${database.engine.label}: ${attempts} calls to foreign posts and comments`);
   });
-
-  it('API6 Unrestricted Access to Sensitive Business Flows: rejects posts over the quota of the app', async () => {
-    const client = await app().addClient();
-    const members = [await Member.join(app(), { client }), await Member.join(app(), { client })];
-    const publish = (number: number): Promise<Response> =>
-      (members[number % 2] as Member).postRaw('/posts', '{"content":"Buy!"}', {
-        'content-type': 'application/json',
-        ...(number % 3 === 0 ? { 'idempotency-key': `key-${number}` } : {}),
-      });
-    const statuses = (await concurrently(40, publish)).map(({ status }) => status);
-    expect(statuses.filter((status) => status === 201)).toHaveLength(5);
-    expect(statuses.filter((status) => status === 429)).toHaveLength(35);
-    expect(await countPublished(app(), ...members)).toEqual(expectedCounts(5));
-    const posts = await app().dataSource.manager.findBy(Post, { clientId: client.clientId });
-    for (const { id } of posts) for (const member of members) await member.delete(`/posts/${id}`);
-    expect((await publish(1)).status).toBe(429);
-    const again = await Member.join(app(), { client, user: members[0]?.user });
-    expect((await again.post('/posts', { content: 'Buy!' })).status).toBe(429);
-  });
 });
 
 onSqlite('OWASP API Security Top 10 (2023)', (database) => {
   const app = useTestApp(database, { QUOTA_DEFAULT_LIMIT: '1000' });
 
-  it('API2 Broken Authentication: accepts only valid access tokens', async () => {
+  it('API2 Broken Authentication: accepts no stored hash, cookie or other header in place of an access token', async () => {
     const client = await app().addClient();
     const user = await app().addUser();
-    const tokens = await obtainTokens(app(), client, user);
-    const { access_token: token } = tokens;
+    const { access_token: token } = await obtainTokens(app(), client, user);
     // A phone gets one message a minute.
     app().clock.advance(2 * MINUTE);
     const visitor = new Browser(app());
     await visitor.signIn(authorizeLink(client), user);
-    const cookie = visitor.cookie();
-    for (const headers of forgedCredentials({ user, client, tokens, cookie }))
-      expect((await app().fetch('/dev/v1/me', { headers })).status).toBe(401);
-    expect((await app().fetch(`/dev/v1/me?access_token=${token}`)).status).toBe(401);
-    expect((await app().call(token, 'GET', '/me')).status).toBe(200);
-  });
-
-  it('API3 Broken Object Property Level Authorization: sets and shows no internal property', async () => {
-    const phone = '+14155558123';
-    const place = { neighborhood: 'Quetzal Hill', latitude: 37.7654321, longitude: -122.4567891 };
-    const member = await Member.join(app(), { user: await app().addUser({ phone, ...place }) });
-    const otherUser = await app().addUser();
-    const { id } = await member.publish();
-    const before = await footprintOf(member);
-    const own = ['id', 'userId', 'user_id', 'clientId', 'createdAt', 'deletedAt', 'likeCount'];
-    const more = ['commentCount', 'neighborhood', 'author', 'authorId', 'permalink', 'status'];
-    for (const name of [...own, ...more, 'karma', 'isAdmin', 'role', 'quota', 'metered'])
-      for (const [path, text] of [
-        ['/posts', 'content'],
-        [`/posts/${id}/comments`, 'text'],
-      ] as const) {
-        const response = await member.post(path, { [text]: 'Hi', [name]: otherUser.id });
-        const { errors } = await expectApiError(response, 400, 'invalid_request');
-        expect(errors).toMatchObject([{ field: name, code: 'unknown_field' }]);
-      }
-    expect(await footprintOf(member)).toEqual(before);
-    await member.comment(id);
-    const shown = [`/posts`, `/posts/${id}`, `/posts/${id}/analytics`, `/posts/${id}/comments`];
-    const responses = await Promise.all(
-      ['/me', '/quota', ...shown].map((path) =>
-        member.get(path).then((response) => response.text()),
-      ),
-    );
-    responses.push(await (await app().fetch(`/post/${id}`)).text());
-    for (const text of responses)
-      expect(text).not.toMatch(
-        /4155558123|37\.765|122\.456|"(phone|hash|userId|deletedAt|status)"/,
-      );
-  });
-
-  it('API4 Unrestricted Resource Consumption: rejects excessive requests quickly and stores nothing', async () => {
-    const member = await Member.join(app());
-    const { id } = await member.publish();
-    const before = await footprintOf(member);
-    for (const { status, send } of excessiveRequests(member, id)) {
-      const startedAt = performance.now();
-      expect((await send()).status).toBe(status);
-      expect(performance.now() - startedAt).toBeLessThan(MAX_RESPONSE_MS);
-    }
-    expect(await footprintOf(member)).toEqual(before);
-  });
-
-  it('API4 Unrestricted Resource Consumption: serves others during two hundred unfinished requests', async () => {
-    const member = await Member.join(app());
-    const unfinished = [
-      'GET /dev/v1/me HTTP/1.1\r\nHost: x\r\nX-Slow:',
-      requestOf('POST /oauth/token', [
-        'Content-Type: application/x-www-form-urlencoded',
-        'Content-Length: 100',
-      ]),
+    // The stored hash of the token, as an attacker finds it in a dump of the database.
+    const stored = Buffer.from(sha256(token), 'hex');
+    const claims = Buffer.from(`{"sub":"${user.id}","scope":"profile.read"}`).toString('base64url');
+    const rejected: Record<string, string>[] = [
+      { authorization: `Bearer eyJhbGciOiJub25lIn0.${claims}.` },
+      { authorization: `Bearer ${stored.toString('hex')}` },
+      { authorization: `Bearer svcat_${stored.toString('base64url')}` },
+      { authorization: `Bearer ${user.id}` },
+      { authorization: `Basic ${btoa(`${client.clientId}:${client.secret}`)}` },
+      { authorization: `Token ${token}` },
+      { cookie: visitor.cookie() },
+      { cookie: `access_token=${token}` },
+      { 'x-access-token': token },
+      { 'x-user-id': user.id },
+      { 'proxy-authorization': `Bearer ${token}` },
     ];
-    const slow = concurrently(200, (number) =>
-      sendRaw(app().baseUrl, unfinished[number % 2] ?? ''),
-    );
-    await sleep(50);
-    const startedAt = performance.now();
-    expect((await member.get('/me')).status).toBe(200);
-    expect(performance.now() - startedAt).toBeLessThan(MAX_RESPONSE_MS);
-    expect((await slow).flatMap(({ statuses }) => statuses)).not.toContain(200);
-  });
-
-  it('API5 Broken Function Level Authorization: requires the scope of each function, and serves no function of the command line over HTTP', async () => {
-    const client = await app().addClient();
-    const user = await app().addUser();
-    const member = await Member.join(app(), { client, user });
-    for (const endpoint of ENDPOINTS) {
-      if (endpoint.scope === null) continue;
-      const scopes = SCOPES.filter((scope) => scope !== endpoint.scope);
-      const narrow = await app().accessToken(user, client, scopes);
-      const path = await pathWithNewIds(endpoint, member);
-      const response = await app().call(narrow, endpoint.method, path, bodyOf(endpoint));
-      await expectApiError(response, 403, 'insufficient_scope');
-    }
-    const headers = { authorization: `Bearer ${member.token}` };
-    for (const { path } of commandTree().leaves)
-      for (const prefix of ['', '/admin', '/dev/v1', '/oauth'])
-        for (const method of ['GET', 'POST']) {
-          const address = `${prefix}/${path.replaceAll(' ', '/')}`;
-          const { status } = await app().fetch(address, { method, headers });
-          // The paths of "post remove", "post restore" and "post show" are those of pages of unknown posts.
-          expect([address, status]).toEqual([
-            address,
-            method === 'POST' && /^\/post\/(remove|restore|show)$/.test(address) ? 405 : 404,
-          ]);
-        }
-    for (const address of ['/metrics', '/admin', '/debug', '/actuator', '/dev/v1/admin'])
-      expect((await app().fetch(address, { headers })).status).toBe(404);
+    for (const headers of rejected)
+      expect([headers, (await app().fetch('/dev/v1/me', { headers })).status]).toEqual([
+        headers,
+        401,
+      ]);
+    expect((await app().call(token, 'GET', '/me')).status).toBe(200);
   });
 
   it('API7 Server Side Request Forgery: requests no URL from client input', async () => {
@@ -256,29 +156,18 @@ onSqlite('OWASP API Security Top 10 (2023)', (database) => {
           expect([path, response.headers.get(name)]).toEqual([path, null]);
         expect([path, response.headers.get('x-content-type-options')]).toEqual([path, 'nosniff']);
         expect([path, response.headers.get('x-frame-options')]).toEqual([path, 'DENY']);
-        expect(response.headers.get('content-security-policy')).toMatch(/^default-src 'none'/);
+        const policy = response.headers.get('content-security-policy');
+        expect(policy).toMatch(/^default-src 'none'.*;\s*frame-ancestors 'none'/);
         const text = await response.text();
         if (!response.ok)
           expect(text).not.toMatch(/\n\s+at |node_modules|\.[jt]s:\d|Cannot [A-Z]+ /);
       }
   });
 
-  it('API8 Security Misconfiguration: rejects all methods except those of a route', async () => {
+  it('API8 Security Misconfiguration: does not replace the method by that of a header or query', async () => {
     const member = await Member.join(app());
     const { id } = await member.publish();
     const path = `/dev/v1/posts/${id}`;
-    const authorization = `Authorization: Bearer ${member.token}`;
-    const close = 'Connection: close';
-    for (const method of ['TRACE', 'TRACK', 'DEBUG', 'PROPFIND', 'SEARCH', 'PURGE', 'LINK', 'X']) {
-      const { text, statuses } = await sendRaw(
-        app().baseUrl,
-        requestOf(`${method} ${path}`, [authorization, close]),
-      );
-      expect(statuses).toEqual([expect.toBeOneOf([400, 405])]);
-      expect(text).not.toContain(member.token);
-    }
-    const tunnel = requestOf('CONNECT 127.0.0.1:22', [authorization]);
-    expect((await sendRaw(app().baseUrl, tunnel)).text).not.toMatch(/^HTTP\/1\.1 2/);
     for (const name of ['X-HTTP-Method-Override', 'X-HTTP-Method', 'X-Method-Override'])
       for (const address of [path, `${path}?_method=DELETE`]) {
         const headers = { authorization: `Bearer ${member.token}`, [name]: 'DELETE' };
@@ -372,55 +261,5 @@ onSqlite('OWASP API Security Top 10 (2023): SMS gateway', (database) => {
       await gateway.close();
       await target.close();
     }
-  });
-});
-
-onSqlite('OWASP API Security Top 10 (2023): limits', (database) => {
-  const app = useTestApp(database, DEFAULT_LIMITS);
-
-  it('API2 Broken Authentication: limits guesses of one-time passwords across browsers and forged addresses', async () => {
-    const client = await app().addClient();
-    const { phone } = await app().addUser();
-    let compared = 0;
-    const cookies = new Map<string, string>();
-    for (let browser = 1; browser <= 4; browser += 1) {
-      const headers = { 'x-forwarded-for': `203.0.113.${browser}`, 'x-real-ip': '203.0.113.99' };
-      const stranger = new Browser(app(), headers);
-      const phonePage = await stranger.open(authorizeLink(client));
-      const sent = await stranger.submit(phonePage, SIGN_IN, { phone });
-      // The guesses of the first two browsers reach the limit of the phone.
-      if (browser > 2) expect(sent.status).toBe(429);
-      else {
-        const right = Number(await app().sms.password(phone, { afterMessages: browser - 1 }));
-        for (let guess = 1; guess <= 6; guess += 1) {
-          const code = String((right + guess) % 1_000_000).padStart(6, '0');
-          const { html } = await stranger.submit(sent, VERIFY, { code });
-          if (html.includes('That code is wrong')) compared += 1;
-        }
-        const code = String(right).padStart(6, '0');
-        expect((await stranger.submit(sent, VERIFY, { code })).status).toBeOneOf([400, 429]);
-      }
-      for (const [name, value] of stranger.cookies) cookies.set(name, value);
-      app().clock.advance(2 * MINUTE);
-    }
-    expect(compared).toBe(app().config.rateLimits['phone-failures']);
-    expect(cookies.has('session')).toBe(false);
-  });
-
-  it('API2 Broken Authentication: limits guesses of client secrets and tokens from one address', async () => {
-    const client = await app().addClient();
-    const guess = async (number: number): Promise<number> => {
-      const form = { client_secret: `svc_sec_${String(number).padStart(43, 'A')}` };
-      const headers = { 'x-forwarded-for': `203.0.113.${number}` };
-      const refresh = { grant_type: 'refresh_token', refresh_token: 'svcrt_x', ...form };
-      return (await requestToken(app(), client, refresh, headers)).status;
-    };
-    const statuses = [];
-    for (let number = 1; number <= 25; number += 1) statuses.push(await guess(number));
-    const limit = app().config.rateLimits['token-failures'];
-    expect(statuses.filter((status) => status === 401)).toHaveLength(limit);
-    expect(statuses.at(-1)).toBe(429);
-    const otherApp = await app().addClient();
-    expect(await obtainTokens(app(), otherApp)).toMatchObject({ token_type: 'Bearer' });
   });
 });

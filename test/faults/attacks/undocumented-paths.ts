@@ -33,6 +33,8 @@ export const SCANNER_PATHS = [
   '/api-docs',
   '/graphql',
   '/metrics',
+  '/admin',
+  '/debug',
   '/server-status',
   '/actuator/env',
   '/debug/pprof',
