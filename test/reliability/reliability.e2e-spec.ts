@@ -77,7 +77,7 @@ describe('docs/reliability.md', () => {
   });
 
   it('has the results of every test of faults', async () => {
-    const page = await readFile(RELIABILITY_PAGE, 'utf8');
+    const page = await reliabilityPage();
     const files = await readdir('test/faults', { recursive: true });
     const specs = files.filter((file) => file.endsWith('-spec.ts'));
     expect(specs.filter((file) => !page.includes(`](../test/faults/${file}) |`))).toEqual([]);
