@@ -76,6 +76,22 @@ describe('docs/reliability.md', () => {
     expect(numbered.filter(({ number }) => !numbers.includes(number))).toEqual([]);
   });
 
+  it('names an existing rule for every promise to partners', async () => {
+    const page = await readFile(RELIABILITY_PAGE, 'utf8');
+    const [, promises = ''] = /^## What an app can rely on$([\s\S]*?)^## /m.exec(page) ?? [];
+    const numbers = await ruleNumbers();
+    const items = promises.split('\n').filter((line) => line.startsWith('- '));
+    expect(items.length).toBeGreaterThan(60);
+    for (const item of items) {
+      const named = [...item.matchAll(/\(([OC]\d[^)]*)\)/g)].flatMap(([, list = '']) =>
+        numbersOf(list),
+      );
+      expect([item, named.length > 0 && named.every((number) => numbers.includes(number))]).toEqual(
+        [item, true],
+      );
+    }
+  });
+
   it('has the results of every test of faults', async () => {
     const page = await reliabilityPage();
     const files = await readdir('test/faults', { recursive: true });
