@@ -45,8 +45,8 @@ const oauth = {
   account: ['protocol', 'rate-limit', 'browser', 'clients', 'tokens', 'sign-in', 'authorize'],
 };
 
-/** Which rows expire, and which belong to a person. */
-const tablesOfAllModules = '^src/modules/operations/(retention|personal-data)\\.ts$';
+/** Which rows expire, which belong to a person, and which are counted. */
+const tablesOfAllModules = '^src/modules/operations/(retention|personal-data|counters)\\.ts$';
 
 /** Where TypeORM may be imported. */
 const ormFiles = [

@@ -24,7 +24,7 @@ export { QuotaReconciliation } from '../modules/quota/months/quota-reconciliatio
 export { DemoService } from '../modules/demo/demo.service.js';
 export { RequestTraces } from '../modules/operations/request-traces.service.js';
 export { Doctor } from '../modules/operations/doctor/doctor.service.js';
-export { Prune } from '../modules/operations/prune.service.js';
+export { Prune } from '../modules/operations/retention.js';
 export { ScheduledJobs } from '../modules/operations/scheduled-jobs.service.js';
 export { AuditedMigrator } from '../modules/operations/audited-migrator.service.js';
 export { UserErasure, UserExport } from '../modules/operations/user-data.service.js';

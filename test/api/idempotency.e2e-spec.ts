@@ -6,7 +6,7 @@ import { Post } from '../../src/modules/posts/post.entities.js';
 import { ApiCall } from '../../src/modules/quota/calls/call-log.entities.js';
 import { CallLog } from '../../src/modules/quota/calls/call-log.service.js';
 import { QuotaService } from '../../src/modules/quota/quota.service.js';
-import { Prune } from '../../src/modules/operations/prune.service.js';
+import { Prune } from '../../src/modules/operations/retention.js';
 import { expectFieldErrors, expectApiError } from '../support/api.js';
 import { onOneEngine } from '../support/database.js';
 import { Member, type PostBody } from '../support/member.js';

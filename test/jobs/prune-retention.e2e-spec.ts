@@ -6,8 +6,7 @@ import { Comment } from '../../src/modules/comments/comment.entity.js';
 import { Post, PostLike } from '../../src/modules/posts/post.entities.js';
 import { PostsService } from '../../src/modules/posts/posts.service.js';
 import { ApiCall } from '../../src/modules/quota/calls/call-log.entities.js';
-import { Prune } from '../../src/modules/operations/prune.service.js';
-import { Retention } from '../../src/modules/operations/retention.js';
+import { Prune } from '../../src/modules/operations/retention.js';
 import { onOneEngine } from '../support/database.js';
 import { deleteAllRows, recordCalls } from '../support/fixtures.js';
 import { skipCounterCheck } from '../support/invariants.js';
@@ -130,7 +129,7 @@ onOneEngine('Job "prune": logs and deleted posts', (database) => {
     const post = await member.publish();
     await member.delete(`/posts/${post.id}`);
     app().clock.advance(31 * DAY);
-    const expired = app().service(Retention).expired(app().clock.now());
+    const expired = app().service(Prune).expired(app().clock.now());
     const search = expired.find(({ table }) => table === 'posts')?.batches();
     const remove = (await search?.next())?.value;
     if (!remove) throw new Error('The search found no posts.');

@@ -3,7 +3,7 @@ import { newId } from '../../src/platform/ids.js';
 import { ApiCall, ApiUsageDaily } from '../../src/modules/quota/calls/call-log.entities.js';
 import { CallLog } from '../../src/modules/quota/calls/call-log.service.js';
 import { UsageRollup } from '../../src/modules/quota/calls/usage-rollup.service.js';
-import { Prune } from '../../src/modules/operations/prune.service.js';
+import { Prune } from '../../src/modules/operations/retention.js';
 import { onOneEngine } from '../support/database.js';
 import { CALLER, deleteAllRows, recordCalls } from '../support/fixtures.js';
 import { skipCounterCheck } from '../support/invariants.js';

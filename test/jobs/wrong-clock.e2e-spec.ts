@@ -1,7 +1,7 @@
 import { addMilliseconds } from '../../src/platform/clock.js';
 import { JobRun } from '../../src/platform/lifecycle/job-run.entity.js';
 import { Metrics } from '../../src/platform/observability/metrics.js';
-import { Prune } from '../../src/modules/operations/prune.service.js';
+import { Prune } from '../../src/modules/operations/retention.js';
 import { ScheduledJobs } from '../../src/modules/operations/scheduled-jobs.service.js';
 import { parseFindings, runCommand } from '../support/command-line.js';
 import { databaseTime, onEachEngine } from '../support/database.js';

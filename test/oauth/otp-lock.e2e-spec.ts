@@ -1,6 +1,6 @@
 import { AuditEvent } from '../../src/platform/audit/audit-event.entity.js';
 import { OtpFailures } from '../../src/modules/oauth/sign-in/sign-in.entities.js';
-import { Prune } from '../../src/modules/operations/prune.service.js';
+import { Prune } from '../../src/modules/operations/retention.js';
 import { PhoneLimits } from '../../src/modules/oauth/sign-in/phone-limits.js';
 import type { UserWithPhone } from '../../src/modules/users/users.service.js';
 import { type Page, Browser } from '../support/browser.js';

@@ -5,7 +5,7 @@ import {
   TrustedDevice,
   RateLimitHit,
 } from '../../src/modules/oauth/rate-limit/rate-limit.entities.js';
-import { Prune } from '../../src/modules/operations/prune.service.js';
+import { Prune } from '../../src/modules/operations/retention.js';
 import { approve, exchange, sendRefresh } from '../support/oauth-flow.js';
 import { deleteAllRows } from '../support/fixtures.js';
 import { onOneEngine } from '../support/database.js';

@@ -20,8 +20,7 @@ import {
   TrustedDevice,
 } from '../../src/modules/oauth/rate-limit/rate-limit.entities.js';
 import { RateLimiter } from '../../src/modules/oauth/rate-limit/rate-limiter.js';
-import { Prune } from '../../src/modules/operations/prune.service.js';
-import { Retention } from '../../src/modules/operations/retention.js';
+import { Prune } from '../../src/modules/operations/retention.js';
 import { deleteAllRows } from '../support/fixtures.js';
 import { onOneEngine } from '../support/database.js';
 import { auditTrail } from '../support/logs.js';
@@ -137,7 +136,7 @@ onOneEngine('Prune: expired rows', (database) => {
   it('O142 keeps a row that changed after it was selected', async () => {
     const { manager } = app().dataSource;
     await manager.insert(OtpFailures, { phone: '+1', failures: 3, lastAttemptAt: ago(401 * DAY) });
-    const expired = app().service(Retention).expired(now());
+    const expired = app().service(Prune).expired(now());
     const search = expired.find(({ table }) => table === 'otp_failures')?.batches();
     const remove = (await search?.next())?.value;
     if (!remove) throw new Error('The search found no row.');

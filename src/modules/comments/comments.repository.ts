@@ -4,7 +4,6 @@ import { isId } from '../../platform/ids.js';
 import { PageStatements, type Paging } from '../../platform/database/list-page.js';
 import { type RawTime, storedTime } from '../../platform/database/columns.js';
 import { insertRow, readRows, writeRows } from '../../platform/database/sql.js';
-import { counterCacheOf, type CounterCache } from '../../platform/database/counter-cache.js';
 import { entities, type Transaction } from '../../platform/database/transaction.js';
 import { Post } from '../posts/post.entities.js';
 import { Comment } from './comment.entity.js';
@@ -85,17 +84,5 @@ export class CommentsRepository {
   /** A comment of any user, deleted or not. */
   findAny(id: string): Promise<Comment | null> {
     return this.dataSource.manager.findOneBy(Comment, { id });
-  }
-
-  counters(): CounterCache[] {
-    return [
-      counterCacheOf(this.dataSource, {
-        entity: Post,
-        column: 'commentCount',
-        counted: Comment,
-        joinOn: 'counted.postId = owner.id',
-        countsIf: 'counted.deletedAt IS NULL',
-      }),
-    ];
   }
 }

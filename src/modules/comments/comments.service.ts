@@ -5,7 +5,6 @@ import { Clock } from '../../platform/clock.js';
 import { InvalidRequest, NotFound } from '../../platform/errors.js';
 import { isId, newId } from '../../platform/ids.js';
 import { pageOf, type Page, type Paging } from '../../platform/database/list-page.js';
-import type { CounterCache } from '../../platform/database/counter-cache.js';
 import { TransactionRunner } from '../../platform/database/transaction.js';
 import {
   Idempotency,
@@ -156,9 +155,5 @@ export class CommentsService {
       if (removed) await this.audit.record(tx, 'comment.removed', id, change, { userId, postId });
       return removed;
     });
-  }
-
-  counters(): CounterCache[] {
-    return this.repository.counters();
   }
 }

@@ -10,9 +10,8 @@ import { Doctor } from './doctor/doctor.service.js';
 import { ImportedUsersRepository } from './import/imported-users.repository.js';
 import { UserImport } from './import/user-import.service.js';
 import { PersonalData } from './personal-data.js';
-import { Prune } from './prune.service.js';
+import { Prune } from './retention.js';
 import { RequestTraces } from './request-traces.service.js';
-import { Retention } from './retention.js';
 import { ScheduledJobs } from './scheduled-jobs.service.js';
 import { UserErasure, UserExport } from './user-data.service.js';
 import { AuditedMigrator } from './audited-migrator.service.js';
@@ -29,7 +28,6 @@ import { AuditedMigrator } from './audited-migrator.service.js';
   ],
   providers: [
     AuditedMigrator,
-    Retention,
     Prune,
     ScheduledJobs,
     Doctor,

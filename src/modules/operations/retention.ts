@@ -12,16 +12,21 @@ import {
   Or,
 } from 'typeorm';
 import { AuditEvent } from '../../platform/audit/audit-event.entity.js';
-import { addMilliseconds, DAY, MINUTE, SECOND } from '../../platform/clock.js';
+import { addMilliseconds, Clock, DAY, MINUTE, SECOND } from '../../platform/clock.js';
 import { AppConfig } from '../../platform/config/app-config.js';
 import {
+  type BatchSettings,
   childRows,
+  countRows,
   deletableRows,
   type DeletableRows,
+  deleteRows,
   logRowsBefore,
   matchingRows,
+  type RowsByTable,
 } from '../../platform/database/deletable-rows.js';
 import { rowsInPages } from '../../platform/database/rows-in-pages.js';
+import { TransactionRunner } from '../../platform/database/transaction.js';
 import { IdempotencyKey } from '../../platform/http/idempotency/idempotency-key.entity.js';
 import { JobRun } from '../../platform/lifecycle/job-run.entity.js';
 import { hourOf } from '../../platform/lifecycle/job-runner.service.js';
@@ -37,7 +42,7 @@ import {
 } from '../oauth/tokens/token.entities.js';
 import { Post, PostLike } from '../posts/post.entities.js';
 import { ApiCall } from '../quota/calls/call-log.entities.js';
-import { callLogStart } from '../quota/calls/usage-rollup.service.js';
+import { callLogStart, UsageRollup } from '../quota/calls/usage-rollup.service.js';
 
 /** Maximum difference between the clocks of two processes, so that none deletes a row that is valid for another. */
 const CLOCK_SKEW_MS = MINUTE;
@@ -51,13 +56,46 @@ const TRUSTED_DEVICES_MS = 400 * DAY;
 const RATE_LIMIT_HITS_MS = 2 * DAY;
 const JOB_RUNS_MS = 90 * DAY;
 
-/** What expires, and when. Requests ignore expired rows, so a late deletion changes no response. */
+interface PruneOptions extends Pick<BatchSettings, 'onBatch'> {
+  /** When to stop, even if rows are left; the next run continues. */
+  stopAt?: Date;
+  /** Called before the expired calls of a day are aggregated. */
+  onDay?: (day: string) => void;
+}
+
+/** What expires, and when; and its deletion. Requests ignore expired rows, so a late deletion changes no response. */
 @Injectable()
-export class Retention {
+export class Prune {
   constructor(
     private readonly dataSource: DataSource,
+    private readonly usage: UsageRollup,
+    private readonly transactions: TransactionRunner,
+    private readonly clock: Clock,
     private readonly config: AppConfig,
   ) {}
+
+  /**
+   * Counts the rows that a run would delete now.
+   * @param onTable called before rows of a table are counted
+   */
+  preview(onTable?: (table: string) => void): Promise<RowsByTable> {
+    return countRows(this.expired(this.clock.now()), onTable);
+  }
+
+  /** Deletes in batches. Idempotent and safe to run concurrently. */
+  async run({ stopAt, onBatch, onDay }: PruneOptions = {}): Promise<RowsByTable> {
+    const { dataSource, transactions } = this;
+    const shouldStop = (): boolean => stopAt !== undefined && this.clock.now() >= stopAt;
+    const settings = { shouldStop, onBatch };
+    // The stored responses of used refresh tokens whose retry window has ended. The rows remain, so the result does not list them.
+    const ended = LessThanOrEqual(addMilliseconds(this.clock.now(), -CLOCK_SKEW_MS));
+    const clear = ['encryptedResponse', 'responseExpiresAt'] as const;
+    const where = { responseExpiresAt: ended };
+    const responses = deletableRows(dataSource, RefreshToken, where, { clear });
+    await deleteRows(transactions, [responses], settings);
+    const callsBefore = await this.usage.rollUpExpiredCalls({ stopAt, onDay });
+    return deleteRows(transactions, this.expired(this.clock.now(), callsBefore), settings);
+  }
 
   /**
    * The rows that have expired at `now`, in the order of deletion: child rows before their parents. A row is in one set only. The
@@ -116,17 +154,6 @@ export class Retention {
       childRows(dataSource, expiredPosts, PostLike, 'postId'),
       rows(Post, { deletedAt: before(deletedPostsMs) }),
     ];
-  }
-
-  /** The stored responses of used refresh tokens whose retry window has ended. Clears them; the rows remain. */
-  expiredResponses(now: Date): DeletableRows {
-    const ended = LessThanOrEqual(addMilliseconds(now, -CLOCK_SKEW_MS));
-    return deletableRows(
-      this.dataSource,
-      RefreshToken,
-      { responseExpiresAt: ended },
-      { clear: ['encryptedResponse', 'responseExpiresAt'] },
-    );
   }
 
   /**

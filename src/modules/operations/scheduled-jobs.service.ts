@@ -14,7 +14,7 @@ import { JobRunsRepository } from '../../platform/lifecycle/job-runs.repository.
 import { UsageRollup } from '../quota/calls/usage-rollup.service.js';
 import { type ClosedMonths, QuotaMonths } from '../quota/months/quota-months.service.js';
 import { periodOf } from '../quota/quota-period.js';
-import { Prune } from './prune.service.js';
+import { Prune } from './retention.js';
 
 /** The period of a run that starts at this time. */
 const PERIOD_OF: Readonly<Record<JobName, (time: Date) => string>> = {

@@ -11,7 +11,6 @@ import {
   useIndex,
   writeRows,
 } from '../../platform/database/sql.js';
-import { counterCacheOf, type CounterCache } from '../../platform/database/counter-cache.js';
 import { BatchLoader } from '../../platform/database/batch-loader.js';
 import { entities, type Transaction } from '../../platform/database/transaction.js';
 import { User } from '../users/user.entity.js';
@@ -144,23 +143,5 @@ export class PostsRepository {
   async insertLike(tx: Transaction, like: PostLike): Promise<void> {
     await insertRow(tx, PostLike, like);
     await entities(tx).increment(Post, { id: like.postId }, 'likeCount', 1);
-  }
-
-  counters(): CounterCache[] {
-    return [
-      counterCacheOf(this.dataSource, {
-        entity: User,
-        column: 'postCount',
-        counted: Post,
-        joinOn: 'counted.userId = owner.id',
-        countsIf: 'counted.deletedAt IS NULL',
-      }),
-      counterCacheOf(this.dataSource, {
-        entity: Post,
-        column: 'likeCount',
-        counted: PostLike,
-        joinOn: 'counted.postId = owner.id',
-      }),
-    ];
   }
 }

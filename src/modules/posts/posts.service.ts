@@ -3,7 +3,6 @@ import { InvalidToken } from '../../platform/access/access.errors.js';
 import type { Caller } from '../../platform/access/caller.js';
 import { Clock } from '../../platform/clock.js';
 import { AppConfig } from '../../platform/config/app-config.js';
-import type { CounterCache } from '../../platform/database/counter-cache.js';
 import { GroupCommit } from '../../platform/database/group-commit.js';
 import { isDeep, pageOf, type Page, type Paging } from '../../platform/database/list-page.js';
 import { TransactionRunner, type Transaction } from '../../platform/database/transaction.js';
@@ -192,10 +191,6 @@ export class PostsService {
     await this.transactions.run((tx) =>
       this.repository.insertLike(tx, { postId, userId, createdAt }),
     );
-  }
-
-  counters(): CounterCache[] {
-    return this.repository.counters();
   }
 
   /** The public URL of a post (product requirements, section 2). */

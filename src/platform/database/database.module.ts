@@ -2,6 +2,7 @@ import { Global, Module, type DynamicModule } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import type { DataSourceOptions } from 'typeorm';
 import { AppConfig } from '../config/app-config.js';
+import { CounterCaches } from './counter-cache.js';
 import { DatabaseClock, DatabaseDiagnostics, DatabaseLoad } from './database-status.js';
 import { dataSourceOptions } from './data-source.js';
 import { Migrator } from './migrations/migrator.js';
@@ -25,12 +26,20 @@ export class DatabaseModule {
       ],
       providers: [
         Migrator,
+        CounterCaches,
         DatabaseClock,
         DatabaseDiagnostics,
         DatabaseLoad,
         { provide: TransactionRunner, useClass: TypeormTransactionRunner },
       ],
-      exports: [Migrator, DatabaseClock, DatabaseDiagnostics, DatabaseLoad, TransactionRunner],
+      exports: [
+        Migrator,
+        CounterCaches,
+        DatabaseClock,
+        DatabaseDiagnostics,
+        DatabaseLoad,
+        TransactionRunner,
+      ],
     };
   }
 }

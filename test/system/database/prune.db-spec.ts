@@ -23,7 +23,7 @@ import { Post, PostLike } from '../../../src/modules/posts/post.entities.js';
 import { ApiCall } from '../../../src/modules/quota/calls/call-log.entities.js';
 import { JobRun } from '../../../src/platform/lifecycle/job-run.entity.js';
 import { hourOf } from '../../../src/platform/lifecycle/job-runner.service.js';
-import { Prune } from '../../../src/modules/operations/prune.service.js';
+import { Prune } from '../../../src/modules/operations/retention.js';
 import { IS_QUICK } from '../../suite.js';
 import { onEachEngine, onSqliteAndOneServer } from '../../support/database.js';
 import { analyzeTables, insertMany } from '../../support/fixtures.js';

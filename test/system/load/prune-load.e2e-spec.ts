@@ -1,6 +1,6 @@
 import { addMilliseconds } from '../../../src/platform/clock.js';
 import { ApiCall, ApiUsageDaily } from '../../../src/modules/quota/calls/call-log.entities.js';
-import { Prune } from '../../../src/modules/operations/prune.service.js';
+import { Prune } from '../../../src/modules/operations/retention.js';
 import { RepeatedWork } from '../../support/background.js';
 import { onEachServer } from '../../support/database.js';
 import { recordCalls } from '../../support/fixtures.js';

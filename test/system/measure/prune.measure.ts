@@ -6,7 +6,7 @@ import type { DataSource } from 'typeorm';
 import { DAY, HOUR, addMilliseconds } from '../../../src/platform/clock.js';
 import { ApiCall } from '../../../src/modules/quota/calls/call-log.entities.js';
 import { UsageRollup } from '../../../src/modules/quota/calls/usage-rollup.service.js';
-import { Prune } from '../../../src/modules/operations/prune.service.js';
+import { Prune } from '../../../src/modules/operations/retention.js';
 import { onEachEngine, type TestDatabase } from '../../support/database.js';
 import { recordCalls } from '../../support/fixtures.js';
 import { Member } from '../../support/member.js';

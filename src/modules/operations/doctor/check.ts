@@ -8,11 +8,8 @@ export interface Finding {
   remedy?: string;
 }
 
-export interface Check {
-  readonly name: string;
-  /** An error is reported as a failed finding. */
-  run(): Promise<Finding[]>;
-}
+/** The name of a check, and its findings. An error is reported as a failed finding. */
+export type Check = readonly [name: string, run: () => Promise<Finding | Finding[]>];
 
 export function ok(summary: string): Finding {
   return { status: 'ok', summary };
@@ -42,10 +39,10 @@ export async function runChecks(
   { onCheck }: CheckOptions,
 ): Promise<NamedFinding[]> {
   const findings: NamedFinding[] = [];
-  for (const check of checks) {
-    onCheck?.(check.name);
-    const results = await check.run().catch((error: unknown) => [failed(messageOf(error))]);
-    findings.push(...results.map((finding) => ({ check: check.name, ...finding })));
+  for (const [check, run] of checks) {
+    onCheck?.(check);
+    const found = await run().catch((error: unknown) => failed(messageOf(error)));
+    findings.push(...[found].flat().map((finding) => ({ check, ...finding })));
   }
   return findings;
 }

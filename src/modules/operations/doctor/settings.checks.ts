@@ -303,13 +303,13 @@ export function checkSettings(config: AppConfig, options: CheckOptions): Promise
     ...config.warnings.map((message) => warning(`${message}.`, 'Correct the line.')),
     ...rules.flatMap(([applies, ...text]) => (applies ? [warning(...text)] : [])),
   ];
-  const valid = [ok('The configuration is valid.')];
+  const valid = ok('The configuration is valid.');
   const file = databaseFile(config.database.address);
   const checks: Check[] = [
-    { name: 'configuration', run: async () => (warnings.length > 0 ? warnings : valid) },
-    ...(file === undefined ? [] : [{ name: 'storage', run: () => storageFindings(file) }]),
-    { name: 'sms', run: async () => [await gatewayFinding(config.sms)] },
-    { name: 'metrics', run: async () => [await metricsFinding(config.server)] },
+    ['configuration', async () => (warnings.length > 0 ? warnings : valid)],
+    ...(file === undefined ? [] : [['storage', () => storageFindings(file)] satisfies Check]),
+    ['sms', () => gatewayFinding(config.sms)],
+    ['metrics', () => metricsFinding(config.server)],
   ];
   return runChecks(checks, options);
 }
