@@ -212,7 +212,7 @@ export const BREAKS = [
   },
   {
     name: 'session-cookie',
-    file: 'src/modules/oauth/protocol/browser-cookies.ts',
+    file: 'src/modules/oauth/protocol/browser-binding.ts',
     find: 'httpOnly: true',
     replace: 'httpOnly: false',
     rule: 'Scripts cannot read the cookies.',
@@ -228,15 +228,15 @@ export const BREAKS = [
   },
   {
     name: 'form-token',
-    file: 'src/modules/oauth/protocol/form-tokens.ts',
-    find: 'this.check(request, signIn.token);',
+    file: 'src/modules/oauth/protocol/browser-binding.ts',
+    find: 'this.checkToken(request, signIn.token);',
     replace: '',
     rule: 'A form of the sign-in needs its form token (RFC 6749 §10.12).',
     spec: 'test/oauth/connected-apps-sign-in.e2e-spec.ts',
   },
   {
     name: 'form-origin',
-    file: 'src/modules/oauth/protocol/fetch-metadata.guard.ts',
+    file: 'src/modules/oauth/browser/browser-form.decorator.ts',
     find: 'origin !== this.origin || isCrossOrigin(request)',
     replace: 'isCrossOrigin(request)',
     rule: 'A form of another origin is rejected.',

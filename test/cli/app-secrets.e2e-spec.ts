@@ -1,6 +1,6 @@
 import { DAY, HOUR, addMilliseconds, MINUTE } from '../../src/platform/clock.js';
 import { sha256 } from '../../src/platform/secrets.js';
-import { AppSecretsRepository } from '../../src/modules/oauth/clients/app-secrets.repository.js';
+import { AppsRepository } from '../../src/modules/oauth/clients/apps.repository.js';
 import {
   AppSecretsService,
   type SecretStatus,
@@ -79,7 +79,7 @@ onOneEngine('Commands "app secret"', (database) => {
 
   /** Hashes of the secrets that are valid at `time`, newest first. */
   async function liveHashes(clientId: string, time: Date): Promise<string[]> {
-    const live = await app().service(AppSecretsRepository).findLive(clientId, time);
+    const live = await app().service(AppsRepository).findLiveSecrets(clientId, time);
     return live.toSorted((a, b) => (a.id < b.id ? 1 : -1)).map(({ hash }) => hash);
   }
 

@@ -3,7 +3,7 @@ import type { DataSource } from 'typeorm';
 import { sha256 } from '../../src/platform/secrets.js';
 import { AppsService } from '../../src/modules/oauth/clients/apps.service.js';
 import { App } from '../../src/modules/oauth/clients/client.entities.js';
-import { AppSecretsRepository } from '../../src/modules/oauth/clients/app-secrets.repository.js';
+import { AppsRepository } from '../../src/modules/oauth/clients/apps.repository.js';
 import { CommandLine, type CommandResult } from '../support/command-line.js';
 import { connectMigrated, onOneEngine, onSqlite } from '../support/database.js';
 import { auditTrail } from '../support/logs.js';
@@ -46,7 +46,7 @@ onOneEngine('Commands "app"', (database) => {
 
   /** Hashes of the secrets that are valid at `time`. */
   async function liveSecrets(clientId: string, time: Date): Promise<string[]> {
-    const secrets = await new AppSecretsRepository(dataSource).findLive(clientId, time);
+    const secrets = await new AppsRepository(dataSource).findLiveSecrets(clientId, time);
     return secrets.map(({ hash }) => hash);
   }
 

@@ -9,8 +9,6 @@ import {
   redirectUndecodablePath,
 } from './account/connected-apps.controller.js';
 import { AppLogosController } from './clients/app-logos.controller.js';
-import { AppLogosRepository } from './clients/app-logos.repository.js';
-import { AppSecretsRepository } from './clients/app-secrets.repository.js';
 import { AppSecretsService } from './clients/app-secrets.service.js';
 import { AppsRepository } from './clients/apps.repository.js';
 import { AppsService } from './clients/apps.service.js';
@@ -33,15 +31,13 @@ import { SignInService } from './sign-in/sign-in.service.js';
 import { UserSessions } from './sign-in/user-sessions.service.js';
 import { SmsQueue } from './sign-in/sms/sms-queue.js';
 import { RefreshLimit } from './rate-limit/call-limits.js';
-import { FailedAttempts } from './rate-limit/failed-attempts.js';
+import { RequestLimits } from './rate-limit/request-limits.js';
 import {
   RateLimitRepository,
   TrustedDevicesRepository,
 } from './rate-limit/rate-limit.repository.js';
-import { RequestKeys } from './rate-limit/request-keys.js';
 import { RateLimiter } from './rate-limit/rate-limiter.js';
-import { BrowserCookies } from './protocol/browser-cookies.js';
-import { FormTokens } from './protocol/form-tokens.js';
+import { BrowserBinding } from './protocol/browser-binding.js';
 import { PageStates } from './browser/page-state.js';
 import { AuthorizationCodeGrant } from './tokens/authorization-code.grant.js';
 import {
@@ -49,7 +45,7 @@ import {
   RevocationController,
 } from './tokens/introspection-revocation.controller.js';
 import { TokensService } from './tokens/tokens.service.js';
-import { PreflightController } from './clients/browser-origins.js';
+import { PreflightController } from './clients/preflight.controller.js';
 import { MetadataController } from './metadata.controller.js';
 import { RefreshTokenGrant } from './tokens/refresh-token.grant.js';
 import { TokenIssuer } from './tokens/token-issuer.js';
@@ -60,8 +56,6 @@ import { UnknownEndpointController } from './unknown-endpoint.controller.js';
 
 const repositories: Type[] = [
   AppsRepository,
-  AppLogosRepository,
-  AppSecretsRepository,
   AuthorizationsRepository,
   GrantReader,
   GrantsRepository,
@@ -88,12 +82,10 @@ const repositories: Type[] = [
   ],
   providers: [
     ...repositories,
-    BrowserCookies,
-    FormTokens,
+    BrowserBinding,
     PageStates,
-    RequestKeys,
     RateLimiter,
-    FailedAttempts,
+    RequestLimits,
     // Its own, so that calls from many addresses cannot evict the counts of the developer API.
     CallLimitStorage,
     RefreshLimit,

@@ -6,7 +6,7 @@ import { authorizationPage, AuthorizationsService } from './authorize/authorizat
 import { BrowserForm, BrowserPages } from './browser/browser-form.decorator.js';
 import { APPS_PAGE, isAccountPage, PageStates } from './browser/page-state.js';
 import { sendRedirect } from './protocol/authorization-response.js';
-import { BrowserCookies } from './protocol/browser-cookies.js';
+import { BrowserBinding } from './protocol/browser-binding.js';
 import { SignInFlowService } from './sign-in/sign-in-flow.js';
 import { SignInService } from './sign-in/sign-in.service.js';
 
@@ -23,7 +23,7 @@ export class SignInController {
     private readonly flows: SignInFlowService,
     private readonly signIn: SignInService,
     private readonly access: UserAccess,
-    private readonly cookies: BrowserCookies,
+    private readonly browsers: BrowserBinding,
     private readonly states: PageStates,
   ) {}
 
@@ -92,8 +92,8 @@ export class SignInController {
     if (!(await this.sessions.current(request))) return sendRedirect(response, APPS_PAGE.url);
     const { user } = await this.sessions.findByForm(request);
     request.context.resultPage = APPS_PAGE;
-    await this.access.signOut(user, this.cookies.browserHash(request));
-    this.cookies.clearSession(response);
+    await this.access.signOut(user, this.browsers.browserHash(request));
+    this.browsers.clearSession(response);
     sendRedirect(response, APPS_PAGE.url);
   }
 

@@ -2,12 +2,10 @@ import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { PageError } from '../../../pages/page-errors.js';
 import type { SessionBinding } from '../../../pages/views.js';
-import { Clock } from '../../../platform/clock.js';
-import { isId, newId } from '../../../platform/ids.js';
+import { isId } from '../../../platform/ids.js';
 import type { SignInUser } from '../../users/users.repository.js';
 import { APPS_PAGE, PageStates, type ResultPage } from '../browser/page-state.js';
-import { BrowserCookies } from '../protocol/browser-cookies.js';
-import { type BoundSignIn, FormTokens } from '../protocol/form-tokens.js';
+import { type BoundSignIn, BrowserBinding } from '../protocol/browser-binding.js';
 import { Parameters } from '../protocol/parameters.js';
 import type { OpenedSignIn, SignInFlow, SignInForm, SignInStep } from '../sign-in/sign-in-flow.js';
 import { SignInService } from '../sign-in/sign-in.service.js';
@@ -25,18 +23,16 @@ export interface AccountSession {
 export class AccountSessions {
   constructor(
     private readonly signIn: SignInService,
-    private readonly cookies: BrowserCookies,
-    private readonly formTokens: FormTokens,
+    private readonly browsers: BrowserBinding,
     private readonly states: PageStates,
-    private readonly clock: Clock,
   ) {}
 
   /** The session of the browser. Null if the user is signed out. */
   async current(request: Request): Promise<AccountSession | null> {
-    const sessionHash = this.cookies.sessionHash(request);
+    const sessionHash = this.browsers.sessionHash(request);
     const user = await this.signIn.current(request);
     if (!user || sessionHash === undefined) return null;
-    return { user, binding: { token: this.formTokens.ofSession(sessionHash) } };
+    return { user, binding: { token: this.browsers.tokenOfSession(sessionHash) } };
   }
 
   /**
@@ -46,32 +42,30 @@ export class AccountSessions {
   async findByForm(request: Request): Promise<AccountSession> {
     const session = await this.current(request);
     if (!session) throw new PageError('signed_out');
-    this.formTokens.check(request, session.binding.token);
+    this.browsers.checkToken(request, session.binding.token);
     return session;
   }
 
   /** Starts a sign-in, and sets a missing browser cookie. */
   startSignIn(request: Request, response: Response, next?: string): SignInForm {
-    const browserHash = this.cookies.ensureBrowser(request, response);
-    const transaction = newId('txn', this.clock.now());
-    const token = this.formTokens.ofSignIn(transaction, browserHash);
-    return { binding: { transaction, token, next }, path: ACCOUNT_PATH };
+    const { signInId, token } = this.browsers.startSignIn(request, response);
+    return { binding: { transaction: signInId, token, next }, path: ACCOUNT_PATH };
   }
 
   /** The sign-in that a form belongs to. @throws PageError if it has expired or the form is not from this browser */
   signInOfForm(request: Request): SignInFlow {
-    const signIn = this.formTokens.signInOfForm(request);
+    const signIn = this.browsers.signInOfForm(request);
     const flow = this.toFlow(signIn, request, nextOf(request.body));
     request.context.resultPage = flow.phonePage;
-    this.formTokens.checkExpiry(signIn.signInId);
+    this.browsers.checkExpiry(signIn.signInId);
     return flow;
   }
 
   /** The sign-in whose page is opened. @throws PageError if it has expired or the browser has no cookie; the error of the last form */
   openSignIn(request: Request, response: Response, id: string): OpenedSignIn {
-    const signIn = this.formTokens.signInOfPage(request, id);
+    const signIn = this.browsers.signInOfPage(request, id);
     const flow = this.toFlow(signIn, request, nextOf(request.query));
-    this.formTokens.checkExpiry(id);
+    this.browsers.checkExpiry(id);
     return { flow, state: this.states.take(request, response, flow.phonePage.statePath) };
   }
 

@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { PageError } from '../../../pages/page-errors.js';
-import { Clock } from '../../../platform/clock.js';
-import { newId } from '../../../platform/ids.js';
+import { timeOf } from '../../../platform/ids.js';
 import { formatScope, parseScope, type Scope } from '../../../platform/access/scopes.js';
 import { digestsEqual } from '../../../platform/secrets.js';
 import { TransactionRunner, type Transaction } from '../../../platform/database/transaction.js';
@@ -11,8 +10,8 @@ import type { FormBinding } from '../../../pages/views.js';
 import type { SignInUser } from '../../users/users.repository.js';
 import { AppsService, type RegisteredApp } from '../clients/apps.service.js';
 import { PageStates, type PageState, type ResultPage } from '../browser/page-state.js';
-import { rejectEmbedding } from '../protocol/fetch-metadata.guard.js';
-import { type BoundSignIn, FormTokens } from '../protocol/form-tokens.js';
+import { rejectEmbedding } from '../protocol/fetch-metadata.js';
+import { type BoundSignIn, BrowserBinding } from '../protocol/browser-binding.js';
 import type { OpenedSignIn, SignInFlow, SignInStep } from '../sign-in/sign-in-flow.js';
 import { SignInService } from '../sign-in/sign-in.service.js';
 import { isRegistered, requiresSignIn, type AuthorizationRequest } from './authorize-checks.js';
@@ -20,16 +19,10 @@ import type { Authorization } from './authorization.entity.js';
 import { AuthorizationsRepository } from './authorizations.repository.js';
 
 /** An authorization request between the first page and the decision. */
-export interface PendingAuthorization {
-  id: string;
+export interface PendingAuthorization extends Omit<Authorization, 'scope'> {
   app: RegisteredApp;
-  redirectUri: string;
   /** The requested scopes that the app is still registered for. */
   scopes: readonly Scope[];
-  state: string;
-  codeChallenge: string | null;
-  userId: string | null;
-  prompt: Authorization['prompt'];
   /** The hidden fields of the next form. */
   binding: FormBinding;
 }
@@ -41,33 +34,32 @@ export class AuthorizationsService {
     private readonly repository: AuthorizationsRepository,
     private readonly apps: AppsService,
     private readonly signIn: SignInService,
-    private readonly formTokens: FormTokens,
+    private readonly browsers: BrowserBinding,
     private readonly states: PageStates,
     private readonly transactions: TransactionRunner,
-    private readonly clock: Clock,
   ) {}
 
-  /** @param options.isStored false for HEAD requests, which must not write to the database */
+  /** HEAD requests do not store the authorization request (RFC 9110 §9.3.2). */
   async start(
-    { app, scopes, ...request }: AuthorizationRequest,
-    options: { browserHash: string; userId: string | null; isStored: boolean },
+    { app, scopes, ...values }: AuthorizationRequest,
+    userId: string | null,
+    request: Request,
+    response: Response,
   ): Promise<PendingAuthorization> {
-    const { browserHash, userId, isStored } = options;
-    const now = this.clock.now();
-    const id = newId('txn', now);
-    const token = this.formTokens.ofSignIn(id, browserHash);
+    const { signInId: id, browserHash, token } = this.browsers.startSignIn(request, response);
     const authorization: Authorization = {
-      ...request,
+      ...values,
       id,
       clientId: app.clientId,
       scope: formatScope(scopes),
       browserHash,
       userId,
       decidedAt: null,
-      createdAt: now,
-      expiresAt: this.formTokens.expiryOf(id),
+      createdAt: timeOf(id),
+      expiresAt: this.browsers.expiryOf(id),
     };
-    if (isStored) await this.transactions.run((tx) => this.repository.insert(tx, authorization));
+    if (request.method !== 'HEAD')
+      await this.transactions.run((tx) => this.repository.insert(tx, authorization));
     return toPending(authorization, app, token);
   }
 
@@ -76,7 +68,7 @@ export class AuthorizationsService {
    * @throws PageError as `openPage`, or if the form is not from this browser
    */
   findByForm(request: Request): Promise<PendingAuthorization> {
-    const signIn = this.formTokens.signInOfForm(request);
+    const signIn = this.browsers.signInOfForm(request);
     request.context.resultPage = authorizationPage(request, signIn.signInId, 'phone');
     return this.find(request, signIn);
   }
@@ -93,7 +85,7 @@ export class AuthorizationsService {
     id: string,
   ): Promise<{ pending: PendingAuthorization; state: PageState }> {
     rejectEmbedding(request);
-    const signIn = this.formTokens.signInOfPage(request, id);
+    const signIn = this.browsers.signInOfPage(request, id);
     const pending = await this.find(request, signIn);
     // After `find`, so that the page of an error names the app.
     const { statePath } = authorizationPage(request, id, 'phone');
@@ -108,7 +100,7 @@ export class AuthorizationsService {
     const isOwn = authorization && digestsEqual(authorization.browserHash, browserHash);
     const app = isOwn ? await this.apps.find(authorization.clientId) : null;
     if (isOwn && app?.enabled) nameOnErrorPages(request, app, authorization.redirectUri);
-    this.formTokens.checkExpiry(signInId);
+    this.browsers.checkExpiry(signInId);
     // One error for both cases, so that it does not reveal whether the authorization request exists.
     if (!isOwn) throw new PageError('foreign_form');
     if (authorization.decidedAt) throw new PageError('already_answered');
@@ -194,19 +186,10 @@ export function authorizationPage(
 }
 
 function toPending(
-  { id, redirectUri, scope, state, codeChallenge, userId, prompt }: Authorization,
+  { scope, ...authorization }: Authorization,
   app: RegisteredApp,
   token: string,
 ): PendingAuthorization {
-  return {
-    id,
-    app,
-    redirectUri,
-    scopes: parseScope(scope).filter((name) => app.scopes.includes(name)),
-    state,
-    codeChallenge,
-    userId,
-    prompt,
-    binding: { transaction: id, token },
-  };
+  const scopes = parseScope(scope).filter((name) => app.scopes.includes(name));
+  return { ...authorization, app, scopes, binding: { transaction: authorization.id, token } };
 }

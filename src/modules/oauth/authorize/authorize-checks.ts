@@ -20,13 +20,12 @@ interface RedirectableRequest {
 }
 
 /** An authorization request that passed every check. */
-export interface AuthorizationRequest {
+export interface AuthorizationRequest extends Pick<
+  Authorization,
+  'redirectUri' | 'state' | 'codeChallenge' | 'prompt'
+> {
   app: RegisteredApp;
-  redirectUri: string;
   scopes: readonly Scope[];
-  state: string;
-  codeChallenge: string | null;
-  prompt: Authorization['prompt'];
 }
 
 /** Throws a PageError. */

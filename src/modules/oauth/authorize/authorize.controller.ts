@@ -23,8 +23,7 @@ import { Public } from '../../../platform/access/scopes.decorator.js';
 import { PageErrorFilter } from '../browser/page-error.filter.js';
 import { AppsService } from '../clients/apps.service.js';
 import { AuthorizationError } from '../protocol/authorization-response.js';
-import { BrowserCookies } from '../protocol/browser-cookies.js';
-import { NavigationGuard } from '../protocol/fetch-metadata.guard.js';
+import { NavigationGuard } from '../protocol/fetch-metadata.js';
 import { isWellEncoded, Parameters } from '../protocol/parameters.js';
 import { LimitCalls } from '../rate-limit/call-limits.js';
 import { SignInFlowService } from '../sign-in/sign-in-flow.js';
@@ -150,14 +149,13 @@ export class AuthorizeController {
     private readonly apps: AppsService,
     private readonly authorizations: AuthorizationsService,
     private readonly signIn: SignInService,
-    private readonly cookies: BrowserCookies,
     private readonly flows: SignInFlowService,
     private readonly consentPage: ConsentPage,
   ) {}
 
   /**
    * Validates the request. Then shows the consent page, if the user has a session and the app does not require a new sign-in, or
-   * else the sign-in page. HEAD requests do not store an authorization request (RFC 9110 §9.3.2).
+   * else the sign-in page.
    */
   @Get()
   @LimitCalls(
@@ -187,12 +185,9 @@ export class AuthorizeController {
           sessionUser === null && error.error.code !== 'interaction_required';
       throw error;
     }
-    const browserHash = this.cookies.ensureBrowser(request, response);
-    const signedInUser = requiresSignIn(valid) ? null : sessionUser;
-    const isStored = request.method !== 'HEAD';
-    const userId = signedInUser?.id ?? null;
-    const pending = await this.authorizations.start(valid, { browserHash, userId, isStored });
-    if (signedInUser) await this.consentPage.send(response, pending, signedInUser);
+    const user = requiresSignIn(valid) ? null : sessionUser;
+    const pending = await this.authorizations.start(valid, user?.id ?? null, request, response);
+    if (user) await this.consentPage.send(response, pending, user);
     else this.flows.sendPhonePage(response, pending);
   }
 

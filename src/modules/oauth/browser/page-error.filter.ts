@@ -13,9 +13,9 @@ import {
   sendRedirect,
 } from '../protocol/authorization-response.js';
 import { OAuthInvalidRequest, TooManyAttempts } from '../protocol/oauth.errors.js';
-import { InvalidFormToken } from '../protocol/form-tokens.js';
+import { InvalidFormToken } from '../protocol/browser-binding.js';
 import { Parameters } from '../protocol/parameters.js';
-import { FailedAttempts, FORM_FAILURES } from '../rate-limit/failed-attempts.js';
+import { FORM_FAILURES, RequestLimits } from '../rate-limit/request-limits.js';
 import { APPS_PAGE, isAccountPage, PageStates, typedPhone } from './page-state.js';
 
 /** A link back to the app. */
@@ -53,7 +53,7 @@ export class PageErrorFilter implements ExceptionFilter {
   constructor(
     private readonly renderer: PageRenderer,
     private readonly states: PageStates,
-    private readonly attempts: FailedAttempts,
+    private readonly limits: RequestLimits,
     private readonly config: AppConfig,
   ) {}
 
@@ -124,7 +124,7 @@ export class PageErrorFilter implements ExceptionFilter {
   private async recordFailedAttempt(request: Request, error: PageError): Promise<PageError> {
     if (!(error instanceof InvalidFormToken)) return error;
     try {
-      await this.attempts.record(request, FORM_FAILURES);
+      await this.limits.record(request, FORM_FAILURES);
       return error;
     } catch (thrown) {
       return this.toPageError(thrown);

@@ -6,7 +6,7 @@ import type { Text } from '../../../pages/translations/markup.js';
 import { parseCountry } from '../../users/phone-number.js';
 import { isId } from '../../../platform/ids.js';
 import { sendRedirect } from '../protocol/authorization-response.js';
-import { BrowserCookies } from '../protocol/browser-cookies.js';
+import { BrowserBinding } from '../protocol/browser-binding.js';
 import { Parameters } from '../protocol/parameters.js';
 
 /** A longer input is not shown again in full: the cookie of the page must stay small. */
@@ -124,7 +124,7 @@ export function messageOf(
 /** Carries the state of pages from a form to the page that shows its result. */
 @Injectable()
 export class PageStates {
-  constructor(private readonly cookies: BrowserCookies) {}
+  constructor(private readonly browsers: BrowserBinding) {}
 
   redirect(response: Response, { url, statePath }: ResultPage, state: PageState = {}): void {
     this.save(response, statePath, state);
@@ -136,7 +136,7 @@ export class PageStates {
    * @throws PageError the error of the form
    */
   take(request: Request, response: Response, statePath: string): PageState {
-    const state = parseState(this.cookies.pageState(request));
+    const state = parseState(this.browsers.pageState(request));
     const { message, error, ...rest } = state;
     if (message !== undefined || error !== undefined)
       this.save(response, statePath, { phone: rest.phone, country: rest.country });
@@ -149,7 +149,7 @@ export class PageStates {
     const values = Object.entries(state).flatMap(([name, value]): [string, string][] =>
       value === undefined ? [] : [[name, String(value)]],
     );
-    this.cookies.setPageState(response, statePath, new URLSearchParams(values).toString());
+    this.browsers.setPageState(response, statePath, new URLSearchParams(values).toString());
   }
 }
 

@@ -6,7 +6,6 @@ import { InvalidRequest, NotFound } from '../../../platform/errors.js';
 import { newId } from '../../../platform/ids.js';
 import { hasSecretFormat, newSecret, sha256 } from '../../../platform/secrets.js';
 import { Parameters } from '../protocol/parameters.js';
-import { AppSecretsRepository } from './app-secrets.repository.js';
 import { AppsRepository } from './apps.repository.js';
 import type { AppSecret } from './client.entities.js';
 
@@ -33,7 +32,6 @@ export interface Revocation {
 export class AppSecretsService {
   constructor(
     private readonly apps: AppsRepository,
-    private readonly secrets: AppSecretsRepository,
     private readonly audit: AuditLog,
     private readonly transactions: TransactionRunner,
     private readonly clock: Clock,
@@ -56,7 +54,7 @@ export class AppSecretsService {
       expiresAt: null,
       lastUsedAt: null,
     };
-    await this.secrets.insert(tx, stored);
+    await this.apps.insertSecret(tx, stored);
     await this.audit.record(tx, 'app.secret_added', clientId, change, detailsOf(stored));
     return { secretId: stored.id, secret };
   }
@@ -65,7 +63,7 @@ export class AppSecretsService {
   async list(clientId: string): Promise<SecretStatus[]> {
     await this.apps.require(clientId);
     const now = this.clock.now();
-    const secrets = newestFirst(await this.secrets.findAll(clientId));
+    const secrets = newestFirst(await this.apps.findSecrets(clientId));
     return secrets
       .map((secret) => statusOf(secret, now))
       .toSorted((a, b) => Number(b.isLive) - Number(a.isLive));
@@ -85,11 +83,11 @@ export class AppSecretsService {
     return this.transactions.run(async (tx) => {
       await this.apps.lock(tx, clientId);
       const now = this.clock.now();
-      const all = await this.secrets.findAll(clientId, tx);
+      const all = await this.apps.findSecrets(clientId, tx);
       const former: SecretStatus[] = [];
       for (const secret of newestFirst(all).filter((one) => isLive(one, now))) {
         const expiresAt = addMilliseconds(now, former.length === 0 ? graceMs : 0);
-        if (await this.secrets.expire(tx, secret.id, expiresAt)) {
+        if (await this.apps.expireSecret(tx, secret.id, expiresAt)) {
           secret.expiresAt = expiresAt;
           const details = { ...detailsOf(secret), expiresAt };
           await this.audit.record(tx, 'app.secret_retired', clientId, change, details);
@@ -106,11 +104,11 @@ export class AppSecretsService {
     return this.transactions.run(async (tx) => {
       await this.apps.lock(tx, clientId);
       const now = this.clock.now();
-      const all = await this.secrets.findAll(clientId, tx);
+      const all = await this.apps.findSecrets(clientId, tx);
       const secret = all.find(({ id }) => id === secretId);
       if (!secret) throw secretNotFound(secretId);
       const live = all.filter((one) => isLive(one, now));
-      const revokedNow = live.includes(secret) && (await this.secrets.expire(tx, secretId, now));
+      const revokedNow = live.includes(secret) && (await this.apps.expireSecret(tx, secretId, now));
       if (revokedNow) {
         secret.expiresAt = now;
         await this.audit.record(tx, 'app.secret_revoked', clientId, change, detailsOf(secret));
@@ -131,7 +129,7 @@ export class AppSecretsService {
     const sent = new Parameters(query).all('client_secret');
     const hashes = sent.filter((secret) => hasSecretFormat('svc_sec', secret)).map(sha256);
     if (hashes.length === 0) return sent.length > 0;
-    const live = await this.secrets.findLiveByHash(hashes, this.clock.now());
+    const live = await this.apps.findLiveSecretsByHash(hashes, this.clock.now());
     const change = { actor: 'service', reason: 'the client secret was sent in a URL' };
     if (live.length > 0)
       await this.transactions.run(async (tx) => {

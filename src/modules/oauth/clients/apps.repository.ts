@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, IsNull } from 'typeorm';
+import { DataSource, In, IsNull, LessThanOrEqual, MoreThan, Or } from 'typeorm';
+import { addMilliseconds, MINUTE } from '../../../platform/clock.js';
 import { BatchLoader } from '../../../platform/database/batch-loader.js';
 import {
   entityOf,
@@ -15,8 +16,11 @@ import { NotFound } from '../../../platform/errors.js';
 import { isId } from '../../../platform/ids.js';
 import { corsOrigin } from '../protocol/redirect-uri.js';
 import type { AppIdentity } from './registration-values.js';
-import { App, AppRedirectUri } from './client.entities.js';
+import { App, AppLogoPart, AppRedirectUri, AppSecret } from './client.entities.js';
 
+const MAX_LOGO_PART_BYTES = 65_535;
+
+/** Apps, their redirect URIs, client secrets and logos. A live secret has not expired. */
 @Injectable()
 export class AppsRepository {
   private readonly select: string;
@@ -155,5 +159,61 @@ export class AppsRepository {
       return { clientId, position, uri, origin: corsOrigin(uri) ?? null };
     });
     await insertAll(tx, AppRedirectUri, rows);
+  }
+
+  findLiveSecrets(clientId: string, now: Date): Promise<AppSecret[]> {
+    const expiresAt = Or(IsNull(), MoreThan(now));
+    return this.dataSource.manager.findBy(AppSecret, { clientId, expiresAt });
+  }
+
+  findLiveSecretsByHash(hashes: readonly string[], now: Date): Promise<AppSecret[]> {
+    const expiresAt = Or(IsNull(), MoreThan(now));
+    return this.dataSource.manager.findBy(AppSecret, { hash: In(hashes), expiresAt });
+  }
+
+  /** In no particular order. */
+  findSecrets(clientId: string, tx?: Transaction): Promise<AppSecret[]> {
+    const manager = tx ? entities(tx) : this.dataSource.manager;
+    return manager.findBy(AppSecret, { clientId });
+  }
+
+  async insertSecret(tx: Transaction, secret: AppSecret): Promise<void> {
+    await insertRow(tx, AppSecret, secret);
+  }
+
+  /** Sets an earlier expiry. Returns false if the secret already expires by then. */
+  async expireSecret(tx: Transaction, id: string, expiresAt: Date): Promise<boolean> {
+    const where = { id, expiresAt: Or(IsNull(), MoreThan(expiresAt)) };
+    const { affected } = await entities(tx).update(AppSecret, where, { expiresAt });
+    return affected === 1;
+  }
+
+  /** Writes the last use at most once a minute, so that busy apps do not write with every request. */
+  async recordSecretUse({ id, lastUsedAt }: AppSecret, now: Date): Promise<void> {
+    const minuteAgo = addMilliseconds(now, -MINUTE);
+    if (lastUsedAt !== null && lastUsedAt > minuteAgo) return;
+    const where = { id, lastUsedAt: Or(IsNull(), LessThanOrEqual(minuteAgo)) };
+    await this.dataSource.manager.update(AppSecret, where, { lastUsedAt: now });
+  }
+
+  /** Undefined if the app has no logo. */
+  async findLogo(clientId: string): Promise<Buffer | undefined> {
+    const parts = await this.dataSource.manager.find(AppLogoPart, {
+      where: { clientId },
+      order: { position: 'ASC' },
+    });
+    return parts.length === 0 ? undefined : Buffer.concat(parts.map(({ content }) => content));
+  }
+
+  /** Replaces the logo; null removes it. Call it after the app is locked or inserted. */
+  async replaceLogo(tx: Transaction, clientId: string, logo: Buffer | null): Promise<void> {
+    await entities(tx).delete(AppLogoPart, { clientId });
+    if (!logo) return;
+    const count = Math.ceil(logo.length / MAX_LOGO_PART_BYTES);
+    const parts = Array.from({ length: count }, (_, position) => {
+      const start = position * MAX_LOGO_PART_BYTES;
+      return { clientId, position, content: logo.subarray(start, start + MAX_LOGO_PART_BYTES) };
+    });
+    await insertAll(tx, AppLogoPart, parts);
   }
 }

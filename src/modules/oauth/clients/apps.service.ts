@@ -22,7 +22,6 @@ import {
   validRedirectUris,
   validScope,
 } from './registration-values.js';
-import { AppLogosRepository } from './app-logos.repository.js';
 import { AppSecretsService } from './app-secrets.service.js';
 import { AppsRepository } from './apps.repository.js';
 import type { App } from './client.entities.js';
@@ -61,7 +60,6 @@ export interface Registration extends IdentityChanges {
 export class AppsService {
   constructor(
     private readonly repository: AppsRepository,
-    private readonly logos: AppLogosRepository,
     private readonly secrets: AppSecretsService,
     private readonly audit: AuditLog,
     private readonly transactions: TransactionRunner,
@@ -125,7 +123,7 @@ export class AppsService {
     };
     return this.transactions.run(async (tx) => {
       await this.repository.insert(tx, app, redirectUris);
-      if (registration.logo) await this.logos.insert(tx, clientId, registration.logo);
+      if (registration.logo) await this.repository.replaceLogo(tx, clientId, registration.logo);
       const similar = await this.checkSimilarNames(tx, app, registration);
       const details = {
         name,
@@ -160,7 +158,7 @@ export class AppsService {
     clientId: string,
     hash: string,
   ): Promise<{ type: ImageType; content: Buffer } | undefined> {
-    const content = await this.logos.find(clientId);
+    const content = await this.repository.findLogo(clientId);
     if (!content || sha256(content) !== hash) return undefined;
     const type = imageTypeOf(content);
     return type && { type, content };
@@ -250,7 +248,8 @@ export class AppsService {
           'name' in details ? await this.checkSimilarNames(tx, renamed, registration) : {};
         if ('redirectUris' in details)
           await this.repository.replaceRedirectUris(tx, clientId, newUris);
-        if ('logoHash' in details) await this.replaceLogo(tx, clientId, registration);
+        if ('logoHash' in details)
+          await this.repository.replaceLogo(tx, clientId, registration.logo ?? null);
         await this.audit.record(tx, 'app.updated', clientId, change, {
           ...details,
           ...similar,
@@ -258,15 +257,6 @@ export class AppsService {
       }
       return { app: toRegisteredApp(Object.assign(app, fields), newUris), changed };
     });
-  }
-
-  private async replaceLogo(
-    tx: Transaction,
-    clientId: string,
-    { logo }: Pick<Registration, 'logo'>,
-  ): Promise<void> {
-    await this.logos.delete(tx, clientId);
-    if (logo) await this.logos.insert(tx, clientId, logo);
   }
 
   /**

@@ -10,8 +10,6 @@ import {
 } from '@nestjs/swagger';
 import { CLIENT_SECURITY_SCHEME, Public } from '../../../platform/access/scopes.decorator.js';
 import { RETRY_AFTER } from '../../../platform/http/validation/schemas.openapi.js';
-import { CrossSiteGuard } from '../protocol/fetch-metadata.guard.js';
-import { ClientFormGuard } from '../protocol/form-body.js';
 import {
   FormTooLarge,
   FormTooSlow,
@@ -24,13 +22,12 @@ import {
   type OAuthError,
 } from '../protocol/oauth.errors.js';
 import { LimitCalls } from '../rate-limit/call-limits.js';
-import { BrowserOriginGuard } from './browser-origins.js';
-import { ClientGuard, EndpointName, type ClientEndpointName } from './client.guard.js';
+import { ClientGuard, Endpoint, type ClientEndpointName } from './client.guard.js';
 import { OAuthErrorFilter, OAuthErrorResponse } from './oauth-error.filter.js';
 
 /**
- * A controller for endpoints that clients call with a form-encoded body (RFC 6749 §3.2, RFC 7009 §2.1, RFC 7662 §2.1). The guards
- * run in this order: read the form, set CORS headers, reject cross-site requests, authenticate the client, apply the rate limit.
+ * A controller for endpoints that clients call with a form-encoded body (RFC 6749 §3.2, RFC 7009 §2.1, RFC 7662 §2.1). The
+ * guard authenticates the client before the rate limit counts the call.
  * @param options.cors whether browser apps may call the endpoint
  */
 export function ClientEndpoint(
@@ -40,8 +37,8 @@ export function ClientEndpoint(
   return applyDecorators(
     Public(),
     UseFilters(OAuthErrorFilter),
-    EndpointName(name),
-    UseGuards(ClientFormGuard, ...(cors ? [BrowserOriginGuard] : []), CrossSiteGuard, ClientGuard),
+    Endpoint({ name, cors }),
+    UseGuards(ClientGuard),
     LimitCalls(`${name}-calls-by-client`),
   );
 }

@@ -12,7 +12,7 @@ import {
   TemporarilyUnavailable,
   TooManyAttempts,
 } from '../protocol/oauth.errors.js';
-import { FailedAttempts } from '../rate-limit/failed-attempts.js';
+import { RequestLimits } from '../rate-limit/request-limits.js';
 
 @ApiSchema({
   name: 'OAuthError',
@@ -53,7 +53,7 @@ export class OAuthErrorResponse {
 export class OAuthErrorFilter implements ExceptionFilter {
   private readonly logger = new Logger(OAuthErrorFilter.name);
 
-  constructor(private readonly attempts: FailedAttempts) {}
+  constructor(private readonly limits: RequestLimits) {}
 
   async catch(thrown: unknown, host: ArgumentsHost): Promise<void> {
     const request = host.switchToHttp().getRequest<Request>();
@@ -83,8 +83,8 @@ export class OAuthErrorFilter implements ExceptionFilter {
       `${endpoint}-failures-by-address`,
     ] as const;
     try {
-      await this.attempts.check(request, limits);
-      await this.attempts.record(request, limits);
+      await this.limits.check(request, limits);
+      await this.limits.record(request, limits);
       return error;
     } catch (thrown) {
       if (!isDatabaseUnavailable(thrown)) return this.oauthError(thrown);

@@ -4,17 +4,17 @@ import { ThrottlerGuard, type ThrottlerRequest } from '@nestjs/throttler';
 import type { Request } from 'express';
 import { Clock } from '../../../platform/clock.js';
 import { CallLimitStorage } from '../../../platform/http/call-limit-storage.js';
-import { TooManyAttempts } from '../protocol/oauth.errors.js';
-import { RateLimiter } from './rate-limiter.js';
+import type { TooManyAttempts } from '../protocol/oauth.errors.js';
+import { RateLimiter, type AppDetails } from './rate-limiter.js';
 import { LIMITS, type RequestLimitName } from './rate-limits.js';
-import { RequestKeys } from './request-keys.js';
+import { RequestLimits } from './request-limits.js';
 
 /*
  * Limits of calls: Nest's ThrottlerGuard with a sliding window in memory.
  *
  * They protect the service from floods, so they must be cheap. They need the database only to recognize a trusted device beyond the
  * limit of its address. Each process counts separately and starts with empty windows. For limits against guessing, which processes
- * share in the database, see `failed-attempts.ts`.
+ * share in the database, see `request-limits.ts`.
  */
 
 /** Limits the calls of a handler or controller. Each exception filter renders `TooManyAttempts` in its own format. */
@@ -28,7 +28,7 @@ export function LimitCalls(
       @Inject(RateLimiter) private readonly limiter: RateLimiter,
       @Inject(CallLimitStorage) storage: CallLimitStorage,
       reflector: Reflector,
-      private readonly keys: RequestKeys,
+      private readonly requests: RequestLimits,
     ) {
       const throttlers = names.map((name) => {
         const { max, windowMs } = limiter.limits[name];
@@ -45,16 +45,13 @@ export function LimitCalls(
       const request = context.switchToHttp().getRequest<Request>();
       const count = (key: string) =>
         this.storageService.increment(`${name}|${key}`, ttl, limit, 0, name);
-      let state = await count(this.keys.of(request, by));
+      let state = await count(this.requests.keyOf(request, by));
       // Beyond the limit of its network, a trusted device has the same limit alone, so that strangers cannot lock it out.
-      const device = state.isBlocked ? await this.keys.trustedDevice(request, by) : undefined;
+      const device = state.isBlocked ? await this.requests.trustedDevice(request, by) : undefined;
       if (device !== undefined) state = await count(device);
-      if (state.isBlocked) {
-        this.limiter.countRejected(name);
-        throw new TooManyAttempts(state.timeToBlockExpire);
-      }
-      if (state.totalHits === limit)
-        await this.limiter.recordCallsReached(name, this.keys.appDetails(request));
+      const app = (): AppDetails => this.requests.appDetails(request);
+      const rejection = await this.limiter.report(this.limiter.limits[name], state, app);
+      if (rejection) throw rejection;
       return true;
     }
   }
@@ -76,14 +73,9 @@ export class RefreshLimit {
 
   /** Counts a refresh. Returns the error if the limit is exceeded. */
   async count(clientId: string, grantId: string): Promise<TooManyAttempts | undefined> {
-    const { name, max, windowMs } = this.limiter.limits['grant-refreshes-per-hour'];
-    if (max === 0) return undefined;
-    const state = await this.storage.increment(grantId, windowMs, max);
-    if (state.isBlocked) {
-      this.limiter.countRejected(name);
-      return new TooManyAttempts(state.timeToBlockExpire);
-    }
-    if (state.totalHits === max) await this.limiter.recordCallsReached(name, { clientId, grantId });
-    return undefined;
+    const limit = this.limiter.limits['grant-refreshes-per-hour'];
+    if (limit.max === 0) return undefined;
+    const state = await this.storage.increment(grantId, limit.windowMs, limit.max);
+    return this.limiter.report(limit, state, () => ({ clientId, grantId }));
   }
 }

@@ -7,9 +7,9 @@ import { TransactionRunner, type Transaction } from '../../../platform/database/
 import { Metrics } from '../../../platform/observability/metrics.js';
 import { sha256 } from '../../../platform/secrets.js';
 import { lastExpiredSlot, secondsUntilExpiry, slotOf } from '../../../platform/sliding-window.js';
+import { TooManyAttempts } from '../protocol/oauth.errors.js';
 import { RateLimitRepository } from './rate-limit.repository.js';
 import { limitsByName, type RateLimit, type RateLimitName } from './rate-limits.js';
-import type { AppDetails } from './request-keys.js';
 
 /** An attempt that counts against a limit. */
 export interface Attempt {
@@ -26,6 +26,9 @@ export interface RateLimitState {
   /** Seconds until the oldest attempt leaves the window; 0 if there is none. */
   retryAfterSeconds: number;
 }
+
+/** What reached a limit, as audit details. `claimedClientId` is not authenticated; undefined if the app is unknown. */
+export type AppDetails = { clientId: string; grantId?: string } | { claimedClientId?: string };
 
 /** Counted attempts, which can be refunded. */
 export interface CountedAttempts {
@@ -143,16 +146,29 @@ export class RateLimiter {
     this.rejections.inc({ limit });
   }
 
-  /** Records in the audit log that a limit in memory was reached. Never throws, because the limit works without the event. */
-  async recordCallsReached(limit: string, app: AppDetails): Promise<void> {
+  /**
+   * Reports a call that a limit in memory counted. Does not fail if the audit log does, because the limit works without the event.
+   * @returns the error if the limit is exceeded
+   */
+  async report(
+    { name, max }: RateLimit,
+    state: { isBlocked: boolean; totalHits: number; timeToBlockExpire: number },
+    app: () => AppDetails,
+  ): Promise<TooManyAttempts | undefined> {
+    if (state.isBlocked) {
+      this.countRejected(name);
+      return new TooManyAttempts(state.timeToBlockExpire);
+    }
+    if (state.totalHits !== max) return undefined;
     try {
-      await this.transactions.run((tx) => this.recordReached(tx, limit, app));
+      await this.transactions.run((tx) => this.recordReached(tx, name, app()));
     } catch (error) {
       this.logger.error(
-        `Could not record in the audit log that the limit ${limit} was reached.`,
+        `Could not record in the audit log that the limit ${name} was reached.`,
         (error as Error).stack,
       );
     }
+    return undefined;
   }
 
   private recordReached(tx: Transaction, limit: string, app: AppDetails = {}): Promise<void> {

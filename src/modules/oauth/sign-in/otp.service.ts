@@ -9,7 +9,7 @@ import type { Language } from '../../../pages/language.js';
 import type { SignInUser } from '../../users/users.repository.js';
 import { UsersService } from '../../users/users.service.js';
 import type { CountResult } from '../rate-limit/rate-limiter.js';
-import type { Visitor } from '../rate-limit/request-keys.js';
+import type { Visitor } from '../rate-limit/request-limits.js';
 import { newOneTimePassword } from './one-time-password.js';
 import { OtpDelivery, type PasswordMessage } from './otp-delivery.js';
 import { PhoneLimits, type BlockedPhone } from './phone-limits.js';

@@ -12,7 +12,7 @@ import {
   type CountedAttempts,
   type CountResult,
 } from '../rate-limit/rate-limiter.js';
-import type { Visitor } from '../rate-limit/request-keys.js';
+import type { Visitor } from '../rate-limit/request-limits.js';
 import { TrustedDevicesRepository } from '../rate-limit/rate-limit.repository.js';
 import type { OtpChallenge, OtpFailures } from './sign-in.entities.js';
 import { SignInRepository } from './sign-in.repository.js';

@@ -31,8 +31,7 @@ import {
 } from '../browser/page-state.js';
 import { sendRedirect } from '../protocol/authorization-response.js';
 import { Parameters } from '../protocol/parameters.js';
-import { FailedAttempts, FORM_FAILURES } from '../rate-limit/failed-attempts.js';
-import { RequestKeys } from '../rate-limit/request-keys.js';
+import { FORM_FAILURES, RequestLimits } from '../rate-limit/request-limits.js';
 import { parseOneTimePassword } from './one-time-password.js';
 import { OtpService, type OnSignIn } from './otp.service.js';
 import type { BlockedPhone } from './phone-limits.js';
@@ -81,8 +80,7 @@ export class SignInFlowService {
     private readonly signIn: SignInService,
     private readonly renderer: PageRenderer,
     private readonly states: PageStates,
-    private readonly attempts: FailedAttempts,
-    private readonly keys: RequestKeys,
+    private readonly limits: RequestLimits,
     private readonly config: AppConfig,
   ) {}
 
@@ -131,7 +129,7 @@ export class SignInFlowService {
       return this.sendPhonePage(response, flow, typed, messageOf(state, textsFor(request)));
     }
     if (phone === undefined) return sendRedirect(response, phonePage.url);
-    const status = await this.otp.status(phone, this.keys.visitor(request));
+    const status = await this.otp.status(phone, this.limits.visitor(request));
     // A longer limit may have rejected the last request.
     const rejectedFor = state.message === undefined ? 0 : (state.seconds ?? 0);
     const { attemptsLeft } = status;
@@ -167,7 +165,7 @@ export class SignInFlowService {
     const showCodePage = (message?: Message, seconds?: number): void =>
       this.states.redirect(response, flow.codePage, { phone, message, seconds });
     const isResend = parameters.get('again') !== undefined;
-    const result = await this.otp.send(phone, this.keys.visitor(request), languageOf(request));
+    const result = await this.otp.send(phone, this.limits.visitor(request), languageOf(request));
     switch (result.outcome) {
       case 'sent':
         return showCodePage(isResend ? 'sent_again' : undefined);
@@ -195,7 +193,7 @@ export class SignInFlowService {
       this.states.redirect(response, flow.codePage, { phone, message });
     const password = parseOneTimePassword(parameters.get('code') ?? '');
     if (password === undefined) return reject('invalid_code');
-    const guess = { phone, password, visitor: this.keys.visitor(request) };
+    const guess = { phone, password, visitor: this.limits.visitor(request) };
     const verification = await this.signIn.signIn(request, response, guess, flow.onSignIn);
     const { outcome } = verification;
     switch (outcome) {
@@ -206,7 +204,7 @@ export class SignInFlowService {
         throw blockedPhone(verification);
       case 'wrong':
       case 'no_valid_password':
-        await this.attempts.record(request, FORM_FAILURES);
+        await this.limits.record(request, FORM_FAILURES);
         return reject(outcome === 'wrong' ? 'wrong_code' : 'expired_code');
     }
   }

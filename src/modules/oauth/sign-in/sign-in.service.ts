@@ -10,7 +10,7 @@ import { Metrics } from '../../../platform/observability/metrics.js';
 import { randomToken, sha256 } from '../../../platform/secrets.js';
 import { maskPhone } from '../../users/phone-number.js';
 import type { SignInUser } from '../../users/users.repository.js';
-import { BrowserCookies } from '../protocol/browser-cookies.js';
+import { BrowserBinding } from '../protocol/browser-binding.js';
 import {
   type Guess,
   type OnSignIn,
@@ -31,7 +31,7 @@ export class SignInService {
   constructor(
     private readonly repository: SignInRepository,
     private readonly otp: OtpService,
-    private readonly cookies: BrowserCookies,
+    private readonly browsers: BrowserBinding,
     private readonly transactions: TransactionRunner,
     private readonly clock: Clock,
     private readonly config: AppConfig,
@@ -48,7 +48,7 @@ export class SignInService {
 
   /** The active user of the session, or null. Extends the session at most once a minute. HEAD requests do not extend it. */
   async current(request: Request): Promise<SignInUser | null> {
-    const hash = this.cookies.sessionHash(request);
+    const hash = this.browsers.sessionHash(request);
     if (hash === undefined) return null;
     const now = this.clock.now();
     const session = await this.repository.findSession(hash, now);
@@ -67,7 +67,7 @@ export class SignInService {
     onSignIn?: OnSignIn,
   ): Promise<Verification> {
     const now = this.clock.now();
-    const previousHash = this.cookies.sessionHash(request);
+    const previousHash = this.browsers.sessionHash(request);
     const cookieValue = randomToken();
     const session = {
       hash: sha256(cookieValue),
@@ -83,19 +83,19 @@ export class SignInService {
         await onSignIn?.(tx, user);
       });
       this.signIns.inc({ outcome: verification.outcome });
-      if (verification.outcome === 'verified') this.cookies.setSession(response, cookieValue);
+      if (verification.outcome === 'verified') this.browsers.setSession(response, cookieValue);
       return verification;
     } catch (error) {
       // The session may be committed. Then a retry of the form continues with it; otherwise the cookie has no effect.
       if (isCorrect && error instanceof UnknownCommitOutcome)
-        this.cookies.setSession(response, cookieValue);
+        this.browsers.setSession(response, cookieValue);
       throw error;
     }
   }
 
   async signOut(request: Request, response: Response): Promise<void> {
-    const hash = this.cookies.sessionHash(request);
-    this.cookies.clearSession(response);
+    const hash = this.browsers.sessionHash(request);
+    this.browsers.clearSession(response);
     if (hash !== undefined)
       await this.transactions.run((tx) => this.repository.deleteSession(tx, hash));
   }
