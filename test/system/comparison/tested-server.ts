@@ -1,5 +1,5 @@
 import { authorizeLink, VERIFIER } from '../../support/oauth-flow.js';
-import { json, type TokenBody } from '../../support/responses.js';
+import type { TokenBody } from '../../support/responses.js';
 import type { TestClient } from '../../support/test-app.js';
 
 /** The apps that both servers have registered, with the same ids and secrets. */
@@ -38,19 +38,107 @@ export interface Case {
   read?(body: Record<string, unknown>, server: TestedServer): Record<string, unknown>;
 }
 
-export function basic(id: string, secret: string): string {
-  return `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`;
+/** The state of a flow: a user has allowed `client` to access their data, and it got `code`. */
+interface Flow {
+  readonly server: TestedServer;
+  readonly client: TestClient;
+  readonly code: string;
+  /** The tokens of each successful token request, in order. */
+  readonly tokens: TokenBody[];
 }
 
-/** Posts a form with the app's credentials. */
-export function post(
-  server: TestedServer,
-  path: string,
-  app: TestClient,
-  form: FormParameters,
-): Promise<Response> {
-  const credentials = { client_id: app.clientId, client_secret: app.secret };
-  return postForm(server, path, { ...credentials, ...form });
+/** A request of a flow, or a pause. */
+export type Step = (flow: Flow) => Promise<Response> | undefined;
+
+/** Parameters that replace those of a valid request, with the tokens that the flow got first. */
+type Replaced = FormParameters | ((first: TokenBody) => FormParameters);
+
+interface FlowOptions {
+  app?: keyof Apps;
+  /** Replaces parameters of the authorization request. */
+  link?: Record<string, string | undefined>;
+  read?: Case['read'];
+}
+
+/** Lets a user allow access, and takes the steps. The response of the last one is compared. */
+export function flow(
+  name: string,
+  proves: string | undefined,
+  steps: readonly Step[],
+  { app = 'garden', link, read }: FlowOptions = {},
+): Case {
+  return {
+    name,
+    proves,
+    ...(read && { read }),
+    async send(server) {
+      const client = server.apps[app];
+      const redirect = await server.decide(authorizeLink(client, link), 'approve');
+      const code = new URL(redirect.headers.get('location') ?? '').searchParams.get('code');
+      if (code === null) throw new Error(`The response of ${server.baseUrl} has no code.`);
+      const state: Flow = { server, client, code, tokens: [] };
+      let response = redirect;
+      for (const step of steps) response = (await step(state)) ?? response;
+      return response;
+    },
+  };
+}
+
+/** Waits, by the clocks of the servers. */
+export function wait(seconds: number): Step {
+  return ({ server }) => {
+    server.advance(seconds);
+    return undefined;
+  };
+}
+
+/** Exchanges the code, by default with the credentials of the app that got it. */
+export function exchange(replaced?: Replaced, by?: keyof Apps): Step {
+  return (state) => tokenRequest(state, exchangeForm(state), replaced, by);
+}
+
+/** Exchanges the code with only these credentials. */
+export function exchangeWith(
+  credentials: (client: TestClient, apps: Apps) => { form?: FormParameters; header?: string },
+): Step {
+  return (state) => {
+    const { form, header } = credentials(state.client, state.server.apps);
+    return postForm(state.server, '/oauth/token', { ...exchangeForm(state), ...form }, header);
+  };
+}
+
+/** Refreshes with the first refresh token of the flow. */
+export function refresh(replaced?: Replaced, by?: keyof Apps): Step {
+  return (state) => tokenRequest(state, refreshForm(firstOf(state)), replaced, by);
+}
+
+/** Refreshes with the newest refresh token of the flow. */
+export const refreshNewest: Step = (state) =>
+  tokenRequest(state, refreshForm(state.tokens.at(-1) ?? firstOf(state)));
+
+/** Revokes the first refresh token of the flow. */
+export function revoke(replaced?: Replaced, by?: keyof Apps): Step {
+  return (state) =>
+    post(state, '/oauth/revoke', { token: firstOf(state).refresh_token }, replaced, by);
+}
+
+/** Introspects the first access token of the flow. */
+export function introspect(replaced?: Replaced, by?: keyof Apps): Step {
+  return (state) =>
+    post(state, '/oauth/introspect', { token: firstOf(state).access_token }, replaced, by);
+}
+
+/** Sends the first access token of the flow with HTTP Basic and a wrong secret. */
+export function withWrongBasic(path: string): Step {
+  return (state) => {
+    const { server, client } = state;
+    const form = { token: firstOf(state).access_token };
+    return postForm(server, path, form, basic(client.clientId, 'wrong'));
+  };
+}
+
+export function basic(id: string, secret: string): string {
+  return `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`;
 }
 
 /** Posts a form with only these parameters, without the credentials of an app. */
@@ -67,49 +155,47 @@ export function postForm(
   return server.fetch(path, { method: 'POST', headers, body });
 }
 
-/** Lets a user allow access, and returns the code. `parameters` replace those of the app's authorization link. */
-export async function newCode(
-  server: TestedServer,
-  app: TestClient,
-  parameters: Record<string, string | undefined> = {},
-): Promise<string> {
-  const response = await server.decide(authorizeLink(app, parameters), 'approve');
-  const value = new URL(response.headers.get('location') ?? '').searchParams.get('code');
-  if (value === null) throw new Error(`The response of ${server.baseUrl} has no code.`);
-  return value;
+/** Posts a form with the credentials of the app of the flow, or of another app. */
+function post(
+  state: Flow,
+  path: string,
+  form: FormParameters,
+  replaced: Replaced = {},
+  by?: keyof Apps,
+): Promise<Response> {
+  const { server, client } = state;
+  const app = by === undefined ? client : server.apps[by];
+  const credentials = { client_id: app.clientId, client_secret: app.secret };
+  const changed = typeof replaced === 'function' ? replaced(firstOf(state)) : replaced;
+  return postForm(server, path, { ...credentials, ...form, ...changed });
+}
+
+async function tokenRequest(
+  state: Flow,
+  form: FormParameters,
+  replaced?: Replaced,
+  by?: keyof Apps,
+): Promise<Response> {
+  const response = await post(state, '/oauth/token', form, replaced, by);
+  if (response.ok) state.tokens.push((await response.clone().json()) as TokenBody);
+  return response;
+}
+
+function firstOf({ tokens: [first], server }: Flow): TokenBody {
+  if (!first) throw new Error(`${server.baseUrl} has issued no tokens.`);
+  return first;
 }
 
 /** The form of a code exchange, without credentials. */
-export function exchangeForm(app: TestClient, code: string): FormParameters {
+function exchangeForm({ client, code }: Flow): FormParameters {
   return {
     grant_type: 'authorization_code',
     code,
-    redirect_uri: app.redirectUris[0],
-    ...(app.kind === 'public' && { code_verifier: VERIFIER }),
+    redirect_uri: client.redirectUris[0],
+    ...(client.kind === 'public' && { code_verifier: VERIFIER }),
   };
 }
 
-export function refreshForm(refreshToken: string): FormParameters {
-  return { grant_type: 'refresh_token', refresh_token: refreshToken };
-}
-
-/** Lets a user allow access, and exchanges the code for tokens. */
-export async function newTokens(
-  server: TestedServer,
-  app: TestClient,
-  parameters: Record<string, string | undefined> = {},
-): Promise<TokenBody> {
-  const form = exchangeForm(app, await newCode(server, app, parameters));
-  return json<TokenBody>(await post(server, '/oauth/token', app, form));
-}
-
-/** Sends a refresh, which must succeed, and returns the new tokens. */
-export async function mustRefresh(
-  server: TestedServer,
-  app: TestClient,
-  refreshToken: string,
-): Promise<TokenBody> {
-  const response = await post(server, '/oauth/token', app, refreshForm(refreshToken));
-  if (response.status !== 200) throw new Error(`${server.baseUrl} rejected the refresh token.`);
-  return json<TokenBody>(response);
+function refreshForm({ refresh_token }: TokenBody): FormParameters {
+  return { grant_type: 'refresh_token', refresh_token };
 }

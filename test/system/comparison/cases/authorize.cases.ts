@@ -2,7 +2,7 @@
 
 import { authorizeLink } from '../../../support/oauth-flow.js';
 import type { TestClient } from '../../../support/test-app.js';
-import type { Apps, TestedServer, Case } from '../tested-server.js';
+import type { Apps, Case } from '../tested-server.js';
 
 type Replaced = Record<string, string | undefined>;
 
@@ -199,14 +199,11 @@ const decisions: Case[] = [
   }),
 ];
 
-function method(name: string): Case {
-  return {
-    name: `authorize: the method ${name}`,
-    proves: 'O19',
-    send: (server: TestedServer) =>
-      server.fetch(authorizeLink(server.apps.garden), { method: name }),
-  };
-}
+const method = (name: string): Case => ({
+  name: `authorize: the method ${name}`,
+  proves: 'O19',
+  send: (server) => server.fetch(authorizeLink(server.apps.garden), { method: name }),
+});
 
 /** The authorization endpoint (RFC 6749 §4.1.1, RFC 7636 §4.3, RFC 9207 §2). */
 export const authorizeCases: readonly Case[] = [
