@@ -4,11 +4,10 @@ import { join } from 'node:path';
 import { App } from '../../src/modules/oauth/clients/client.entities.js';
 import { GrantsService } from '../../src/modules/oauth/tokens/grants.service.js';
 import { sha256 } from '../../src/platform/secrets.js';
-import { CommandLine } from '../support/command-line.js';
+import { useCommands } from '../support/commands.js';
 import { onEachEngine, onOneEngine, type TestDatabase } from '../support/database.js';
 import { auditTrail } from '../support/logs.js';
 import { PNG } from '../support/logos.js';
-import { useTestApp } from '../support/test-app.js';
 
 const HOMEPAGE = 'https://garden.example/';
 const PRIVACY = 'https://garden.example/privacy?lang=en#top';
@@ -31,8 +30,7 @@ interface AppJson {
 
 /** Commands and an app for a suite. */
 function useApp(database: TestDatabase) {
-  const app = useTestApp(database);
-  const cli = new CommandLine(database);
+  const { app, cli } = useCommands(database);
   let id: string;
   beforeEach(async () => {
     ({ clientId: id } = await app().addClient());
@@ -167,11 +165,6 @@ onOneEngine('Identity of an app: publisher, links and verification', (database) 
     expect(outcome).toMatchObject({ code, stdout: '' });
     expect(outcome.stderr).toContain(message);
     expect(await cli.json('app', 'show', id())).toEqual(before);
-  });
-
-  it('accepts a URL of 2,048 characters', async () => {
-    const url = `${HOMEPAGE}${'x'.repeat(2048 - HOMEPAGE.length)}`;
-    expect(await update('--homepage', url)).toMatchObject({ client_uri: url });
   });
 
   it('keeps a longer name of version 1.0 when another value changes', async () => {

@@ -3,11 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AppLogoPart } from '../../src/modules/oauth/clients/client.entities.js';
 import { sha256 } from '../../src/platform/secrets.js';
-import { CommandLine } from '../support/command-line.js';
+import { useCommands } from '../support/commands.js';
 import { onEachEngine } from '../support/database.js';
 import { auditTrail } from '../support/logs.js';
 import { JPEG, PNG, pngOf, WEBP } from '../support/logos.js';
-import { useTestApp } from '../support/test-app.js';
 
 const MAX_LOGO_BYTES = 262_144;
 const SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"/>';
@@ -17,8 +16,7 @@ interface AppJson {
 }
 
 onEachEngine('Logo of an app', (database) => {
-  const app = useTestApp(database);
-  const cli = new CommandLine(database);
+  const { app, cli } = useCommands(database);
   const folder = mkdtempSync(join(tmpdir(), 'platform-logos-'));
   afterAll(() => rmSync(folder, { recursive: true }));
   let id: string;

@@ -1,20 +1,16 @@
 import { AuditEvent } from '../../src/platform/audit/audit-event.entity.js';
 import { Grant } from '../../src/modules/oauth/tokens/token.entities.js';
 import { GrantsService } from '../../src/modules/oauth/tokens/grants.service.js';
-import { CommandLine } from '../support/command-line.js';
+import { useCommands } from '../support/commands.js';
 import { onEachEngine } from '../support/database.js';
 import { isTokenAccepted } from '../support/oauth-flow.js';
-import { flushDeferredWrites, type TestClient, useTestApp } from '../support/test-app.js';
+import { flushDeferredWrites, type TestClient } from '../support/test-app.js';
 
 /** More than one batch. */
 const MANY = 501;
 
 onEachEngine('Command "app revoke-all" and the use in "app show"', (database) => {
-  const app = useTestApp(database);
-  const cli = new CommandLine(database);
-
-  // The commands use the real clock.
-  beforeEach(() => app().clock.set(new Date().toISOString()));
+  const { app, cli } = useCommands(database);
 
   async function issueTokens(client: TestClient, users: number): Promise<string[]> {
     const tokens: string[] = [];

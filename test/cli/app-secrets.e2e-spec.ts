@@ -5,11 +5,11 @@ import {
   AppSecretsService,
   type SecretStatus,
 } from '../../src/modules/oauth/clients/app-secrets.service.js';
-import { CommandLine, type CommandResult } from '../support/command-line.js';
+import { type CommandResult } from '../support/command-line.js';
+import { useCommands } from '../support/commands.js';
 import { onOneEngine } from '../support/database.js';
 import { auditTrail } from '../support/logs.js';
 import { sendForm } from '../support/oauth-flow.js';
-import { useTestApp } from '../support/test-app.js';
 
 const SECRET = /svc_sec_[A-Za-z0-9_-]{43}/;
 const TIME = /^\d{4}-\d\d-\d\dT[\d:]+\.\d{3}Z$/;
@@ -43,11 +43,7 @@ function expectFailure(outcome: CommandResult, sentence: string | RegExp): void 
 }
 
 onOneEngine('Commands "app secret"', (database) => {
-  const cli = new CommandLine(database);
-  const app = useTestApp(database);
-  // The commands use the real clock.
-  beforeEach(() => app().clock.set(new Date().toISOString()));
-
+  const { app, cli } = useCommands(database);
   const secrets = (): AppSecretsService => app().service(AppSecretsService);
 
   async function register(kind: 'public' | 'confidential' = 'confidential'): Promise<App> {
@@ -84,33 +80,27 @@ onOneEngine('Commands "app secret"', (database) => {
   }
 
   describe('app secret rotate', () => {
-    it('O145 prints the new secret and keeps the old one valid for 24 hours', async () => {
-      const { id, secret: old } = await register();
-      const before = new Date();
-      const rotation = await rotate(id);
-      expect(rotation).toEqual({
-        client_id: id,
-        client_secret: expect.stringMatching(SECRET),
-        secret_id: expect.stringMatching(/^sec_[0-9a-z]{26}$/),
-        grace_seconds: 86_400,
-      });
-      const both = [sha256(rotation.client_secret), sha256(old)];
-      expect(await liveHashes(id, addMilliseconds(before, DAY - 1))).toEqual(both);
-      expect(await liveHashes(id, addMilliseconds(new Date(), DAY))).toEqual(both.slice(0, 1));
-    });
-
-    it('O145 keeps the previous secret valid for --grace and ends older secrets', async () => {
-      const { id, second } = await rotatedApp();
-      const before = new Date();
-      const third = await rotate(id, '--grace', '30m');
-      const both = [sha256(third.client_secret), sha256(second)];
-      expect(third.grace_seconds).toBe(1800);
-      expect(await liveHashes(id, new Date())).toEqual(both);
-      expect(await liveHashes(id, addMilliseconds(before, 30 * MINUTE - 1))).toEqual(both);
-      expect(await liveHashes(id, addMilliseconds(new Date(), 30 * MINUTE))).toEqual(
-        both.slice(0, 1),
-      );
-    });
+    it.each([
+      ['24 hours', [], DAY],
+      ['the time of --grace', ['--grace', '30m'], 30 * MINUTE],
+    ])(
+      'O145 prints the new secret and keeps the old one valid for %s',
+      async (_, args, graceMs) => {
+        const { id, secret: old } = await register();
+        const before = new Date();
+        const rotation = await rotate(id, ...args);
+        expect(rotation).toEqual({
+          client_id: id,
+          client_secret: expect.stringMatching(SECRET),
+          secret_id: expect.stringMatching(/^sec_[0-9a-z]{26}$/),
+          grace_seconds: graceMs / 1000,
+        });
+        const both = [sha256(rotation.client_secret), sha256(old)];
+        expect(await liveHashes(id, addMilliseconds(before, graceMs - 1))).toEqual(both);
+        const end = addMilliseconds(new Date(), graceMs);
+        expect(await liveHashes(id, end)).toEqual(both.slice(0, 1));
+      },
+    );
 
     it('O145 prints the secret to standard output, and the end times of the other secrets to standard error', async () => {
       const { id, secret: first, second } = await rotatedApp();

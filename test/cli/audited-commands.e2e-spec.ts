@@ -5,10 +5,11 @@ import { Grant } from '../../src/modules/oauth/tokens/token.entities.js';
 import { addMilliseconds, HOUR } from '../../src/platform/clock.js';
 import { QuotaUsage } from '../../src/modules/quota/quota.entities.js';
 import { User } from '../../src/modules/users/user.entity.js';
-import { CommandLine, commandTree, optionsOf } from '../support/command-line.js';
+import { commandTree, optionsOf } from '../support/command-line.js';
+import { useCommands } from '../support/commands.js';
 import { onOneEngine } from '../support/database.js';
 import { Member } from '../support/member.js';
-import { type TestApp, useTestApp } from '../support/test-app.js';
+import type { TestApp } from '../support/test-app.js';
 
 interface Context {
   app: TestApp;
@@ -186,15 +187,12 @@ describe('Commands with a --reason', () => {
 });
 
 onOneEngine('Confirmation and audit events of commands', (database) => {
-  const app = useTestApp(database);
-  const cli = new CommandLine(database);
+  const { app, cli } = useCommands(database);
 
   it.each(Object.entries(COMMANDS))(
     '"%s" does nothing without its confirmation, and records its actor and reason',
     async (path, commandCase) => {
       const { args, actions, input = () => '', after } = commandCase;
-      // The command uses the real clock.
-      app().clock.set(new Date().toISOString());
       const member = await Member.join(app());
       const { clientId } = member.client;
       const context = { app: app(), member, clientId };
@@ -216,7 +214,8 @@ onOneEngine('Confirmation and audit events of commands', (database) => {
 
       const events = await find();
       expect(events.map(({ action }) => action).toSorted()).toEqual(actions);
-      for (const event of events) expect(event).toMatchObject({ actor: 'olga', requestId: null });
+      for (const event of events)
+        expect(event).toMatchObject({ actor: 'olga', requestId: null, address: null });
     },
   );
 });

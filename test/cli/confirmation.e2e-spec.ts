@@ -1,15 +1,13 @@
 import { spawn } from 'node:child_process';
-import { CommandLine } from '../support/command-line.js';
+import { useCommands } from '../support/commands.js';
 import { onOneEngine, type TestDatabase } from '../support/database.js';
-import { useTestApp } from '../support/test-app.js';
 
 const CTRL_C = '\u0003';
 const CTRL_D = '\u0004';
 const CANCELLED = 'Cancelled. Nothing was changed.';
 
 onOneEngine('The confirmation of a command at a terminal', (database) => {
-  const app = useTestApp(database);
-  const cli = new CommandLine(database);
+  const { app, cli } = useCommands(database);
 
   it.each([
     ['n', 'n\r', 1, CANCELLED],

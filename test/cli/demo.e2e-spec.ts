@@ -1,14 +1,12 @@
 import { DemoService } from '../../src/modules/demo/demo.service.js';
-import { CommandLine } from '../support/command-line.js';
+import { useCommands } from '../support/commands.js';
 import { onOneEngine } from '../support/database.js';
 import { json } from '../support/responses.js';
-import { useTestApp } from '../support/test-app.js';
 
 const TOKEN = /^svcat_[A-Za-z0-9_-]{43}$/;
 
 onOneEngine('Command "demo token"', (database) => {
-  const app = useTestApp(database);
-  const cli = new CommandLine(database);
+  const { app, cli } = useCommands(database);
 
   it('prints a token of the demo user only on a demo database', async () => {
     const rejected = await cli.run('demo', 'token');

@@ -7,33 +7,29 @@ import { PostsService } from '../../src/modules/posts/posts.service.js';
 import { QuotaUsage } from '../../src/modules/quota/quota.entities.js';
 import { User } from '../../src/modules/users/user.entity.js';
 import { JobRun } from '../../src/platform/lifecycle/job-run.entity.js';
-import { CommandLine, runDoctor, type Finding } from '../support/command-line.js';
+import { runDoctor, type Finding } from '../support/command-line.js';
+import { useCommands, useMemberAndCommands } from '../support/commands.js';
 import { onOneEngine, onEachServer } from '../support/database.js';
 import { skipCounterCheck } from '../support/invariants.js';
 import { auditTrail } from '../support/logs.js';
 import { Member } from '../support/member.js';
-import { isStatementRunning, useTestApp } from '../support/test-app.js';
+import { isStatementRunning } from '../support/test-app.js';
 
 const HOUR = 3_600_000;
 const PUBLISHED = 10;
 
 onOneEngine('Command "doctor"', (database) => {
-  const app = useTestApp(database);
-  const cli = new CommandLine(database);
-  let member: Member;
+  const { app, cli, member } = useMemberAndCommands(database);
   let postId: string;
 
   beforeEach(async () => {
-    // The command uses the real clock.
-    app().clock.set(new Date().toISOString());
-    member = await Member.join(app());
-    postId = (await member.publish()).id;
-    const deleted = await member.publish();
-    await member.delete(`/posts/${deleted.id}`);
-    await member.comment(postId);
-    const gone = await member.comment(postId);
-    await member.delete(`/comments/${gone.id}`);
-    await app().service(PostsService).like(member.user.id, postId);
+    postId = (await member().publish()).id;
+    const deleted = await member().publish();
+    await member().delete(`/posts/${deleted.id}`);
+    await member().comment(postId);
+    const gone = await member().comment(postId);
+    await member().delete(`/comments/${gone.id}`);
+    await app().service(PostsService).like(member().user.id, postId);
   });
 
   const findingsOf = (found: readonly Finding[], check: string): Finding[] =>
@@ -43,15 +39,15 @@ onOneEngine('Command "doctor"', (database) => {
   /** Makes the counters of the member, the post and the app wrong. */
   async function corruptCounters(): Promise<void> {
     const { manager } = app().dataSource;
-    await manager.update(User, { id: member.user.id }, { postCount: 7 });
+    await manager.update(User, { id: member().user.id }, { postCount: 7 });
     await manager.update(Post, { id: postId }, { likeCount: 0, commentCount: 5 });
-    await manager.increment(QuotaUsage, { clientId: member.client.clientId }, 'used', 3);
+    await manager.increment(QuotaUsage, { clientId: member().client.clientId }, 'used', 3);
   }
   async function counters(): Promise<number[]> {
     const { manager } = app().dataSource;
-    const { postCount } = await manager.findOneByOrFail(User, { id: member.user.id });
+    const { postCount } = await manager.findOneByOrFail(User, { id: member().user.id });
     const { likeCount, commentCount } = await manager.findOneByOrFail(Post, { id: postId });
-    const { clientId } = member.client;
+    const { clientId } = member().client;
     const { used } = await manager.findOneByOrFail(QuotaUsage, { clientId });
     return [postCount, likeCount, commentCount, used];
   }
@@ -82,7 +78,7 @@ onOneEngine('Command "doctor"', (database) => {
       // Commands to paste are not wrapped.
       expect(line).toMatch(/^((ok {7}|warning {2}|failed {3}| {9})\S.{0,70}| {9}chmod .*)$/);
     expect(stdout).toContain(
-      `failed   counters: users.post_count is wrong in 1 row, such as\n         ${member.user.id} (7, not 1).\n         devplatform doctor --fix\n`,
+      `failed   counters: users.post_count is wrong in 1 row, such as\n         ${member().user.id} (7, not 1).\n         devplatform doctor --fix\n`,
     );
     // All counters must be correct after a test.
     await cli.run('doctor', '--fix');
@@ -105,12 +101,12 @@ onOneEngine('Command "doctor"', (database) => {
     const found = await runDoctor(cli, ...fix);
     expect(statuses(findingsOf(found, 'counters'))).toEqual(['ok', 'ok', 'ok']);
     expect(findingsOf(found, 'counters')[0]?.summary).toBe(
-      `users.post_count was corrected. It was wrong in 1 row, such as ${member.user.id} (7, not 1).`,
+      `users.post_count was corrected. It was wrong in 1 row, such as ${member().user.id} (7, not 1).`,
     );
     expect(await counters()).toEqual([1, 1, 1, 2]);
     const { dataSource } = app();
     const event = { action: 'counters.fixed', actor: 'olga', reason: 'Restored from a backup' };
-    expect((await auditTrail(dataSource, member.user.id)).at(-1)).toEqual({
+    expect((await auditTrail(dataSource, member().user.id)).at(-1)).toEqual({
       ...event,
       details: { counter: 'users.post_count', from: 7, to: 1 },
     });
@@ -123,7 +119,7 @@ onOneEngine('Command "doctor"', (database) => {
         { ...event, details: { counter: 'posts.comment_count', from: 5, to: 1 } },
       ]),
     );
-    expect((await auditTrail(dataSource, member.client.clientId)).at(-1)).toMatchObject({
+    expect((await auditTrail(dataSource, member().client.clientId)).at(-1)).toMatchObject({
       action: 'quota.reconciled',
       actor: 'olga',
     });
@@ -154,11 +150,11 @@ onOneEngine('Command "doctor"', (database) => {
   it('loses no concurrent publish while it corrects counters', async () => {
     await corruptCounters();
     const publishing = (async () => {
-      for (let post = 0; post < PUBLISHED; post += 1) await member.publish();
+      for (let post = 0; post < PUBLISHED; post += 1) await member().publish();
     })();
     while (await isPending(publishing)) {
       // Gives each run a wrong counter to correct.
-      await app().dataSource.manager.increment(User, { id: member.user.id }, 'postCount', 1);
+      await app().dataSource.manager.increment(User, { id: member().user.id }, 'postCount', 1);
       await runDoctor(cli, '--fix');
     }
     expect(await counters()).toEqual([1 + PUBLISHED, 1, 1, 2 + PUBLISHED]);
@@ -215,8 +211,7 @@ onOneEngine('Command "doctor"', (database) => {
 
 onEachServer('Command "doctor --fix" during a publish', (database) => {
   skipCounterCheck(database);
-  const app = useTestApp(database);
-  const cli = new CommandLine(database);
+  const { app, cli } = useCommands(database);
 
   /** Makes a counter wrong and begins a transaction that publishes one more post in two steps, as the service does. */
   async function beginPublish() {

@@ -1,10 +1,10 @@
 import { Grant } from '../../src/modules/oauth/tokens/token.entities.js';
 import { addMilliseconds, DAY, MINUTE } from '../../src/platform/clock.js';
-import { CommandLine } from '../support/command-line.js';
+import { useCommands } from '../support/commands.js';
 import { onEachEngine } from '../support/database.js';
 import { auditTrail } from '../support/logs.js';
 import { isTokenAccepted } from '../support/oauth-flow.js';
-import { flushDeferredWrites, type TestClient, useTestApp } from '../support/test-app.js';
+import { flushDeferredWrites, type TestClient } from '../support/test-app.js';
 
 interface Grants {
   grants: { id: string; status: string; [member: string]: unknown }[];
@@ -12,11 +12,7 @@ interface Grants {
 }
 
 onEachEngine('Commands "grant list" and "grant revoke"', (database) => {
-  const app = useTestApp(database);
-  const cli = new CommandLine(database);
-
-  // The commands use the real clock.
-  beforeEach(() => app().clock.set(new Date().toISOString()));
+  const { app, cli } = useCommands(database);
 
   const list = (...args: string[]): Promise<Grants> => cli.json<Grants>('grant', 'list', ...args);
 
@@ -116,18 +112,13 @@ onEachEngine('Commands "grant list" and "grant revoke"', (database) => {
     const user = await app().addUser();
     const client = await app().addClient();
     const [one, other] = [await grant(user, client), await grant(user, client)];
-    const revoke = ['grant', 'revoke', one.id, '--actor', 'olga', '--reason', 'Lost'];
+    const revoke = ['grant', 'revoke', one.id];
     const ids = { id: one.id, user_id: user.id, client_id: client.clientId };
     expect(await cli.json(...revoke, '--yes')).toEqual({ ...ids, revoked: true });
     expect(await isTokenAccepted(app(), one.accessToken)).toBe(false);
     expect(await isTokenAccepted(app(), other.accessToken)).toBe(true);
     const trail = await auditTrail(app().dataSource, one.id);
-    expect(trail.at(-1)).toEqual({
-      action: 'grant.revoked',
-      actor: 'olga',
-      reason: 'Lost',
-      details: { clientId: client.clientId, userId: user.id },
-    });
+    expect(trail.at(-1)?.details).toEqual({ clientId: client.clientId, userId: user.id });
     expect(await cli.run(...revoke)).toMatchObject({ code: 0, stderr: 'No change.\n' });
     expect(await auditTrail(app().dataSource, one.id)).toEqual(trail);
   });

@@ -1,8 +1,7 @@
 import { sha256 } from '../../src/platform/secrets.js';
 import { SignInSession } from '../../src/modules/oauth/sign-in/sign-in.entities.js';
-import { CommandLine } from '../support/command-line.js';
+import { useCommands } from '../support/commands.js';
 import { onOneEngine } from '../support/database.js';
-import { useTestApp } from '../support/test-app.js';
 
 interface PruneResult {
   dry_run: boolean;
@@ -11,8 +10,7 @@ interface PruneResult {
 }
 
 onOneEngine('Command "prune"', (database) => {
-  const app = useTestApp(database);
-  const cli = new CommandLine(database);
+  const { app, cli } = useCommands(database);
   const sessions = (): Promise<number> => app().dataSource.manager.count(SignInSession);
 
   beforeEach(async () => {

@@ -1,26 +1,21 @@
 import { QuotaReconciliation } from '../../src/modules/quota/months/quota-reconciliation.service.js';
 import { QuotaUsage } from '../../src/modules/quota/quota.entities.js';
-import { CommandLine } from '../support/command-line.js';
+import { useCommands } from '../support/commands.js';
 import { onOneEngine } from '../support/database.js';
 import { deleteAllRows } from '../support/fixtures.js';
 import { skipCounterCheck } from '../support/invariants.js';
 import { auditTrail } from '../support/logs.js';
 import { Member } from '../support/member.js';
-import { flushDeferredWrites, useTestApp } from '../support/test-app.js';
+import { flushDeferredWrites } from '../support/test-app.js';
 
 const DAY = 86_400_000;
 
 onOneEngine('Command "quota reconcile"', (database) => {
   skipCounterCheck(database);
-  const app = useTestApp(database);
-  const cli = new CommandLine(database);
+  const { app, cli } = useCommands(database);
   const manager = () => app().dataSource.manager;
 
-  beforeEach(async () => {
-    await deleteAllRows(app().dataSource);
-    // The command uses the real clock.
-    app().clock.set(new Date().toISOString());
-  });
+  beforeEach(() => deleteAllRows(app().dataSource));
 
   /** A new member with this number of posts, and their app. */
   async function memberWithPosts(posts: number): Promise<{ member: Member; clientId: string }> {
@@ -73,13 +68,11 @@ onOneEngine('Command "quota reconcile"', (database) => {
     expect(await usedBy(tooHigh)).toBe(5);
   });
 
-  it('corrects the counters once with --fix and records the actor', async () => {
+  it('corrects the counters once with --fix and records the values', async () => {
     const [tooHigh = '', missing = ''] = await appsWithPosts(2, 3);
     await manager().update(QuotaUsage, { clientId: tooHigh }, { used: 5 });
     await manager().delete(QuotaUsage, { clientId: missing });
-    const fixed = await cli.json<object[]>(
-      ...['quota', 'reconcile', '--fix', '--yes', '--actor', 'olga', '--reason', 'Restored'],
-    );
+    const fixed = await cli.json<object[]>('quota', 'reconcile', '--fix', '--yes');
     expect(fixed).toMatchObject([
       { client_id: tooHigh, used: 5, recorded: 2, fixed: true },
       { client_id: missing, used: 0, recorded: 3, fixed: true },
@@ -87,14 +80,8 @@ onOneEngine('Command "quota reconcile"', (database) => {
     expect([await usedBy(tooHigh), await usedBy(missing)]).toEqual([2, 3]);
     const period = app().clock.now().toISOString().slice(0, 7);
     const trail = await auditTrail(app().dataSource, tooHigh);
-    expect(trail.filter(({ action }) => action === 'quota.reconciled')).toEqual([
-      {
-        action: 'quota.reconciled',
-        actor: 'olga',
-        reason: 'Restored',
-        details: { period, from: 5, to: 2 },
-      },
-    ]);
+    const fixes = trail.filter(({ action }) => action === 'quota.reconciled');
+    expect(fixes).toMatchObject([{ details: { period, from: 5, to: 2 } }]);
     expect((await cli.run('quota', 'reconcile', '--fix')).stdout).toContain('All counters match');
   });
 

@@ -3,18 +3,17 @@ import { App } from '../../src/modules/oauth/clients/client.entities.js';
 import { QuotaUsage } from '../../src/modules/quota/quota.entities.js';
 import { type QuotaAssignment, QuotaService } from '../../src/modules/quota/quota.service.js';
 import { QuotaMonths } from '../../src/modules/quota/months/quota-months.service.js';
-import { CommandLine } from '../support/command-line.js';
+import { useCommands } from '../support/commands.js';
 import { onOneEngine } from '../support/database.js';
 import { deleteAllRows } from '../support/fixtures.js';
 import { skipCounterCheck } from '../support/invariants.js';
-import { statementsWithoutBackground, useTestApp } from '../support/test-app.js';
+import { statementsWithoutBackground } from '../support/test-app.js';
 
 const OPERATOR = { actor: 'test' };
 
 onOneEngine('Command "quota report"', (database) => {
   skipCounterCheck(database);
-  const app = useTestApp(database);
-  const cli = new CommandLine(database);
+  const { app, cli } = useCommands(database);
   const manager = () => app().dataSource.manager;
   /** A past month for the commands, which use the real clock. */
   const period = '2026-10';

@@ -1,19 +1,17 @@
 import { nextPeriodStart, periodOf } from '../../src/modules/quota/quota-period.js';
 import { QuotaUsage } from '../../src/modules/quota/quota.entities.js';
 import { QuotaService } from '../../src/modules/quota/quota.service.js';
-import { CommandLine } from '../support/command-line.js';
+import { useCommands } from '../support/commands.js';
 import { onOneEngine } from '../support/database.js';
 import { skipCounterCheck } from '../support/invariants.js';
 import { auditTrail } from '../support/logs.js';
-import { useTestApp } from '../support/test-app.js';
 
 const CREATE = ['app', 'create', '--name', 'Tool Library', '--scope', 'posts.write'];
 const REDIRECT_URI = ['--redirect-uri', 'https://garden.example/callback'];
 
 onOneEngine('Commands "quota show", "quota set" and "quota reset"', (database) => {
   skipCounterCheck(database);
-  const cli = new CommandLine(database);
-  const app = useTestApp(database);
+  const { app, cli } = useCommands(database);
   const manager = () => app().dataSource.manager;
 
   async function register(): Promise<string> {

@@ -7,19 +7,17 @@ import { SmsQueue } from '../../src/modules/oauth/sign-in/sms/sms-queue.js';
 import { User } from '../../src/modules/users/user.entity.js';
 import type { UserWithPhone } from '../../src/modules/users/users.service.js';
 import { Browser } from '../support/browser.js';
-import { CommandLine } from '../support/command-line.js';
+import { useCommands } from '../support/commands.js';
 import { onEachEngine } from '../support/database.js';
 import { auditTrail } from '../support/logs.js';
 import { authorizeLink, isTokenAccepted } from '../support/oauth-flow.js';
 import { expectPage } from '../support/responses.js';
-import { useTestApp } from '../support/test-app.js';
 
 const SIGN_IN = '/oauth/authorize/sign-in';
 
 /** NIST SP 800-63B, "Use of the Public Switched Telephone Network"; OWASP ASVS 5, 6.6.1. */
 onEachEngine('A phone number that belongs to another person now', (database) => {
-  const app = useTestApp(database);
-  const cli = new CommandLine(database);
+  const { app, cli } = useCommands(database);
   let folder = '';
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'platform-phones-'));
@@ -222,8 +220,7 @@ onEachEngine('A phone number that belongs to another person now', (database) => 
 });
 
 onEachEngine('Command "user update"', (database) => {
-  const app = useTestApp(database);
-  const cli = new CommandLine(database);
+  const { app, cli } = useCommands(database);
 
   it('changes the name and the external id', async () => {
     const { id } = await app().addUser({ name: 'Ana Lee' });

@@ -1,12 +1,10 @@
+import { DAY, MINUTE } from '../../src/platform/clock.js';
 import { newId } from '../../src/platform/ids.js';
 import { onEachEngine } from '../support/database.js';
 import { recordCalls } from '../support/fixtures.js';
 import { obtainTokens, sendForm } from '../support/oauth-flow.js';
 import { flushDeferredWrites } from '../support/test-app.js';
-import { useMemberAndCommands } from '../support/member-and-commands.js';
-
-const DAY = 86_400_000;
-const MINUTE = 60_000;
+import { useMemberAndCommands } from '../support/commands.js';
 
 interface Shown {
   request_id: string;

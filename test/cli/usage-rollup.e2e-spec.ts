@@ -1,14 +1,10 @@
-import { addMilliseconds } from '../../src/platform/clock.js';
-import { CommandLine } from '../support/command-line.js';
+import { addMilliseconds, DAY } from '../../src/platform/clock.js';
+import { useCommands } from '../support/commands.js';
 import { onOneEngine } from '../support/database.js';
 import { recordCalls } from '../support/fixtures.js';
-import { useTestApp } from '../support/test-app.js';
-
-const DAY = 86_400_000;
 
 onOneEngine('Command "usage rollup"', (database) => {
-  const app = useTestApp(database);
-  const cli = new CommandLine(database);
+  const { app, cli } = useCommands(database);
 
   it('prints the counted days; a later run counts the newest day again, or all days since --from', async () => {
     expect((await cli.run('usage', 'rollup')).stdout).toBe('No calls to aggregate.\n');

@@ -7,12 +7,13 @@ import { Post } from '../../src/modules/posts/post.entities.js';
 import { User } from '../../src/modules/users/user.entity.js';
 import { UsersService } from '../../src/modules/users/users.service.js';
 import { CommandLine } from '../support/command-line.js';
+import { useCommands } from '../support/commands.js';
 import { dumpTables, onOneEngine, onSqlite, tablesContaining } from '../support/database.js';
 import { ANAS_TEXTS, twoMembers } from '../support/fixtures.js';
 import { auditTrail } from '../support/logs.js';
 import { isTokenAccepted, requestToken } from '../support/oauth-flow.js';
 import { expectTokenError } from '../support/responses.js';
-import { isStatementRunning, useTestApp } from '../support/test-app.js';
+import { isStatementRunning } from '../support/test-app.js';
 
 interface Erased {
   id: string;
@@ -31,8 +32,7 @@ const ERASED_ROWS = {
 };
 
 onOneEngine('Command "user erase"', (database) => {
-  const app = useTestApp(database);
-  const cli = new CommandLine(database);
+  const { app, cli } = useCommands(database);
   const dump = (): Promise<Map<string, string>> => dumpTables(app().dataSource);
 
   it("deletes all personal data of the user, keeps only the id in the audit log, and keeps other users' data", async () => {
@@ -45,8 +45,7 @@ onOneEngine('Command "user erase"', (database) => {
     const hash = sha256(`otp-hourly|${phone}`);
     expect(await app().dataSource.manager.countBy(RateLimitHit, { hash })).toBeGreaterThan(0);
 
-    const reason = ['--reason', 'Asked for it', '--actor', 'olga'];
-    const { tables } = await cli.json<Erased>('user', 'erase', ana.id, '--yes', ...reason);
+    const { tables } = await cli.json<Erased>('user', 'erase', ana.id, '--yes');
     expect(tables).toMatchObject(ERASED_ROWS);
 
     const left = await dump();
@@ -59,12 +58,7 @@ onOneEngine('Command "user erase"', (database) => {
     const eventsOfAna = events.filter((event) => JSON.stringify(event).includes(ana.id));
     expect(eventsOfAna.length).toBeGreaterThan(3);
     expect(eventsOfAna.filter(({ address }) => address !== null)).toEqual([]);
-    expect((await auditTrail(app().dataSource, ana.id)).at(-1)).toEqual({
-      action: 'user.erased',
-      actor: 'olga',
-      reason: 'Asked for it',
-      details: tables,
-    });
+    expect((await auditTrail(app().dataSource, ana.id)).at(-1)?.details).toEqual(tables);
 
     expect(await isTokenAccepted(app(), anasTokens.access_token)).toBe(false);
     const { refresh_token } = anasTokens;

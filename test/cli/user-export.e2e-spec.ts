@@ -4,19 +4,17 @@ import { join } from 'node:path';
 import { insertAll } from '../../src/platform/database/sql.js';
 import { TransactionRunner } from '../../src/platform/database/transaction.js';
 import { Post } from '../../src/modules/posts/post.entities.js';
-import { CommandLine } from '../support/command-line.js';
+import { useCommands } from '../support/commands.js';
 import { onOneEngine } from '../support/database.js';
 import { ANAS_TEXTS, twoMembers } from '../support/fixtures.js';
 import { skipCounterCheck } from '../support/invariants.js';
-import { useTestApp } from '../support/test-app.js';
 
 type Row = Record<string, unknown>;
 type Exported = { user_id: string; exported_at: string } & Record<string, Row[]>;
 
 onOneEngine('Command "user export"', (database) => {
   skipCounterCheck(database);
-  const app = useTestApp(database);
-  const cli = new CommandLine(database);
+  const { app, cli } = useCommands(database);
 
   it('exports all personal data of the user, without hashes', async () => {
     const phone = '+14155558001';

@@ -3,10 +3,10 @@ import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { User } from '../../src/modules/users/user.entity.js';
-import { CommandLine, type CommandResult } from '../support/command-line.js';
+import { type CommandResult } from '../support/command-line.js';
+import { useCommands } from '../support/commands.js';
 import { onOneEngine } from '../support/database.js';
 import { auditTrail } from '../support/logs.js';
-import { useTestApp } from '../support/test-app.js';
 
 const HEADER = 'phone,name,neighborhood,photo_url,latitude,longitude';
 const ALL_COLUMNS = 'phone,name,external_id,neighborhood,photo_url,latitude,longitude';
@@ -22,8 +22,7 @@ interface ImportResult {
 }
 
 onOneEngine('Command "user import"', (database) => {
-  const app = useTestApp(database);
-  const cli = new CommandLine(database);
+  const { app, cli } = useCommands(database);
   const folder = mkdtempSync(join(tmpdir(), 'platform-import-'));
   afterAll(() => rmSync(folder, { recursive: true }));
   const users = () => app().dataSource.getRepository(User);

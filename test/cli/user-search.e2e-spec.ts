@@ -1,7 +1,6 @@
 import { User } from '../../src/modules/users/user.entity.js';
-import { CommandLine } from '../support/command-line.js';
+import { useCommands } from '../support/commands.js';
 import { onEachEngine } from '../support/database.js';
-import { useTestApp } from '../support/test-app.js';
 
 interface Users {
   users: { id: string; name: string; phone: string | null; [member: string]: unknown }[];
@@ -16,8 +15,7 @@ const PEOPLE = [
 ];
 
 onEachEngine('Commands "user list" and "user search"', (database) => {
-  const app = useTestApp(database);
-  const cli = new CommandLine(database);
+  const { app, cli } = useCommands(database);
   const ids: string[] = [];
 
   beforeAll(async () => {
