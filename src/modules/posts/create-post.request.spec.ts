@@ -207,17 +207,11 @@ describe('CreatePostRequest: tags', () => {
 });
 
 describe('CreatePostRequest: images', () => {
+  // `web-url.spec.ts` has more URLs.
   it.each([
     'https://example.com/a.jpg',
-    'http://example.com',
     'HTTPS://EXAMPLE.COM/A?b=c#d',
     'https://b\u00fccher.example/\u{1f600}.jpg',
-    'https://\u{1f600}.example/',
-    'https://\u4f8b\u3048\u3002jp/',
-    'https://\u0646\u0627\u0645\u0647\u200c\u0627\u06cc.com/',
-    'http://127.0.0.1/',
-    'http://[::1]:8080/a',
-    'https://example.com/@user:1?q=@',
     urlOfLength(2048),
     `https://example.com/${EMOJI.repeat(1000)}${'a'.repeat(1028)}`,
   ])('C72 accepts %s', (image) =>
@@ -225,35 +219,14 @@ describe('CreatePostRequest: images', () => {
   );
 
   it.each([
-    'javascript:alert(1)',
-    'data:image/png;base64,AA==',
-    'file:///etc/passwd',
-    'ftp://example.com/a',
-    '//example.com/a',
-    '/a.jpg',
-    'a.jpg',
-    '',
-    'https://',
-    'https:///example.com/a',
-    'https:example.com',
-    'https://user:secret@example.com/a',
-    'https://user@example.com/a',
-    'https://@example.com/a',
-    'https://example.com/a b',
-    ' https://example.com/a',
-    'https://exa\\mple.com',
-    'https://example.com:99999/',
-    'https://256.256.256.256/',
-    'https://a|b/',
-    'https://%00/',
-  ])('C72 rejects %j: not an http:// or https:// URL', (image) =>
-    expect(violationsWith({ images: [image] })).resolves.toEqual(['images invalid_format']),
-  );
-
-  it.each([
     ['https://example.com/a', 'wrong_type'],
     [[1], 'wrong_type'],
     [[null], 'wrong_type'],
+    [[''], 'invalid_format'],
+    [['/a.jpg'], 'invalid_format'],
+    [['javascript:alert(1)'], 'invalid_format'],
+    [['data:image/png;base64,AA=='], 'invalid_format'],
+    [['https://user:secret@example.com/a'], 'invalid_format'],
     [['https://example.com/\n'], 'invalid_format'],
     [['https://example.com/a\r\nb'], 'invalid_format'],
     [['https://example.com/\u0000'], 'control_character'],

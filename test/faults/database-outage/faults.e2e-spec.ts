@@ -53,7 +53,7 @@ onEachServer('Database that', ({ engine }) => {
   }
 
   it.for(FAULTS.filter(({ only = engine.kind }) => only === engine.kind))(
-    '$title: the service returns 503 in time, never invalid_grant, and recovers by itself',
+    'C113 $title: the service returns 503 in time, never invalid_grant, and recovers by itself',
     { timeout: TEST_TIMEOUT_MS },
     async (fault, { task, skip }) => {
       if (database === undefined) return skip();

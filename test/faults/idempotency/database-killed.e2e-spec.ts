@@ -42,7 +42,7 @@ onEachServer('Database server killed repeatedly', ({ engine }) => {
   );
 
   it(
-    `stores each post once when clients retry with the same key: ${KILLS} kills`,
+    `C113 stores each post once when clients retry with the same key: ${KILLS} kills`,
     { timeout: 60_000 + KILLS * KILL_TIMEOUT_MS },
     async ({ task, skip }) => {
       if (served === undefined || server === undefined || proxy === undefined) return skip();
