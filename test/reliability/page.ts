@@ -11,8 +11,8 @@ export interface Proof {
   file: string;
 }
 
-/** The numbers at the start of the title of `it(…)` or `it.each(…)(…)`; skipped tests do not match. */
-const TITLE = /(?:\bit\(|\)\()\s*['"`]((?:[OC]\d+ )+)/g;
+/** The numbers at the start of the title of `it(…)`, `it.each(…)(…)` or `race(…)`; skipped tests do not match. */
+const TITLE = /(?:\b(?:it|race)\(|\)\()\s*['"`]((?:[OC]\d+ )+)/g;
 
 /** The number in the property `proves` of a case of test/system/comparison. */
 const PROVES = /'([OC]\d+)'/g;

@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import axe from 'axe-core';
 import {
@@ -41,10 +44,19 @@ export class Chromium {
     return context;
   }
 
+  async newPage(options?: BrowserContextOptions): Promise<Page> {
+    return (await this.newContext(options)).newPage();
+  }
+
+  /** Opens a path of the application. */
+  async open(page: Page, path: string): Promise<void> {
+    await page.goto(new URL(path, this.app().baseUrl).href);
+  }
+
   /** Opens a page with the authorization request of the app. */
   async openAuthorization(context: BrowserContext, client: TestClient): Promise<Page> {
     const page = await context.newPage();
-    await page.goto(new URL(authorizeLink(client), this.app().baseUrl).href);
+    await this.open(page, authorizeLink(client));
     return page;
   }
 
@@ -111,6 +123,17 @@ export function inChromium(
     });
     suite(chrome);
   });
+}
+
+/** Starts the web server of a partner for a `describe`. Returns its origin. */
+export function usePartnerSite(respond: RequestListener): () => string {
+  const server = createServer(respond);
+  beforeAll(() => once(server.listen(0, '127.0.0.1'), 'listening'));
+  afterAll(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return () => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
 /** Waits until Allow accepts clicks and the Enter key, which it ignores after the consent page has appeared. */

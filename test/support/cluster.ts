@@ -5,7 +5,7 @@ import { newSmsFile, SmsInbox } from './doubles.js';
 import { freePort } from './free-port.js';
 import { type ServiceProcess, type ProcessSettings, startProcess } from './service-process.js';
 import { byExtent } from '../suite.js';
-import { TEST_LIMITS } from './test-app.js';
+import { callAt, TEST_LIMITS } from './test-app.js';
 
 /** The number of rounds of a race. `npm run test:races` sets a higher number. */
 export const ROUNDS = Number(process.env.RACE_ROUNDS ?? byExtent({ whole: 10, quick: 2 }));
@@ -15,23 +15,36 @@ export const ROUNDS = Number(process.env.RACE_ROUNDS ?? byExtent({ whole: 10, qu
  * browsers if one process serves all pages.
  */
 export class Cluster implements Site {
-  readonly sms: SmsInbox;
   private requests = 0;
 
   constructor(
     readonly baseUrl: string,
     private readonly processes: readonly ServiceProcess[],
     private readonly servingPages?: ServiceProcess,
-  ) {
-    this.sms = new SmsInbox(processes.map(({ smsFile }) => smsFile));
-  }
+    readonly sms = new SmsInbox(processes.map(({ smsFile }) => smsFile)),
+  ) {}
 
   fetch(path: string, init: RequestInit = {}): Promise<Response> {
+    const { baseUrl } = (isPage(path) ? this.servingPages : undefined) ?? this.next();
+    return fetch(new URL(path, baseUrl), { redirect: 'manual', ...init });
+  }
+
+  /** Calls the developer API with a token and an optional JSON body. */
+  call(
+    token: string,
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ): Promise<Response> {
+    return callAt(this.next().baseUrl, token, method, path, body, headers);
+  }
+
+  private next(): ServiceProcess {
     this.requests += 1;
-    const process =
-      (isPage(path) ? this.servingPages : undefined) ??
-      this.processes[this.requests % this.processes.length];
-    return fetch(new URL(path, process?.baseUrl), { redirect: 'manual', ...init });
+    const process = this.processes[this.requests % this.processes.length];
+    if (!process) throw new Error('The cluster has no process.');
+    return process;
   }
 
   async stop(): Promise<void> {
@@ -68,11 +81,15 @@ export async function startCluster(
   return new Cluster(publicUrl, await Promise.all(Array.from({ length: processes }, start)));
 }
 
-/** Starts two processes for a `describe` and stops them afterwards. Call it after the hook that migrates the database. */
-export function useCluster(database: TestDatabase, env?: ProcessSettings['env']): () => Cluster {
+/** Starts processes for a `describe` and stops them afterwards. Call it after the hook that migrates the database. */
+export function useCluster(
+  database: TestDatabase,
+  env?: ProcessSettings['env'],
+  { processes = 2 } = {},
+): () => Cluster {
   let cluster: Cluster | undefined;
   beforeAll(async () => {
-    cluster = await startCluster({ url: database.url, env });
+    cluster = await startCluster({ url: database.url, env }, { processes });
   });
   afterAll(() => cluster?.stop());
   return () => {
@@ -83,10 +100,10 @@ export function useCluster(database: TestDatabase, env?: ProcessSettings['env'])
 
 /** Runs a race `count` times, one after the other. Rounds are numbered from 0. */
 export async function rounds(
-  race: (round: number) => Promise<void>,
+  run: (round: number) => Promise<unknown>,
   count = ROUNDS,
 ): Promise<void> {
-  for (let round = 0; round < count; round += 1) await race(round);
+  for (let round = 0; round < count; round += 1) await run(round);
 }
 
 /** The test timeout for `rounds`. */
@@ -94,6 +111,15 @@ export const ROUNDS_TIMEOUT_MS = 30_000 + ROUNDS * 5_000;
 
 /** The test timeout for `rounds` that kill a process and start another. */
 export const KILL_ROUNDS_TIMEOUT_MS = 30_000 + ROUNDS * 15_000;
+
+/** A test that runs a race in rounds, which are numbered from 0. */
+export function race(
+  title: string,
+  round: (round: number) => Promise<unknown>,
+  timeoutMs = ROUNDS_TIMEOUT_MS,
+): void {
+  it(`${title}, in ${ROUNDS} rounds`, () => rounds(round), timeoutMs);
+}
 
 /** Makes `count` calls at once. */
 export function concurrently<T>(count: number, call: (number: number) => Promise<T>): Promise<T[]> {

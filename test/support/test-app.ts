@@ -142,14 +142,7 @@ export class TestApp {
 
   /** Calls the developer API with a token and an optional JSON body. */
   call(token: string, method: string, path: string, body?: unknown): Promise<Response> {
-    return this.fetch(`/dev/v1${path}`, {
-      method,
-      headers: {
-        authorization: `Bearer ${token}`,
-        ...(body !== undefined && { 'content-type': 'application/json' }),
-      },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    });
+    return callAt(this.baseUrl, token, method, path, body);
   }
 
   addUser(user: Partial<NewUser> = {}): Promise<UserWithPhone> {
@@ -200,6 +193,27 @@ export class TestApp {
   }
 }
 
+/** Calls the developer API of the service at this URL with a token and an optional JSON body. */
+export function callAt(
+  baseUrl: string,
+  token: string,
+  method: string,
+  path: string,
+  body?: unknown,
+  headers: Record<string, string> = {},
+): Promise<Response> {
+  return fetch(new URL(`/dev/v1${path}`, baseUrl), {
+    redirect: 'manual',
+    method,
+    headers: {
+      authorization: `Bearer ${token}`,
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+}
+
 /** Starts an application before the tests of a `describe` and stops it afterwards. */
 export function useTestApp(database: TestDatabase, env?: Record<string, string>): () => TestApp {
   let app: TestApp | undefined;
@@ -214,6 +228,20 @@ export function useTestApp(database: TestDatabase, env?: Record<string, string>)
     if (!app) throw new Error('The app is not started: call this in a test or hook.');
     return app;
   };
+}
+
+/** Runs `work` while a table has another name, so that the statements that need it fail. */
+export async function withoutTable<T>(
+  { dataSource }: TestApp,
+  table: string,
+  work: () => Promise<T>,
+): Promise<T> {
+  await dataSource.query(`ALTER TABLE ${table} RENAME TO ${table}_away`);
+  try {
+    return await work();
+  } finally {
+    await dataSource.query(`ALTER TABLE ${table}_away RENAME TO ${table}`);
+  }
 }
 
 /** The number of requests in flight, including queued ones. */

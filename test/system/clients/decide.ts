@@ -1,6 +1,7 @@
 import type { UserWithPhone } from '../../../src/modules/users/users.service.js';
 import { Browser } from '../../support/browser.js';
-import type { TestApp } from '../../support/test-app.js';
+import type { TestApp, TestClient } from '../../support/test-app.js';
+import type { Settings } from './recipes/settings.js';
 
 /** Opens an authorization link, signs in as `user` (by default a new user) and decides. Returns the URL of the redirect to the app. */
 export async function decide(
@@ -23,4 +24,17 @@ export function forged(callbackUrl: URL, name: string, value: string): URL {
   const url = new URL(callbackUrl);
   url.searchParams.set(name, value);
   return url;
+}
+
+/** The settings of a recipe for a registered app. */
+export function settingsOf(
+  { baseUrl: issuer }: Pick<TestApp, 'baseUrl'>,
+  { clientId, secret: clientSecret, redirectUris: [redirectUri = ''] }: TestClient,
+): Settings {
+  return { issuer, clientId, clientSecret, redirectUri };
+}
+
+/** The status of `GET /dev/v1/me` with this token. */
+export async function statusOfMe(app: TestApp, token: unknown): Promise<number> {
+  return (await app.call(String(token), 'GET', '/me')).status;
 }

@@ -1,11 +1,18 @@
 import Sqlite from 'better-sqlite3';
 import mysql from 'mysql2/promise';
 import { type Page, Browser } from '../../support/browser.js';
-import { approve, authorizeLink, exchange, requestToken } from '../../support/oauth-flow.js';
+import {
+  approve,
+  authorizeLink,
+  exchange,
+  sendForm,
+  sendRefresh,
+} from '../../support/oauth-flow.js';
 import { onEachEngine, onEachServer, onSqlite } from '../../support/database.js';
+import type { PageBody } from '../../support/member.js';
 import { type ErrorBody, expectPage, expectTokenError, json } from '../../support/responses.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
-import { TestApp, type TestClient, useTestApp } from '../../support/test-app.js';
+import { TestApp, type TestClient, useTestApp, withoutTable } from '../../support/test-app.js';
 
 const NETWORK_DELAY_MS = 20;
 
@@ -27,43 +34,65 @@ async function prepareState(app: TestApp): Promise<ClientState> {
   return { client, code, tokens, visitor, consent };
 }
 
-function refresh(app: TestApp, { client, tokens }: ClientState): Promise<Response> {
-  return requestToken(app, client, {
-    grant_type: 'refresh_token',
-    refresh_token: tokens.refreshToken,
-  });
+type Send = (app: TestApp, state: ClientState) => Promise<Response | Page>;
+
+const UNKNOWN = 'x'.repeat(43);
+const DECISION = { scope: ['posts.read'], decision: 'approve' };
+
+/** Requests that need the database. */
+const REQUESTS = {
+  exchange: (app, { client, code }) => exchange(app, client, code),
+  'exchange with a wrong secret': (app, { client, code }) =>
+    exchange(app, client, code, { client_secret: 'wrong' }),
+  'exchange of an unknown code': (app, { client }) => exchange(app, client, `svcac_${UNKNOWN}`),
+  refresh: (app, { client, tokens }) => sendRefresh(app, client, tokens.refreshToken),
+  revocation: (app, { client, tokens }) =>
+    sendForm(app, '/oauth/revoke', client, { token: tokens.accessToken }),
+  introspection: (app, { client, tokens }) =>
+    sendForm(app, '/oauth/introspect', client, { token: tokens.accessToken }),
+  'authorization request': (app, { client }) => new Browser(app).open(authorizeLink(client)),
+  decision: (_, { visitor, consent }) =>
+    visitor.submit(consent, '/oauth/authorize/decision', DECISION),
+  read: (app, { tokens }) => app.call(tokens.accessToken, 'GET', '/me'),
+  'read with an unknown token': (app) => app.call(`svcat_${UNKNOWN}`, 'GET', '/me'),
+  post: (app, { tokens }) => app.call(tokens.accessToken, 'POST', '/posts', { content: 'Hi' }),
+} satisfies Record<string, Send>;
+
+type Request = keyof typeof REQUESTS;
+
+const ALL_REQUESTS = Object.keys(REQUESTS) as Request[];
+
+/** The errors of the authorization server and of the API. */
+const ERRORS = {
+  500: ['server_error', 'internal_error'],
+  503: ['temporarily_unavailable', 'service_unavailable'],
+} as const;
+
+/** Sends a request. Expects an error in the format of its endpoint: never 401, and with `Retry-After` if it is temporary. */
+async function expectFailure(
+  app: TestApp,
+  state: ClientState,
+  name: Request,
+  status: 500 | 503 = 503,
+): Promise<void> {
+  const response = await REQUESTS[name](app, state);
+  const [oauthError, apiError] = ERRORS[status];
+  if (status === 503) expect(response.headers.get('retry-after'), name).toMatch(/^[1-9]\d*$/);
+  expect(response.headers.get('www-authenticate'), name).toBeNull();
+  if ('html' in response) expectPage(response, status);
+  else if (new URL(response.url).pathname.startsWith('/oauth/'))
+    await expectTokenError(response, oauthError, status);
+  else
+    expect([response.status, (await json<ErrorBody>(response)).error]).toEqual([status, apiError]);
 }
 
-function decide({ visitor, consent }: ClientState): Promise<Page> {
-  const fields = { scope: ['posts.read'], decision: 'approve' };
-  return visitor.submit(consent, '/oauth/authorize/decision', fields);
-}
-
-async function expectUnavailable(response: Response): Promise<void> {
-  await expectTokenError(response, 'temporarily_unavailable', 503);
-  expect(response.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
-  expect(response.headers.get('www-authenticate')).toBeNull();
-}
-
-async function expectApiUnavailable(response: Response): Promise<void> {
-  const { error } = await json<ErrorBody>(response);
-  expect({ status: response.status, error }).toEqual({ status: 503, error: 'service_unavailable' });
-  expect(response.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
-  expect(response.headers.get('www-authenticate')).toBeNull();
-}
-
-function expectUnavailablePage(page: Page): void {
-  expectPage(page, 503);
-  expect(page.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
-}
-
-/** Expects that every token, code and form still works. */
+/** Expects that every token, code and form still works, and that nothing was published. */
 async function expectAllUsable(app: TestApp, state: ClientState): Promise<void> {
-  expect((await app.call(state.tokens.accessToken, 'GET', '/me')).status).toBe(200);
-  expect((await exchange(app, state.client, state.code)).status).toBe(200);
-  expect((await refresh(app, state)).status).toBe(200);
-  const done = await decide(state);
-  expect(done.location).toMatch(/[?&]code=svcac_/);
+  const posts = await app.call(state.tokens.accessToken, 'GET', '/posts');
+  expect((await json<PageBody<object>>(posts)).meta.total).toBe(0);
+  expect((await REQUESTS.exchange(app, state)).status).toBe(200);
+  expect((await REQUESTS.refresh(app, state)).status).toBe(200);
+  expect((await REQUESTS.decision(app, state)).location).toMatch(/[?&]code=svcac_/);
 }
 
 onEachServer('Database outage', (database) => {
@@ -89,43 +118,8 @@ onEachServer('Database outage', (database) => {
   describe.each(['refused', 'closed'] as const)('with connections %s', (how) => {
     beforeEach(() => proxy.cut(how));
 
-    it('O68 returns temporarily_unavailable from the token endpoint, for valid and invalid credentials', async () => {
-      const { client, code } = state;
-      await expectUnavailable(await exchange(app, client, code));
-      await expectUnavailable(await refresh(app, state));
-      await expectUnavailable(await exchange(app, client, code, { client_secret: 'wrong' }));
-      await expectUnavailable(await exchange(app, client, `svcac_${'x'.repeat(43)}`));
-      await proxy.repair();
-      await expectAllUsable(app, state);
-    });
-
-    it('O68 returns temporarily_unavailable from revocation and introspection, and keeps the token', async () => {
-      const { client, tokens } = state;
-      const body = (): URLSearchParams =>
-        new URLSearchParams({
-          token: tokens.accessToken,
-          client_id: client.clientId,
-          client_secret: client.secret ?? '',
-        });
-      for (const path of ['/oauth/revoke', '/oauth/introspect'])
-        await expectUnavailable(await app.fetch(path, { method: 'POST', body: body() }));
-      await proxy.repair();
-      await expectAllUsable(app, state);
-    });
-
-    it('O118 returns 503 from the API for any token, never 401', async () => {
-      const { accessToken } = state.tokens;
-      for (const token of [accessToken, `svcat_${'x'.repeat(43)}`])
-        await expectApiUnavailable(await app.call(token, 'GET', '/me'));
-      await expectApiUnavailable(await app.call(accessToken, 'POST', '/posts', { content: 'Hi' }));
-      await proxy.repair();
-      await expectAllUsable(app, state);
-    });
-
-    it('O68 shows a 503 page, and accepts the decision again afterwards', async () => {
-      const { client } = state;
-      expectUnavailablePage(await new Browser(app).open(authorizeLink(client)));
-      expectUnavailablePage(await decide(state));
+    it('O68 O118 returns 503 for every request, with valid and invalid credentials, and consumes nothing', async () => {
+      for (const name of ALL_REQUESTS) await expectFailure(app, state, name);
       await proxy.repair();
       await expectAllUsable(app, state);
     });
@@ -144,24 +138,19 @@ onEachServer('Database outage', (database) => {
     });
   });
 
-  it('O68 keeps the code if the connection is lost before the COMMIT of an exchange', async () => {
-    proxy.cutBeforeStatement('COMMIT');
-    await expectUnavailable(await exchange(app, state.client, state.code));
-    await proxy.repair();
-    await expectAllUsable(app, state);
-  });
-
-  it('O68 keeps the refresh token if the connection is lost before the COMMIT of a refresh', async () => {
-    proxy.cutBeforeStatement('COMMIT');
-    await expectUnavailable(await refresh(app, state));
-    await proxy.repair();
-    await expectAllUsable(app, state);
-  });
+  it.each(['exchange', 'refresh'] as const)(
+    'O68 consumes nothing if the connection is lost before the COMMIT of the %s',
+    async (name) => {
+      proxy.cutBeforeStatement('COMMIT');
+      await expectFailure(app, state, name);
+      await proxy.repair();
+      await expectAllUsable(app, state);
+    },
+  );
 
   it('O68 returns 503 to fifty concurrent requests, and recovers immediately', async () => {
     await proxy.cut('closed');
-    const refreshes = Array.from({ length: 50 }, () => refresh(app, state));
-    for (const response of await Promise.all(refreshes)) await expectUnavailable(response);
+    await Promise.all(Array.from({ length: 50 }, () => expectFailure(app, state, 'refresh')));
     await proxy.repair();
     await expectAllUsable(app, state);
   });
@@ -184,148 +173,77 @@ onEachServer('Locks of another transaction', (database) => {
   beforeEach(async () => {
     state = await prepareState(app());
   });
-  afterEach(() => other.rollback());
-
-  async function lock(table: string): Promise<void> {
-    await other.beginTransaction();
-    await other.query(`SELECT * FROM ${table} FOR UPDATE`);
-  }
-
-  it.each(['authorization_codes', 'grants'])(
-    'O68 returns temporarily_unavailable for an exchange that waits for a locked row of %s, and consumes nothing',
-    async (table) => {
-      await lock(table);
-      await expectUnavailable(await exchange(app(), state.client, state.code));
-      await other.rollback();
-      await expectAllUsable(app(), state);
-    },
-  );
-
-  it.each(['refresh_tokens', 'grants'])(
-    'O68 returns temporarily_unavailable for a refresh that waits for a locked row of %s, and consumes nothing',
-    async (table) => {
-      await lock(table);
-      await expectUnavailable(await refresh(app(), state));
-      await other.rollback();
-      await expectAllUsable(app(), state);
-    },
-  );
-
-  it("O118 returns 503 for a post that waits for its author's locked row, and does not publish it", async () => {
-    const { accessToken } = state.tokens;
-    await lock('users');
-    await expectApiUnavailable(await app().call(accessToken, 'POST', '/posts', { content: 'Hi' }));
+  async function release(): Promise<void> {
     await other.rollback();
-    const { meta } = await json<{ meta: { total: number } }>(
-      await app().call(accessToken, 'GET', '/posts'),
-    );
-    expect(meta.total).toBe(0);
-  });
-
-  it('O68 returns temporarily_unavailable for a refresh that waits for a locked table, as during an ALTER TABLE', async () => {
-    await other.query('LOCK TABLES refresh_tokens READ');
-    await expectUnavailable(await refresh(app(), state));
     await other.query('UNLOCK TABLES');
-    await expectAllUsable(app(), state);
-  });
+  }
+  afterEach(release);
 
-  it('O68 shows a 503 page for a decision that waits for a locked row, and accepts it again afterwards', async () => {
-    await lock('authorizations');
-    expectUnavailablePage(await decide(state));
-    await other.rollback();
-    await expectAllUsable(app(), state);
-  });
+  it.each<[Request, string]>([
+    ['exchange', 'SELECT * FROM authorization_codes FOR UPDATE'],
+    ['exchange', 'SELECT * FROM grants FOR UPDATE'],
+    ['refresh', 'SELECT * FROM refresh_tokens FOR UPDATE'],
+    ['refresh', 'SELECT * FROM grants FOR UPDATE'],
+    // As during an ALTER TABLE.
+    ['refresh', 'LOCK TABLES refresh_tokens READ'],
+    ['decision', 'SELECT * FROM authorizations FOR UPDATE'],
+    ['post', 'SELECT * FROM users FOR UPDATE'],
+  ])(
+    'O68 O118 returns 503 for a %s that waits after "%s", and consumes nothing',
+    async (name, lock) => {
+      await other.beginTransaction();
+      await other.query(lock);
+      await expectFailure(app(), state, name);
+      await release();
+      await expectAllUsable(app(), state);
+    },
+  );
 });
 
 onEachEngine('Internal errors', (database) => {
   const app = useTestApp(database);
-  let state: ClientState;
 
-  beforeEach(async () => {
-    state = await prepareState(app());
-  });
-
-  async function withoutTable<T>(table: string, work: () => Promise<T>): Promise<T> {
-    const rename = (from: string, to: string): Promise<unknown> =>
-      app().dataSource.query(`ALTER TABLE ${from} RENAME TO ${to}`);
-    await rename(table, `${table}_away`);
-    try {
-      return await work();
-    } finally {
-      await rename(`${table}_away`, table);
-    }
-  }
-
-  it.each(['app_secrets', 'authorization_codes', 'access_tokens'])(
-    'O68 returns server_error for an exchange without the table %s, and consumes nothing',
-    async (table) => {
-      const response = await withoutTable(table, () => exchange(app(), state.client, state.code));
-      await expectTokenError(response, 'server_error', 500);
+  it.each<[Request, string]>([
+    ['exchange', 'app_secrets'],
+    ['exchange', 'authorization_codes'],
+    ['exchange', 'access_tokens'],
+    ['refresh', 'grants'],
+    ['refresh', 'refresh_tokens'],
+    ['refresh', 'access_tokens'],
+    ['read', 'access_tokens'],
+    ['read', 'grants'],
+    ['read', 'users'],
+    ['decision', 'grants'],
+  ])(
+    'O68 O118 returns 500 for a %s without the table %s, and consumes nothing',
+    async (name, table) => {
+      const state = await prepareState(app());
+      await withoutTable(app(), table, () => expectFailure(app(), state, name, 500));
       await expectAllUsable(app(), state);
     },
   );
-
-  it.each(['grants', 'refresh_tokens', 'access_tokens'])(
-    'O68 returns server_error for a refresh without the table %s, and consumes nothing',
-    async (table) => {
-      const response = await withoutTable(table, () => refresh(app(), state));
-      await expectTokenError(response, 'server_error', 500);
-      await expectAllUsable(app(), state);
-    },
-  );
-
-  it.each(['access_tokens', 'grants', 'users'])(
-    'O118 returns 500 from the API without the table %s, never 401',
-    async (table) => {
-      const response = await withoutTable(table, () =>
-        app().call(state.tokens.accessToken, 'GET', '/me'),
-      );
-      expect([response.status, (await json<ErrorBody>(response)).error]).toEqual([
-        500,
-        'internal_error',
-      ]);
-      expect(response.headers.get('www-authenticate')).toBeNull();
-      await expectAllUsable(app(), state);
-    },
-  );
-
-  it('O68 shows a 500 page without SQL for a decision without the table grants', async () => {
-    expectPage(await withoutTable('grants', () => decide(state)), 500);
-    await expectAllUsable(app(), state);
-  });
 });
 
 onSqlite('SQLite file locked by another process', (database) => {
   const app = useTestApp(database, { DB_TIMEOUT_MS: '100' });
-  let state: ClientState;
-  let other: Sqlite.Database;
 
-  beforeEach(async () => {
-    state = await prepareState(app());
-    other = new Sqlite(database.url.slice('sqlite:'.length));
-    other.exec('BEGIN EXCLUSIVE');
-  });
-  afterEach(() => other.close());
-
-  it('O68 returns temporarily_unavailable from the token endpoint, and consumes nothing', async () => {
-    await expectUnavailable(await exchange(app(), state.client, state.code));
-    await expectUnavailable(await refresh(app(), state));
-    other.exec('ROLLBACK');
-    await expectAllUsable(app(), state);
-  });
-
-  it('O118 returns 503 for writes to the API, and serves reads', async () => {
-    const { accessToken } = state.tokens;
-    await expectApiUnavailable(await app().call(accessToken, 'POST', '/posts', { content: 'Hi' }));
-    expect((await app().call(accessToken, 'GET', '/me')).status).toBe(200);
-    other.exec('ROLLBACK');
-    await expectAllUsable(app(), state);
-  });
-
-  it('O68 shows a 503 page, and accepts the decision again afterwards', async () => {
-    expectUnavailablePage(await new Browser(app()).open(authorizeLink(state.client)));
-    expectUnavailablePage(await decide(state));
-    other.exec('ROLLBACK');
+  it('O68 O118 returns 503 for writes, serves reads, and consumes nothing', async () => {
+    const state = await prepareState(app());
+    const other = new Sqlite(database.url.slice('sqlite:'.length));
+    try {
+      other.exec('BEGIN EXCLUSIVE');
+      for (const name of [
+        'exchange',
+        'refresh',
+        'authorization request',
+        'decision',
+        'post',
+      ] as const)
+        await expectFailure(app(), state, name);
+      expect((await REQUESTS.read(app(), state)).status).toBe(200);
+    } finally {
+      other.close();
+    }
     await expectAllUsable(app(), state);
   });
 });

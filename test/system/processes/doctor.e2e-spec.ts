@@ -61,98 +61,51 @@ describe('Command "doctor" without a database', () => {
   });
 
   // Where the environment is empty, the default of the variable causes the warning.
-  it.each([
-    ['a NODE_ENV other than production', {}, 'NODE_ENV is not production.'],
-    ['a PUBLIC_URL with http', {}, 'PUBLIC_URL is not https.'],
-    ['demo data', { DEMO: '1' }, 'An empty database is seeded with demo data.'],
-    ['one-time passwords in the log', {}, 'One-time passwords are printed to the log.'],
-    ['the default pepper', {}, 'hashed with the public default pepper'],
+  it.each<[Record<string, string>, string]>([
+    [{}, 'NODE_ENV is not production.'],
+    [{}, 'PUBLIC_URL is not https.'],
+    [{}, 'One-time passwords are printed to the log.'],
+    [{}, 'hashed with the public default pepper'],
+    [{ DEMO: '1' }, 'An empty database is seeded with demo data.'],
+    [{ NODE_ENV: 'test', PUBLIC_URL: 'https://dev.example' }, 'no proxy is trusted'],
+    [{ TRUST_PROXY: '1' }, CHOSEN_ADDRESS],
+    [{ TRUST_PROXY: '2', HOST: '::' }, CHOSEN_ADDRESS],
+    [{ TRUST_PROXY: '1', HOST: '0.0.0.0' }, CHOSEN_ADDRESS],
+    [{ SMS_SENDER: 'file' }, 'One-time passwords are written to a file.'],
+    [rateLimits({ 'phone-failures': UNLIMITED }), 'Guesses of one-time passwords are not limited.'],
+  ])('warns of %j: %s', expectWarning);
+
+  it.each<[Record<string, string>, string]>([
+    [{}, 'pages and messages say "Neighbourhood network".'],
+    [{}, 'SITE_URL is not on another host'],
+    [{ SITE_URL: 'https://dev.example/site' }, 'SITE_URL is not on another host'],
     [
-      'https without a trusted proxy',
-      { NODE_ENV: 'test', PUBLIC_URL: 'https://dev.example' },
-      'no proxy is trusted',
-    ],
-    ['a number of proxies on all interfaces', { TRUST_PROXY: '1' }, CHOSEN_ADDRESS],
-    [
-      'a number of proxies on all IPv6 interfaces',
-      { TRUST_PROXY: '2', HOST: '::' },
-      CHOSEN_ADDRESS,
-    ],
-    [
-      'a number of proxies on all IPv4 interfaces',
-      { TRUST_PROXY: '1', HOST: '0.0.0.0' },
-      CHOSEN_ADDRESS,
-    ],
-    [
-      'a missing name of the network',
-      PRODUCTION,
-      'pages and messages say "Neighbourhood network".',
-    ],
-    [
-      'one-time passwords in a file',
-      { SMS_SENDER: 'file' },
-      'One-time passwords are written to a file.',
-    ],
-    [
-      'access tokens of a year',
-      { ...PRODUCTION, OAUTH_ACCESS_TOKEN_SECONDS: '31536000' },
+      { OAUTH_ACCESS_TOKEN_SECONDS: '31536000' },
       'OAUTH_ACCESS_TOKEN_SECONDS is 31536000, more than 1 day',
     ],
+    [{ OAUTH_GRANT_SECONDS: '63072000' }, 'OAUTH_GRANT_SECONDS is 63072000'],
     [
-      'grants of two years',
-      { ...PRODUCTION, OAUTH_GRANT_SECONDS: '63072000' },
-      'OAUTH_GRANT_SECONDS is 63072000',
-    ],
-    [
-      'a limit that limits nothing',
-      { ...PRODUCTION, RATE_LIMITS: 'phone-failures=2000000000' },
+      { RATE_LIMITS: 'phone-failures=2000000000' },
       'The rate limit phone-failures=2000000000 limits nothing; its default is 10.',
     ],
-    [
-      'a limit that is off',
-      { ...PRODUCTION, RATE_LIMITS: 'address-messages-per-hour=0' },
-      'The rate limit address-messages-per-hour=0 limits nothing',
-    ],
-    [
-      'unlimited sign-in forms',
-      { ...PRODUCTION, RATE_LIMITS: 'sign-in-calls=0' },
-      'The rate limit sign-in-calls=0 limits nothing; its default is 60.',
-    ],
-    [
-      'unlimited messages',
-      { ...PRODUCTION, OTP_DAILY_TOTAL: '0' },
-      'The number of text messages in a day is not limited.',
-    ],
-    ['a silent log', { ...PRODUCTION, LOG_LEVEL: 'silent' }, 'LOG_LEVEL is silent'],
-    [
-      'metrics on all addresses',
-      { ...PRODUCTION, METRICS_PORT: '9464', METRICS_HOST: '0.0.0.0' },
-      'METRICS_HOST is all addresses of this machine',
-    ],
-    [
-      'metrics on all IPv6 addresses',
-      { ...PRODUCTION, METRICS_PORT: '9464', METRICS_HOST: '::' },
-      'METRICS_HOST is all addresses of this machine',
-    ],
-    ['posts on the host of the sign-in', PRODUCTION, 'SITE_URL is not on another host'],
-    [
-      'posts below the sign-in',
-      { ...PRODUCTION, SITE_URL: 'https://dev.example/site' },
-      'SITE_URL is not on another host',
-    ],
-    [
-      'unlimited guesses',
-      rateLimits({ 'phone-failures': UNLIMITED }),
-      'Guesses of one-time passwords are not limited.',
-    ],
-  ])('warns of %s', async (_title, env, message) => {
+    [{ RATE_LIMITS: 'address-messages-per-hour=0' }, 'address-messages-per-hour=0 limits nothing'],
+    [{ RATE_LIMITS: 'sign-in-calls=0' }, 'sign-in-calls=0 limits nothing; its default is 60.'],
+    [{ OTP_DAILY_TOTAL: '0' }, 'The number of text messages in a day is not limited.'],
+    [{ LOG_LEVEL: 'silent' }, 'LOG_LEVEL is silent'],
+    [{ METRICS_PORT: '9464', METRICS_HOST: '0.0.0.0' }, 'METRICS_HOST is all addresses'],
+    [{ METRICS_PORT: '9464', METRICS_HOST: '::' }, 'METRICS_HOST is all addresses'],
+  ])('warns in production of %j: %s', (env, message) =>
+    expectWarning({ ...PRODUCTION, ...env }, message),
+  );
+
+  async function expectWarning(env: Record<string, string>, message: string): Promise<void> {
     const found = await findings({ ...UNREACHABLE, ...env });
     const warnings = found.filter(({ check }) => check === 'configuration');
     expect(warnings.find(({ summary }) => summary.includes(message))).toMatchObject({
       status: 'warning',
       remedy: expect.stringMatching(/\S/),
     });
-  });
+  }
 
   it.each<Record<string, string>>([
     { TRUST_PROXY: '1', HOST: '127.0.0.1' },
@@ -322,7 +275,10 @@ onOneEngine('Command "doctor": clock', (database) => {
 onEachServer('Command "doctor" on a server', (database) => {
   const app = useTestApp(database);
   const user = `doctor_${process.pid}`;
-  const databaseName = (): string => new URL(database.url).pathname.slice(1);
+  const grant = (privileges: string): Promise<unknown> => {
+    const name = new URL(database.url).pathname.slice(1);
+    return runSql(database.url, `GRANT ${privileges} ON ${name}.* TO ${user}@'%'`);
+  };
   const findingsAsUser = async (): Promise<Finding[]> => {
     const url = new URL(database.url);
     [url.username, url.password] = [user, 'Only-4-a-test'];
@@ -336,58 +292,53 @@ onEachServer('Command "doctor" on a server', (database) => {
   it('reports missing permissions', async () => {
     expect(await findingsAsUser()).toMatchObject([{ check: 'database', status: 'failed' }]);
 
-    await runSql(database.url, `GRANT SELECT ON ${databaseName()}.* TO ${user}@'%'`);
+    await grant('SELECT');
     expect((await findingsAsUser()).slice(1)).toMatchObject([
       { status: 'failed', summary: expect.stringContaining('The service cannot write. ') },
       { status: 'warning', remedy: expect.stringContaining('GRANT ALTER, CREATE, DROP, INDEX ON') },
     ]);
 
-    await runSql(
-      database.url,
-      `GRANT INSERT, UPDATE, DELETE ON ${databaseName()}.* TO ${user}@'%'`,
-    );
+    await grant('INSERT, UPDATE, DELETE');
     expect((await findingsAsUser()).slice(1)).toMatchObject([
       { status: 'ok' },
       { status: 'warning' },
     ]);
 
-    await runSql(database.url, `GRANT ALL PRIVILEGES ON ${databaseName()}.* TO ${user}@'%'`);
+    await grant('ALL PRIVILEGES');
     expect((await findingsAsUser()).slice(1)).toMatchObject([{ status: 'ok' }, { status: 'ok' }]);
   });
 
-  it('reports a table that cannot store every character', async () => {
-    await app().dataSource.query('ALTER TABLE comments CONVERT TO CHARACTER SET latin1');
-    const found = await findings({ DATABASE_URL: database.url });
-    expect(found.filter(({ check }) => check === 'settings')).toEqual([
-      {
-        check: 'settings',
-        status: 'failed',
-        summary: expect.stringMatching(
-          /^The table comments does not use utf8mb4 with the collation utf8mb4_.*bin\.$/,
-        ),
-        remedy: expect.stringMatching(
-          /^ALTER TABLE comments CONVERT TO CHARACTER SET utf8mb4 COLLATE utf8mb4_.*bin;$/,
-        ),
-      },
+  it('reports a table that cannot store every character, and a database with another default collation, as after a restore under another name', async () => {
+    const { dataSource } = app();
+    const settings = async (): Promise<Finding[]> =>
+      (await findings({ DATABASE_URL: database.url })).filter(({ check }) => check === 'settings');
+    await dataSource.query('ALTER TABLE comments CONVERT TO CHARACTER SET latin1');
+    const table = {
+      check: 'settings',
+      status: 'failed',
+      summary: expect.stringMatching(
+        /^The table comments does not use utf8mb4 with the collation utf8mb4_.*bin\.$/,
+      ),
+      remedy: expect.stringMatching(
+        /^ALTER TABLE comments CONVERT TO CHARACTER SET utf8mb4 COLLATE utf8mb4_.*bin;$/,
+      ),
+    };
+    expect(await settings()).toEqual([table]);
+    await dataSource.query('ALTER DATABASE COLLATE utf8mb4_general_ci');
+    const warning = {
+      check: 'settings',
+      status: 'warning',
+      summary: 'New tables would get the collation utf8mb4_general_ci.',
+      remedy: expect.stringMatching(
+        /^ALTER DATABASE CHARACTER SET utf8mb4 COLLATE utf8mb4_.*bin;$/,
+      ),
+    };
+    const found = await settings();
+    expect(found.toSorted((one, other) => one.status.localeCompare(other.status))).toEqual([
+      table,
+      warning,
     ]);
-  });
-
-  it('reports a database with another default collation, as after a restore under another name', async () => {
-    await app().dataSource.query('ALTER DATABASE COLLATE utf8mb4_general_ci');
-    const warnings = (await findings({ DATABASE_URL: database.url })).filter(
-      ({ check, status }) => check === 'settings' && status === 'warning',
-    );
-    expect(warnings).toMatchObject([
-      {
-        summary: 'New tables would get the collation utf8mb4_general_ci.',
-        remedy: expect.stringMatching(
-          /^ALTER DATABASE CHARACTER SET utf8mb4 COLLATE utf8mb4_.*bin;$/,
-        ),
-      },
-    ]);
-    await app().dataSource.query(warnings[0]?.remedy ?? '');
-    expect(
-      (await findings({ DATABASE_URL: database.url })).map(({ summary }) => summary),
-    ).not.toContain(warnings[0]?.summary);
+    for (const { remedy = '' } of found) await dataSource.query(remedy);
+    expect((await settings()).filter(({ status }) => status !== 'ok')).toEqual([]);
   });
 });

@@ -64,12 +64,15 @@ describe('First start', () => {
     expect(await service.stop()).toBe(0);
   });
 
-  it('is refused in production on the database of the demo, until its apps are disabled', async () => {
+  it('is refused in production on the database of the demo, until its apps are disabled, and then logs only JSON lines', async () => {
     const env = {
       NODE_ENV: 'production',
       PUBLIC_URL: 'https://platform.example',
       OTP_PEPPER: 'a pepper of at least 32 characters',
-      SMS_SENDER: 'file',
+      SMS_SENDER: 'webhook',
+      SMS_WEBHOOK_URL: 'https://sms.example',
+      SMS_WEBHOOK_SECRET: 'a secret of 16 bytes or more',
+      SHUTDOWN_DELAY_MS: '0',
       DEMO: '0',
     };
     await expect(startProcess({ url, env })).rejects.toThrow('the database has enabled demo apps');
@@ -77,6 +80,13 @@ describe('First start', () => {
     for (const app of await cli.json<{ client_id: string }[]>('app', 'list'))
       await cli.json('app', 'disable', app.client_id, '--yes');
     const service = await startProcess({ url, env });
+    await fetch(`${service.baseUrl}/dev/v1/me`);
     expect(await service.stop()).toBe(0);
+    const lines = service.output().trimEnd().split('\n');
+    const entries = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(entries).toContainEqual(
+      expect.objectContaining({ context: 'Start', msg: 'Serving https://platform.example' }),
+    );
+    expect(entries).toContainEqual(expect.objectContaining({ route: '/dev/v1/me', status: 401 }));
   });
 });

@@ -1,4 +1,5 @@
 import { Browser } from '../../support/browser.js';
+import { Cluster } from '../../support/cluster.js';
 import { onOneEngine } from '../../support/database.js';
 import { authorizeLink } from '../../support/oauth-flow.js';
 import { RecordingServer } from '../../support/recording-server.js';
@@ -33,13 +34,7 @@ onOneEngine('A process with an SMS gateway that asks to wait', (database) => {
         SMS_WEBHOOK_SECRET: 'a secret of 16 bytes or more',
       },
     });
-    const { baseUrl } = service;
-    const { sms } = setupApp();
-    const visitor = new Browser({
-      baseUrl,
-      fetch: (path, init) => fetch(new URL(path, baseUrl), { redirect: 'manual', ...init }),
-      sms,
-    });
+    const visitor = new Browser(new Cluster(service.baseUrl, [service]));
     const { phone } = await setupApp().addUser();
     const page = await visitor.open(authorizeLink(await setupApp().addClient()));
     await visitor.submit(page, SIGN_IN, { phone });

@@ -1,6 +1,6 @@
-import { connect } from 'node:net';
-import type { UserWithPhone } from '../../../src/modules/users/users.service.js';
-import { Browser, type Site } from '../../support/browser.js';
+import type { TextMessage } from '../../../src/modules/oauth/sign-in/sms/sms-senders.js';
+import { Browser } from '../../support/browser.js';
+import { Cluster } from '../../support/cluster.js';
 import { onOneEngine } from '../../support/database.js';
 import { SmsInbox } from '../../support/doubles.js';
 import { type LogLine, logLines, requestLines } from '../../support/logs.js';
@@ -10,7 +10,7 @@ import { CALLER, exportedSpans, type ExportedSpan, TRACEPARENT } from '../../sup
 import { RecordingServer } from '../../support/recording-server.js';
 import { json, type TokenBody } from '../../support/responses.js';
 import { type ServiceProcess, startProcess } from '../../support/service-process.js';
-import { TEST_LIMITS, useTestApp } from '../../support/test-app.js';
+import { TEST_LIMITS, useTestApp, withoutTable } from '../../support/test-app.js';
 
 const SERVER = 2;
 const CLIENT = 3;
@@ -24,11 +24,17 @@ onOneEngine('Traces', (database) => {
   let gateway: RecordingServer;
   let service: ServiceProcess;
   let requests = 0;
+  const sms = new SmsInbox();
 
   beforeAll(async () => {
     setupApp().clock.set(new Date().toISOString());
     collector = await RecordingServer.open();
-    gateway = await RecordingServer.open();
+    gateway = await RecordingServer.open({
+      respond(response) {
+        sms.messages.push(JSON.parse(String(gateway.requests.at(-1)?.body)) as TextMessage);
+        response.end();
+      },
+    });
     service = await startProcess({
       url: database.url,
       env: {
@@ -123,28 +129,26 @@ onOneEngine('Traces', (database) => {
     expect(found).toMatchObject([{ name: 'GET /dev/v1/me', parentSpanId: CALLER.spanId }]);
   });
 
-  it('start a new trace after an invalid traceparent', async () => {
-    const { spans: found } = await trace('/dev/v1/me', {
+  it('start a new trace after an invalid traceparent, and have the name "unrouted" for unknown paths', async () => {
+    const { spans: found } = await trace('/nothing/here', {
       headers: { traceparent: `00-${'0'.repeat(32)}-${CALLER.spanId}-01` },
     });
-    expect(found).toMatchObject([{ traceId: expect.not.stringMatching(/^0+$/), parentSpanId: '' }]);
-  });
-
-  it('have the name "unrouted" for unknown paths', async () => {
-    const { spans: found } = await trace('/nothing/here');
     expect(found).toMatchObject([
-      { name: 'GET unrouted', attributes: { 'http.response.status_code': 404 } },
+      {
+        name: 'GET unrouted',
+        traceId: expect.not.stringMatching(/^0+$/),
+        parentSpanId: '',
+        attributes: { 'http.response.status_code': 404 },
+      },
     ]);
   });
 
   it('mark internal errors, whose log line has the trace id, too', async () => {
-    const member = await Member.join(setupApp());
-    const rename = (from: string, to: string): Promise<unknown> =>
-      setupApp().dataSource.query(`ALTER TABLE ${from} RENAME TO ${to}`);
-    await rename('posts', 'posts_away');
-    const { line, spans: found } = await trace('/dev/v1/posts', {
-      headers: { authorization: `Bearer ${member.token}` },
-    }).finally(() => rename('posts_away', 'posts'));
+    const { token } = await Member.join(setupApp());
+    const headers = { authorization: `Bearer ${token}` };
+    const { line, spans: found } = await withoutTable(setupApp(), 'posts', () =>
+      trace('/dev/v1/posts', { headers }),
+    );
     expect(found).toMatchObject([{ status: ERROR, statusMessage: '', events: 0 }]);
     const lines = logLines(service.output()).filter(
       ({ request_id }) => request_id === line.request_id,
@@ -152,20 +156,6 @@ onOneEngine('Traces', (database) => {
     expect(lines).toMatchObject([
       { level: 'error', msg: 'internal_error', trace_id: line.trace_id },
       { level: 'info', msg: 'request', trace_id: line.trace_id },
-    ]);
-  });
-
-  it('have the status 499 if the client disconnects', async () => {
-    const { hostname, port } = new URL(service.baseUrl);
-    const member = await Member.join(setupApp());
-    const socket = connect(Number(port), hostname);
-    socket.write(
-      `POST /dev/v1/posts HTTP/1.1\r\nHost: x\r\nX-Request-Id: disconnected\r\nAuthorization: Bearer ${member.token}\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{`,
-      () => setTimeout(() => socket.destroy(), 200),
-    );
-    const { trace_id } = await lineOf('disconnected');
-    expect(await spansOf(trace_id)).toMatchObject([
-      { name: 'POST /dev/v1/posts', attributes: { 'http.response.status_code': 499 } },
     ]);
   });
 
@@ -189,11 +179,11 @@ onOneEngine('Traces', (database) => {
     });
   });
 
-  /** Signs in, allows all scopes, exchanges the code and calls the API. Returns the secrets that were sent, by name. */
-  async function completeSignIn(user: UserWithPhone): Promise<Record<string, string>> {
+  it('continue at the SMS gateway, and contain no code, state, token, secret, cookie or phone', async () => {
+    const user = await setupApp().addUser();
     const client = await setupApp().addClient();
     const state = 'a-state-of-the-app';
-    const site = siteOf(service, gateway);
+    const site = new Cluster(service.baseUrl, [service], service, sms);
     const tracestate = 'garden=tracestate-of-the-client';
     const baggage = 'user=baggage-of-the-client';
     const visitor = new Browser(site, { traceparent: TRACEPARENT, tracestate, baggage });
@@ -207,25 +197,8 @@ onOneEngine('Traces', (database) => {
     await site.fetch(careless, { method: 'POST' });
     const tokens = await json<TokenBody>(await exchange(site, client, code));
     await trace('/dev/v1/me', { headers: { authorization: `Bearer ${tokens.access_token}` } });
-    return {
-      state,
-      code,
-      phone: user.phone.slice(1),
-      'client secret': client.secret ?? '',
-      'access token': tokens.access_token,
-      'refresh token': tokens.refresh_token,
-      'path of the gateway': 'a-secret-path',
-      'key of the gateway': 'a-secret-key',
-      tracestate,
-      baggage,
-      ...Object.fromEntries(visitor.cookies),
-    };
-  }
 
-  it('continue at the SMS gateway', async () => {
-    const user = await setupApp().addUser();
-    await completeSignIn(user);
-    const [request] = gateway.requests.filter(({ body }) => body.includes(user.phone));
+    const [request] = gateway.requests;
     const [, traceId, parentId] = String(request?.headers.traceparent).split('-');
     expect(traceId).toBe(CALLER.traceId);
     expect(request?.headers).not.toHaveProperty('tracestate');
@@ -243,45 +216,27 @@ onOneEngine('Traces', (database) => {
     });
     const parent = found.find(({ spanId }) => spanId === call?.parentSpanId);
     expect(parent?.name).toBe('POST /oauth/authorize/sign-in');
-  });
 
-  it('contain no code, state, token, secret, cookie or phone', async () => {
-    const secrets = await completeSignIn(await setupApp().addUser());
     const names = spans().map(({ name }) => name);
     for (const name of ['GET /oauth/authorize', 'POST /oauth/token', 'GET /dev/v1/me'])
       expect(names).toContain(name);
     const sent = collector.requests.map(({ body }) => body.toString('latin1')).join('\n');
-    for (const [name, value] of Object.entries(secrets)) {
+    for (const [name, value] of Object.entries({
+      state,
+      code,
+      phone: user.phone.slice(1),
+      'client secret': client.secret ?? '',
+      'access token': tokens.access_token,
+      'refresh token': tokens.refresh_token,
+      'path of the gateway': 'a-secret-path',
+      'key of the gateway': 'a-secret-key',
+      tracestate,
+      baggage,
+      ...Object.fromEntries(visitor.cookies),
+    })) {
       expect(value, name).not.toBe('');
       expect(sent.includes(value), name).toBe(false);
     }
     expect(sent).not.toMatch(/[?&](code|state)=|user_agent|client\.address|url\.(path|query)/);
   });
 });
-
-/** Reads one-time passwords from the requests to the gateway. */
-function siteOf(service: ServiceProcess, gateway: RecordingServer): Site {
-  const { baseUrl } = service;
-  const inbox = (): SmsInbox => {
-    const read = new SmsInbox();
-    for (const { body } of gateway.requests)
-      read.messages.push({
-        id: '',
-        ...(JSON.parse(body.toString()) as { to: string; text: string }),
-      });
-    return read;
-  };
-  return {
-    baseUrl,
-    fetch: (path, init) => fetch(new URL(path, baseUrl), { redirect: 'manual', ...init }),
-    sms: {
-      count: (phone) => inbox().count(phone),
-      password: async (phone, { afterMessages = 0 } = {}) => {
-        await expect
-          .poll(() => inbox().count(phone), { timeout: 10_000 })
-          .toBeGreaterThan(afterMessages);
-        return inbox().password(phone, { afterMessages });
-      },
-    },
-  };
-}

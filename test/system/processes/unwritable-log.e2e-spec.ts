@@ -3,12 +3,17 @@ import { closeSync, constants, openSync } from 'node:fs';
 import { appendFile, mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { byExtent } from '../../suite.js';
+import { concurrently } from '../../support/cluster.js';
 import { sqliteFile } from '../../support/database.js';
 import { freePort } from '../../support/free-port.js';
 import { SmallDisk } from '../../support/full-disk.js';
 import { type ServiceProcess, startProcess } from '../../support/service-process.js';
 
 const REQUESTS = 400;
+/** Enough log lines to fill the pipe several times. */
+const STALLED_REQUESTS = byExtent({ whole: 8000, quick: 2000 });
+const CONCURRENT = 50;
 /** `SHUTDOWN_DELAY_MS` is 0 here; a second for the log, and some time for the process. */
 const STOP_MS = 3000;
 
@@ -112,28 +117,45 @@ describe('Log that cannot be written', () => {
     expect((await stat(file)).size).toBeLessThan(limit);
   });
 
-  it('does not stop requests if the reader has closed the pipe (EPIPE)', async () => {
-    const pipe = join(folder, 'pipe');
-    execFileSync('mkfifo', [pipe]);
-    const reader = openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK);
-    const writer = openSync(pipe, 'w');
-    const { service, droppedLines } = await start(writer);
-    closeSync(reader);
-    await expectServed(service);
-    expect(await droppedLines()).toBeGreaterThanOrEqual(REQUESTS);
-    await expectStops(service);
-    closeSync(writer);
-  });
+  it.each([
+    ['has closed it (EPIPE)', { isClosed: true }],
+    ['stalls', { isClosed: false }],
+  ])(
+    'does not stop requests, nor the end of the process, if the reader of the pipe %s',
+    async (_what, { isClosed }) => {
+      const pipe = join(folder, 'pipe');
+      execFileSync('mkfifo', [pipe]);
+      // This reader never reads.
+      const reader = openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK);
+      const writer = openSync(pipe, 'w');
+      const { service, droppedLines } = await start(writer);
+      if (isClosed) closeSync(reader);
+      await expectServed(service);
+      const dropped = await droppedLines();
+      if (isClosed) expect(dropped).toBeGreaterThanOrEqual(REQUESTS);
+      else expect(dropped).toBe(0);
+      await expectStops(service);
+      closeSync(writer);
+      if (!isClosed) closeSync(reader);
+    },
+  );
 
-  it('does not stop requests, nor the end of the process, if the reader of the pipe stalls', async () => {
-    const pipe = join(folder, 'pipe');
-    execFileSync('mkfifo', [pipe]);
-    // Both ends, so that the pipe has a reader, which never reads.
-    const both = openSync(pipe, 'r+');
-    const { service, droppedLines } = await start(both);
-    await expectServed(service);
-    expect(await droppedLines()).toBe(0);
-    await expectStops(service);
-    closeSync(both);
+  it('gives a stalled reader every line when it reads again', { timeout: 60_000 }, async () => {
+    const service = await startProcess({ url, env: { DEMO: '0' } });
+    const lines = (): number => service.output().match(/"stalled-\d+"/g)?.length ?? 0;
+    service.pauseOutput();
+    for (let sent = 0; sent < STALLED_REQUESTS; sent += CONCURRENT) {
+      const statuses = await concurrently(CONCURRENT, async (number) => {
+        const headers = { 'x-request-id': `stalled-${sent + number}` };
+        const response = await fetch(`${service.baseUrl}/nothing`, { headers });
+        await response.text();
+        return response.status;
+      });
+      expect(new Set(statuses)).toEqual(new Set([404]));
+    }
+    expect(lines()).toBeLessThan(STALLED_REQUESTS);
+    service.resumeOutput();
+    await expect.poll(lines, { timeout: 10_000 }).toBe(STALLED_REQUESTS);
+    expect(await service.stop()).toBe(0);
   });
 });
