@@ -1,7 +1,6 @@
 import { Post } from '../../../src/modules/posts/post.entities.js';
 import { ApiCall } from '../../../src/modules/quota/calls/call-log.entities.js';
 import { CallLog } from '../../../src/modules/quota/calls/call-log.service.js';
-import { expectApiError } from '../../support/api.js';
 import { Browser } from '../../support/browser.js';
 import { authorizeLink } from '../../support/oauth-flow.js';
 import { onSqlite } from '../../support/database.js';
@@ -122,14 +121,8 @@ onSqlite('Forged headers (RFC 9700 §4.13, TLS terminating reverse proxies)', (d
     const member = await Member.join(app());
     const client = await app().addClient();
     const names = ['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty'];
-    const type = { 'content-type': 'application/json' };
+    // Members of JSON: C59.
     for (const name of names) {
-      for (const value of ['{"polluted":1}', '"polluted"', '{"prototype":{"polluted":1}}']) {
-        const response = await member.postRaw('/posts', `{"content":"x","${name}":${value}}`, type);
-        await expectApiError(response, 400, 'invalid_request');
-        const inside = `{"content":{"${name}":${value}}}`;
-        await expectApiError(await member.postRaw('/posts', inside, type), 400, 'invalid_request');
-      }
       const queries = [`${name}=1`, `${name}[polluted]=1`, `a[${name}][polluted]=1`];
       queries.push(`${name}.polluted=1`, `constructor[prototype][polluted]=1`);
       for (const query of queries) {
@@ -145,7 +138,6 @@ onSqlite('Forged headers (RFC 9700 §4.13, TLS terminating reverse proxies)', (d
     for (const probe of [{}, [], () => undefined, 'text', 1])
       expect((probe as unknown as Record<string, unknown>)['polluted']).toBeUndefined();
     expect((await member.get('/me')).status).toBe(200);
-    expect(await app().dataSource.manager.countBy(Post, { userId: member.user.id })).toBe(0);
   });
 
   it('rejects request smuggling', async ({ task }) => {

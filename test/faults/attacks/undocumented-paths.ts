@@ -3,24 +3,12 @@ import { dirname } from 'node:path';
 import { createRequire } from 'node:module';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 
-/** Paths like `/dev/v1/me` in versions and spellings that do not exist. */
-export const NONEXISTENT_API_PATHS = [
-  '/dev/v0/me',
-  '/dev/v2/me',
-  '/dev/v1.1/me',
-  '/dev/v1beta/me',
-  '/dev/v1/v1/me',
-  '/dev/me',
-  '/v1/me',
-  '/api/v1/me',
-  '/DEV/V1/ME',
-  '/dev/v1/me.json',
-  '/dev/v1/me;v=2',
-  '/internal/dev/v1/me',
-];
-
 /** Paths that vulnerability scanners request. */
 export const SCANNER_PATHS = [
+  '/dev/v2/me',
+  '/v1/me',
+  '/api/v1/me',
+  '/dev/v1/me.json',
   '/.env',
   '/.git/HEAD',
   '/.npmrc',

@@ -18,73 +18,63 @@ const MAX_IDLE_MS = 9500;
 /** Time after which a server drops the connection of a lost client, and slack for a slow machine. */
 const MAX_LOCK_MS = 15_000;
 
-onEachServer('Silent connection to the database', (database) => {
+onEachServer('Connection to the database', (database) => {
   let proxy: TcpProxy;
-  let app: TestApp;
+  /** With a single connection, through the proxy. */
+  let proxied: TestApp;
+  const app = useTestApp(database, { DB_TIMEOUT_MS: '1000' });
   beforeAll(async () => {
     proxy = await TcpProxy.start(database.url);
     const env = { DB_TIMEOUT_MS: '1000', DB_POOL_SIZE: '1' };
-    app = await TestApp.start({ ...database, url: proxy.url }, env);
+    proxied = await TestApp.start({ ...database, url: proxy.url }, env);
   });
   afterAll(async () => {
     await proxy?.repair();
-    await app?.stop();
+    await proxied?.stop();
     await proxy?.stop();
   });
 
-  it('delays requests that wait for this connection, which succeed once it is closed', async () => {
-    const member = await Member.join(app);
-    await member.publish();
+  it('that is silent delays requests that wait for it, which succeed once it is closed', async () => {
+    const { token } = await Member.join(app());
+    const publish = () => proxied.call(token, 'POST', '/posts', { content: 'Hi' });
+    expect((await publish()).status).toBe(201);
     proxy.dropStatement('START TRANSACTION');
-    const silent = member.post('/posts', { content: 'Hi' });
+    const silent = publish();
     await sleep(FIRST_LOCK_MS);
     await proxy.repair();
     await sleep(SILENCE_MS - FIRST_LOCK_MS - LATE_MS);
-    const others = await Promise.all([member.get('/me'), member.get('/quota'), member.get('/me')]);
+    const reads = ['/me', '/quota', '/me'].map((path) => proxied.call(token, 'GET', path));
+    const others = await Promise.all(reads);
     expect(others.map(({ status }) => status)).toEqual([200, 200, 200]);
     expect((await silent).status).toBe(503);
   });
-});
 
-onEachServer('Connection lost without notice to the server', (database) => {
-  let proxy: TcpProxy;
-  let cutOff: TestApp;
-  const app = useTestApp(database, { DB_TIMEOUT_MS: '1000' });
-  beforeAll(async () => {
-    proxy = await TcpProxy.start(database.url);
-    cutOff = await TestApp.start({ ...database, url: proxy.url }, { DB_TIMEOUT_MS: '1000' });
-  });
-  afterAll(async () => {
-    await cutOff?.stop();
-    await proxy?.stop();
-  });
+  it(
+    'that was lost without notice releases its row locks within seconds',
+    { timeout: 2 * MAX_LOCK_MS },
+    async ({ task }) => {
+      const member = await Member.join(app());
+      const publish = (): Promise<Response> => member.post('/posts', { content: 'Hi' });
+      const blackholed = proxy.blackholeAfter(/UPDATE quota_usage/);
+      const lost = proxied.call(member.token, 'POST', '/posts', { content: 'Hi' });
+      await blackholed;
+      const lostAt = performance.now();
+      await sleep(FIRST_LOCK_MS);
+      expect((await publish()).status).toBe(503);
+      await expect
+        .poll(async () => (await publish()).status, { timeout: MAX_LOCK_MS, interval: 100 })
+        .toBe(201);
+      const seconds = (performance.now() - lostAt) / 1000;
+      expect((await lost).status).toBe(503);
+      expect(await countPublished(app(), member)).toEqual(expectedCounts(1));
+      reportFigure(
+        task,
+        `${database.engine.label}: row locks of a lost connection released after ${seconds.toFixed(1)} s`,
+      );
+    },
+  );
 
-  it('releases its row locks within seconds', { timeout: 2 * MAX_LOCK_MS }, async ({ task }) => {
-    const member = await Member.join(app());
-    const publish = (): Promise<Response> => member.post('/posts', { content: 'Hi' });
-    const blackholed = proxy.blackholeAfter(/UPDATE quota_usage/);
-    const lost = cutOff.call(member.token, 'POST', '/posts', { content: 'Hi' });
-    await blackholed;
-    const lostAt = performance.now();
-    await sleep(FIRST_LOCK_MS);
-    expect((await publish()).status).toBe(503);
-    await expect
-      .poll(async () => (await publish()).status, { timeout: MAX_LOCK_MS, interval: 100 })
-      .toBe(201);
-    const seconds = (performance.now() - lostAt) / 1000;
-    expect((await lost).status).toBe(503);
-    expect(await countPublished(app(), member)).toEqual(expectedCounts(1));
-    reportFigure(
-      task,
-      `${database.engine.label}: row locks of a lost connection released after ${seconds.toFixed(1)} s`,
-    );
-  });
-});
-
-onEachServer('Idle connection to the database', (database) => {
-  const app = useTestApp(database, { DB_TIMEOUT_MS: '1000' });
-
-  it('is closed by the pool before the server closes it', async () => {
+  it('that is idle is closed by the pool before the server closes it', async () => {
     const member = await Member.join(app());
     await Promise.all([member.get('/me'), member.get('/quota'), member.get('/posts')]);
     const openConnections = (): number => {

@@ -1,12 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { cleanUp } from '../../support/background.js';
-import { DURABLE_SETTINGS, type PrivateServer } from '../../support/server-by-command.js';
-import { startPrivateServer } from '../../support/database-server.js';
 import { onEachServer } from '../../support/database.js';
 import { Member } from '../../support/member.js';
 import { startService, type StartedService } from '../../support/service-process.js';
-import { runSql } from '../../support/sql.js';
-import { TcpProxy } from '../../support/tcp-proxy.js';
+import { BreakableServer } from '../database-outage/breakable-server.js';
 import { reportFigure } from '../figures.js';
 import { IS_QUICK, byExtent } from '../../suite.js';
 import { IdempotentPublishLoad } from './idempotent-publish-load.js';
@@ -20,24 +17,19 @@ const MAX_LIFE_MS = 1000;
 const COMMIT_MS = 200;
 
 onEachServer('Database server killed repeatedly', ({ engine }) => {
-  let server: PrivateServer | undefined;
-  let proxy: TcpProxy | undefined;
+  let database: BreakableServer | undefined;
   let served: StartedService | undefined;
   beforeAll(async () => {
-    if (engine.kind === 'sqlite') return;
-    server = await startPrivateServer(engine.kind, { settings: DURABLE_SETTINGS });
-    if (server === undefined) return;
-    await runSql(server.url, 'CREATE DATABASE service');
+    if (engine.kind !== 'sqlite') database = await BreakableServer.start(engine.kind);
+    if (database === undefined) return;
+    const { url, adminUrl: directUrl } = database;
     const env = { DB_TIMEOUT_MS: '1000', QUOTA_DEFAULT_LIMIT: '1000000' };
-    const directUrl = `${server.url}/service`;
-    proxy = await TcpProxy.start(directUrl);
-    served = await startService({ url: proxy.url, directUrl, env });
+    served = await startService({ url, directUrl, env });
   }, 180_000);
   afterAll(() =>
     cleanUp(
       () => served?.stop(),
-      () => proxy?.stop(),
-      () => server?.stop(),
+      () => database?.stop(),
     ),
   );
 
@@ -45,7 +37,8 @@ onEachServer('Database server killed repeatedly', ({ engine }) => {
     `C113 stores each post once when clients retry with the same key: ${KILLS} kills`,
     { timeout: 60_000 + KILLS * KILL_TIMEOUT_MS },
     async ({ task, skip }) => {
-      if (served === undefined || server === undefined || proxy === undefined) return skip();
+      if (served === undefined || database === undefined) return skip();
+      const { server, network } = database;
       const { app } = served;
       const load = new IdempotentPublishLoad(await Member.join(app), () => app.baseUrl, PUBLISHERS);
       for (let kill = 0; kill < KILLS; kill += 1) {
@@ -54,12 +47,12 @@ onEachServer('Database server killed repeatedly', ({ engine }) => {
         await sleep(Math.random() * MAX_LIFE_MS);
         // Every other kill also loses the response to a COMMIT.
         if (kill % 2 === 1) {
-          proxy.cutAfterStatement('COMMIT');
+          network.cutAfterStatement('COMMIT');
           await sleep(COMMIT_MS);
         }
         await server.kill();
         await server.start();
-        await proxy.repair();
+        await network.repair();
       }
       await load.stopAndCheck();
       expect(load.retries).toBeGreaterThanOrEqual(KILLS);

@@ -78,15 +78,6 @@ onOneServer('Bulkhead', (database) => {
     }
   }
 
-  it('serves a burst as large as the queue', async () => {
-    await retryUntilInTime(async () => {
-      const burst = await Promise.all(Array.from({ length: QUEUE_LIMIT }, () => member.get('/me')));
-      const rejected = burst.filter(({ status }) => status !== 200);
-      expect(rejected.filter(({ status }) => status !== 503)).toEqual([]);
-      return rejected.length === 0;
-    });
-  });
-
   /** Asserts that the number of permits has not changed. */
   async function expectPermits(): Promise<void> {
     await expect.poll(() => requestsInFlight(app()), { timeout: 5000 }).toBe(0);

@@ -30,7 +30,8 @@ describe('readForm', () => {
   it('O62 reads a form in UTF-8, and no other type', async () => {
     const type = `${FORM}; charset=utf8; boundary=x`;
     expect(await read('a=1&b=%C3%A9+x', { 'content-type': type })).toEqual({ a: '1', b: 'é x' });
-    for (const headers of [{}, { 'content-type': `${FORM}-not` }])
+    const others: Record<string, string>[] = [{}, { 'content-type': `${FORM}-not` }];
+    for (const headers of others)
       await expect(read('a=1', headers)).rejects.toBeInstanceOf(OAuthInvalidRequest);
     const headers = { 'content-type': `${FORM}; charset=ISO-8859-1` };
     await expect(read('a=1', headers)).rejects.toThrow(/^The body must be UTF-8/);
