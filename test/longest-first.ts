@@ -20,7 +20,7 @@ const LONGEST = [
   'otp-limits',
   'consent-decision',
   'cli/user-erase',
-  'token-failure-limits',
+  'token-limits',
   'oauth/prune',
 ];
 

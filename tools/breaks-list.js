@@ -257,7 +257,7 @@ export const BREAKS = [
     find: 'hits >= max',
     replace: 'hits > max',
     rule: 'A rate limit allows no attempt more than its maximum.',
-    spec: 'test/oauth/token-failure-limits.e2e-spec.ts',
+    spec: 'test/oauth/token-limits.e2e-spec.ts',
   },
   {
     name: 'phone-limits-lock',
@@ -365,7 +365,7 @@ export const BREAKS = [
     find: 'if (token?.clientId !== clientId) return null;',
     replace: 'if (!token) return null;',
     rule: 'An app cannot introspect the tokens of another app (RFC 7662 §4).',
-    spec: 'test/oauth/introspection.e2e-spec.ts',
+    spec: 'test/oauth/revocation-and-introspection.e2e-spec.ts',
   },
   // Codes and refresh tokens.
   {
@@ -463,7 +463,7 @@ export const BREAKS = [
     find: 'AND id < ? ORDER BY',
     replace: 'AND id <= ? ORDER BY',
     rule: 'The next page starts after the last item of this page.',
-    spec: 'test/api/list-links.e2e-spec.ts',
+    spec: 'test/api/lists.e2e-spec.ts',
   },
   {
     name: 'validation-lists',

@@ -127,6 +127,7 @@ const escaped = '&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt;{{7*7}}${7*7}&
 const requiredFieldsOnly = { ...post, title: null, content: null, neighborhood: null, tags: [] };
 const stateOf = <Page extends keyof Views>(template: Page, view: Views[Page]) => ({
   template,
+  view,
   render: (language: Language) => renderer.render(template, view, language),
 });
 
@@ -235,6 +236,52 @@ describe.each(translatedPages)(
     it('renders no undefined or null value', () => {
       expect(html).not.toMatch(/undefined|null|\[object/);
     });
+  },
+);
+
+/** Texts that are equal in English and Spanish. */
+const UNTRANSLATED = [
+  ...[
+    'Error:',
+    '.',
+    ').',
+    'client_id',
+    'client_secret',
+    '/oauth/authorize',
+    '/oauth/token',
+    'state',
+  ],
+  ...['scope', 'S256', 'GET /dev/v1/me\nAuthorization: Bearer &lt;access token&gt;'],
+];
+/** The initial of an app, and a country of the list, many of which have the same name in both languages. */
+const ALIKE = /^\p{Lu}$| \(\+\d+\)$/u;
+/** English words that do not exist in Spanish. */
+const ENGLISH = /\b(the|you|your|this|that|and|with|was|not|is|it|to|of|for|what)\b/i;
+
+/** The texts of a page between its tags, its title included, except those marked as English. */
+function textsOf(html: string): string[] {
+  return html
+    .replaceAll(/<span lang="en">.*?<\/span>/gs, '')
+    .split(/<[^>]*>/)
+    .map((text) => text.trim())
+    .filter((text) => text !== '');
+}
+
+it.each(Object.entries(STATES))(
+  'Page "%s" is the same in Spanish, with every text translated',
+  (_, state) => {
+    const [english, spanish] = [state.render('en'), state.render('es')];
+    const values = JSON.stringify(state.view);
+    const own = textsOf(spanish).filter(
+      (text) =>
+        !values.includes(JSON.stringify(text).slice(1, -1)) &&
+        !UNTRANSLATED.includes(text) &&
+        !ALIKE.test(text),
+    );
+    expect(own.filter((text) => textsOf(english).includes(text) || ENGLISH.test(text))).toEqual([]);
+    const shapeOf = (html: string) =>
+      html.match(/<form[^>]*>| name="\w+"|<(?:p|li|h1|h2|h3|legend|button)\b/g);
+    expect(shapeOf(spanish)).toEqual(shapeOf(english));
   },
 );
 
@@ -482,7 +529,7 @@ describe('Forms of a page', () => {
     expect(filled.map((button) => button.replace(/.*>/, ''))).toEqual([text]);
   });
 
-  it('have two buttons for consent, after one for the Enter key that does nothing', () => {
+  it('O26 have two buttons for consent, after one for the Enter key that does nothing', () => {
     const decision = formsOf(pageOf('consent')).get('/oauth/authorize/decision') ?? '';
     const [nothing, allow, deny] = tagsOf(decision, 'button');
     expect(nothing).toBe('<button type="submit" formmethod="dialog" hidden>');

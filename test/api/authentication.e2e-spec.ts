@@ -50,16 +50,6 @@ onOneEngine('Bearer authentication', (database) => {
   const UNKNOWN = 'The access token is unknown or was revoked';
 
   describe('without credentials', () => {
-    it.each(ENDPOINTS)(
-      'O113 C29 returns 401 and a challenge without the `error` attribute for $method $path',
-      async (endpoint) => {
-        const { method } = endpoint;
-        await expectUnauthorized(
-          await app().fetch(`/dev/v1${pathWithUnknownIds(endpoint)}`, { method }),
-        );
-      },
-    );
-
     it.each(['Bearer', 'Bearer ', 'Basic YTpi', 'Bearerx', 'svcat_abc', ','])(
       'O113 C30 treats the header "%s" as missing credentials',
       async (header) => {
@@ -111,21 +101,16 @@ onOneEngine('Bearer authentication', (database) => {
     );
 
     it.each(ENDPOINTS)(
-      'O114 C31 returns 401 for a malformed and an unknown token at $method $path',
+      'O113 O114 C29 C31 returns 401 without a token, and for a malformed and an unknown one, at $method $path',
       async (endpoint) => {
+        const { method } = endpoint;
+        const path = pathWithUnknownIds(endpoint);
+        await expectUnauthorized(await app().fetch(`/dev/v1${path}`, { method }));
         for (const [token, reason] of [
           ['x', MALFORMED],
           [newSecret('svcat'), UNKNOWN],
-        ] as const) {
-          const { method } = endpoint;
-          const response = await app().call(
-            token,
-            method,
-            pathWithUnknownIds(endpoint),
-            bodyOf(endpoint),
-          );
-          await expectInvalidToken(response, reason);
-        }
+        ] as const)
+          await expectInvalidToken(await app().call(token, method, path, bodyOf(endpoint)), reason);
       },
     );
 
@@ -144,14 +129,6 @@ onOneEngine('Bearer authentication', (database) => {
       expect((await sendBytes(app().baseUrl, [...lines, authorization])).status).toBe(200);
       expect((await sendBytes(app().baseUrl, [...lines, `${authorization}\0`])).status).toBe(400);
       await expectInvalidToken(await me(app(), `Bearer ${token}%00`), MALFORMED);
-    });
-
-    it('O114 rejects a token in another letter case as unknown', async () => {
-      const { token } = await Member.join(app());
-      const swapped = [...token.slice(6)].map((letter) =>
-        letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase(),
-      );
-      await expectInvalidToken(await me(app(), `Bearer svcat_${swapped.join('')}`), UNKNOWN);
     });
 
     it('O114 C34 rejects a refresh token, a client secret and a value in the format of a code', async () => {

@@ -1,6 +1,6 @@
-import Sqlite from 'better-sqlite3';
+import { corsHeaders } from '../support/responses.js';
 import { ENDPOINTS, pathWithUnknownIds } from '../support/api.js';
-import { onOneEngine, onSqlite } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import { Member } from '../support/member.js';
 import { useTestApp } from '../support/test-app.js';
 
@@ -34,10 +34,6 @@ onOneEngine('CORS', (database) => {
         'access-control-request-headers': REQUESTED_HEADERS,
       },
     });
-  }
-
-  function corsHeaders({ headers }: Response): string[] {
-    return [...headers.keys()].filter((name) => name.startsWith('access-control-'));
   }
 
   it.each([ORIGIN, 'http://127.0.0.1:5173', 'null'])(
@@ -150,22 +146,5 @@ onOneEngine('CORS', (database) => {
     const headers = { origin: ORIGIN };
     for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'OPTIONS'])
       expect(corsHeaders(await app().fetch(path, { method, headers }))).toEqual([]);
-  });
-});
-
-onSqlite('CORS while another process locks the database', (database) => {
-  const app = useTestApp(database, { DB_TIMEOUT_MS: '100' });
-
-  it('C9 lets scripts of another origin read a 503', async () => {
-    const member = await Member.join(app());
-    const blocking = new Sqlite(database.url.slice('sqlite:'.length));
-    try {
-      blocking.exec('BEGIN EXCLUSIVE');
-      const response = await member.post('/posts', { content: 'Hi' });
-      expect(response.status).toBe(503);
-      expectReadable(response);
-    } finally {
-      blocking.close();
-    }
   });
 });

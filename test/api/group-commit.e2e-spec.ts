@@ -38,15 +38,6 @@ function publishAll(app: TestApp, callers: readonly Caller[]): Promise<unknown>[
 onOneEngine('Batching of concurrent calls', (database) => {
   const app = useTestApp(database);
 
-  it('loads the tokens of all calls by one statement', async () => {
-    const members = await membersOfOneApp(app());
-    const statements = await app().statementsOf(async () => {
-      const callers = await Promise.all(members.map(callerOf));
-      expect(callers.map(({ userId }) => userId)).toEqual(members.map(({ user }) => user.id));
-    });
-    expect(statements).toHaveLength(1);
-  });
-
   it('verifies each token by its own row, also in a batch with unknown tokens', async () => {
     const known = await Member.join(app());
     const verifier = app().service(AccessTokenVerifier);

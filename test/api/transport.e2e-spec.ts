@@ -1,7 +1,6 @@
-import { AuditEvent } from '../../src/platform/audit/audit-event.entity.js';
 import { Post } from '../../src/modules/posts/post.entities.js';
 import { expectApiError } from '../support/api.js';
-import { authorizeLink, requestToken } from '../support/oauth-flow.js';
+import { authorizeLink } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
 import { Member, type PostBody } from '../support/member.js';
 import { getRaw, requestHead, sendBytes } from '../support/raw-request.js';
@@ -82,19 +81,6 @@ onOneEngine('Transport', (database) => {
     await expectAlive();
   });
 
-  it.each([
-    ['a line break', 'a\r\n b'],
-    ['a bare line feed', 'a\nX-Injected: 1'],
-    ['a carriage return', 'a\rX-Injected: 1'],
-    ['NUL', 'a\0b'],
-  ])('C26 does not accept a request id with %s', async (_, id) => {
-    const response = await send('GET', '/dev/v1/me', [`X-Request-Id: ${id}`]);
-    expect([400, 401]).toContain(response.status);
-    expect(response.headers.get('x-request-id') ?? 'req_').toMatch(/^req_/);
-    expect(response.headers.get('x-injected')).toBeNull();
-    await expectAlive();
-  });
-
   const FORGED_HEADERS = [
     'Host: evil.example',
     'X-Forwarded-Host: evil.example',
@@ -154,24 +140,6 @@ onOneEngine('Transport', (database) => {
     const account = await sendForged('GET /account');
     expect(account.response.headers.get('location')).toMatch(/^\/account/);
     for (const { all } of [rejected, page, account]) expect(all).not.toMatch(/\bevil\b/);
-  });
-
-  it('C25 ignores X-Forwarded-For in rate limits and audit events', async () => {
-    const client = await app().addClient();
-    const MAX_FAILURES = 20;
-    const statuses = [];
-    for (let guess = 1; guess <= MAX_FAILURES + 2; guess += 1) {
-      const form = { grant_type: 'refresh_token', refresh_token: 'x', client_secret: 'wrong' };
-      const headers = {
-        'x-forwarded-for': `203.0.113.${guess}`,
-        forwarded: `for=192.0.2.${guess}`,
-      };
-      statuses.push((await requestToken(app(), client, form, headers)).status);
-    }
-    expect(statuses).toEqual([...Array.from({ length: MAX_FAILURES }, () => 401), 429, 429]);
-    const events = await app().dataSource.manager.find(AuditEvent);
-    const addresses = new Set(events.map(({ address }) => address).filter(Boolean));
-    expect([...addresses]).toEqual(['127.0.0.1']);
   });
 
   it.each([

@@ -1,3 +1,4 @@
+import { inTurn } from '../support/cluster.js';
 import { AuditEvent } from '../../src/platform/audit/audit-event.entity.js';
 import { Grant } from '../../src/modules/oauth/tokens/token.entities.js';
 import { GrantsService } from '../../src/modules/oauth/tokens/grants.service.js';
@@ -12,12 +13,8 @@ const MANY = 501;
 onEachEngine('Command "app revoke-all" and the use in "app show"', (database) => {
   const { app, cli } = useCommands(database);
 
-  async function issueTokens(client: TestClient, users: number): Promise<string[]> {
-    const tokens: string[] = [];
-    for (let count = 0; count < users; count += 1)
-      tokens.push(await app().accessToken(await app().addUser(), client));
-    return tokens;
-  }
+  const issueTokens = (client: TestClient, users: number): Promise<string[]> =>
+    inTurn(users, async () => app().accessToken(await app().addUser(), client));
 
   it('revokes the grants of all users to the app, and of no other app', async () => {
     const [client, other] = [

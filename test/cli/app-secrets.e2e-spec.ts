@@ -5,7 +5,7 @@ import {
   AppSecretsService,
   type SecretStatus,
 } from '../../src/modules/oauth/clients/app-secrets.service.js';
-import { type CommandResult } from '../support/command-line.js';
+import { type CommandResult, expectFailure } from '../support/command-line.js';
 import { useCommands } from '../support/commands.js';
 import { onOneEngine } from '../support/database.js';
 import { auditTrail } from '../support/logs.js';
@@ -15,12 +15,9 @@ const SECRET = /svc_sec_[A-Za-z0-9_-]{43}/;
 const TIME = /^\d{4}-\d\d-\d\dT[\d:]+\.\d{3}Z$/;
 
 interface SecretJson {
-  secret_id: string;
   last_four: string;
   status: string;
-  created_at: string;
   last_used_at: string | null;
-  expires_at: string | null;
 }
 
 interface App {
@@ -29,17 +26,8 @@ interface App {
 }
 
 interface RotationJson {
-  client_id: string;
   client_secret: string;
-  secret_id: string;
   grace_seconds: number;
-}
-
-function expectFailure(outcome: CommandResult, sentence: string | RegExp): void {
-  expect(outcome).toMatchObject({ code: 1, stdout: '' });
-  expect(outcome.stderr).toMatch(sentence);
-  expect(outcome.stderr.trim().split('\n')).toHaveLength(1);
-  expect(outcome.stderr).not.toMatch(SECRET);
 }
 
 onOneEngine('Commands "app secret"', (database) => {

@@ -1,43 +1,43 @@
 import { userInfo } from 'node:os';
-import type { DataSource } from 'typeorm';
 import { sha256 } from '../../src/platform/secrets.js';
-import { AppsService } from '../../src/modules/oauth/clients/apps.service.js';
+import { AppsService, type RegisteredApp } from '../../src/modules/oauth/clients/apps.service.js';
 import { App } from '../../src/modules/oauth/clients/client.entities.js';
 import { AppsRepository } from '../../src/modules/oauth/clients/apps.repository.js';
-import { CommandLine, type CommandResult } from '../support/command-line.js';
-import { connectMigrated, onOneEngine, onSqlite } from '../support/database.js';
-import { auditTrail } from '../support/logs.js';
-import { useTestApp } from '../support/test-app.js';
+import { expectFailure } from '../support/command-line.js';
+import { onOneEngine, onSqlite } from '../support/database.js';
+import { auditTrail, type AuditEntry } from '../support/logs.js';
+import { useTestApp, type TestClient } from '../support/test-app.js';
+import { Browser } from '../support/browser.js';
+import {
+  approve,
+  authorizeLink,
+  CHALLENGE,
+  exchange,
+  redirectParameters,
+} from '../support/oauth-flow.js';
+import { useCommands } from '../support/commands.js';
+import {
+  expectErrorRedirect,
+  expectPage,
+  json,
+  countGrantsAndCodes,
+  type TokenBody,
+} from '../support/responses.js';
 
 const SECRET = /svc_sec_[A-Za-z0-9_-]{43}/;
 
 interface AppJson {
   client_id: string;
   client_secret?: string;
-  name: string;
-  type: string;
-  redirect_uris: string[];
-  scopes: string[];
-  requires_pkce: boolean;
-  status: string;
   posts_hidden: boolean;
-  created_at: string;
 }
-
-function expectFailure(outcome: CommandResult, sentence: string | RegExp): void {
-  expect(outcome).toMatchObject({ code: 1, stdout: '' });
-  expect(outcome.stderr).toMatch(sentence);
-  expect(outcome.stderr.trim().split('\n')).toHaveLength(1);
-  expect(outcome.stderr).not.toMatch(SECRET);
-}
+const OLD_URI = 'https://garden.example/callback';
+const NEW_URI = 'https://garden.example/new';
+const DECISION = '/oauth/authorize/decision';
 
 onOneEngine('Commands "app"', (database) => {
-  const cli = new CommandLine(database);
-  let dataSource: DataSource;
-  beforeAll(async () => {
-    dataSource = await connectMigrated(database.url);
-  });
-  afterAll(() => dataSource.destroy());
+  const { app: service, cli } = useCommands(database);
+  const dataSource = () => service().dataSource;
 
   const create = ['app', 'create', '--name', 'Garden Share', '--scope', 'posts.write profile.read'];
   const CALLBACK = ['--redirect-uri', 'https://garden.example/callback'];
@@ -46,7 +46,7 @@ onOneEngine('Commands "app"', (database) => {
 
   /** Hashes of the secrets that are valid at `time`. */
   async function liveSecrets(clientId: string, time: Date): Promise<string[]> {
-    const secrets = await new AppsRepository(dataSource).findLiveSecrets(clientId, time);
+    const secrets = await new AppsRepository(dataSource()).findLiveSecrets(clientId, time);
     return secrets.map(({ hash }) => hash);
   }
 
@@ -86,7 +86,7 @@ onOneEngine('Commands "app"', (database) => {
     expect(app).toMatchObject({ type: 'confidential', requires_pkce: true });
     expect(await cli.json('app', 'show', app.client_id)).toMatchObject({ requires_pkce: true });
     expect((await cli.run('app', 'show', app.client_id)).stdout).toMatch(/^requires_pkce +true$/m);
-    const trail = await auditTrail(dataSource, app.client_id);
+    const trail = await auditTrail(dataSource(), app.client_id);
     expect(trail.find(({ action }) => action === 'app.created')?.details).toMatchObject({
       requiresPkce: true,
     });
@@ -105,7 +105,7 @@ onOneEngine('Commands "app"', (database) => {
 
   it('O145 records the user of the operating system as actor by default', async () => {
     const { client_id: id } = await register();
-    const [event] = await auditTrail(dataSource, id);
+    const [event] = await auditTrail(dataSource(), id);
     expect(event).toMatchObject({ actor: userInfo().username, reason: null });
   });
 
@@ -142,7 +142,7 @@ onOneEngine('Commands "app"', (database) => {
     });
     expect(await hidden()).toBe(false);
     await cli.json(...disable, '--hide-posts');
-    const trail = await auditTrail(dataSource, id);
+    const trail = await auditTrail(dataSource(), id);
     expect(
       trail
         .filter(({ action }) => /^app\.(disabled|enabled)$/.test(action))
@@ -179,8 +179,8 @@ onOneEngine('Commands "app"', (database) => {
       expect(await cli.json('app', 'list')).toHaveLength(before.length);
       const second = await cli.json<AppJson>(...named('T\u043eol Library', '--allow-similar-name'));
       const events = [
-        ...(await auditTrail(dataSource, first.client_id)),
-        ...(await auditTrail(dataSource, second.client_id)),
+        ...(await auditTrail(dataSource(), first.client_id)),
+        ...(await auditTrail(dataSource(), second.client_id)),
       ].filter(({ action }) => action === 'app.created');
       expect(events.map(({ details }) => details.similarTo)).toEqual([undefined, first.client_id]);
     });
@@ -194,7 +194,7 @@ onOneEngine('Commands "app"', (database) => {
       });
       const similar = ['--name', 'Bike barn', '--allow-similar-name'];
       expect(await cli.json('app', 'update', id, ...similar)).toMatchObject({ name: 'Bike barn' });
-      const trail = await auditTrail(dataSource, id);
+      const trail = await auditTrail(dataSource(), id);
       expect(trail.map(({ details }) => details).filter(({ similarTo }) => similarTo)).toEqual([
         {
           name: { from: 'Book  barn', to: 'Bike barn' },
@@ -207,7 +207,7 @@ onOneEngine('Commands "app"', (database) => {
       const { client_id: id } = await cli.json<AppJson>(...named('Seed Swap'));
       // Version 1.0 accepted such names.
       const name = 'Seed \u202e\u200bpawS';
-      await dataSource.manager.update(App, { clientId: id }, { name });
+      await dataSource().manager.update(App, { clientId: id }, { name });
       const escaped = String.raw`Seed \u202e\u200bpawS`;
       const outputs = [
         await cli.run('app', 'show', id),
@@ -246,5 +246,155 @@ onSqlite('Names of apps: order of statements', (database) => {
       'INSERT',
     ]);
     expect((await apps.list()).map(({ name }) => name)).not.toContain('ToolStore');
+  });
+});
+
+onOneEngine('Command "app update"', (database) => {
+  const { app, cli } = useCommands(database);
+  let client: TestClient;
+  let id: string;
+  beforeEach(async () => {
+    client = await app().addClient({ scope: 'profile.read posts.read' });
+    id = client.clientId;
+  });
+
+  const update = (...args: string[]): Promise<Record<string, unknown>> =>
+    cli.json('app', 'update', id, '--yes', ...args);
+  const find = (): Promise<RegisteredApp> => app().service(AppsService).get(id);
+
+  async function updateEvents(): Promise<AuditEntry[]> {
+    const trail = await auditTrail(app().dataSource, id);
+    return trail.filter(({ action }) => action === 'app.updated');
+  }
+
+  it('O145 replaces the given values, keeps the others, and prints the updated app', async () => {
+    const before = await find();
+    await update('--name', ' Garden & Shed ');
+    expect(await find()).toEqual({ ...before, name: 'Garden & Shed' });
+    await update('--redirect-uri', NEW_URI, '--redirect-uri', OLD_URI);
+    const updated = { ...before, name: 'Garden & Shed', redirectUris: [NEW_URI, OLD_URI] };
+    expect(await find()).toEqual(updated);
+    expect(await update('--scope', 'posts.write profile.read')).toMatchObject({
+      client_id: id,
+      name: 'Garden & Shed',
+      redirect_uris: [NEW_URI, OLD_URI],
+      scopes: ['profile.read', 'posts.write'],
+      created_at: before.createdAt.toISOString(),
+    });
+    expect(await find()).toEqual({ ...updated, scopes: ['profile.read', 'posts.write'] });
+  });
+
+  it('O145 records the old and new values', async () => {
+    await update('--name', 'Shed', '--redirect-uri', NEW_URI, '--scope', 'posts.read');
+    await update('--name', 'Shed');
+    expect(await updateEvents()).toMatchObject([
+      {
+        details: {
+          name: { from: 'Garden Share', to: 'Shed' },
+          redirectUris: { from: [OLD_URI], to: [NEW_URI] },
+          scope: { from: 'profile.read posts.read', to: 'posts.read' },
+        },
+      },
+    ]);
+  });
+
+  it('O21 requires PKCE from an app with --require-pkce, and no longer with --no-require-pkce', async () => {
+    const visitor = new Browser(app());
+    await visitor.signIn(authorizeLink(client), await app().addUser());
+    expect(await update('--require-pkce')).toMatchObject({ requires_pkce: true });
+    expectErrorRedirect(await visitor.open(authorizeLink(client)), client, 'invalid_request');
+    const challenge = { code_challenge: CHALLENGE, code_challenge_method: 'S256' };
+    expectPage(await visitor.open(authorizeLink(client, challenge)), 200);
+    expect(await update('--require-pkce')).toMatchObject({ requires_pkce: true });
+    expect(await update('--no-require-pkce')).toMatchObject({ requires_pkce: false });
+    expectPage(await visitor.open(authorizeLink(client)), 200);
+    expect((await updateEvents()).map(({ details }) => details)).toEqual([
+      { requiresPkce: { from: false, to: true } },
+      { requiresPkce: { from: true, to: false } },
+    ]);
+  });
+
+  it('O21 exchanges a code that was issued without PKCE before the app required it', async () => {
+    const code = (await approve(app(), await app().addUser(), client)).get('code') ?? '';
+    await update('--require-pkce');
+    expect((await exchange(app(), client, code)).status).toBe(200);
+  });
+
+  it('O21 refuses to make PKCE optional for a public app', async () => {
+    const { clientId } = await app().addClient({ kind: 'public' });
+    const outcome = await cli.run('app', 'update', clientId, '--no-require-pkce');
+    expect(outcome).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'A public app always requires PKCE.\n',
+    });
+    expect((await cli.run('app', 'update', clientId, '--require-pkce')).stderr).toBe(
+      'No change.\n',
+    );
+  });
+
+  it.each([
+    [
+      'a wildcard',
+      ['--redirect-uri', NEW_URI, '--redirect-uri', 'https://*.garden.example'],
+      'wildcard',
+    ],
+    ['an unknown scope', ['--name', 'Shed', '--scope', 'posts.delete'], 'no scope "posts.delete"'],
+    ['no scope at all', ['--scope', ' '], 'at least one scope'],
+    [
+      'one redirect URI twice',
+      ['--redirect-uri', NEW_URI, '--redirect-uri', NEW_URI],
+      'contain a duplicate',
+    ],
+  ])(
+    'O145 rejects %s in a new and in an existing app, and changes nothing',
+    async (_title, args, sentence) => {
+      const before = await app().service(AppsService).list();
+      const valid = ['--name', 'Shed', '--redirect-uri', NEW_URI, '--scope', 'posts.read'];
+      for (const words of [
+        ['create', ...valid],
+        ['update', id, '--yes'],
+      ]) {
+        const { code, stdout, stderr } = await cli.run('app', ...words, ...args);
+        expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+        expect(stderr).toMatch(sentence);
+      }
+      expect(await app().service(AppsService).list()).toEqual(before);
+      expect(await updateEvents()).toEqual([]);
+    },
+  );
+
+  it('O39 grants neither a scope that was removed during the sign-in nor one that was added', async () => {
+    const visitor = new Browser(app());
+    const consent = await visitor.signIn(authorizeLink(client), await app().addUser());
+    await update('--scope', 'profile.read posts.write');
+    const decision = { scope: ['profile.read', 'posts.read', 'posts.write'], decision: 'approve' };
+    const redirect = redirectParameters(await visitor.submit(consent, DECISION, decision));
+    const tokens = await exchange(app(), client, redirect.get('code') ?? '');
+    expect((await json<TokenBody>(tokens)).scope).toBe('profile.read');
+  });
+
+  it('O39 leaves a scope that was removed during the sign-in out of the consent page', async () => {
+    const user = await app().addUser();
+    const visitor = new Browser(app());
+    const earlierPage = await visitor.open(authorizeLink(client));
+    await visitor.signIn(authorizeLink(client), user);
+    await update('--scope', 'posts.read');
+    const { html } = await visitor.submit(earlierPage, '/oauth/authorize/sign-in', {
+      phone: user.phone,
+    });
+    const boxes = [...html.matchAll(/type="checkbox" name="scope" value="([^"]*)"/g)];
+    expect(boxes.map(([, value]) => value)).toEqual(['posts.read']);
+  });
+
+  it('O39 issues no code when all requested scopes were removed during the sign-in', async () => {
+    const visitor = new Browser(app());
+    const consent = await visitor.signIn(authorizeLink(client), await app().addUser());
+    await update('--scope', 'posts.write');
+    const decision = { scope: client.scopes.slice(), decision: 'approve' };
+    const page = await visitor.submit(consent, DECISION, decision);
+    expectPage(page, 400);
+    expect(page.html).toContain('The app may no longer request the access that it asked you for');
+    expect(await countGrantsAndCodes(app(), client)).toEqual({ grants: 0, codes: 0 });
   });
 });

@@ -1,8 +1,8 @@
-import type { DataSource } from 'typeorm';
 import { AuditEvent } from '../../src/platform/audit/audit-event.entity.js';
 import { newId } from '../../src/platform/ids.js';
-import { CommandLine, type CommandResult } from '../support/command-line.js';
-import { connectMigrated, onOneEngine } from '../support/database.js';
+import { type CommandResult } from '../support/command-line.js';
+import { useCommands } from '../support/commands.js';
+import { onOneEngine } from '../support/database.js';
 
 const DAY = 86_400_000;
 const [ANA_APP, BOB_APP] = [newId('svc_app', new Date(0)), newId('svc_app', new Date(1))];
@@ -10,21 +10,12 @@ const [ANA, BOB] = [newId('usr', new Date(0)), newId('usr', new Date(1))];
 
 interface ListedEvent {
   id: string;
-  at: string;
-  action: string;
-  client_id: string | null;
-  user_id: string | null;
-  details: Record<string, unknown>;
 }
 
 onOneEngine('Command "audit list"', (database) => {
-  const cli = new CommandLine(database);
-  let dataSource: DataSource;
-  beforeAll(async () => {
-    dataSource = await connectMigrated(database.url);
-  });
-  beforeEach(() => dataSource.manager.clear(AuditEvent));
-  afterAll(() => dataSource.destroy());
+  const { app, cli } = useCommands(database);
+  const manager = () => app().dataSource.manager;
+  beforeEach(() => manager().clear(AuditEvent));
 
   /** Writes an event and returns its id. */
   async function write(at: string | Date, event: Partial<AuditEvent> = {}): Promise<string> {
@@ -32,7 +23,7 @@ onOneEngine('Command "audit list"', (database) => {
     const id = newId('evt', time);
     const blank = { clientId: null, userId: null, reason: null, requestId: null, address: null };
     const quota = { action: 'quota.set', actor: 'olga', subject: ANA_APP, details: {} };
-    await dataSource.manager.insert(AuditEvent, { at: time, id, ...blank, ...quota, ...event });
+    await manager().insert(AuditEvent, { at: time, id, ...blank, ...quota, ...event });
     return id;
   }
   const list = (...args: string[]): Promise<ListedEvent[]> =>

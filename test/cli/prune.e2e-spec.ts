@@ -3,12 +3,6 @@ import { SignInSession } from '../../src/modules/oauth/sign-in/sign-in.entities.
 import { useCommands } from '../support/commands.js';
 import { onOneEngine } from '../support/database.js';
 
-interface PruneResult {
-  dry_run: boolean;
-  total: number;
-  tables: Record<string, number>;
-}
-
 onOneEngine('Command "prune"', (database) => {
   const { app, cli } = useCommands(database);
   const sessions = (): Promise<number> => app().dataSource.manager.count(SignInSession);
@@ -36,13 +30,13 @@ onOneEngine('Command "prune"', (database) => {
     expect(stdout).toMatch(/^sign_in_sessions +2$/m);
     expect(stdout).toMatch(/^refresh_tokens +0$/m);
     expect(stdout).toMatch(/^total +2\n$/m);
-    const result = await cli.json<PruneResult>('prune', '--dry-run');
+    const result = await cli.json('prune', '--dry-run');
     expect(result).toMatchObject({ dry_run: true, total: 2, tables: { sign_in_sessions: 2 } });
     expect(await sessions()).toBe(3);
   });
 
   it('O142 deletes the expired rows once', async () => {
-    const first = await cli.json<PruneResult>('prune');
+    const first = await cli.json('prune');
     expect(first).toMatchObject({ dry_run: false, total: 2, tables: { sign_in_sessions: 2 } });
     expect(await sessions()).toBe(1);
     const { code, stdout } = await cli.run('prune');

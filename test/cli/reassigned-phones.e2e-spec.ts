@@ -218,30 +218,3 @@ onEachEngine('A phone number that belongs to another person now', (database) => 
     expect(await app().dataSource.manager.countBy(SignInSession, { userId: ana.id })).toBe(0);
   });
 });
-
-onEachEngine('Command "user update"', (database) => {
-  const { app, cli } = useCommands(database);
-
-  it('changes the name and the external id', async () => {
-    const { id } = await app().addUser({ name: 'Ana Lee' });
-    const args = ['user', 'update', id, '--name', 'Ana Ortiz', '--external-id', 'm-17'];
-    expect(await cli.json(...args, '--reason', 'Married')).toMatchObject({
-      id,
-      name: 'Ana Ortiz',
-      external_id: 'm-17',
-    });
-    expect((await cli.run(...args)).stderr).toContain('No change.');
-    expect(await auditTrail(app().dataSource, id)).toContainEqual({
-      action: 'user.updated',
-      actor: expect.any(String),
-      reason: 'Married',
-      details: { fields: ['name', 'externalId'] },
-    });
-    const other = await app().addUser();
-    expect(await cli.run('user', 'update', other.id, '--external-id', 'm-17')).toMatchObject({
-      code: 1,
-      stderr: `${id} already has this external id.\n`,
-    });
-    expect((await cli.run('user', 'update', id)).code).toBe(2);
-  });
-});

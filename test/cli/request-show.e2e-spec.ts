@@ -7,8 +7,6 @@ import { flushDeferredWrites } from '../support/test-app.js';
 import { useMemberAndCommands } from '../support/commands.js';
 
 interface Shown {
-  request_id: string;
-  received_at: string;
   calls: Record<string, unknown>[];
   events: Record<string, unknown>[];
 }

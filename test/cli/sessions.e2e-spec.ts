@@ -6,9 +6,6 @@ import { auditTrail } from '../support/logs.js';
 
 interface ListedSession {
   session: string;
-  created_at: string;
-  last_extended_at: string | null;
-  expires_at: string;
 }
 
 const APPS = '/account/apps';

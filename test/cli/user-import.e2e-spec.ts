@@ -12,11 +12,6 @@ const HEADER = 'phone,name,neighborhood,photo_url,latitude,longitude';
 const ALL_COLUMNS = 'phone,name,external_id,neighborhood,photo_url,latitude,longitude';
 
 interface ImportResult {
-  dry_run: boolean;
-  lines: number;
-  added: number;
-  updated: number;
-  unchanged: number;
   invalid: number;
   errors: { line: number; problem: string }[];
 }

@@ -179,4 +179,27 @@ onOneEngine('Commands "user add", "user show", "user block" and "user unlock"', 
       'user.added',
     ]);
   });
+
+  it('"user update" changes the name and the external id', async () => {
+    const { id } = await app().addUser({ name: 'Ana Lee' });
+    const args = ['user', 'update', id, '--name', 'Ana Ortiz', '--external-id', 'm-17'];
+    expect(await cli.json(...args, '--reason', 'Married')).toMatchObject({
+      id,
+      name: 'Ana Ortiz',
+      external_id: 'm-17',
+    });
+    expect((await cli.run(...args)).stderr).toContain('No change.');
+    expect(await auditTrail(app().dataSource, id)).toContainEqual({
+      action: 'user.updated',
+      actor: expect.any(String),
+      reason: 'Married',
+      details: { fields: ['name', 'externalId'] },
+    });
+    const other = await app().addUser();
+    expect(await cli.run('user', 'update', other.id, '--external-id', 'm-17')).toMatchObject({
+      code: 1,
+      stderr: `${id} already has this external id.\n`,
+    });
+    expect((await cli.run('user', 'update', id)).code).toBe(2);
+  });
 });

@@ -62,13 +62,6 @@ describe('Check of a response against the OpenAPI document', () => {
   it.each<[string, RegExp, Partial<CollectedResponse>, object?]>([
     ['an undocumented field', /colour/, {}, { ...POST, colour: 'red' }],
     ['a missing field', /permalink/, {}, { ...POST, permalink: undefined }],
-    ['another type', /content/, {}, { ...POST, content: 5 }],
-    [
-      'a time without milliseconds',
-      /createdAt/,
-      {},
-      { ...POST, createdAt: '2026-11-21T09:30:00Z' },
-    ],
     ['the id of another type', /\/id/, {}, { ...POST, id: 'usr_01kahq5f3veqdr8bn3tdmx3q0a' }],
     [
       'an undocumented field of a nested object',

@@ -7,7 +7,7 @@ import {
   type Schema,
   schemaChecks,
 } from '../support/published-document.js';
-import { json, returnUrl } from '../support/responses.js';
+import { json } from '../support/responses.js';
 import { useTestApp } from '../support/test-app.js';
 
 const document = publishedDocument();
@@ -72,24 +72,6 @@ onOneEngine('Inputs of the OpenAPI document', (database) => {
     const link = authorizeLink(await app().addClient(), parameters);
     return app().fetch(link, { redirect: 'manual' });
   };
-
-  it.each(['s', 's'.repeat(4096), EMOJI.repeat(1024), 'état 状態'])(
-    'allow a state that the service returns (case %#)',
-    async (state) => {
-      expect(isValid(parameter('state'), state)).toBe(true);
-      const response = await open({ state, response_type: 'token' });
-      const { searchParams } = returnUrl(await response.text());
-      expect(searchParams.get('state')).toBe(state);
-    },
-  );
-
-  it.each(['', 's'.repeat(4097)])(
-    'forbid a state that the service rejects (case %#)',
-    async (state) => {
-      expect(isValid(parameter('state'), state)).toBe(false);
-      expect((await open({ state })).status).not.toBe(200);
-    },
-  );
 
   it.each(['é'.repeat(2049), EMOJI.repeat(1025)])(
     'document the limit of a state in bytes in the description (case %#)',

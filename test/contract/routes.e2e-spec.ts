@@ -1,3 +1,4 @@
+import { ENDPOINTS } from '../support/api.js';
 import { Controller, Get, RequestMethod, type Type } from '@nestjs/common';
 import { METHOD_METADATA, PATH_METADATA } from '@nestjs/common/constants.js';
 import { APP_FILTER, APP_GUARD, ModulesContainer } from '@nestjs/core';
@@ -120,18 +121,10 @@ const PUBLIC_ROUTES = [
   'POST /oauth/token',
 ];
 
-const SCOPED_ROUTES = [
-  ['DELETE /dev/v1/comments/:id', 'posts.write'],
-  ['DELETE /dev/v1/posts/:id', 'posts.write'],
-  ['GET /dev/v1/me', 'profile.read'],
-  ['GET /dev/v1/posts', 'posts.read'],
-  ['GET /dev/v1/posts/:id', 'posts.read'],
-  ['GET /dev/v1/posts/:id/analytics', 'analytics.read'],
-  ['GET /dev/v1/posts/:id/comments', 'posts.read'],
-  ['GET /dev/v1/quota', 'any'],
-  ['POST /dev/v1/posts', 'posts.write'],
-  ['POST /dev/v1/posts/:id/comments', 'posts.write'],
-];
+const SCOPED_ROUTES = ENDPOINTS.map(({ method, path, scope }) => [
+  `${method} /dev/v1${path.replace(/:\w+/, ':id')}`,
+  scope ?? 'any',
+]).toSorted();
 
 onOneEngine('Every route of the application', (database) => {
   const app = useTestApp(database);

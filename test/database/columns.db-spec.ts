@@ -3,7 +3,7 @@ import { isConflict, isDuplicateKey } from '../../src/platform/database/errors.j
 import { readRows } from '../../src/platform/database/sql.js';
 import { newId } from '../../src/platform/ids.js';
 import { newSecret, sha256 } from '../../src/platform/secrets.js';
-import { App, AppLogoPart, AppSecret } from '../../src/modules/oauth/clients/client.entities.js';
+import { App, AppSecret } from '../../src/modules/oauth/clients/client.entities.js';
 import { SignInSession } from '../../src/modules/oauth/sign-in/sign-in.entities.js';
 import {
   AccessToken,
@@ -108,15 +108,6 @@ onEachEngine('Columns', ({ url }) => {
     const count = (value: string) => dataSource.manager.countBy(SignInSession, { hash: value });
     expect([await count(hash.toUpperCase()), await count(`${hash} `)]).toEqual([0, 0]);
     expect(await count(hash)).toBe(1);
-  });
-
-  it('store 65,535 bytes unchanged', async () => {
-    const clientId = newId('svc_app', NOW);
-    const content = Buffer.from(Array.from({ length: 65_535 }, (_, index) => index % 256));
-    await dataSource.manager.insert(AppLogoPart, { clientId, position: 0, content });
-
-    const read = await dataSource.manager.findOneByOrFail(AppLogoPart, { clientId });
-    expect(read.content.equals(content)).toBe(true);
   });
 
   it.each([

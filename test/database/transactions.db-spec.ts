@@ -80,16 +80,6 @@ async function beginSlow(clientId: string, error?: Error): Promise<{ ended: Prom
 onEachEngine('Transactions', (database) => {
   useTransactions(database);
 
-  it('commit and return the result', async () => {
-    const result = await transactions.run(async (tx) => {
-      await insert(tx, 'commits');
-      return 'done';
-    });
-
-    expect(result).toBe('done');
-    expect(await usedBy('commits')).toBe(0);
-  });
-
   it('roll back when they throw', async () => {
     await transactions.run((tx) => insert(tx, 'kept'));
     const failing = transactions.run(async (tx) => {

@@ -1,5 +1,5 @@
 import { AuditEvent } from '../../src/platform/audit/audit-event.entity.js';
-import { addMilliseconds } from '../../src/platform/clock.js';
+import { addMilliseconds, MINUTE, DAY } from '../../src/platform/clock.js';
 import { newId } from '../../src/platform/ids.js';
 import { TransactionRunner } from '../../src/platform/database/transaction.js';
 import { Comment } from '../../src/modules/comments/comment.entity.js';
@@ -12,9 +12,6 @@ import { deleteAllRows, recordCalls } from '../support/fixtures.js';
 import { skipCounterCheck } from '../support/invariants.js';
 import { Member } from '../support/member.js';
 import { useTestApp } from '../support/test-app.js';
-
-const MINUTE = 60_000;
-const DAY = 24 * 60 * MINUTE;
 
 onOneEngine('Job "prune": logs and deleted posts', (database) => {
   // The tests insert and delete rows directly, without the counters.

@@ -1,4 +1,4 @@
-import { addMilliseconds } from '../../src/platform/clock.js';
+import { addMilliseconds, MINUTE, DAY } from '../../src/platform/clock.js';
 import { newId } from '../../src/platform/ids.js';
 import { ApiCall, ApiUsageDaily } from '../../src/modules/quota/calls/call-log.entities.js';
 import { CallLog } from '../../src/modules/quota/calls/call-log.service.js';
@@ -10,8 +10,6 @@ import { skipCounterCheck } from '../support/invariants.js';
 import { Member } from '../support/member.js';
 import { useTestApp } from '../support/test-app.js';
 
-const MINUTE = 60_000;
-const DAY = 24 * 60 * MINUTE;
 /** More totals than one INSERT statement writes. */
 const MANY_TOTALS = 250;
 

@@ -1,4 +1,4 @@
-import { addMilliseconds } from '../../src/platform/clock.js';
+import { addMilliseconds, SECOND, DAY } from '../../src/platform/clock.js';
 import { JobRun } from '../../src/platform/lifecycle/job-run.entity.js';
 import { Metrics } from '../../src/platform/observability/metrics.js';
 import { Prune } from '../../src/modules/operations/retention.js';
@@ -7,9 +7,6 @@ import { parseFindings, runCommand } from '../support/command-line.js';
 import { databaseTime, onEachEngine } from '../support/database.js';
 import { Member } from '../support/member.js';
 import { useTestApp } from '../support/test-app.js';
-
-const SECOND = 1000;
-const DAY = 86_400 * SECOND;
 
 const JOBS = ['prune', 'quota-reset', 'usage-rollup'] as const;
 

@@ -1,8 +1,6 @@
 import { AuditEvent } from '../../src/platform/audit/audit-event.entity.js';
-import { HOUR, MINUTE, SECOND } from '../../src/platform/clock.js';
+import { HOUR, SECOND } from '../../src/platform/clock.js';
 import { sha256 } from '../../src/platform/secrets.js';
-import { AppSecretsService } from '../../src/modules/oauth/clients/app-secrets.service.js';
-import { OtpFailures } from '../../src/modules/oauth/sign-in/sign-in.entities.js';
 import { RefreshToken } from '../../src/modules/oauth/tokens/token.entities.js';
 import type { UserWithPhone } from '../../src/modules/users/users.service.js';
 import { Browser } from '../support/browser.js';
@@ -19,10 +17,7 @@ import { onOneEngine } from '../support/database.js';
 import { expectNoCredential } from '../support/invariants.js';
 import { json, type TokenBody } from '../support/responses.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
-import { SIGN_IN, VERIFY, DECISION } from '../support/sign-in.js';
-
-/** The limit of failed token calls per app and address. */
-const TOKEN_FAILURES = 20;
+import { DECISION } from '../support/sign-in.js';
 
 /** Longer than the pause between two messages to one phone. */
 const MESSAGE_PAUSE = 61 * SECOND;
@@ -168,67 +163,11 @@ onOneEngine('Audit log of OAuth', (database) => {
     await expectEvents(deny, 303, { action: 'authorization.denied', app: client.clientId });
   });
 
-  it('O144 records an exceeded limit once', async () => {
-    const otherApp = await app().addClient();
-    const guess = (): Promise<Response> => refresh('x', { ...otherApp, secret: 'wrong' });
-    const { events } = await eventsOf(async () => {
-      for (let call = 1; call < TOKEN_FAILURES; call += 1) expect((await guess()).status).toBe(401);
-    });
-    expect(events).toEqual([]);
-    await expectEvents(guess, 401, { action: 'oauth.throttled', app: otherApp.clientId });
-    await expectEvents(guess, 429);
-  });
-
-  it('O144 records the lock of a phone', async () => {
-    app().clock.advance(MESSAGE_PAUSE);
-    const visitor = new Browser(app());
-    const phonePage = await visitor.open(authorizeLink(client));
-    const phone = { phone: user.phone };
-    const earlier = app().sms.count(user.phone);
-    const page = await visitor.submit(phonePage, SIGN_IN, phone);
-    const right = Number(await app().sms.password(user.phone, { afterMessages: earlier }));
-    const lastAttemptAt = app().clock.now();
-    const rows = app().dataSource.getRepository(OtpFailures);
-    await rows.save({ ...phone, failures: 99, lastAttemptAt, lockedUntil: null });
-    const wrong = String((right + 1) % 1_000_000).padStart(6, '0');
-    const guess = () => visitor.submit(page, VERIFY, { code: wrong }, { follow: false });
-    const { events } = await eventsOf(async () =>
-      expectEvents(guess, 303, { action: 'otp.locked' }),
-    );
-    expect(events[0]).toMatchObject({ subject: user.id, actor: 'service' });
-  });
-
-  it('O144 records client secrets that an operator adds, retires and revokes, without a request id or an address', async () => {
-    const secrets = app().service(AppSecretsService);
-    const operator = { actor: 'olga' };
-    const { clientId } = client;
-    const first = await eventsOf(() => secrets.rotate(clientId, MINUTE, operator));
-    expectActions(first.events, [
-      { action: 'app.secret_added', app: clientId },
-      { action: 'app.secret_retired', app: clientId },
-    ]);
-    const { secretId } = first.result;
-    const second = await eventsOf(() => secrets.revoke(clientId, secretId, operator));
-    expectActions(second.events, [{ action: 'app.secret_revoked', app: clientId }]);
-    const details = { secretId, lastFour: first.result.secret.slice(-4) };
-    const added = { action: 'app.secret_added', subject: clientId, details };
-    expect(first.events).toContainEqual(expect.objectContaining(added));
-    expect(second.events).toMatchObject([{ subject: clientId, details }]);
-    for (const event of [...first.events, ...second.events])
-      expect(event).toMatchObject({ ...operator, request_id: null, address: null });
-  });
-
   it('O144 records a refresh token and an access token that another app sends', async () => {
     const otherApp = await app().addClient();
     const foreign = { action: 'token.foreign', app: otherApp.clientId, grant };
     await expectEvents(() => refresh(tokens.refresh_token, otherApp), 400, foreign);
     const token = tokens.access_token;
     await expectEvents(() => sendForm(app(), '/oauth/revoke', otherApp, { token }), 400, foreign);
-  });
-
-  it('O144 records a client secret in a URL', async () => {
-    const expose = (): Promise<Response> =>
-      sendForm(app(), `/oauth/token?client_secret=${client.secret}`, client, { grant_type: 'x' });
-    await expectEvents(expose, 400, { action: 'app.secret_exposed', app: client.clientId });
   });
 });

@@ -5,12 +5,7 @@ import { authorizeLink } from '../support/oauth-flow.js';
 import { concurrently } from '../support/cluster.js';
 import { onOneEngine } from '../support/database.js';
 import { expectPage } from '../support/responses.js';
-import {
-  DEFAULT_LIMITS,
-  rateLimits,
-  statementsWithoutBackground,
-  useTestApp,
-} from '../support/test-app.js';
+import { rateLimits, statementsWithoutBackground, useTestApp } from '../support/test-app.js';
 
 const DAY = 24 * 3_600_000;
 
@@ -102,16 +97,5 @@ onOneEngine('Authorization endpoint: rate limit', (database) => {
     expect((await manager.count(Authorization)) - before).toBe(10);
     const events = await manager.findBy(AuditEvent, { action: 'oauth.throttled', address });
     expect(events).toMatchObject([{ subject: 'authorize-calls-by-address', details: {} }]);
-  });
-});
-
-onOneEngine('Authorization endpoint: default limits', (database) => {
-  const app = useTestApp(database, DEFAULT_LIMITS);
-
-  it('O129 stores at most 600 rows for anonymous requests of one address in fifteen minutes', async () => {
-    const link = authorizeLink(await app().addClient(), { state: 'x'.repeat(4000) });
-    const statuses = await concurrently(650, async () => (await app().fetch(link)).status);
-    expect(statuses.filter((status) => status === 200)).toHaveLength(600);
-    expect(await app().dataSource.manager.count(Authorization)).toBe(600);
   });
 });

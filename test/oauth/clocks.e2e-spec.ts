@@ -1,15 +1,12 @@
 import { vi } from 'vitest';
-import { addMilliseconds } from '../../src/platform/clock.js';
+import { addMilliseconds, MINUTE, HOUR, DAY } from '../../src/platform/clock.js';
 import { Browser } from '../support/browser.js';
-import { approve, authorizeLink, exchange, sendRefresh } from '../support/oauth-flow.js';
+import { newCode, authorizeLink, exchange, sendRefresh } from '../support/oauth-flow.js';
 import { databaseTime, onOneEngine } from '../support/database.js';
 import { expectTokenError, json, type TokenBody } from '../support/responses.js';
 import { TestApp } from '../support/test-app.js';
 import { VERIFY, submitPhone } from '../support/sign-in.js';
 
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
 const CONNECTIONS = 4;
 const SESSION_ZONE = '-05:00';
 
@@ -54,11 +51,9 @@ onOneEngine('Clocks: a process with TZ=Asia/Tokyo, database sessions at UTC-5', 
 
   it('O69 O102 O141 accepts an authorization code for five minutes, an access token for an hour, a refresh token for thirty days', async () => {
     const client = await app.addClient();
-    const newCode = async (): Promise<string> =>
-      (await approve(app, await app.addUser(), client)).get('code') ?? '';
     const refresh = (refresh_token: string): Promise<Response> =>
       sendRefresh(app, client, refresh_token);
-    const [inTime, late] = [await newCode(), await newCode()];
+    const [inTime, late] = [await newCode(app, client), await newCode(app, client)];
     app.clock.advance(5 * MINUTE - 1);
     const tokens = await json<TokenBody>(await exchange(app, client, inTime));
     app.clock.advance(1);

@@ -1,20 +1,36 @@
 import { type Page, Browser, linkOf } from '../support/browser.js';
-import { authorizeLink } from '../support/oauth-flow.js';
+import { authorizeLink, exchange, redirectParameters, sendForm } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
-import { countGrantsAndCodes, expectErrorRedirect, expectPage } from '../support/responses.js';
+import {
+  countGrantsAndCodes,
+  expectErrorRedirect,
+  expectPage,
+  json,
+  type TokenBody,
+} from '../support/responses.js';
 import { SECOND } from '../../src/platform/clock.js';
-import { useTestApp } from '../support/test-app.js';
+import { useTestApp, type TestClient } from '../support/test-app.js';
 import { SIGN_IN, VERIFY, SIGN_OUT, DECISION } from '../support/sign-in.js';
+import type { UserWithPhone } from '../../src/modules/users/users.service.js';
+
+const CHECKBOX = 'type="checkbox" name="scope"';
 
 onOneEngine('Consent page', (database) => {
   const app = useTestApp(database);
+  let client: TestClient;
+  let user: UserWithPhone;
+  let visitor: Browser;
+
+  beforeEach(async () => {
+    client = await app().addClient();
+    user = await app().addUser({ name: 'Ana Lee' });
+    visitor = new Browser(app());
+  });
 
   it('O25 shows the app, the redirect host, the user and a checkbox for every requested scope', async () => {
-    const client = await app().addClient({ name: 'Garden Share' });
-    const user = await app().addUser({ name: 'Ana Lee', phone: '+14155559901' });
-    const page = await new Browser(app()).signIn(authorizeLink(client), user);
+    const page = await visitor.signIn(authorizeLink(client), user);
     expectPage(page, 200);
-    for (const text of ['Garden Share', 'garden.example', 'Ana Lee', '••01'])
+    for (const text of ['Garden Share', 'garden.example', 'Ana Lee', `••${user.phone.slice(-2)}`])
       expect(page.html).toContain(text);
     expect(page.html).not.toContain(user.phone);
     for (const sentence of [
@@ -27,38 +43,18 @@ onOneEngine('Consent page', (database) => {
     expect(page.html.match(/type="checkbox"[^>]* checked/g)).toHaveLength(4);
   });
 
-  it('O25 shows a checkbox for requested scopes only', async () => {
-    const client = await app().addClient();
-    const link = authorizeLink(client, { scope: 'posts.read' });
-    const page = await new Browser(app()).signIn(link, await app().addUser());
-    const boxes = [...page.html.matchAll(/type="checkbox" name="scope" value="([^"]*)"/g)];
-    expect(boxes.map(([, name]) => name)).toEqual(['posts.read']);
-  });
-
   it('O25 shows the name of the app for a private-use redirect URI', async () => {
-    const client = await app().addClient({ kind: 'public', redirectUris: ['com.example.app:/cb'] });
-    const page = await new Browser(app()).signIn(authorizeLink(client), await app().addUser());
+    client = await app().addClient({ kind: 'public', redirectUris: ['com.example.app:/cb'] });
+    const page = await visitor.signIn(authorizeLink(client), user);
     expect(page.html).toContain(
       `return to <strong class="host"><bdi>${client.name}</bdi></strong>`,
     );
     expect(page.html).not.toContain('com.example.app:');
   });
 
-  it('O26 has the buttons Allow and Cancel in one form with the hidden fields transaction and token', async () => {
-    const client = await app().addClient();
-    const page = await new Browser(app()).signIn(authorizeLink(client), await app().addUser());
-    const form = /<form[^>]*action="\/oauth\/authorize\/decision".*?<\/form>/s.exec(page.html)?.[0];
-    expect(form).toMatch(/<button[^>]*type="submit"[^>]*name="decision" value="approve"/);
-    expect(form).toMatch(/<button[^>]*type="submit"[^>]*name="decision" value="deny"/);
-    expect(form).toMatch(/<input type="hidden" name="transaction" value="txn_[0-9a-z]{26}">/);
-    expect(form).toMatch(/<input type="hidden" name="token" value="[0-9a-f]{64}">/);
-  });
-
   it('O166 loads one script of this server, and has no id that a fragment could name', async () => {
-    const client = await app().addClient();
-    const visitor = new Browser(app());
     const phonePage = await visitor.open(authorizeLink(client));
-    const consent = await visitor.signIn(authorizeLink(client), await app().addUser());
+    const consent = await visitor.signIn(authorizeLink(client), user);
     expect(consent.html.match(/<script[^>]*>/g)).toEqual([
       '<script type="module" src="/assets/consent.js">',
     ]);
@@ -73,9 +69,6 @@ onOneEngine('Consent page', (database) => {
   });
 
   it('O27 O28 O29 sends the security headers with every page of the flow, form-action with all but the consent page, and no link to another site', async () => {
-    const client = await app().addClient();
-    const user = await app().addUser();
-    const visitor = new Browser(app());
     const phonePage = await visitor.open(authorizeLink(client));
     const invalidPhone = await visitor.submit(phonePage, SIGN_IN, { phone: 'nobody' });
     const codePage = await visitor.submit(phonePage, SIGN_IN, { phone: user.phone });
@@ -107,10 +100,9 @@ onOneEngine('Consent page', (database) => {
   });
 
   it('O40 shows a returning user their last choice, and selects a scope that is new to them', async () => {
-    const client = await app().addClient({ kind: 'public' });
-    const visitor = new Browser(app());
+    client = await app().addClient({ kind: 'public' });
     const link = authorizeLink(client, { scope: 'profile.read posts.read' });
-    const first = await visitor.signIn(link, await app().addUser());
+    const first = await visitor.signIn(link, user);
     await visitor.submit(first, DECISION, { scope: ['posts.read'], decision: 'approve' });
     for (const [scope, checked] of [
       ['profile.read posts.read', ['posts.read']],
@@ -123,11 +115,9 @@ onOneEngine('Consent page', (database) => {
   });
 
   it('O41 redirects prompt=none with interaction_required, with and without a session', async () => {
-    const client = await app().addClient();
     const link = authorizeLink(client, { prompt: 'none' });
-    const visitor = new Browser(app());
     expectErrorRedirect(await visitor.open(link), client, 'interaction_required');
-    await visitor.signIn(authorizeLink(client), await app().addUser());
+    await visitor.signIn(authorizeLink(client), user);
     expectErrorRedirect(await visitor.open(link), client, 'interaction_required');
     expect(await countGrantsAndCodes(app(), client)).toEqual({ grants: 0, codes: 0 });
   });
@@ -135,9 +125,6 @@ onOneEngine('Consent page', (database) => {
   it.each(['consent', 'login', 'select_account', 'login consent'])(
     'O41 shows the consent page for prompt=%s to a user who approved the app before',
     async (prompt) => {
-      const client = await app().addClient();
-      const visitor = new Browser(app());
-      const user = await app().addUser();
       const consent = await visitor.signIn(authorizeLink(client), user);
       const fields = { scope: [...client.scopes], decision: 'approve' };
       const { location } = await visitor.submit(consent, DECISION, fields);
@@ -151,4 +138,78 @@ onOneEngine('Consent page', (database) => {
       expect(page.html).toContain('type="checkbox" name="scope"');
     },
   );
+
+  describe('to an app that already has every requested scope', () => {
+    /** Allows these scopes, or those of the hidden fields. */
+    async function allow(page: Page, scope?: string[]): Promise<TokenBody> {
+      const fields = { decision: 'approve', ...(scope && { scope }) };
+      const done = await visitor.submit(page, DECISION, fields);
+      const code = redirectParameters(done).get('code') ?? '';
+      return json<TokenBody>(await exchange(app(), client, code));
+    }
+
+    const allowAll = async (): Promise<TokenBody> =>
+      allow(await visitor.signIn(authorizeLink(client), user), [...client.scopes]);
+
+    const asksForScopes = async (parameters?: Record<string, string>): Promise<boolean> =>
+      (await visitor.open(authorizeLink(client, parameters))).html.includes(CHECKBOX);
+
+    it('O40 lists the requested scopes, and issues a code for them after one click', async () => {
+      await allowAll();
+      const scope = 'profile.read posts.read';
+      const page = await visitor.open(authorizeLink(client, { scope }));
+      expectPage(page, 200);
+      expect(page.title).toMatch(/^Continue\?/);
+      expect(page.html).not.toContain(CHECKBOX);
+      expect(page.html).toContain('Continue as <bdi>Ana Lee</bdi>');
+      expect(page.html).toContain('Read your own posts and the comments on them');
+      expect(page.html).not.toContain('Publish and delete');
+      // The hidden fields of the form have the scopes.
+      expect((await allow(page)).scope).toBe(scope);
+    });
+
+    it('O40 denies with Cancel, and keeps the earlier grant', async () => {
+      const { access_token: earlier } = await allowAll();
+      const page = await visitor.open(authorizeLink(client));
+      const done = await visitor.submit(page, DECISION, { decision: 'deny' });
+      expect(redirectParameters(done).get('error')).toBe('access_denied');
+      expect((await app().call(earlier, 'GET', '/me')).status).toBe(200);
+    });
+
+    it('O40 links to the consent page, in the same language', async () => {
+      await allowAll();
+      const page = await visitor.open(authorizeLink(client, { ui_locales: 'es' }));
+      const consent = await visitor.open(
+        linkOf(page, 'Cambiar lo que puede hacer').replaceAll('&amp;', '&'),
+      );
+      expect(consent.html).toContain(CHECKBOX);
+      expect(consent.headers.get('content-language')).toBe('es');
+      const { scope } = await allow(consent, ['profile.read']);
+      expect(scope).toBe('profile.read');
+      expect(await asksForScopes()).toBe(true);
+    });
+
+    it('O40 shows the consent page if a scope is missing, was withdrawn or has ended', async () => {
+      const [first = '', ...others] = client.scopes;
+      await allow(await visitor.signIn(authorizeLink(client), user), others);
+      expect(await asksForScopes()).toBe(true);
+      const scope = others.join(' ');
+      expect(await asksForScopes({ scope })).toBe(false);
+      const consent = await visitor.open(authorizeLink(client));
+      const { refresh_token: token } = await allow(consent, [first]);
+      expect(await asksForScopes({ scope })).toBe(true);
+      expect(await asksForScopes({ scope: first })).toBe(false);
+      await sendForm(app(), '/oauth/revoke', client, { token });
+      expect(await asksForScopes({ scope: first })).toBe(true);
+    });
+
+    it('O40 shows the consent page to another user of the browser', async () => {
+      await allowAll();
+      const page = await visitor.open(authorizeLink(client));
+      const phonePage = await visitor.submit(page, SIGN_OUT);
+      const other = await app().addUser();
+      const consent = await visitor.signInOn(phonePage, other);
+      expect(consent.html).toContain(CHECKBOX);
+    });
+  });
 });

@@ -1,10 +1,10 @@
 import { App } from '../../src/modules/oauth/clients/client.entities.js';
 import { User } from '../../src/modules/users/user.entity.js';
-import { Browser } from '../support/browser.js';
+import { Browser, hiddenField } from '../support/browser.js';
 import {
-  approve,
   authorizeLink,
   exchange,
+  newCode,
   redirectParameters,
   requestToken,
   VERIFIER,
@@ -24,13 +24,6 @@ import { DECISION } from '../support/sign-in.js';
 /** Number of credentials of each kind to compare. */
 const CREDENTIALS_OF_EACH_KIND = 12;
 
-/** The value of the hidden field `token` in the form of a page. */
-function formToken(html: string): string {
-  const [, token] = /<input[^>]*name="token"[^>]*value="([^"]+)"/.exec(html) ?? [];
-  if (token === undefined) throw new Error(`The page has no form token:\n${html}`);
-  return token;
-}
-
 onOneEngine('Credentials', (database) => {
   const app = useTestApp(database);
   let client: TestClient;
@@ -38,10 +31,6 @@ onOneEngine('Credentials', (database) => {
   beforeAll(async () => {
     client = await app().addClient();
   });
-
-  async function newCode(): Promise<string> {
-    return (await approve(app(), await app().addUser(), client)).get('code') ?? '';
-  }
 
   it('O133 stores no secret, code, token, verifier, one-time password, cookie or form token of a full flow', async () => {
     const raw: string[] = [VERIFIER];
@@ -56,7 +45,7 @@ onOneEngine('Credentials', (database) => {
       });
       const code = redirectParameters(done).get('code') ?? '';
       expect([...visitor.cookies.keys()].toSorted()).toEqual(['browser', 'session']);
-      raw.push(...visitor.cookies.values(), formToken(consent.html));
+      raw.push(...visitor.cookies.values(), hiddenField(consent, 'token'));
       const first = await json<TokenBody>(await exchange(app(), newClient, code));
       const second = await json<TokenBody>(
         await sendRefresh(app(), newClient, first.refresh_token),
@@ -130,7 +119,7 @@ onOneEngine('Credentials', (database) => {
   });
 
   it('O135 rejects credentials with upper and lower case swapped', async () => {
-    const code = await newCode();
+    const code = await newCode(app(), client);
     const swapped = (value: string): string =>
       value.replace(/[A-Za-z0-9_-]{43}$/, (random) =>
         [...random]

@@ -1,6 +1,6 @@
 import { SECOND } from '../../src/platform/clock.js';
 import { AppsService } from '../../src/modules/oauth/clients/apps.service.js';
-import { Browser, linkOf, type Page } from '../support/browser.js';
+import { Browser, linkOf, type Page, hiddenField } from '../support/browser.js';
 import { onSqlite } from '../support/database.js';
 import { authorizeLink } from '../support/oauth-flow.js';
 import { expectPage } from '../support/responses.js';
@@ -34,9 +34,8 @@ onSqlite('Error pages', (database) => {
   /** Opens a sign-in that then expires. */
   async function expire(visitor: Browser): Promise<{ page: Page; path: string }> {
     const page = await visitor.open(authorizeLink(client));
-    const [, id = ''] = /name="transaction" value="([^"]*)"/.exec(page.html) ?? [];
     app().clock.advance(1200 * SECOND);
-    return { page, path: `/oauth/authorize/${id}/phone` };
+    return { page, path: `/oauth/authorize/${hiddenField(page, 'transaction')}/phone` };
   }
 
   it('O169 link to the site of the redirect URI from an expired page, by GET and after a form', async () => {

@@ -36,6 +36,9 @@ onOneEngine('Client secret in a URL', (database) => {
   const basic = (id: string, password: string): string =>
     `Basic ${Buffer.from(`${id}:${password}`).toString('base64')}`;
 
+  const post = (parameters: Record<string, string>, headers = {}): Promise<Response> =>
+    app().fetch(TOKEN + query(parameters), { method: 'POST', headers });
+
   it.each([TOKEN, '/oauth/revoke', '/oauth/introspect'])(
     'O63 records the exposure and demands a new secret in the response of %s',
     async (path) => {
@@ -48,22 +51,6 @@ onOneEngine('Client secret in a URL', (database) => {
       await expectRecorded();
     },
   );
-
-  it('O63 records the exposure when all parameters are in the query', async () => {
-    const { clientId: client_id } = client;
-    const all = query({ grant_type: 'refresh_token', client_id, client_secret: secret });
-    const response = await app().fetch(TOKEN + all, { method: 'POST' });
-    await expectTokenError(response, 'invalid_request');
-    await expectRecorded();
-  });
-
-  it('O63 records the exposure when HTTP Basic has the right secret, too', async () => {
-    const headers = { authorization: basic(client.clientId, secret) };
-    const url = TOKEN + query({ client_secret: secret });
-    const response = await sendForm(app(), url, undefined, { grant_type: 'x' }, headers);
-    await expectTokenError(response, 'invalid_request');
-    await expectRecorded();
-  });
 
   it.each(['GET', 'PUT', 'HEAD'])(
     'O63 records the exposure when the method is %s',
@@ -80,9 +67,21 @@ onOneEngine('Client secret in a URL', (database) => {
     },
   );
 
-  it('O63 records the exposure when the parameter is repeated and no app is named', async () => {
-    const url = `${TOKEN}?client_secret=x&client_secret=${secret}`;
-    await expectTokenError(await app().fetch(url, { method: 'POST' }), 'invalid_request');
+  it.each<[title: string, send: () => Promise<Response>]>([
+    [
+      'all parameters are in the query',
+      () => post({ client_id: client.clientId, client_secret: secret }),
+    ],
+    [
+      'HTTP Basic has the right secret, too',
+      () => post({ client_secret: secret }, { authorization: basic(client.clientId, secret) }),
+    ],
+    [
+      'the parameter is repeated and no app is named',
+      () => app().fetch(`${TOKEN}?client_secret=x&client_secret=${secret}`, { method: 'POST' }),
+    ],
+  ])('O63 records the exposure when %s', async (_title, send) => {
+    await expectTokenError(await send(), 'invalid_request');
     await expectRecorded();
   });
 

@@ -1,19 +1,8 @@
 import { Browser } from '../support/browser.js';
-import {
-  newCode,
-  authorizeLink,
-  exchange,
-  redirectParameters,
-  sendForm,
-} from '../support/oauth-flow.js';
+import { authorizeLink, exchange, redirectParameters, sendForm } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
 import { getRaw } from '../support/raw-request.js';
-import {
-  expectErrorRedirect,
-  expectErrorPageWithReturnLink,
-  type ErrorBody,
-  json,
-} from '../support/responses.js';
+import { expectErrorRedirect, type ErrorBody, json } from '../support/responses.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
 import { DECISION } from '../support/sign-in.js';
 
@@ -122,26 +111,6 @@ onOneEngine('Authorization server metadata (RFC 8414)', (database) => {
       if (prompt === 'none') expectErrorRedirect(page, client, 'interaction_required');
       else expect(page.status).toBe(200);
     }
-  });
-
-  it.each([
-    [{ response_type: 'code id_token' }, 'unsupported_response_type'],
-    [{ response_mode: 'fragment' }, 'invalid_request'],
-    [{ response_mode: 'form_post' }, 'invalid_request'],
-    [{ scope: 'openid' }, 'invalid_scope'],
-    [{ scope: 'offline_access' }, 'invalid_scope'],
-    [{ prompt: 'create' }, 'invalid_request'],
-    [{ prompt: 'none consent' }, 'invalid_request'],
-    [{ request: 'e30.e30.' }, 'request_not_supported'],
-    [{ request_uri: 'urn:example:1' }, 'request_uri_not_supported'],
-  ])('O121 rejects parameters or values that are not listed: %j', async (parameters, error) => {
-    const page = await new Browser(app()).open(authorizeLink(client, parameters));
-    expectErrorPageWithReturnLink(page, client, error);
-  });
-
-  it('O121 accepts the listed response mode', async () => {
-    const code = await newCode(app(), client, undefined, { response_mode: 'query' });
-    expect((await exchange(app(), client, code)).status).toBe(200);
   });
 
   it.each([

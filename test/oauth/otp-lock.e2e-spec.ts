@@ -1,3 +1,4 @@
+import { SECOND, MINUTE, HOUR } from '../../src/platform/clock.js';
 import { AuditEvent } from '../../src/platform/audit/audit-event.entity.js';
 import { OtpFailures } from '../../src/modules/oauth/sign-in/sign-in.entities.js';
 import { Prune } from '../../src/modules/operations/retention.js';
@@ -6,13 +7,11 @@ import type { UserWithPhone } from '../../src/modules/users/users.service.js';
 import { type Page, Browser } from '../support/browser.js';
 import { authorizeLink } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
+import { auditTrail } from '../support/logs.js';
 import { expectPage } from '../support/responses.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
 import { VERIFY, submitPhone, wrongCode, expectConsentPage } from '../support/sign-in.js';
 
-const SECOND = 1000;
-const MINUTE = 60 * SECOND;
-const HOUR = 60 * MINUTE;
 /** Longer than the pause between two messages to one phone. */
 const MESSAGE_PAUSE = 61 * SECOND;
 /** A phone number without a user. */
@@ -90,10 +89,12 @@ onOneEngine('Phone lock after a hundred wrong codes', (database) => {
   const countLockEvents = (): Promise<number> =>
     app().dataSource.manager.countBy(AuditEvent, { action: 'otp.locked' });
 
-  it('O56 locks the phone, for right codes and for new messages, and no other phone', async () => {
+  it('O56 O144 locks the phone, for right codes and for new messages, and no other phone', async () => {
     await storeFailures(user.phone, 99);
     const request = await requestCode(user.phone);
     expectPage(await sendWrongCode(request), 400);
+    const events = await auditTrail(app().dataSource, user.id);
+    expect(events.at(-1)).toMatchObject({ action: 'otp.locked', actor: 'service' });
     expectLocked(await sendRightCode(request));
     app().clock.advance(4 * MINUTE);
     expectLocked(await sendRightCode(request));

@@ -1,3 +1,4 @@
+import { MINUTE, DAY } from '../../src/platform/clock.js';
 import { UserAccess } from '../../src/modules/oauth/account/user-access.service.js';
 import { OtpFailures } from '../../src/modules/oauth/sign-in/sign-in.entities.js';
 import { TrustedDevice } from '../../src/modules/oauth/rate-limit/rate-limit.entities.js';
@@ -17,9 +18,6 @@ import {
   sendWrongCodes,
   expectConsentPage,
 } from '../support/sign-in.js';
-
-const MINUTE = 60_000;
-const DAY = 24 * 60 * MINUTE;
 
 onOneEngine('One-time passwords: trusted device', (database) => {
   const app = useTestApp(database, DEFAULT_LIMITS);

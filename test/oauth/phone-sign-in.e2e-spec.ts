@@ -1,20 +1,13 @@
-import { formatPhone } from '../../src/modules/users/phone-number.js';
 import { type Page, Browser } from '../support/browser.js';
 import { authorizeLink } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
 import { expectPage } from '../support/responses.js';
 import { DEFAULT_LIMITS, type TestClient, useTestApp } from '../support/test-app.js';
-import { SIGN_IN, submitPhone } from '../support/sign-in.js';
+import { SIGN_IN, submitPhone, withoutSecrets } from '../support/sign-in.js';
 
 const DAY = 24 * 3_600_000;
 /** The limit of messages an hour for one address. */
 const MESSAGES_PER_ADDRESS = 20;
-
-/** Returns the status and the text of a page, without its tokens and without the phone. */
-function withoutSecrets({ status, html }: Page, phone: string): string {
-  const text = html.replaceAll(/txn_\w+|name="token" value="[^"]*"/g, '');
-  return `${status} ${text.replaceAll(phone, '').replaceAll(formatPhone(phone), '')}`;
-}
 
 onOneEngine('Sign-in by phone', (database) => {
   const app = useTestApp(database, {

@@ -1,11 +1,12 @@
+import { SECOND, MINUTE } from '../../src/platform/clock.js';
 import { AppsService } from '../../src/modules/oauth/clients/apps.service.js';
 import { User } from '../../src/modules/users/user.entity.js';
 import type { UserWithPhone } from '../../src/modules/users/users.service.js';
 import {
-  approve,
   CHALLENGE,
   exchange,
   isTokenAccepted,
+  newCode,
   obtainTokens,
   sendRefresh,
   VERIFIER,
@@ -15,8 +16,6 @@ import { onOneEngine } from '../support/database.js';
 import { expectTokenError, json, type TokenBody } from '../support/responses.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
 
-const SECOND = 1000;
-const MINUTE = 60 * SECOND;
 const OTHER_VERIFIER = 'x'.repeat(43);
 const PKCE = { code_challenge: CHALLENGE, code_challenge_method: 'S256' };
 
@@ -35,9 +34,8 @@ onOneEngine('Token endpoint: exchange of an authorization code', (database) => {
     user = await app().addUser();
   });
 
-  async function newCode(target: TestClient, parameters = {}): Promise<string> {
-    return (await approve(app(), user, target, parameters)).get('code') ?? '';
-  }
+  const codeFor = (target: TestClient, parameters = {}): Promise<string> =>
+    newCode(app(), target, user, parameters);
 
   /** Expects that an exchange of the code still succeeds. */
   async function expectUnused(target: TestClient, code: string, form = {}): Promise<void> {
@@ -55,14 +53,14 @@ onOneEngine('Token endpoint: exchange of an authorization code', (database) => {
   });
 
   it('O69 rejects an access token or a refresh token in place of a code', async () => {
-    const response = await exchange(app(), client, await newCode(client));
+    const response = await exchange(app(), client, await codeFor(client));
     const { access_token, refresh_token } = await json<TokenBody>(response);
     for (const value of [access_token, refresh_token])
       await expectTokenError(await exchange(app(), client, value), 'invalid_grant');
   });
 
   it('O69 rejects a code that is five minutes old', async () => {
-    const code = await newCode(client);
+    const code = await codeFor(client);
     app().clock.advance(5 * MINUTE);
     const response = await exchange(app(), client, code);
     expect(await json(response.clone())).toMatchObject({
@@ -72,7 +70,7 @@ onOneEngine('Token endpoint: exchange of an authorization code', (database) => {
   });
 
   it('O70 rejects the code of another app, which that app can still use', async () => {
-    const code = await newCode(client);
+    const code = await codeFor(client);
     const otherApp = await app().addClient();
     await expectTokenError(await exchange(app(), otherApp, code), 'invalid_grant');
     await expectUnused(client, code);
@@ -81,7 +79,7 @@ onOneEngine('Token endpoint: exchange of an authorization code', (database) => {
   it('O72 rejects a redirect_uri that differs from that of the authorization request, and consumes nothing', async () => {
     const registered = ['https://garden.example/callback', 'https://garden.example/second'];
     const appWithTwoUris = await app().addClient({ redirectUris: registered });
-    const code = await newCode(appWithTwoUris);
+    const code = await codeFor(appWithTwoUris);
     for (const redirect_uri of [
       'https://garden.example/callback/',
       'https://garden.example/other',
@@ -96,7 +94,7 @@ onOneEngine('Token endpoint: exchange of an authorization code', (database) => {
   });
 
   it('O72 rejects another loopback port than that of the authorization request', async () => {
-    const code = await newCode(publicClient, { redirect_uri: 'http://127.0.0.1:5001/cb' });
+    const code = await codeFor(publicClient, { redirect_uri: 'http://127.0.0.1:5001/cb' });
     for (const other of ['http://127.0.0.1:5002/cb', 'http://127.0.0.1/cb']) {
       const response = await exchange(app(), publicClient, code, { redirect_uri: other });
       await expectTokenError(response, 'invalid_grant');
@@ -115,14 +113,14 @@ onOneEngine('Token endpoint: exchange of an authorization code', (database) => {
     'O71 O73 O74 O76 rejects %s of a %s app as %s, and consumes nothing',
     async (_, kind, error, parameters, form) => {
       const target = kind === 'public' ? publicClient : client;
-      const code = await newCode(target, parameters);
+      const code = await codeFor(target, parameters);
       await expectTokenError(await exchange(app(), target, code, form), error);
       await expectUnused(target, code, parameters === PKCE ? { code_verifier: VERIFIER } : {});
     },
   );
 
   it('O75 rejects a wrong verifier as invalid_grant, and consumes the code', async () => {
-    const code = await newCode(publicClient);
+    const code = await codeFor(publicClient);
     const guess = await exchange(app(), publicClient, code, { code_verifier: OTHER_VERIFIER });
     await expectTokenError(guess, 'invalid_grant');
     await expectTokenError(await exchange(app(), publicClient, code), 'invalid_grant');
@@ -133,7 +131,7 @@ onOneEngine('Token endpoint: exchange of an authorization code', (database) => {
       const response = await exchange(app(), publicClient, value, { code_verifier });
       return (await json<{ error_description: string }>(response)).error_description;
     };
-    const code = await newCode(publicClient, PKCE);
+    const code = await codeFor(publicClient, PKCE);
     const wrong = await descriptionOf(code, OTHER_VERIFIER);
     expect(wrong).toMatch(/unknown, .* used, .* another client, .* code_verifier/);
     expect(await descriptionOf(code)).toBe(wrong);
@@ -141,7 +139,7 @@ onOneEngine('Token endpoint: exchange of an authorization code', (database) => {
   });
 
   it('O77 issues tokens to one of twenty concurrent exchanges', async () => {
-    const code = await newCode(client);
+    const code = await codeFor(client);
     const responses = await concurrently(20, () => exchange(app(), client, code));
     const [winner, ...others] = responses.toSorted((a, b) => a.status - b.status);
     expect(winner?.status).toBe(200);
@@ -149,7 +147,7 @@ onOneEngine('Token endpoint: exchange of an authorization code', (database) => {
   });
 
   it('O79 keeps the first tokens when the code is sent again with a wrong secret or verifier', async () => {
-    const code = await newCode(client, PKCE);
+    const code = await codeFor(client, PKCE);
     const first = await exchange(app(), client, code, { code_verifier: VERIFIER });
     const { access_token, refresh_token } = await json<TokenBody>(first);
     app().clock.advance(MINUTE);
@@ -162,7 +160,7 @@ onOneEngine('Token endpoint: exchange of an authorization code', (database) => {
   });
 
   it.each(['blocked', 'deleted'])('O80 rejects the code of a %s user', async (state) => {
-    const code = await newCode(client);
+    const code = await codeFor(client);
     const users = app().dataSource.getRepository(User);
     if (state === 'deleted') await users.delete({ id: user.id });
     else await users.update({ id: user.id }, { status: 'blocked' });
@@ -170,7 +168,7 @@ onOneEngine('Token endpoint: exchange of an authorization code', (database) => {
   });
 
   it('O80 rejects a disabled app as invalid_client', async () => {
-    const code = await newCode(client);
+    const code = await codeFor(client);
     const apps = app().service(AppsService);
     await apps.changeStatus(client.clientId, 'disabled', { actor: 'test' });
     await expectTokenError(await exchange(app(), client, code), 'invalid_client');
@@ -180,7 +178,7 @@ onOneEngine('Token endpoint: exchange of an authorization code', (database) => {
 
   /** Exchanges a code of a public app. Returns the code and the tokens. */
   async function usedCode(): Promise<{ code: string; tokens: TokenBody }> {
-    const code = await newCode(publicClient);
+    const code = await codeFor(publicClient);
     return { code, tokens: await json<TokenBody>(await exchange(app(), publicClient, code)) };
   }
 

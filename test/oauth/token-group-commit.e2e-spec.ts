@@ -1,3 +1,4 @@
+import { inTurn } from '../support/cluster.js';
 import { AuditEvent } from '../../src/platform/audit/audit-event.entity.js';
 import { App } from '../../src/modules/oauth/clients/client.entities.js';
 import { Parameters } from '../../src/modules/oauth/protocol/parameters.js';
@@ -25,11 +26,8 @@ onOneEngine('Token endpoint: concurrent requests', (database) => {
   });
 
   /** Codes of `count` users. */
-  async function newCodes(count: number): Promise<string[]> {
-    const all = [];
-    for (let number = 0; number < count; number += 1) all.push(await newCode(app(), client));
-    return all;
-  }
+  const newCodes = (count: number): Promise<string[]> =>
+    inTurn(count, () => newCode(app(), client));
 
   /** Starts all exchanges in the same turn of the event loop. */
   function exchangeAll(all: readonly string[]): Promise<Outcomes> {
@@ -79,14 +77,6 @@ onOneEngine('Token endpoint: concurrent requests', (database) => {
     expect(new Set(all.flatMap((pair) => [pair.accessToken, pair.refreshToken])).size).toBe(16);
   });
 
-  it('exchanges a repeated code once, and the other codes', async () => {
-    const [one = '', other = ''] = await newCodes(2);
-    const outcomes = await exchangeAll([one, other, one]);
-    expect(outcomes[1]).toMatchObject({ status: 'fulfilled' });
-    const repeated = [outcomes[0], outcomes[2]].map((outcome) => outcome?.status).toSorted();
-    expect(repeated).toEqual(['fulfilled', 'rejected']);
-  });
-
   it('refreshes the other tokens when some are rejected, and does not consume the rejected ones', async () => {
     const tokens = await newTokens(5);
     const [revoked, withWrongScope] = tokens as [IssuedTokens, IssuedTokens];
@@ -100,13 +90,6 @@ onOneEngine('Token endpoint: concurrent requests', (database) => {
       { status: 'fulfilled' },
     ]);
     expect(await refreshAll([withWrongScope])).toMatchObject([{ status: 'fulfilled' }]);
-  });
-
-  it('returns the same tokens for a repeated refresh token', async () => {
-    const [one, other] = (await newTokens(2)) as [IssuedTokens, IssuedTokens];
-    const [first, second, again] = tokensOf(await refreshAll([one, other, one]));
-    expect(again?.refreshToken).toBe(first?.refreshToken);
-    expect(second?.refreshToken).not.toBe(first?.refreshToken);
   });
 
   it('issues tokens of the right user and writes an audit event for each request', async () => {

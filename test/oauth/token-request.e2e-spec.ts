@@ -1,6 +1,3 @@
-import { once } from 'node:events';
-import { connect } from 'node:net';
-import { text } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import { newCode, exchange, requestToken } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
@@ -94,16 +91,6 @@ onOneEngine('Token endpoint: requests', (database) => {
     await expectTokenError(await send(null), 'invalid_request');
     await expectTokenError(await send(null, { 'content-type': FORM }), 'invalid_client');
     await expectTokenError(await send('', { 'content-type': FORM }), 'invalid_client');
-  });
-
-  it('O62 reads a request with neither Content-Length nor Transfer-Encoding as an empty form', async () => {
-    const socket = connect(app().config.server.port, '127.0.0.1');
-    await once(socket, 'connect');
-    const head = `POST /oauth/token HTTP/1.1\r\nHost: x\r\nContent-Type: ${FORM}\r\nConnection: close`;
-    socket.write(`${head}\r\n\r\n`);
-    const response = await text(socket);
-    expect(response).toMatch(/^HTTP\/1\.1 401 /);
-    expect(response).toContain('"error":"invalid_client"');
   });
 
   it('O63 ignores parameters in the URL', async () => {

@@ -1,7 +1,6 @@
 import type { Scope } from '../../src/platform/access/scopes.js';
 import { Member, type PageBody } from './member.js';
 import { type ErrorBody, json } from './responses.js';
-import type { TestApp } from './test-app.js';
 
 /** Matches words that reveal the framework, the driver, the language or the database. */
 const INTERNALS =
@@ -53,54 +52,6 @@ export async function expectFieldErrors(
 }
 
 export type ItemPage = PageBody<{ id: string; createdAt: string }>;
-
-/** One of the two list endpoints of the API. */
-export interface List {
-  readonly member: Member;
-  /** Relative to `/dev/v1`. */
-  readonly path: string;
-  /** Advances the clock by a millisecond and adds an item. Returns the id of the item. */
-  add(): Promise<string>;
-  remove(id: string): Promise<Response>;
-}
-
-/** The list endpoints by the pattern of their path. */
-export const LISTS = {
-  '/posts': async (app: TestApp): Promise<List> => {
-    const member = await Member.join(app);
-    return {
-      member,
-      path: '/posts',
-      add: async () => {
-        app.clock.advance(1);
-        return (await member.publish()).id;
-      },
-      remove: (id) => member.delete(`/posts/${id}`),
-    };
-  },
-  '/posts/:id/comments': async (app: TestApp): Promise<List> => {
-    const member = await Member.join(app);
-    const post = await member.publish();
-    return {
-      member,
-      path: `/posts/${post.id}/comments`,
-      add: async () => {
-        app.clock.advance(1);
-        return (await member.comment(post.id)).id;
-      },
-      remove: (id) => member.delete(`/comments/${id}`),
-    };
-  },
-} as const;
-
-export const LIST_PATHS = Object.keys(LISTS) as (keyof typeof LISTS)[];
-
-/** Adds `count` items. Returns their ids, newest first. */
-export async function addItems(list: List, count: number): Promise<string[]> {
-  const ids = [];
-  for (let item = 1; item <= count; item += 1) ids.unshift(await list.add());
-  return ids;
-}
 
 /** Parses a page of a list. @throws unless the status is 200 */
 export async function readPage(response: Response): Promise<ItemPage> {

@@ -104,8 +104,12 @@ export class Browser {
 
   /** Opens the app's link and signs in by phone and one-time password. Returns the consent page. */
   async signIn(link: string, user: UserWithPhone): Promise<Page> {
+    return this.signInOn(await this.open(link), user);
+  }
+
+  /** Like `signIn`, on a page with the form for the phone number. */
+  async signInOn(phonePage: Page, user: UserWithPhone): Promise<Page> {
     const earlier = await this.app.sms.count(user.phone);
-    const phonePage = await this.open(link);
     const codePage = await this.submit(phonePage, '/oauth/authorize/sign-in', {
       phone: user.phone,
     });
@@ -182,6 +186,11 @@ export function cookieName(baseUrl: string, name: string): string {
   const { protocol, port } = new URL(baseUrl);
   if (protocol === 'http:') return `devplatform-${name}-${port || 80}`;
   return `${name === 'page' ? '__Secure' : '__Host'}-devplatform-${name}`;
+}
+
+/** The value of the first hidden field with this name; empty if the page has none. */
+export function hiddenField({ html }: Page, name: string): string {
+  return hiddenFields(html).find(([field]) => field === name)?.[1] ?? '';
 }
 
 function hiddenFields(form: string): [string, string][] {

@@ -121,6 +121,13 @@ export function race(
   it(`${title}, in ${ROUNDS} rounds`, () => rounds(round), timeoutMs);
 }
 
+/** Makes `count` calls, one after the other. */
+export async function inTurn<T>(count: number, call: (number: number) => Promise<T>): Promise<T[]> {
+  const results: T[] = [];
+  for (let number = 0; number < count; number += 1) results.push(await call(number));
+  return results;
+}
+
 /** Makes `count` calls at once. */
 export function concurrently<T>(count: number, call: (number: number) => Promise<T>): Promise<T[]> {
   return Promise.all(Array.from({ length: count }, (_, number) => call(number)));

@@ -1,6 +1,7 @@
+import { expectNoCredential } from './invariants.js';
 import { execFile } from 'node:child_process';
 import { Readable } from 'node:stream';
-import { inject } from 'vitest';
+import { expect, inject } from 'vitest';
 import type { CliCommand } from '../../src/cli/command.js';
 import { commandLine, runCommandLine } from '../../src/cli/program.js';
 import type { TestDatabase } from './database.js';
@@ -97,6 +98,14 @@ export class CommandLine {
       throw new Error(`"${args.join(' ')}" exited with ${result.code}: ${result.stderr}`);
     return JSON.parse(result.stdout) as T;
   }
+}
+
+/** Asserts that a command failed with this sentence, on one line, and printed no client secret. */
+export function expectFailure(outcome: CommandResult, sentence: string | RegExp): void {
+  expect(outcome).toMatchObject({ code: 1, stdout: '' });
+  expect(outcome.stderr).toMatch(sentence);
+  expect(outcome.stderr.trim().split('\n')).toHaveLength(1);
+  expectNoCredential(outcome.stderr, 'Standard error');
 }
 
 export interface CommandEntry {

@@ -1,3 +1,4 @@
+import { dumpTables } from './database.js';
 import { AuthorizationCode, Grant } from '../../src/modules/oauth/tokens/token.entities.js';
 import type { Page } from './browser.js';
 import type { TestApp, TestClient } from './test-app.js';
@@ -130,6 +131,11 @@ export async function countGrantsAndCodes(
   return { grants: grants.length, codes: grants.length === 0 ? 0 : codes };
 }
 
+/** The names of the CORS headers. */
+export function corsHeaders({ headers }: Response): string[] {
+  return [...headers.keys()].filter((name) => name.startsWith('access-control-'));
+}
+
 /** Matches a value where it is not part of a longer number or word. */
 export function asWholeWord(value: string): RegExp {
   return new RegExp(`(?<![0-9A-Za-z])${value}(?![0-9A-Za-z])`);
@@ -137,11 +143,8 @@ export function asWholeWord(value: string): RegExp {
 
 /** Every row of every table as text. */
 export async function dumpDatabase(app: TestApp): Promise<string> {
-  const dumps = app.dataSource.entityMetadatas.map(async ({ tableName }) => {
-    const rows: unknown = await app.dataSource.query(`SELECT * FROM ${tableName}`);
-    return `${tableName} ${JSON.stringify(rows)}`;
-  });
-  return (await Promise.all(dumps)).join('\n');
+  const tables = await dumpTables(app.dataSource);
+  return [...tables].map(([table, rows]) => `${table} ${rows}`).join('\n');
 }
 
 /**

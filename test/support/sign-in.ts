@@ -1,3 +1,4 @@
+import { formatPhone } from '../../src/modules/users/phone-number.js';
 import type { Browser, Page } from './browser.js';
 import { expectPage } from './responses.js';
 
@@ -30,4 +31,10 @@ export async function sendWrongCodes(
 export function expectConsentPage(page: Page): void {
   expectPage(page, 200);
   expect(page.html).toContain('name="decision"');
+}
+
+/** The status and the text of a page, without its tokens and without the phone. */
+export function withoutSecrets({ status, html }: Page, phone: string): string {
+  const text = html.replaceAll(/txn_\w+|name="token" value="[^"]*"/g, '');
+  return `${status} ${text.replaceAll(phone, '').replaceAll(formatPhone(phone), '')}`;
 }

@@ -51,7 +51,12 @@ onOneEngine('oauth4webapi', (database) => {
       });
       const url = new URL('/dev/v1/me', app().baseUrl);
       const me = await oauth.protectedResourceRequest(
-        ...([first.access_token, 'GET', url, undefined, null, options] as const),
+        first.access_token,
+        'GET',
+        url,
+        undefined,
+        null,
+        options,
       );
       expect(await me.json()).toMatchObject({ name: 'Ana Lee' });
       const second = await partner.refresh(first.refresh_token ?? '');

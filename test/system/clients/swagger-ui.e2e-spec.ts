@@ -5,7 +5,7 @@ import { inChromium } from '../../support/chromium.js';
 import { freePort } from '../../support/free-port.js';
 import { SwaggerUi } from '../../support/swagger-ui.js';
 import type { TestClient } from '../../support/test-app.js';
-import { statusOfMe } from './me.js';
+import { statusOfMe } from './decide.js';
 import { showApi } from './recipes/swagger-ui.js';
 
 const PAGE = `<!doctype html><title>API</title><link rel="icon" href="data:,">

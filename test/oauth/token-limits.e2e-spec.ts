@@ -1,3 +1,5 @@
+import { inTurn, concurrently } from '../support/cluster.js';
+import { SECOND, MINUTE, DAY } from '../../src/platform/clock.js';
 import { RateLimitHit } from '../../src/modules/oauth/rate-limit/rate-limit.entities.js';
 import { Browser, type Site } from '../support/browser.js';
 import {
@@ -11,19 +13,25 @@ import {
   sendRefresh,
 } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
-import { expectPage, expectTokenError, expectTokenHeaders, json } from '../support/responses.js';
-import { TestApp, type TestClient, useTestApp } from '../support/test-app.js';
+import {
+  expectPage,
+  expectTokenError,
+  expectTokenHeaders,
+  json,
+  type TokenBody,
+} from '../support/responses.js';
+import { TestApp, type TestClient, useTestApp, rateLimits } from '../support/test-app.js';
 import { SIGN_IN } from '../support/sign-in.js';
+import { AuditEvent } from '../../src/platform/audit/audit-event.entity.js';
 
-const SECOND = 1000;
-const MINUTE = 60 * SECOND;
-const DAY = 24 * 60 * MINUTE;
 /** Failures per app and address within 15 minutes. */
 const LIMIT = 20;
 /** Failures per address within 15 minutes. */
 const ADDRESS_LIMIT = 100;
 const UNKNOWN_CODE = `svcac_${'A'.repeat(43)}`;
 const TRUST_ONE_PROXY = { TRUST_PROXY: '1' };
+/** Calls of an app within 15 minutes. */
+const CALLS = 10;
 
 onOneEngine('Token endpoint: limits of failures', (database) => {
   const app = useTestApp(database, TRUST_ONE_PROXY);
@@ -46,21 +54,14 @@ onOneEngine('Token endpoint: limits of failures', (database) => {
   const sendWrongSecret = (target = client, address?: string, site?: Site): Promise<Response> =>
     refresh({ ...target, secret: 'wrong' }, 'x', address, site);
 
-  async function failTimes(times: number, target = client, address?: string): Promise<number[]> {
-    const statuses: number[] = [];
-    for (let each = 0; each < times; each += 1)
-      statuses.push((await sendWrongSecret(target, address)).status);
-    return statuses;
-  }
+  const failTimes = (times: number, target = client, address?: string): Promise<number[]> =>
+    inTurn(times, async () => (await sendWrongSecret(target, address)).status);
 
-  async function failWithInventedIds(times: number, address?: string): Promise<number[]> {
-    const statuses: number[] = [];
-    for (let number = 0; number < times; number += 1) {
+  const failWithInventedIds = (times: number, address?: string): Promise<number[]> =>
+    inTurn(times, async (number) => {
       const clientId = `svc_app_${String(number).padStart(26, '0')}`;
-      statuses.push((await sendWrongSecret({ clientId } as TestClient, address)).status);
-    }
-    return statuses;
-  }
+      return (await sendWrongSecret({ clientId } as TestClient, address)).status;
+    });
 
   it('O126 returns 429 with the text of the product requirements after 20 failures', async () => {
     expect(await failTimes(LIMIT)).toEqual(Array<number>(LIMIT).fill(401));
@@ -177,12 +178,8 @@ onOneEngine('Token endpoint: limits of failures', (database) => {
       code = await newCode(app(), publicClient);
     });
 
-    async function guess(times: number): Promise<number[]> {
-      const statuses: number[] = [];
-      for (let each = 0; each < times; each += 1)
-        statuses.push((await refresh(publicClient, 'x')).status);
-      return statuses;
-    }
+    const guess = (times: number): Promise<number[]> =>
+      inTurn(times, async () => (await refresh(publicClient, 'x')).status);
 
     const exchangeAt = (fields: Record<string, string> = {}): Promise<Response> => {
       const [redirect_uri = ''] = publicClient.redirectUris;
@@ -245,14 +242,6 @@ onOneEngine('Token endpoint: limits of failures', (database) => {
     expect(await manager.count(RateLimitHit)).toBeLessThanOrEqual(2 * (ADDRESS_LIMIT + 1));
   });
 
-  it('O132 stores a few rows for any number of calls', async () => {
-    const { manager } = app().dataSource;
-    await manager.clear(RateLimitHit);
-    for (let each = 0; each < 30; each += 1) await refresh(client, 'unknown');
-    await failTimes(30);
-    expect(await manager.count(RateLimitHit)).toBeLessThanOrEqual(2 * 3);
-  });
-
   it('O130 counts IPv6 addresses by their /64', async () => {
     for (let each = 0; each < LIMIT; each += 1)
       await sendWrongSecret(client, `2001:db8:1:2::${each}`);
@@ -299,5 +288,117 @@ onOneEngine('Token endpoint: limits of failures', (database) => {
     expect(malformed.status).toBe(500);
     expect(exchanged.status).toBe(200);
     expectPage(rejected, 500);
+  });
+});
+
+onOneEngine('Token endpoint: limits of calls', (database) => {
+  const app = useTestApp(database, {
+    TRUST_PROXY: '1',
+    // The default of `token-calls` is 7,500. `token-address-failures` equals the default of `token-failures` (per app and address), so
+    // that concurrent failures exceed both.
+    ...rateLimits({ 'token-calls': CALLS, 'token-address-failures': 20 }),
+  });
+
+  function refresh(
+    client: TestClient,
+    address: string,
+    refresh_token = 'unknown',
+  ): Promise<Response> {
+    return sendRefresh(app(), client, refresh_token, {}, { 'x-forwarded-for': address });
+  }
+
+  const statusesOf = (
+    client: TestClient,
+    address: string,
+    { times }: { times: number },
+  ): Promise<number[]> => inTurn(times, async () => (await refresh(client, address)).status);
+
+  it('O129 counts the calls of a confidential app from all addresses together', async () => {
+    const client = await app().addClient();
+    for (const address of ['203.0.113.1', '203.0.113.2'])
+      expect(await statusesOf(client, address, { times: 5 })).toEqual(Array<number>(5).fill(400));
+    expect(await statusesOf(client, '203.0.113.3', { times: 1 })).toEqual([429]);
+    expect(await statusesOf(await app().addClient(), '203.0.113.1', { times: 1 })).toEqual([400]);
+  });
+
+  /** The limits that were exceeded from this address, according to the audit log. */
+  async function exceededFrom(address: string): Promise<Pick<AuditEvent, 'subject' | 'details'>[]> {
+    const events = await app().dataSource.manager.find(AuditEvent, {
+      where: { action: 'oauth.throttled', address },
+      order: { subject: 'ASC' },
+    });
+    return events.map(({ subject, details }) => ({ subject, details }));
+  }
+
+  it('O129 accepts exactly 10 of 30 concurrent calls and writes the exceeded limit once', async () => {
+    const client = await app().addClient();
+    const address = '203.0.113.41';
+    const responses = await concurrently(30, () => refresh(client, address));
+    const statuses = responses.map(({ status }) => status);
+    expect(statuses.filter((status) => status === 400)).toHaveLength(CALLS);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(30 - CALLS);
+    expect(await exceededFrom(address)).toEqual([
+      { subject: 'token-calls-by-client', details: { clientId: client.clientId } },
+    ]);
+  });
+
+  it('O144 writes each limit that 60 concurrent failures exceed to the audit log once', async () => {
+    const client = await app().addClient();
+    const address = '203.0.113.40';
+    const sendWrongSecret = (): Promise<Response> =>
+      refresh({ ...client, secret: 'wrong' }, address);
+    for (const { status } of await concurrently(60, sendWrongSecret))
+      expect([401, 429]).toContain(status);
+    expect((await sendWrongSecret()).status).toBe(429);
+    const details = { claimedClientId: client.clientId };
+    expect(await exceededFrom(address)).toEqual([
+      { subject: 'token-failures-by-address', details },
+      { subject: 'token-failures-by-app-and-address', details },
+    ]);
+  });
+
+  it('counts successful calls, too, and accepts calls again after 15 minutes', async () => {
+    const client = await app().addClient();
+    const address = '203.0.113.4';
+    let { refresh_token } = await obtainTokens(app(), client);
+    for (let each = 1; each < CALLS; each += 1) {
+      const response = await refresh(client, address, refresh_token);
+      expect(response.status).toBe(200);
+      ({ refresh_token } = await json<TokenBody>(response));
+    }
+    expect((await refresh(client, address, refresh_token)).status).toBe(429);
+    app().clock.advance(16 * MINUTE);
+    expect((await refresh(client, address, refresh_token)).status).toBe(200);
+  });
+
+  it('O132 counts the calls of each process separately, from its start', async () => {
+    const client = await app().addClient();
+    expect(await statusesOf(client, '203.0.113.5', { times: CALLS + 1 })).toContain(429);
+    const second = await TestApp.start(database, rateLimits({ 'token-calls': CALLS }));
+    try {
+      second.clock.set(app().clock.now().toISOString());
+      const form = { grant_type: 'refresh_token', refresh_token: 'unknown' };
+      expect((await requestToken(second, client, form)).status).toBe(400);
+    } finally {
+      await second.stop();
+    }
+  });
+
+  it('O131 does not count calls without the secret of the app', async () => {
+    const client = await app().addClient();
+    const stranger = { ...client, secret: 'wrong' };
+    expect(await statusesOf(stranger, '203.0.113.66', { times: 15 })).toEqual(
+      Array<number>(15).fill(401),
+    );
+    expect(await statusesOf(client, '203.0.113.1', { times: 1 })).toEqual([400]);
+  });
+
+  it('O131 counts the calls of a public app per address', async () => {
+    const publicClient = await app().addClient({ kind: 'public' });
+    expect(await statusesOf(publicClient, '203.0.113.67', { times: CALLS + 1 })).toEqual([
+      ...Array<number>(CALLS).fill(400),
+      429,
+    ]);
+    expect(await statusesOf(publicClient, '203.0.113.1', { times: 1 })).toEqual([400]);
   });
 });

