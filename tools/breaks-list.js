@@ -354,8 +354,8 @@ export const BREAKS = [
   {
     name: 'access-token-revoked',
     file: 'src/modules/oauth/tokens/tokens.repository.ts',
-    find: '|| row.grantRevokedAt !== null',
-    replace: '',
+    find: 'credential.grantRevokedAt !== null',
+    replace: 'false',
     rule: 'The access tokens of a revoked grant end at once.',
     spec: 'test/api/authentication.e2e-spec.ts',
   },
@@ -378,11 +378,11 @@ export const BREAKS = [
   },
   {
     name: 'pkce-downgrade',
-    file: 'src/modules/oauth/protocol/pkce.ts',
+    file: 'src/modules/oauth/tokens/authorization-code.grant.ts',
     find: 'if (verifier !== undefined)',
     replace: 'if (false)',
     rule: 'A verifier without a challenge is rejected (RFC 9700 §2.1.1).',
-    spec: 'src/modules/oauth/protocol/pkce.spec.ts',
+    spec: 'src/modules/oauth/tokens/authorization-code.grant.spec.ts',
   },
   {
     name: 'code-single-use',
@@ -485,8 +485,8 @@ export const BREAKS = [
   {
     name: 'audit-reuse',
     file: 'src/modules/oauth/tokens/grants.service.ts',
-    find: 'if (await this.revoke(tx, grantId, change, details)) await',
-    replace: 'if (await this.revoke(tx, grantId, change, details)) return; await',
+    find: 'if (await this.revoke(tx, grantId, change)) await',
+    replace: 'if (await this.revoke(tx, grantId, change)) return; await',
     rule: 'The reuse of a code or refresh token is recorded in the audit log.',
     spec: 'test/oauth/audit-events.e2e-spec.ts',
   },

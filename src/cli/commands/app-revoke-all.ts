@@ -25,7 +25,7 @@ export function addAppRevokeAllCommand(app: CliCommand): void {
       const { name } = await session.get('AppsService').get(clientId);
       const { grants, users } = await session
         .get('GrantReader')
-        .countNotEnded(clientId, countProgress(session));
+        .count(clientId, 'not ended', countProgress(session));
       const json = { client_id: clientId, dry_run: dryRun, users };
       const count = `${formatNumber(grants, 'grant')} of ${formatNumber(users, 'user')}`;
       if (dryRun) return { json: { ...json, grants }, text: `Would revoke ${count}.` };

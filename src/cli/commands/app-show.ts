@@ -21,7 +21,7 @@ export function addAppShowCommand(app: CliCommand): void {
       const registered = await session.get('AppsService').get(clientId);
       const { users, lastUsedAt } = await session
         .get('GrantReader')
-        .countActive(clientId, countProgress(session));
+        .count(clientId, 'active', countProgress(session));
       const quota = await session.get('QuotaService').status(clientId);
       const secrets = await session.get('AppSecretsService').list(clientId);
       const live = secrets.filter(({ isLive }) => isLive);

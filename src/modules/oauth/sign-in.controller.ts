@@ -33,8 +33,8 @@ export class SignInController {
     @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
-    const opened = await this.signInsOf(request).openSignIn(request, response, id);
-    await this.flows.showPage('phone', opened, request, response);
+    const flow = await this.signInsOf(request).signInOfPage(request, id);
+    await this.flows.showPage('phone', flow, request, response);
   }
 
   @BrowserForm()
@@ -50,8 +50,8 @@ export class SignInController {
     @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
-    const opened = await this.signInsOf(request).openSignIn(request, response, id);
-    await this.flows.showPage('code', opened, request, response);
+    const flow = await this.signInsOf(request).signInOfPage(request, id);
+    await this.flows.showPage('code', flow, request, response);
   }
 
   @BrowserForm()

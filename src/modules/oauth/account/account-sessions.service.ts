@@ -4,10 +4,10 @@ import { PageError } from '../../../pages/page-errors.js';
 import type { SessionBinding } from '../../../pages/views.js';
 import { isId } from '../../../platform/ids.js';
 import type { SignInUser } from '../../users/users.repository.js';
-import { APPS_PAGE, PageStates, type ResultPage } from '../browser/page-state.js';
+import { APPS_PAGE, type ResultPage } from '../browser/page-state.js';
 import { type BoundSignIn, BrowserBinding } from '../protocol/browser-binding.js';
 import { Parameters } from '../protocol/parameters.js';
-import type { OpenedSignIn, SignInFlow, SignInForm, SignInStep } from '../sign-in/sign-in-flow.js';
+import type { SignInFlow, SignInForm, SignInStep } from '../sign-in/sign-in-flow.js';
 import { SignInService } from '../sign-in/sign-in.service.js';
 
 const ACCOUNT_PATH = '/account';
@@ -24,7 +24,6 @@ export class AccountSessions {
   constructor(
     private readonly signIn: SignInService,
     private readonly browsers: BrowserBinding,
-    private readonly states: PageStates,
   ) {}
 
   /** The session of the browser. Null if the user is signed out. */
@@ -61,12 +60,12 @@ export class AccountSessions {
     return flow;
   }
 
-  /** The sign-in whose page is opened. @throws PageError if it has expired or the browser has no cookie; the error of the last form */
-  openSignIn(request: Request, response: Response, id: string): OpenedSignIn {
+  /** The sign-in whose page is opened. @throws PageError if it has expired or the browser has no cookie */
+  signInOfPage(request: Request, id: string): SignInFlow {
     const signIn = this.browsers.signInOfPage(request, id);
     const flow = this.toFlow(signIn, request, nextOf(request.query));
     this.browsers.checkExpiry(id);
-    return { flow, state: this.states.take(request, response, flow.phonePage.statePath) };
+    return flow;
   }
 
   private toFlow(

@@ -9,10 +9,10 @@ import { AUTHORIZE_PATH, requestedLanguage } from '../../../pages/language.js';
 import type { FormBinding } from '../../../pages/views.js';
 import type { SignInUser } from '../../users/users.repository.js';
 import { AppsService, type RegisteredApp } from '../clients/apps.service.js';
-import { PageStates, type PageState, type ResultPage } from '../browser/page-state.js';
+import type { ResultPage } from '../browser/page-state.js';
 import { rejectEmbedding } from '../protocol/fetch-metadata.js';
 import { type BoundSignIn, BrowserBinding } from '../protocol/browser-binding.js';
-import type { OpenedSignIn, SignInFlow, SignInStep } from '../sign-in/sign-in-flow.js';
+import type { SignInFlow, SignInStep } from '../sign-in/sign-in-flow.js';
 import { SignInService } from '../sign-in/sign-in.service.js';
 import { isRegistered, requiresSignIn, type AuthorizationRequest } from './authorize-checks.js';
 import type { Authorization } from './authorization.entity.js';
@@ -35,7 +35,6 @@ export class AuthorizationsService {
     private readonly apps: AppsService,
     private readonly signIn: SignInService,
     private readonly browsers: BrowserBinding,
-    private readonly states: PageStates,
     private readonly transactions: TransactionRunner,
   ) {}
 
@@ -65,7 +64,7 @@ export class AuthorizationsService {
 
   /**
    * Finds the authorization request that a form belongs to, and lets its result appear on the pages of the request.
-   * @throws PageError as `openPage`, or if the form is not from this browser
+   * @throws PageError as `findByPage`, or if the form is not from this browser
    */
   findByForm(request: Request): Promise<PendingAuthorization> {
     const signIn = this.browsers.signInOfForm(request);
@@ -74,22 +73,13 @@ export class AuthorizationsService {
   }
 
   /**
-   * Finds the authorization request whose page is opened, and what the page shows of the last form.
+   * Finds the authorization request whose page is opened.
    * @throws PageError if the page is embedded in another; if the authorization request has expired, was decided or belongs to another
-   * browser; if the app was disabled or is no longer registered for the redirect URI or for at least one of the requested scopes; the
-   * error of the last form
+   * browser; if the app was disabled or is no longer registered for the redirect URI or for at least one of the requested scopes
    */
-  async openPage(
-    request: Request,
-    response: Response,
-    id: string,
-  ): Promise<{ pending: PendingAuthorization; state: PageState }> {
+  findByPage(request: Request, id: string): Promise<PendingAuthorization> {
     rejectEmbedding(request);
-    const signIn = this.browsers.signInOfPage(request, id);
-    const pending = await this.find(request, signIn);
-    // After `find`, so that the page of an error names the app.
-    const { statePath } = authorizationPage(request, id, 'phone');
-    return { pending, state: this.states.take(request, response, statePath) };
+    return this.find(request, this.browsers.signInOfPage(request, id));
   }
 
   private async find(
@@ -117,10 +107,9 @@ export class AuthorizationsService {
     return this.toFlow(await this.findByForm(request), request);
   }
 
-  /** The sign-in whose page is opened. @throws PageError as `openPage` */
-  async openSignIn(request: Request, response: Response, id: string): Promise<OpenedSignIn> {
-    const { pending, state } = await this.openPage(request, response, id);
-    return { flow: this.toFlow(pending, request), state };
+  /** The sign-in whose page is opened. @throws PageError as `findByPage` */
+  async signInOfPage(request: Request, id: string): Promise<SignInFlow> {
+    return this.toFlow(await this.findByPage(request, id), request);
   }
 
   private toFlow(pending: PendingAuthorization, request: Request): SignInFlow {

@@ -4,6 +4,7 @@ import { PageError } from '../../../pages/page-errors.js';
 import { canonicalScopes } from '../../../platform/access/scopes.js';
 import { AppConfig } from '../../../platform/config/app-config.js';
 import { BrowserForm, BrowserPages } from '../browser/browser-form.decorator.js';
+import { PageStates } from '../browser/page-state.js';
 import {
   AuthorizationError,
   codeRedirect,
@@ -24,6 +25,7 @@ export class ConsentController {
     private readonly signIn: SignInService,
     private readonly page: ConsentPage,
     private readonly consent: ConsentService,
+    private readonly states: PageStates,
     private readonly config: AppConfig,
   ) {}
 
@@ -33,10 +35,12 @@ export class ConsentController {
     @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
-    const { pending } = await this.authorizations.openPage(request, response, id);
+    const pending = await this.authorizations.findByPage(request, id);
+    // After `findByPage`, so that the page of an error names the app.
+    const phonePage = authorizationPage(request, id, 'phone');
+    this.states.take(request, response, phonePage.statePath);
     const user = await this.signIn.current(request);
-    if (!user || user.id !== pending.userId)
-      return sendRedirect(response, authorizationPage(request, id, 'phone').url);
+    if (!user || user.id !== pending.userId) return sendRedirect(response, phonePage.url);
     const isChange = request.query[CHANGE] !== undefined;
     await this.page.send(response, pending, user, { isChange });
   }

@@ -8,9 +8,9 @@ import { AppConfig } from '../../../platform/config/app-config.js';
 import { TransactionRunner } from '../../../platform/database/transaction.js';
 import { Metrics, registerStoredGauge } from '../../../platform/observability/metrics.js';
 import type { Language } from '../../../pages/language.js';
+import { CATALOGUES } from '../../../pages/translations/translations.js';
 import { RateLimiter, type CountResult, type RateLimitState } from '../rate-limit/rate-limiter.js';
 import type { RateLimit } from '../rate-limit/rate-limits.js';
-import { oneTimePasswordMessage } from './one-time-password.js';
 import type { OtpChallenge } from './sign-in.entities.js';
 import { SignInRepository } from './sign-in.repository.js';
 import { SmsQueue } from './sms/sms-queue.js';
@@ -177,4 +177,15 @@ export class OtpDelivery {
       { labels: {}, value: Math.max(0, dailyTotal - (await this.messagesToday())) },
     ]);
   }
+}
+
+/** The last line lets phones fill in the password on this host only (WebOTP). */
+export function oneTimePasswordMessage(
+  password: string,
+  language: Language,
+  { brand, otp, publicUrl }: Pick<AppConfig, 'brand' | 'otp' | 'publicUrl'>,
+): string {
+  const { layout, sms } = CATALOGUES[language];
+  const text = sms.oneTimePassword(password, brand.name ?? layout.network, otp.seconds);
+  return `${text}\n\n@${new URL(publicUrl).hostname} #${password}`;
 }

@@ -1,7 +1,9 @@
+import { randomInt } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Clock, addMilliseconds, SECOND } from '../../../platform/clock.js';
 import { countryOf } from '../../users/phone-number.js';
 import { digestsEqual, hmacSha256, sha256 } from '../../../platform/secrets.js';
+import { plainNumber } from '../../../platform/text.js';
 import { AppConfig } from '../../../platform/config/app-config.js';
 import { UnknownCommitOutcome } from '../../../platform/database/errors.js';
 import { type Transaction, TransactionRunner } from '../../../platform/database/transaction.js';
@@ -10,11 +12,12 @@ import type { SignInUser } from '../../users/users.repository.js';
 import { UsersService } from '../../users/users.service.js';
 import type { CountResult } from '../rate-limit/rate-limiter.js';
 import type { Visitor } from '../rate-limit/request-limits.js';
-import { newOneTimePassword } from './one-time-password.js';
 import { OtpDelivery, type PasswordMessage } from './otp-delivery.js';
 import { PhoneLimits, type BlockedPhone } from './phone-limits.js';
 import type { OtpChallenge } from './sign-in.entities.js';
 import { MAX_ATTEMPTS, SignInRepository } from './sign-in.repository.js';
+
+const DIGITS = 6;
 
 /** A submitted one-time password. */
 export interface Guess {
@@ -205,4 +208,15 @@ export class OtpService {
 /** The one-time password of a phone works only in the browser that requested it. 160 bits, which the column holds. */
 function challengeId({ browserHash }: Visitor, phone: string): string {
   return sha256(`${browserHash}|${phone}`).slice(0, 40);
+}
+
+/** Six random digits (NIST SP 800-63B, section 5.1.3.2). */
+export function newOneTimePassword(): string {
+  return String(randomInt(10 ** DIGITS)).padStart(DIGITS, '0');
+}
+
+/** Six digits, or undefined. Accepts spaces, dashes, invisible marks and the digits of any script. */
+export function parseOneTimePassword(typed: string): string | undefined {
+  const digits = plainNumber(typed).replaceAll(/[\s-]/g, '');
+  return /^\d{6}$/.test(digits) ? digits : undefined;
 }

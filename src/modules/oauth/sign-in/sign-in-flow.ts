@@ -26,14 +26,12 @@ import {
   PageStates,
   typedPhone,
   type Message,
-  type PageState,
   type ResultPage,
 } from '../browser/page-state.js';
 import { sendRedirect } from '../protocol/authorization-response.js';
 import { Parameters } from '../protocol/parameters.js';
 import { FORM_FAILURES, RequestLimits } from '../rate-limit/request-limits.js';
-import { parseOneTimePassword } from './one-time-password.js';
-import { OtpService, type OnSignIn } from './otp.service.js';
+import { OtpService, parseOneTimePassword, type OnSignIn } from './otp.service.js';
 import type { BlockedPhone } from './phone-limits.js';
 import { MAX_ATTEMPTS } from './sign-in.repository.js';
 import { SignInService } from './sign-in.service.js';
@@ -58,12 +56,6 @@ export interface SignInFlow extends SignInForm {
   /** Finds the user if the browser is already signed in, for example after Back. `phone` (E.164) is the submitted number. */
   findSignedInUser: (phone?: string) => Promise<SignInUser | null>;
   onSignIn?: OnSignIn;
-}
-
-/** A sign-in whose page is opened, with the result of the last form. */
-export interface OpenedSignIn {
-  flow: SignInFlow;
-  state: PageState;
 }
 
 /**
@@ -112,13 +104,17 @@ export class SignInFlowService {
     return countries;
   }
 
-  /** Shows a page of the sign-in. Without a phone, the page of the one-time password redirects to that of the phone. */
+  /**
+   * Shows a page of the sign-in. Without a phone, the page of the one-time password redirects to that of the phone.
+   * @throws PageError the error of the last form
+   */
   async showPage(
     step: SignInStep,
-    { flow, state }: OpenedSignIn,
+    flow: SignInFlow,
     request: Request,
     response: Response,
   ): Promise<void> {
+    const state = this.states.take(request, response, flow.phonePage.statePath);
     if (await flow.findSignedInUser()) return this.next(flow, response);
     const { binding, app, path = AUTHORIZE_PATH, phonePage } = flow;
     const phone = parsePhone(state.phone ?? '');

@@ -1,3 +1,4 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { AuditLog, type NewAuditEvent } from '../../../platform/audit/audit-log.repository.js';
 import { Clock, addMilliseconds, SECOND } from '../../../platform/clock.js';
@@ -5,9 +6,9 @@ import { hasSecretFormat, sha256 } from '../../../platform/secrets.js';
 import { GroupCommit } from '../../../platform/database/group-commit.js';
 import { TransactionRunner, type Transaction } from '../../../platform/database/transaction.js';
 import type { App } from '../clients/client.entities.js';
-import { InvalidGrant } from '../protocol/oauth.errors.js';
+import { InvalidGrant, OAuthInvalidRequest } from '../protocol/oauth.errors.js';
 import type { Parameters } from '../protocol/parameters.js';
-import { validateVerifier, verifierMatches } from '../protocol/pkce.js';
+import { lockGrants } from './grants.repository.js';
 import { GrantsService } from './grants.service.js';
 import { TokenIssuer, type IssuedTokens, type NewTokens } from './token-issuer.js';
 import { TokensRepository, type StoredCode } from './tokens.repository.js';
@@ -21,6 +22,8 @@ interface Exchange {
 
 /** A repeated valid exchange of a code counts as a retry for this time after the first, and only fails. Later, it revokes the grant. */
 const RETRY_MS = 10 * SECOND;
+
+const VERIFIER = /^[A-Za-z0-9._~-]{43,128}$/;
 
 /**
  * The authorization code grant (RFC 6749 §4.1.3). A well-formed but wrong verifier consumes the code of an active user, so that a
@@ -98,9 +101,10 @@ export class AuthorizationCodeGrant {
    */
   private async consume(tx: Transaction, codes: readonly StoredCode[]): Promise<boolean> {
     const grantIds = codes.map(({ grantId }) => grantId);
-    if (!(await this.grants.lock(tx, grantIds))) return false;
+    const now = this.clock.now();
+    if (!(await lockGrants(tx, grantIds, now))) return false;
     const hashes = codes.map(({ hash }) => hash);
-    return this.tokens.consumeCodes(tx, hashes, this.clock.now());
+    return this.tokens.consumeCodes(tx, hashes, now);
   }
 }
 
@@ -111,4 +115,27 @@ function invalidCode({ countsAsFailedAttempt = true } = {}): InvalidGrant {
     'The code is unknown, was already used, belongs to another client, or does not match code_verifier.',
     { countsAsFailedAttempt },
   );
+}
+
+/** @throws OAuthInvalidRequest if the verifier is malformed (RFC 7636 §4.1), missing, or sent although there is no challenge */
+export function validateVerifier(challenge: string | null, verifier: string | undefined): void {
+  if (challenge === null) {
+    if (verifier !== undefined)
+      throw new OAuthInvalidRequest(
+        'code_verifier was sent, but the authorization request had no code_challenge.',
+      );
+    return;
+  }
+  if (verifier === undefined) throw new OAuthInvalidRequest('code_verifier is required.');
+  if (!VERIFIER.test(verifier))
+    throw new OAuthInvalidRequest('code_verifier must be 43 to 128 unreserved characters.');
+}
+
+/** Whether the SHA-256 of the verifier equals the challenge (RFC 7636 §4.6). True if there is no challenge. */
+export function verifierMatches(challenge: string | null, verifier: string | undefined): boolean {
+  if (challenge === null) return true;
+  const computed = createHash('sha256')
+    .update(verifier ?? '')
+    .digest('base64url');
+  return timingSafeEqual(Buffer.from(computed), Buffer.from(challenge));
 }

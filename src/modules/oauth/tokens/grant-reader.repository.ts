@@ -10,9 +10,12 @@ import {
   activeAt,
   IS_ACTIVE,
   IS_NOT_ENDED,
-  scopesThatCount,
+  type Raw,
   type ScopesOfCredential,
+  scopesThatCount,
+  withDates,
 } from './grants.repository.js';
+import type { Grant } from './token.entities.js';
 
 /**
  * `active`: the app has a usable code or token. `expired`: the grant, or its last token, has expired. `revoked`: the user, the
@@ -21,19 +24,11 @@ import {
 export type GrantStatus = 'active' | 'expired' | 'revoked';
 
 /** A grant with the names of its user and app. */
-export interface GrantDetails {
-  id: string;
-  userId: string;
+export interface GrantDetails extends Omit<Grant, 'scope' | 'requestedScope' | 'withdrawnScope'> {
   userName: string;
-  clientId: string;
   appName: string;
   /** Those that still count. */
   scopes: Scope[];
-  createdAt: Date;
-  /** The last call of the API or refresh of a token, accurate to a minute. */
-  lastUsedAt: Date | null;
-  expiresAt: Date;
-  revokedAt: Date | null;
   status: GrantStatus;
 }
 
@@ -90,16 +85,15 @@ export class GrantReader {
     const limit = includeEnded ? wanted : Math.max(wanted, SEARCH_PAGE_SIZE);
     const found: GrantDetails[] = [];
     for (let { before } = paging; ;) {
-      const conditions: string[] = [];
-      const values: Value[] = [];
-      const add = (condition: string, value: Value): void => {
-        conditions.push(condition);
-        values.push(value);
-      };
-      if (userId !== undefined) add('grants.user_id = ?', userId);
-      if (clientId !== undefined) add('grants.client_id = ?', clientId);
-      if (before !== undefined) add('grants.id < ?', before);
-      if (!includeEnded) add(IS_NOT_ENDED, this.clock.now());
+      const filters: [string, Value | undefined][] = [
+        ['grants.user_id = ?', userId],
+        ['grants.client_id = ?', clientId],
+        ['grants.id < ?', before],
+        [IS_NOT_ENDED, includeEnded ? undefined : this.clock.now()],
+      ];
+      const given = filters.filter((filter): filter is [string, Value] => filter[1] !== undefined);
+      const conditions = given.map(([condition]) => condition);
+      const values = given.map(([, value]) => value);
       const grants = await this.read(index, { conditions, values, limit });
       found.push(...grants.filter(({ status }) => includeEnded || status === 'active'));
       if (found.length >= wanted || grants.length < limit) return partOf(found, paging);
@@ -107,22 +101,18 @@ export class GrantReader {
     }
   }
 
-  /** Counts the active grants of an app. Reads all of its grants. */
-  countActive(clientId: string, onProgress: Counting['onProgress']): Promise<GrantUse> {
-    const values = activeAt(this.clock.now());
-    return this.count(clientId, { condition: IS_ACTIVE, values, onProgress });
-  }
-
-  /** Counts the grants of an app that are neither revoked nor expired, even if their tokens have expired. Reads all of its grants. */
-  countNotEnded(clientId: string, onProgress: Counting['onProgress']): Promise<GrantUse> {
-    const values = [this.clock.now()];
-    return this.count(clientId, { condition: IS_NOT_ENDED, values, onProgress });
-  }
-
-  private async count(
+  /**
+   * Counts the active grants of an app, or those that are neither revoked nor expired, even if their tokens have expired. Reads all of
+   * its grants.
+   */
+  async count(
     clientId: string,
-    { condition, values, onProgress }: Counting,
+    which: 'active' | 'not ended',
+    onProgress: (read: number) => void,
   ): Promise<GrantUse> {
+    const now = this.clock.now();
+    const [condition, values] =
+      which === 'active' ? [IS_ACTIVE, activeAt(now)] : [IS_NOT_ENDED, [now]];
     const statement = `
       SELECT grants.id, grants.user_id AS userId, grants.last_used_at AS lastUsedAt,
         CASE WHEN ${condition} THEN 1 ELSE 0 END AS isCounted
@@ -169,7 +159,7 @@ export class GrantReader {
     { conditions, values, limit }: { conditions: string[]; values: Value[]; limit: number },
   ): Promise<GrantDetails[]> {
     const hint = index === '' ? '' : useIndex(this.dataSource, index);
-    const rows = await readRows<GrantRow>(
+    const rows = await readRows<Raw<GrantRow>>(
       this.dataSource,
       `SELECT grants.id, grants.user_id AS userId, users.name AS userName,
          grants.client_id AS clientId, apps.name AS appName, grants.scope,
@@ -189,13 +179,6 @@ export class GrantReader {
   }
 }
 
-interface Counting {
-  /** Which grants count. */
-  condition: string;
-  values: readonly Value[];
-  onProgress: (read: number) => void;
-}
-
 interface CountedRow {
   id: string;
   userId: string;
@@ -203,35 +186,13 @@ interface CountedRow {
   isCounted: 0 | 1;
 }
 
-interface GrantRow
-  extends
-    Pick<GrantDetails, 'id' | 'userId' | 'userName' | 'clientId' | 'appName'>,
-    ScopesOfCredential {
-  createdAt: RawTime;
-  lastUsedAt: RawTime | null;
-  expiresAt: RawTime;
-  revokedAt: RawTime | null;
+interface GrantRow extends Omit<GrantDetails, 'scopes' | 'status'>, ScopesOfCredential {
   isActive: 0 | 1;
 }
 
-function toDetails(row: GrantRow): GrantDetails {
-  const { id, userId, userName, clientId, appName } = row;
-  return {
-    id,
-    userId,
-    userName,
-    clientId,
-    appName,
-    scopes: scopesThatCount(row),
-    createdAt: storedTime(row.createdAt),
-    lastUsedAt: row.lastUsedAt === null ? null : storedTime(row.lastUsedAt),
-    expiresAt: storedTime(row.expiresAt),
-    revokedAt: row.revokedAt === null ? null : storedTime(row.revokedAt),
-    status: statusOf(row),
-  };
-}
-
-function statusOf({ revokedAt, isActive }: GrantRow): GrantStatus {
-  if (revokedAt !== null) return 'revoked';
-  return isActive === 1 ? 'active' : 'expired';
+function toDetails(row: Raw<GrantRow>): GrantDetails {
+  const { scope, withdrawnScope, appScope, isActive, ...grant } = withDates<GrantRow>(row);
+  const scopes = scopesThatCount({ scope, withdrawnScope, appScope });
+  if (grant.revokedAt !== null) return { ...grant, scopes, status: 'revoked' };
+  return { ...grant, scopes, status: isActive === 1 ? 'active' : 'expired' };
 }

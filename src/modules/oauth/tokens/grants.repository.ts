@@ -48,6 +48,19 @@ const RECORD_USE =
 const LOCK_GRANTS =
   'UPDATE grants SET scope = scope WHERE revoked_at IS NULL AND expires_at > ? AND id IN';
 
+/**
+ * Locks these grants until the end of the transaction, by a write that changes nothing (SQLite has no SELECT FOR UPDATE). Returns
+ * false if one was revoked or has expired.
+ */
+export async function lockGrants(
+  tx: Transaction,
+  ids: readonly string[],
+  now: Date,
+): Promise<boolean> {
+  const statement = `${LOCK_GRANTS} ${placeholdersFor(ids)}`;
+  return (await writeRows(tx, statement, [now, ...ids])) === ids.length;
+}
+
 @Injectable()
 export class GrantsRepository {
   constructor(private readonly dataSource: DataSource) {}
@@ -68,25 +81,6 @@ export class GrantsRepository {
     });
     if (!grant) return null;
     return { granted: parseScope(grant.scope), requested: parseScope(grant.requestedScope) };
-  }
-
-  /**
-   * Locks these grants until the end of the transaction, by a write that changes nothing (SQLite has no SELECT FOR UPDATE). Returns
-   * false if one was revoked or has expired.
-   */
-  async lock(tx: Transaction, ids: readonly string[], now: Date): Promise<boolean> {
-    const statement = `${LOCK_GRANTS} ${placeholdersFor(ids)}`;
-    return (await writeRows(tx, statement, [now, ...ids])) === ids.length;
-  }
-
-  /** Returns false if the grant was already revoked. */
-  async revoke(tx: Transaction, id: string, now: Date): Promise<boolean> {
-    const { affected } = await entities(tx).update(
-      Grant,
-      { id, revokedAt: IsNull() },
-      { revokedAt: now },
-    );
-    return affected === 1;
   }
 
   /**
@@ -114,7 +108,7 @@ export class GrantsRepository {
     clientIds?: readonly string[],
   ): Promise<ConnectedAppView[]> {
     const ids = clientIds && padToPowerOfTwo(clientIds);
-    const rows = await readRows<ActiveGrantsRow>(
+    const rows = await readRows<Raw<ActiveGrantsRow>>(
       this.dataSource,
       `${FIND_ACTIVE} ${ids ? `AND grants.client_id IN ${placeholdersFor(ids)}` : ''}
        GROUP BY grants.client_id, apps.name, apps.publisher, apps.verified, apps.logo_hash,
@@ -122,16 +116,13 @@ export class GrantsRepository {
       [userId, ...activeAt(now), ...(ids ?? [])],
     );
     const apps = new Map<string, ConnectedAppView>();
-    for (const { clientId, name, publisher, logoHash, ...row } of rows) {
+    for (const row of rows.map((raw) => withDates<ActiveGrantsRow>(raw))) {
+      const { scope, withdrawnScope, appScope, ...shown } = row;
+      const { clientId, grantedAt, lastUsedAt } = shown;
       const app = apps.get(clientId);
-      const grantedAt = storedTime(row.grantedAt);
-      const lastUsedAt = row.lastUsedAt === null ? null : storedTime(row.lastUsedAt);
       apps.set(clientId, {
-        clientId,
-        name,
-        publisher,
-        isVerified: Boolean(row.isVerified),
-        logoHash,
+        ...shown,
+        isVerified: Boolean(shown.isVerified),
         scopes: canonicalScopes([...(app?.scopes ?? []), ...scopesThatCount(row)]),
         grantedAt: app && app.grantedAt < grantedAt ? app.grantedAt : grantedAt,
         lastUsedAt: later(app?.lastUsedAt ?? null, lastUsedAt),
@@ -204,12 +195,22 @@ function later(one: Date | null, other: Date | null): Date | null {
 
 /** A user's active grants to one app with the same scopes. */
 interface ActiveGrantsRow
-  extends
-    Pick<ConnectedAppView, 'clientId' | 'name' | 'publisher' | 'logoHash'>,
-    ScopesOfCredential {
+  extends Omit<ConnectedAppView, 'scopes' | 'isVerified'>, ScopesOfCredential {
   isVerified: number;
-  grantedAt: RawTime;
-  lastUsedAt: RawTime | null;
+}
+
+/** A row as the drivers return it. Convert it with `withDates`. */
+export type Raw<T> = {
+  [K in keyof T]: Date extends T[K] ? RawTime | Extract<T[K], null> : T[K];
+};
+
+/** Converts the times of a row: the columns whose names end in `At`. */
+export function withDates<T extends object>(row: Raw<T>): T {
+  const values = Object.entries(row).map(([name, value]) => {
+    const isTime = name.endsWith('At') && value !== null;
+    return [name, isTime ? storedTime(value as RawTime) : value];
+  });
+  return Object.fromEntries(values) as T;
 }
 
 /** Lists of scopes as they are stored. */

@@ -10,12 +10,10 @@ import { Clock, addMilliseconds, SECOND } from '../../../platform/clock.js';
 import { AppConfig } from '../../../platform/config/app-config.js';
 import { type Transaction, TransactionRunner } from '../../../platform/database/transaction.js';
 import { newId } from '../../../platform/ids.js';
-import { GrantsRepository, remainingScopes } from './grants.repository.js';
+import { GrantsRepository, lockGrants, remainingScopes } from './grants.repository.js';
 import type { Grant } from './token.entities.js';
 
 export type AppSummary = Pick<ConnectedAppView, 'clientId' | 'name'>;
-
-type GrantOwner = Pick<Grant, 'id' | 'clientId' | 'userId'>;
 
 /** The reason for the revocation of a grant, by the audit event of the reuse. */
 const REUSE_REASONS = {
@@ -79,7 +77,7 @@ export class GrantsService {
     const ids = await this.repository.findUnrevoked(tx, userId, [clientId]);
     if (ids.length === 0) return;
     // Expired grants cannot be locked, and need no change.
-    await this.repository.lock(tx, ids, now);
+    await lockGrants(tx, ids, now);
     const change = { actor: userId, reason: 'not allowed in a later decision' };
     const events: NewAuditEvent[] = [];
     const ended: string[] = [];
@@ -104,21 +102,9 @@ export class GrantsService {
     if (events.length > 0) await this.audit.insertAll(tx, events);
   }
 
-  /** Locks these grants until the end of the transaction. Returns false if one was revoked or has expired. */
-  lock(tx: Transaction, ids: readonly string[]): Promise<boolean> {
-    return this.repository.lock(tx, ids, this.clock.now());
-  }
-
   /** Returns false if the grant was already revoked. */
-  async revoke(
-    tx: Transaction,
-    id: string,
-    change: Change,
-    details: Record<string, unknown> = {},
-  ): Promise<boolean> {
-    const revoked = await this.repository.revoke(tx, id, this.clock.now());
-    if (revoked) await this.audit.record(tx, 'grant.revoked', id, change, details);
-    return revoked;
+  async revoke(tx: Transaction, id: string, change: Change): Promise<boolean> {
+    return (await this.revokeBatch(tx, [id], change)).length === 1;
   }
 
   /** Revokes the grant of a reused code or refresh token and records the reuse, unless the grant was already revoked. */
@@ -127,10 +113,9 @@ export class GrantsService {
     event: keyof typeof REUSE_REASONS,
     { grantId, clientId, userId }: { grantId: string; clientId: string; userId: string },
   ): Promise<void> {
-    const details = { clientId, userId };
     const change = { actor: 'service', reason: REUSE_REASONS[event] };
-    if (await this.revoke(tx, grantId, change, details))
-      await this.audit.record(tx, event, grantId, { actor: clientId }, details);
+    if (await this.revoke(tx, grantId, change))
+      await this.audit.record(tx, event, grantId, { actor: clientId }, { clientId, userId });
   }
 
   /**
@@ -190,8 +175,8 @@ export class GrantsService {
   }
 
   /** Returns false if the grant was already revoked. */
-  revokeOne({ id, clientId, userId }: GrantOwner, change: Change): Promise<boolean> {
-    return this.transactions.run((tx) => this.revoke(tx, id, change, { clientId, userId }));
+  revokeOne({ id }: Pick<Grant, 'id'>, change: Change): Promise<boolean> {
+    return this.transactions.run((tx) => this.revoke(tx, id, change));
   }
 
   /** @returns those of the grants that were not revoked yet */
@@ -199,7 +184,7 @@ export class GrantsService {
     tx: Transaction,
     ids: readonly string[],
     change: Change,
-  ): Promise<GrantOwner[]> {
+  ): Promise<Pick<Grant, 'clientId'>[]> {
     const grants = await this.repository.revokeAll(tx, ids, this.clock.now());
     const events = grants.map(({ id, clientId, userId }) =>
       this.audit.event('grant.revoked', id, change, { clientId, userId }),

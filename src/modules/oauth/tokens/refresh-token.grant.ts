@@ -23,6 +23,7 @@ import {
   type IssuedTokens,
   type ReplayKind,
 } from './token-issuer.js';
+import { lockGrants } from './grants.repository.js';
 import { GrantsService } from './grants.service.js';
 import {
   TokensRepository,
@@ -141,7 +142,7 @@ export class RefreshTokenGrant {
     requests: readonly [RefreshRequest, ...RefreshRequest[]],
   ): Promise<RefreshResult[]> {
     const grantIds = requests.map(({ stored }) => stored.grantId);
-    const isLocked = await this.grants.lock(tx, grantIds);
+    const isLocked = await lockGrants(tx, grantIds, this.clock.now());
     const isUsable = requests.every((request) => this.isUsable(request));
     const tokens = isLocked && isUsable ? await this.rotate(tx, requests) : undefined;
     if (tokens) return tokens.map((each) => ({ tokens: each }));

@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, IsNull, Not } from 'typeorm';
 import type { Scope } from '../../../platform/access/scopes.js';
 import { BatchLoader } from '../../../platform/database/batch-loader.js';
-import { type RawTime, storedTime } from '../../../platform/database/columns.js';
 import {
   insertAll,
   insertRow,
@@ -14,49 +13,56 @@ import { hasSecretFormat, sha256 } from '../../../platform/secrets.js';
 import type { AppQuota } from '../../quota/quota.entities.js';
 import type { User } from '../../users/user.entity.js';
 import type { App } from '../clients/client.entities.js';
-import { scopesThatCount, type ScopesOfCredential } from './grants.repository.js';
+import {
+  type Raw,
+  type ScopesOfCredential,
+  scopesThatCount,
+  withDates,
+} from './grants.repository.js';
 import { AccessToken, AuthorizationCode, RefreshToken } from './token.entities.js';
 
-/** A code or token with its grant and user. */
-interface Credential {
+/** A code or token with its grant and user, as it is read. `scope` is that of the access token, or what the user granted. */
+interface Credential extends ScopesOfCredential {
   hash: string;
   expiresAt: Date;
   grantId: string;
   clientId: string;
+  grantRevokedAt: Date | null;
   userId: string;
   userStatus: User['status'];
-  /** The scopes of the access token; for codes and refresh tokens, those that the user granted. As they were issued. */
-  scope: string;
-  /** Those of `scope` that still count: the user did not withdraw them, and the app is registered for them. */
-  scopes: Scope[];
-  /** Whether the grant, or the access token itself, is revoked. */
-  isRevoked: boolean;
 }
 
-/** A code or refresh token. */
 interface SingleUseCredential extends Credential {
   /** When the code or token was used. */
   consumedAt: Date | null;
   grantExpiresAt: Date;
 }
 
-export interface StoredCode extends SingleUseCredential {
-  redirectUri: string;
-  codeChallenge: string | null;
-}
+type CodeRow = SingleUseCredential & Pick<AuthorizationCode, 'redirectUri' | 'codeChallenge'>;
 
-export interface StoredAccessToken extends Credential {
-  kind: 'access';
-  createdAt: Date;
+type RefreshRow = SingleUseCredential & Pick<RefreshToken, 'createdAt' | 'predecessorHash'>;
+
+interface AccessRow extends Credential, Pick<AccessToken, 'createdAt' | 'revokedAt'> {
   appStatus: App['status'];
-  quota: Pick<AppQuota, 'plan' | 'monthlyPostLimit'> | null;
+  plan: string | null;
+  monthlyPostLimit: number | null;
 }
 
-export interface StoredRefreshToken extends SingleUseCredential {
-  kind: 'refresh';
-  createdAt: Date;
-  predecessorHash: string | null;
-}
+type Stored<C extends Credential> = C & {
+  /** Those of `scope` that still count: the user did not withdraw them, and the app is registered for them. */
+  scopes: Scope[];
+  /** Whether the grant, or the access token itself, is revoked. */
+  isRevoked: boolean;
+};
+
+export type StoredCode = Stored<CodeRow>;
+
+export type StoredRefreshToken = Stored<RefreshRow> & { kind: 'refresh' };
+
+type StoredAccessToken = Stored<AccessRow> & {
+  kind: 'access';
+  quota: Pick<AppQuota, 'plan' | 'monthlyPostLimit'> | null;
+};
 
 export type StoredToken = StoredAccessToken | StoredRefreshToken;
 
@@ -66,26 +72,7 @@ export interface TokenPair {
   refresh: RefreshToken;
 }
 
-/** What decides on a repeat of a used refresh token. */
-export interface UsedRefreshToken extends Pick<
-  RefreshToken,
-  'encryptedResponse' | 'responseExpiresAt' | 'replayedAt'
-> {
-  consumedAt: Date;
-}
-
-/** A row of a credential: its times as the driver returns them, and what its computed members are computed from. */
-type CredentialRow<C extends Credential> = {
-  [K in Exclude<keyof C, 'isRevoked' | 'scopes' | 'kind' | 'quota'>]: Date extends C[K]
-    ? RawTime | Extract<C[K], null>
-    : C[K];
-} & Omit<ScopesOfCredential, 'scope'> & { grantRevokedAt: RawTime | null };
-
-type AccessRow = CredentialRow<StoredAccessToken> & {
-  revokedAt: RawTime | null;
-  plan: string | null;
-  monthlyPostLimit: number | null;
-};
+export type UsedRefreshToken = RefreshToken & { consumedAt: Date };
 
 const CREDENTIAL_COLUMNS = `
     credential.hash, credential.expires_at AS expiresAt,
@@ -129,9 +116,9 @@ const CLEAR_RESPONSES =
 /** Codes, access tokens and refresh tokens. */
 @Injectable()
 export class TokensRepository {
-  private readonly codes: BatchLoader<CredentialRow<StoredCode>>;
-  private readonly access: BatchLoader<AccessRow>;
-  private readonly refresh: BatchLoader<CredentialRow<StoredRefreshToken>>;
+  private readonly codes: BatchLoader<Raw<CodeRow>>;
+  private readonly access: BatchLoader<Raw<AccessRow>>;
+  private readonly refresh: BatchLoader<Raw<RefreshRow>>;
 
   constructor(dataSource: DataSource) {
     this.codes = new BatchLoader(dataSource, FIND_CODE, BY_HASH);
@@ -145,7 +132,7 @@ export class TokensRepository {
 
   async findCode(hash: string): Promise<StoredCode | null> {
     const row = await this.codes.find(hash);
-    return row ? toSingleUseCredential(row) : null;
+    return row ? stored<CodeRow>(row) : null;
   }
 
   /** Returns false if a code was used or has expired. Of two concurrent exchanges of a code, one gets tokens (RFC 6749 §4.1.2). */
@@ -171,16 +158,11 @@ export class TokensRepository {
   async findAccessToken(hash: string): Promise<StoredAccessToken | null> {
     const row = await this.access.find(hash);
     if (!row) return null;
-    const { plan, monthlyPostLimit } = row;
-    return {
-      ...row,
-      kind: 'access',
-      createdAt: storedTime(row.createdAt),
-      expiresAt: storedTime(row.expiresAt),
-      isRevoked: row.revokedAt !== null || row.grantRevokedAt !== null,
-      scopes: scopesThatCount(row),
-      quota: plan === null ? null : { plan, monthlyPostLimit },
-    };
+    const token = stored<AccessRow>(row);
+    const { plan, monthlyPostLimit } = token;
+    const isRevoked = token.isRevoked || token.revokedAt !== null;
+    const quota = plan === null ? null : { plan, monthlyPostLimit };
+    return { ...token, kind: 'access', isRevoked, quota };
   }
 
   /** Returns false if the token was already revoked. */
@@ -199,25 +181,13 @@ export class TokensRepository {
 
   async findRefreshToken(hash: string): Promise<StoredRefreshToken | null> {
     const row = await this.refresh.find(hash);
-    if (!row) return null;
-    return { ...toSingleUseCredential(row), kind: 'refresh', createdAt: storedTime(row.createdAt) };
+    return row ? { ...stored<RefreshRow>(row), kind: 'refresh' } : null;
   }
 
   /** Returns null if the token was not used yet. */
   async findUsedRefreshToken(tx: Transaction, hash: string): Promise<UsedRefreshToken | null> {
-    const token = await entities(tx).findOne(RefreshToken, {
-      select: {
-        hash: true,
-        encryptedResponse: true,
-        responseExpiresAt: true,
-        consumedAt: true,
-        replayedAt: true,
-      },
-      where: { hash },
-    });
-    if (!token?.consumedAt) return null;
-    const { encryptedResponse, responseExpiresAt, consumedAt, replayedAt } = token;
-    return { encryptedResponse, responseExpiresAt, consumedAt, replayedAt };
+    const where = { hash, consumedAt: Not(IsNull()) };
+    return (await entities(tx).findOneBy(RefreshToken, where)) as UsedRefreshToken | null;
   }
 
   async hadLateReplay(tx: Transaction, hash: string): Promise<boolean> {
@@ -261,15 +231,8 @@ export class TokensRepository {
   }
 }
 
-function toSingleUseCredential<R extends CredentialRow<SingleUseCredential>>(
-  row: R,
-): R & SingleUseCredential {
-  return {
-    ...row,
-    expiresAt: storedTime(row.expiresAt),
-    consumedAt: row.consumedAt === null ? null : storedTime(row.consumedAt),
-    grantExpiresAt: storedTime(row.grantExpiresAt),
-    isRevoked: row.grantRevokedAt !== null,
-    scopes: scopesThatCount(row),
-  };
+function stored<C extends Credential>(row: Raw<C>): Stored<C> {
+  const credential = withDates<C>(row);
+  const isRevoked = credential.grantRevokedAt !== null;
+  return { ...credential, isRevoked, scopes: scopesThatCount(credential) };
 }

@@ -97,14 +97,14 @@ export class TokensService extends AccessTokenVerifier {
     change: Change,
     grantReason: string,
   ): Promise<boolean> {
-    const details = { clientId, userId };
     return this.transactions.run(async (tx) => {
       if (kind === 'refresh') {
         const reason = change.reason ?? grantReason;
-        return this.grants.revoke(tx, grantId, { ...change, reason }, details);
+        return this.grants.revoke(tx, grantId, { ...change, reason });
       }
       const revoked = await this.tokens.revokeAccessToken(tx, hash, this.clock.now());
-      if (revoked) await this.audit.record(tx, 'token.revoked', grantId, change, details);
+      if (revoked)
+        await this.audit.record(tx, 'token.revoked', grantId, change, { clientId, userId });
       return revoked;
     });
   }

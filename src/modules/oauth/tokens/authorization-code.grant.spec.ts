@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { OAuthInvalidRequest } from './oauth.errors.js';
-import { validateVerifier, verifierMatches } from './pkce.js';
+import { OAuthInvalidRequest } from '../protocol/oauth.errors.js';
+import { validateVerifier, verifierMatches } from './authorization-code.grant.js';
 
 /** RFC 7636, Appendix B. */
 const VERIFIER = 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk';

@@ -1,10 +1,7 @@
 import { loadConfig } from '../../../platform/config/load-config.js';
 import { LANGUAGES } from '../../../pages/language.js';
-import {
-  newOneTimePassword,
-  oneTimePasswordMessage,
-  parseOneTimePassword,
-} from './one-time-password.js';
+import { oneTimePasswordMessage } from './otp-delivery.js';
+import { newOneTimePassword, parseOneTimePassword } from './otp.service.js';
 
 const SAMPLES = 60_000;
 /** Chi-squared with 9 degrees of freedom exceeds this once in a billion runs. */
