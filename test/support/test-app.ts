@@ -35,6 +35,7 @@ import { FixedClock, FollowingDatabaseClock, SmsInbox } from './doubles.js';
 import { freePort } from './free-port.js';
 import { recordQueries } from './queries.js';
 import { collectFrom } from './response-collector.js';
+import { TcpProxy } from './tcp-proxy.js';
 
 /** The value that switches a rate limit off. */
 export const UNLIMITED = 0;
@@ -242,6 +243,28 @@ export async function withoutTable<T>(
   } finally {
     await dataSource.query(`ALTER TABLE ${table}_away RENAME TO ${table}`);
   }
+}
+
+/** Like `useTestApp`, for an application that reaches its database server through a proxy. */
+export function useProxiedApp(
+  database: TestDatabase,
+  env?: Record<string, string>,
+): { app: () => TestApp; proxy: () => TcpProxy } {
+  let started: { app: TestApp; proxy: TcpProxy } | undefined;
+  beforeAll(async () => {
+    const proxy = await TcpProxy.start(database.url);
+    started = { app: await TestApp.start({ ...database, url: proxy.url }, env), proxy };
+  });
+  afterAll(async () => {
+    await started?.proxy.repair();
+    await started?.app.stop();
+    await started?.proxy.stop();
+  });
+  const running = () => {
+    if (!started) throw new Error('The app is not started: call this in a test or hook.');
+    return started;
+  };
+  return { app: () => running().app, proxy: () => running().proxy };
 }
 
 /** The number of requests in flight, including queued ones. */

@@ -16,7 +16,7 @@ const SERVER_URL = { DATABASE_URL: 'mysql://app:pw@db/platform' };
 
 const HTTP_URL = 'must be an http or https URL';
 
-function problemsOf(environment: Record<string, string>): readonly string[] {
+function problemsOf(environment: Record<string, string | undefined>): readonly string[] {
   try {
     loadConfig({ NODE_ENV: 'test', ...environment });
   } catch (error) {
@@ -257,11 +257,6 @@ describe('loadConfig', () => {
     });
   });
 
-  it('accepts a webhook secret as text and as base64', () => {
-    for (const secret of ['b'.repeat(16), `whsec_${Buffer.alloc(16).toString('base64')}`])
-      expect(problemsOf({ SMS_WEBHOOK_SECRET: secret })).toEqual([]);
-  });
-
   it('freezes the configuration deeply', () => {
     const config = loadConfig({ OTP_COUNTRIES: 'US' });
     const change = (object: object, member: string) => () => Object.assign(object, { [member]: 1 });
@@ -308,38 +303,23 @@ describe('loadConfig', () => {
     expect(loadConfig({ TRUST_PROXY: '2' }).server.trustProxy).toBe(2);
   });
 
-  it.each(['SMS_WEBHOOK_URL', 'TWILIO_API_URL'])(
-    'rejects an http %s in production only',
-    (name) => {
-      expect(problemsOf({ ...PRODUCTION, [name]: 'http://sms.example.com' })).toEqual([
-        `${name}: must be an https URL in production, as it carries one-time passwords`,
-      ]);
-      expect(problemsOf({ [name]: 'http://127.0.0.1:9000' })).toEqual([]);
-    },
-  );
-
+  const carriesPasswords = 'must be an https URL in production, as it carries one-time passwords';
+  const guessable = 'can be guessed; generate one with "openssl rand -base64 48"';
   it.each([
-    ['OTP_PEPPER', 'not-secret-for-development-only!'],
-    ['OTP_PEPPER', 'a'.repeat(32)],
-    ['OTP_PEPPER', 'changeme'.repeat(5)],
-    ['SMS_WEBHOOK_SECRET', 'b'.repeat(16)],
-    ['SMS_WEBHOOK_SECRET', `whsec_${'A'.repeat(24)}`],
-  ])('rejects %s=%s in production only, because it can be guessed', (name, secret) => {
-    expect(problemsOf({ ...PRODUCTION, [name]: secret })).toEqual([
-      `${name}: can be guessed; generate one with "openssl rand -base64 48"`,
-    ]);
-    expect(problemsOf({ [name]: secret })).toEqual([]);
+    ['SMS_WEBHOOK_URL', 'http://127.0.0.1:9000', carriesPasswords],
+    ['TWILIO_API_URL', 'http://127.0.0.1:9000', carriesPasswords],
+    ['OTP_PEPPER', 'not-secret-for-development-only!', guessable],
+    ['OTP_PEPPER', 'a'.repeat(32), guessable],
+    ['OTP_PEPPER', 'changeme'.repeat(5), guessable],
+    ['SMS_WEBHOOK_SECRET', 'b'.repeat(16), guessable],
+    ['SMS_WEBHOOK_SECRET', `whsec_${'A'.repeat(24)}`, guessable],
+  ])('rejects %s=%s in production only: %s', (name, value, problem) => {
+    expect(problemsOf({ ...PRODUCTION, [name]: value })).toEqual([`${name}: ${problem}`]);
+    expect(problemsOf({ [name]: value })).toEqual([]);
   });
 
   it.each([undefined, ''])('requires NODE_ENV (%j) for an https PUBLIC_URL elsewhere', (mode) => {
-    const problems = (PUBLIC_URL: string): readonly string[] => {
-      try {
-        loadConfig({ NODE_ENV: mode, PUBLIC_URL });
-        return [];
-      } catch (error) {
-        return (error as ConfigError).problems;
-      }
-    };
+    const problems = (PUBLIC_URL: string) => problemsOf({ NODE_ENV: mode, PUBLIC_URL });
     for (const url of ['https://dev.example.com', 'https://10.0.0.5', 'https://localhost.example'])
       expect(problems(url)).toEqual([
         'NODE_ENV: must be set, because PUBLIC_URL is not on this machine; set it to production, or to development for a test installation',

@@ -119,37 +119,28 @@ onSqlite('Full disk', () => {
 });
 
 /**
- * Fills a disk that also has the other files of the server, so MariaDB may exit. Returns the figure, or undefined if the disk or the
- * server cannot be created.
+ * On MariaDB, fills a disk that also has the other files of the server, so the server may exit. On MySQL, fills a tablespace only;
+ * MariaDB could then not even drop a table. Returns the figure, or undefined if the disk or the server cannot be created.
  */
-async function fillDisk(kind: ServerKind): Promise<string | undefined> {
-  const disk = SmallDisk.mount(SERVER_DISK_MB);
-  const server = disk && (await startPrivateServer(kind, { parent: disk.folder }));
+async function fillServer(kind: ServerKind): Promise<string | undefined> {
+  const disk = kind === 'mariadb' ? SmallDisk.mount(SERVER_DISK_MB) : undefined;
+  if (kind === 'mariadb' && !disk) return undefined;
+  const options = disk ? { parent: disk.folder } : { settings: SMALL_TABLESPACE };
+  const server = await startPrivateServer(kind, options);
   try {
     if (!server) return undefined;
     await runSql(server.url, 'CREATE DATABASE service');
-    const url = `${server.url}/service`;
-    const measured = await fillAndFree(url, disk, { whenFreed: () => server.restart() });
-    return `has a full disk: ${measured}, counted from its restart`;
+    const measured = await fillAndFree(
+      `${server.url}/service`,
+      disk ?? new SmallTablespace(server.url),
+      disk ? { whenFreed: () => server.restart() } : { whenFull: expectOtherRequestsServed },
+    );
+    return disk
+      ? `has a full disk: ${measured}, counted from its restart`
+      : `has a full tablespace: ${measured}`;
   } finally {
     await server?.stop();
     disk?.unmount();
-  }
-}
-
-/** Fills only the tablespace of MySQL: MariaDB cannot even drop a table then. Returns the figure, or undefined without MySQL. */
-async function fillTables(kind: ServerKind): Promise<string | undefined> {
-  const server = await startPrivateServer(kind, { settings: SMALL_TABLESPACE });
-  try {
-    if (!server) return undefined;
-    await runSql(server.url, 'CREATE DATABASE service');
-    const url = `${server.url}/service`;
-    const measured = await fillAndFree(url, new SmallTablespace(server.url), {
-      whenFull: expectOtherRequestsServed,
-    });
-    return `has a full tablespace: ${measured}`;
-  } finally {
-    await server?.stop();
   }
 }
 
@@ -159,7 +150,7 @@ onEachServer('Full disk of the server', ({ engine: { kind, label } }) => {
     { timeout: 120_000 },
     async ({ skip, task }) => {
       if (kind === 'sqlite') return skip();
-      const measured = await (kind === 'mariadb' ? fillDisk : fillTables)(kind);
+      const measured = await fillServer(kind);
       if (measured === undefined) return skip();
       reportFigure(task, `${label} ${measured}`);
     },

@@ -3,8 +3,7 @@ import { DatabaseLoad } from '../../../src/platform/database/database-status.js'
 import { onEachServer } from '../../support/database.js';
 import { expectedCounts, countPublished } from '../../support/fixtures.js';
 import { Member } from '../../support/member.js';
-import { TcpProxy } from '../../support/tcp-proxy.js';
-import { TestApp, useTestApp } from '../../support/test-app.js';
+import { useProxiedApp, useTestApp } from '../../support/test-app.js';
 import { reportFigure } from '../figures.js';
 
 /** Time after which the service closes a silent connection. */
@@ -19,31 +18,23 @@ const MAX_IDLE_MS = 9500;
 const MAX_LOCK_MS = 15_000;
 
 onEachServer('Connection to the database', (database) => {
-  let proxy: TcpProxy;
-  /** With a single connection, through the proxy. */
-  let proxied: TestApp;
   const app = useTestApp(database, { DB_TIMEOUT_MS: '1000' });
-  beforeAll(async () => {
-    proxy = await TcpProxy.start(database.url);
-    const env = { DB_TIMEOUT_MS: '1000', DB_POOL_SIZE: '1' };
-    proxied = await TestApp.start({ ...database, url: proxy.url }, env);
-  });
-  afterAll(async () => {
-    await proxy?.repair();
-    await proxied?.stop();
-    await proxy?.stop();
+  /** With a single connection, through the proxy. */
+  const { app: proxied, proxy } = useProxiedApp(database, {
+    DB_TIMEOUT_MS: '1000',
+    DB_POOL_SIZE: '1',
   });
 
   it('that is silent delays requests that wait for it, which succeed once it is closed', async () => {
     const { token } = await Member.join(app());
-    const publish = () => proxied.call(token, 'POST', '/posts', { content: 'Hi' });
+    const publish = () => proxied().call(token, 'POST', '/posts', { content: 'Hi' });
     expect((await publish()).status).toBe(201);
-    proxy.dropStatement('START TRANSACTION');
+    proxy().dropStatement('START TRANSACTION');
     const silent = publish();
     await sleep(FIRST_LOCK_MS);
-    await proxy.repair();
+    await proxy().repair();
     await sleep(SILENCE_MS - FIRST_LOCK_MS - LATE_MS);
-    const reads = ['/me', '/quota', '/me'].map((path) => proxied.call(token, 'GET', path));
+    const reads = ['/me', '/quota', '/me'].map((path) => proxied().call(token, 'GET', path));
     const others = await Promise.all(reads);
     expect(others.map(({ status }) => status)).toEqual([200, 200, 200]);
     expect((await silent).status).toBe(503);
@@ -55,8 +46,8 @@ onEachServer('Connection to the database', (database) => {
     async ({ task }) => {
       const member = await Member.join(app());
       const publish = (): Promise<Response> => member.post('/posts', { content: 'Hi' });
-      const blackholed = proxy.blackholeAfter(/UPDATE quota_usage/);
-      const lost = proxied.call(member.token, 'POST', '/posts', { content: 'Hi' });
+      const blackholed = proxy().blackholeAfter(/UPDATE quota_usage/);
+      const lost = proxied().call(member.token, 'POST', '/posts', { content: 'Hi' });
       await blackholed;
       const lostAt = performance.now();
       await sleep(FIRST_LOCK_MS);

@@ -23,10 +23,6 @@ async function silentServer(): Promise<Server> {
   return server;
 }
 
-/** The phone must be unique: each test starts another application, which counts its users from one, on the same database. */
-const joinWithPhone = async (app: TestApp, phone: string): Promise<Member> =>
-  Member.join(app, { user: await app.addUser({ phone }) });
-
 onEachServer('Several hosts in DATABASE_URL', ({ engine }) => {
   let database: BreakableServer | undefined;
   const proxies: TcpProxy[] = [];
@@ -35,6 +31,22 @@ onEachServer('Several hosts in DATABASE_URL', ({ engine }) => {
     if (engine.kind !== 'sqlite') database = await BreakableServer.start(engine.kind);
   }, 180_000);
   afterEach(() => app?.stop());
+
+  /**
+   * Starts an application with these hosts. Returns a new member of it.
+   * @param phone must be unique: each application counts its users from one, on the same database
+   */
+  async function joinWith(phone: string, url: string, ...hosts: string[]): Promise<Member> {
+    app = await TestApp.start({ url: withHosts(url, ...hosts) }, { DB_TIMEOUT_MS });
+    return Member.join(app, { user: await app.addUser({ phone }) });
+  }
+
+  /** The hosts of this many new proxies to the database. */
+  async function proxiesTo(url: string, count: number): Promise<[TcpProxy[], string[]]> {
+    const added = await Promise.all(Array.from({ length: count }, () => TcpProxy.start(url)));
+    proxies.push(...added);
+    return [added, added.map((proxy) => new URL(proxy.url).host)];
+  }
   afterAll(async () => {
     await Promise.all(proxies.map((proxy) => proxy.stop()));
     await database?.stop();
@@ -46,9 +58,8 @@ onEachServer('Several hosts in DATABASE_URL', ({ engine }) => {
     try {
       await replica?.setReadOnly(true);
       const hosts = [`127.0.0.1:${await freePort()}`, new URL(replica?.url ?? '').host];
-      const url = withHosts(database.url, ...hosts, new URL(database.url).host);
-      app = await TestApp.start({ url }, { DB_TIMEOUT_MS });
-      const member = await joinWithPhone(app, '+14155552001');
+      hosts.push(new URL(database.url).host);
+      const member = await joinWith('+14155552001', database.url, ...hosts);
       expect((await member.post('/posts', { content: 'Hi' })).status).toBe(201);
       const [row] = await runSql(database.adminUrl, 'SELECT COUNT(*) AS posts FROM posts');
       expect(Number(row?.posts)).toBe(1);
@@ -64,9 +75,8 @@ onEachServer('Several hosts in DATABASE_URL', ({ engine }) => {
     const silent = await silentServer();
     try {
       const { port } = silent.address() as AddressInfo;
-      const url = withHosts(database.url, `127.0.0.1:${port}`, new URL(database.url).host);
-      app = await TestApp.start({ url }, { DB_TIMEOUT_MS });
-      const member = await joinWithPhone(app, '+14155552004');
+      const hosts = [`127.0.0.1:${port}`, new URL(database.url).host];
+      const member = await joinWith('+14155552004', database.url, ...hosts);
       expect((await member.post('/posts', { content: 'Hi' })).status).toBe(201);
     } finally {
       silent.close();
@@ -77,16 +87,13 @@ onEachServer('Several hosts in DATABASE_URL', ({ engine }) => {
     skip,
   }) => {
     if (database === undefined) return skip();
-    const { url } = database;
-    proxies.push(await TcpProxy.start(url), await TcpProxy.start(url));
-    const hosts = proxies.map((proxy) => new URL(proxy.url).host);
-    app = await TestApp.start({ url: withHosts(url, ...hosts) }, { DB_TIMEOUT_MS });
-    const member = await joinWithPhone(app, '+14155552002');
+    const [pair, hosts] = await proxiesTo(database.url, 2);
+    const member = await joinWith('+14155552002', database.url, ...hosts);
     const publish = async (): Promise<number> =>
       (await member.post('/posts', { content: 'Hi' })).status;
     expect(await publish()).toBe(201);
-    for (const dying of [...proxies, ...proxies]) {
-      const others = proxies.filter((proxy) => proxy !== dying);
+    for (const dying of [...pair, ...pair]) {
+      const others = pair.filter((proxy) => proxy !== dying);
       await Promise.all(others.map((proxy) => proxy.repair()));
       await dying.cut();
       const statuses: number[] = [];
@@ -99,12 +106,8 @@ onEachServer('Several hosts in DATABASE_URL', ({ engine }) => {
 
   it('switches from a host that drops COMMIT statements, and back', async ({ skip }) => {
     if (database === undefined) return skip();
-    const { url } = database;
-    const pair = [await TcpProxy.start(url), await TcpProxy.start(url)] as const;
-    proxies.push(...pair);
-    const hosts = pair.map((proxy) => new URL(proxy.url).host);
-    app = await TestApp.start({ url: withHosts(url, ...hosts) }, { DB_TIMEOUT_MS });
-    const member = await joinWithPhone(app, '+14155552005');
+    const [pair, hosts] = await proxiesTo(database.url, 2);
+    const member = await joinWith('+14155552005', database.url, ...hosts);
     const publish = async (): Promise<number> =>
       (await member.post('/posts', { content: 'Hi' })).status;
     for (const silent of pair) {
@@ -126,11 +129,9 @@ onEachServer('Several hosts in DATABASE_URL', ({ engine }) => {
 
   it('returns 503 while no host is writable, and recovers when one is', async ({ skip }) => {
     if (database === undefined) return skip();
-    const { url } = database;
-    proxies.push(await TcpProxy.start(url));
-    const hosts = [new URL(url).host, new URL(proxies.at(-1)?.url ?? '').host];
-    app = await TestApp.start({ url: withHosts(url, ...hosts) }, { DB_TIMEOUT_MS });
-    const member = await joinWithPhone(app, '+14155552003');
+    const [, hosts] = await proxiesTo(database.url, 1);
+    hosts.unshift(new URL(database.url).host);
+    const member = await joinWith('+14155552003', database.url, ...hosts);
     await database.setReadOnly(true);
     // The service learns from a rejected write that a host is read-only.
     await member.post('/posts', { content: 'Hi' });

@@ -3,8 +3,7 @@ import { onEachServer } from '../../support/database.js';
 import { expectedCounts, countPublished } from '../../support/fixtures.js';
 import { beginPublish, Member, type PostBody } from '../../support/member.js';
 import { json } from '../../support/responses.js';
-import { TcpProxy } from '../../support/tcp-proxy.js';
-import { TestApp } from '../../support/test-app.js';
+import { useProxiedApp } from '../../support/test-app.js';
 
 const BODY = '{"content":"Hi"}';
 const KEY_HEADER = { 'idempotency-key': 'the-key' };
@@ -12,17 +11,7 @@ const KEY_HEADER = { 'idempotency-key': 'the-key' };
 const WAIT = { timeout: 5000 };
 
 onEachServer('Client that disconnects while its publish commits', (database) => {
-  let proxy: TcpProxy;
-  let app: TestApp;
-  beforeAll(async () => {
-    proxy = await TcpProxy.start(database.url);
-    app = await TestApp.start({ ...database, url: proxy.url }, { DB_POOL_SIZE: '4' });
-  });
-  afterAll(async () => {
-    await proxy?.repair();
-    await app?.stop();
-    await proxy?.stop();
-  });
+  const { app, proxy } = useProxiedApp(database, { DB_POOL_SIZE: '4' });
 
   /**
    * Publishes a post completely, and begins to publish a second one. Disconnects the client when all statements of the second but
@@ -30,7 +19,7 @@ onEachServer('Client that disconnects while its publish commits', (database) => 
    */
   async function disconnectBeforeCommit(member: Member): Promise<void> {
     await member.publish();
-    const heldData = proxy.holdAfter('UPDATE quota_usage');
+    const heldData = proxy().holdAfter('UPDATE quota_usage');
     const { clientRequest, serverResponse } = await beginPublish(member, BODY, KEY_HEADER);
     // `beginPublish` has sent the first byte.
     clientRequest.end(BODY.slice(1));
@@ -56,24 +45,24 @@ onEachServer('Client that disconnects while its publish commits', (database) => 
   }
 
   it('C23 publishes once when the COMMIT arrives, and a retry with the key gets the stored response', async () => {
-    const member = await Member.join(app);
+    const member = await Member.join(app());
     await disconnectBeforeCommit(member);
-    await proxy.repair();
-    await expect.poll(() => countPublished(app, member), WAIT).toEqual(expectedCounts(2));
+    await proxy().repair();
+    await expect.poll(() => countPublished(app(), member), WAIT).toEqual(expectedCounts(2));
     await expectRetry(member, { isReplayed: true });
-    expect(await countPublished(app, member)).toEqual(expectedCounts(2));
+    expect(await countPublished(app(), member)).toEqual(expectedCounts(2));
   });
 
   it('C23 publishes nothing when the COMMIT is lost, and retries with the key then publish once', async () => {
-    const member = await Member.join(app);
+    const member = await Member.join(app());
     await disconnectBeforeCommit(member);
-    await proxy.cut('closed');
-    await proxy.repair();
+    await proxy().cut('closed');
+    await proxy().repair();
     await expect.poll(() => member.get('/me').then(({ status }) => status), WAIT).toBe(200);
-    expect(await countPublished(app, member)).toEqual(expectedCounts(1));
+    expect(await countPublished(app(), member)).toEqual(expectedCounts(1));
     await expectRetry(member, { isReplayed: false });
-    expect(await countPublished(app, member)).toEqual(expectedCounts(2));
+    expect(await countPublished(app(), member)).toEqual(expectedCounts(2));
     await expectRetry(member, { isReplayed: true });
-    expect(await countPublished(app, member)).toEqual(expectedCounts(2));
+    expect(await countPublished(app(), member)).toEqual(expectedCounts(2));
   });
 });

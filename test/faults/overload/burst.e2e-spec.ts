@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { onOneServer } from '../../support/database.js';
 import { Member } from '../../support/member.js';
-import { TcpProxy } from '../../support/tcp-proxy.js';
-import { TestApp } from '../../support/test-app.js';
+import { useProxiedApp } from '../../support/test-app.js';
 import { byExtent } from '../../suite.js';
 import { reportFigure } from '../figures.js';
 
@@ -17,24 +16,13 @@ const PAUSE_MS = 1000;
 const LATENCY_MS = 12;
 
 onOneServer('Bursts at the default settings', (database) => {
-  let proxy: TcpProxy;
-  let app: TestApp;
-  let member: Member;
-  beforeAll(async () => {
-    proxy = await TcpProxy.start(database.url);
-    app = await TestApp.start({ ...database, url: proxy.url });
-    member = await Member.join(app);
-  });
-  afterAll(async () => {
-    await proxy?.repair();
-    await app?.stop();
-    await proxy?.stop();
-  });
+  const { app, proxy } = useProxiedApp(database);
 
   it('refuse no request: three times the permits at once, while 60 % of the permits are in use', async ({
     task,
   }) => {
-    proxy.slow(LATENCY_MS);
+    const member = await Member.join(app());
+    proxy().slow(LATENCY_MS);
     const timed = async (): Promise<{ status: number; ms: number }> => {
       const startedAt = performance.now();
       const { status } = await member.get('/me');

@@ -185,10 +185,13 @@ describe('File sender', () => {
 });
 
 describe('Webhook sender', () => {
-  it('posts the message as JSON with a signature that verifies', async () => {
+  const key = Buffer.from([...Array.from({ length: 24 }).keys()].map((byte) => byte + 200));
+  it.each([
+    ['a text', SECRET, Buffer.from(SECRET)],
+    ['a base64 key after whsec_', `whsec_${key.toString('base64')}`, key],
+  ])('posts the message as JSON, signed with the secret: %s', async (_, secret, signingKey) => {
     const { url, received } = await gateway([status(204)]);
-    await webhook(url).send(MESSAGE);
-
+    await webhook(url, { secret }).send(MESSAGE);
     const call = onlyCall(received);
     expect(call).toMatchObject({ method: 'POST', path: '/sms?tenant=7' });
     expect(call.headers['content-type']).toBe('application/json');
@@ -196,15 +199,7 @@ describe('Webhook sender', () => {
     expect(call.headers['webhook-timestamp']).toBe(
       String(Date.parse('2026-03-01T12:00:07Z') / 1000),
     );
-    expect(call.headers['webhook-signature']).toBe(signatureOf(call, Buffer.from(SECRET)));
-  });
-
-  it('decodes the key of a secret that starts with whsec_', async () => {
-    const { url, received } = await gateway([status(200)]);
-    const key = Buffer.from([...Array.from({ length: 24 }).keys()].map((byte) => byte + 200));
-    await webhook(url, { secret: `whsec_${key.toString('base64')}` }).send(MESSAGE);
-    const call = onlyCall(received);
-    expect(call.headers['webhook-signature']).toBe(signatureOf(call, key));
+    expect(call.headers['webhook-signature']).toBe(signatureOf(call, signingKey));
   });
 
   it('makes one attempt, and signs each with a new timestamp and the id of the message', async () => {
@@ -266,31 +261,21 @@ describe('Webhook sender', () => {
 });
 
 describe('Twilio sender', () => {
-  it('posts a form to the messages resource of the account with Basic authentication', async () => {
+  it.each([
+    ['From', '+15005550006'],
+    ['MessagingServiceSid', 'MG0123456789'],
+  ])('posts a form to the account with Basic authentication and %s=%s', async (name, from) => {
     const { url, received } = await gateway([status(201)]);
-    await twilio(url).send(MESSAGE);
-
+    await twilio(url, { from }).send(MESSAGE);
     const call = onlyCall(received);
-    expect(call).toMatchObject({
-      method: 'POST',
-      path: `/2010-04-01/Accounts/${ACCOUNT}/Messages.json`,
-    });
+    const path = `/2010-04-01/Accounts/${ACCOUNT}/Messages.json`;
+    expect(call).toMatchObject({ method: 'POST', path });
     expect(call.headers['content-type']).toMatch(/^application\/x-www-form-urlencoded\b/);
     expect(call.headers.authorization).toBe(`Basic ${btoa(`${ACCOUNT}:${TOKEN}`)}`);
     expect(Object.fromEntries(new URLSearchParams(call.body))).toEqual({
       To: MESSAGE.to,
       Body: MESSAGE.text,
-      From: '+15005550006',
-    });
-  });
-
-  it('sends MessagingServiceSid when the configured sender starts with MG', async () => {
-    const { url, received } = await gateway([status(201)]);
-    await twilio(url, { from: 'MG0123456789' }).send(MESSAGE);
-    expect(Object.fromEntries(new URLSearchParams(onlyCall(received).body))).toEqual({
-      To: MESSAGE.to,
-      Body: MESSAGE.text,
-      MessagingServiceSid: 'MG0123456789',
+      [name]: from,
     });
   });
 
