@@ -1,10 +1,9 @@
-import { expectFieldErrors, idsOf, readPage, linksOf } from '../support/api.js';
-import { onOneEngine } from '../support/database.js';
-import { useTestApp } from '../support/test-app.js';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { User } from '../../src/modules/users/user.entity.js';
+import { expectFieldErrors, idsOf, readPage, linksOf } from '../support/api.js';
+import { onOneEngine } from '../support/database.js';
+import { useTestApp, type TestApp } from '../support/test-app.js';
 import { Member } from '../support/member.js';
-import type { TestApp } from '../support/test-app.js';
 
 /** One of the two list endpoints of the API. */
 interface List {

@@ -1,4 +1,3 @@
-import { inTurn } from '../support/cluster.js';
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { json as readJson } from 'node:stream/consumers';
@@ -6,6 +5,7 @@ import { Post } from '../../src/modules/posts/post.entities.js';
 import { ApiCall } from '../../src/modules/quota/calls/call-log.entities.js';
 import { AppQuota, QuotaUsage } from '../../src/modules/quota/quota.entities.js';
 import { QuotaService } from '../../src/modules/quota/quota.service.js';
+import { inTurn } from '../support/cluster.js';
 import { expectFieldErrors, expectApiError } from '../support/api.js';
 import { onOneEngine } from '../support/database.js';
 import { beginPublish, Member, type PostBody } from '../support/member.js';

@@ -1,7 +1,7 @@
-import { inTurn } from '../support/cluster.js';
 import { AuditEvent } from '../../src/platform/audit/audit-event.entity.js';
 import { Grant } from '../../src/modules/oauth/tokens/token.entities.js';
 import { GrantsService } from '../../src/modules/oauth/tokens/grants.service.js';
+import { inTurn } from '../support/cluster.js';
 import { useCommands } from '../support/commands.js';
 import { onEachEngine } from '../support/database.js';
 import { isTokenAccepted } from '../support/oauth-flow.js';

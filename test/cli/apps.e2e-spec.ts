@@ -31,6 +31,7 @@ interface AppJson {
   client_secret?: string;
   posts_hidden: boolean;
 }
+
 const OLD_URI = 'https://garden.example/callback';
 const NEW_URI = 'https://garden.example/new';
 const DECISION = '/oauth/authorize/decision';
@@ -368,8 +369,9 @@ onOneEngine('Command "app update"', (database) => {
     const visitor = new Browser(app());
     const consent = await visitor.signIn(authorizeLink(client), await app().addUser());
     await update('--scope', 'profile.read posts.write');
-    const decision = { scope: ['profile.read', 'posts.read', 'posts.write'], decision: 'approve' };
-    const redirect = redirectParameters(await visitor.submit(consent, DECISION, decision));
+    const redirect = redirectParameters(
+      await visitor.allow(consent, ['profile.read', 'posts.read', 'posts.write']),
+    );
     const tokens = await exchange(app(), client, redirect.get('code') ?? '');
     expect((await json<TokenBody>(tokens)).scope).toBe('profile.read');
   });

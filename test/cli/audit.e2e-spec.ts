@@ -1,6 +1,6 @@
 import { AuditEvent } from '../../src/platform/audit/audit-event.entity.js';
 import { newId } from '../../src/platform/ids.js';
-import { type CommandResult } from '../support/command-line.js';
+import type { CommandResult } from '../support/command-line.js';
 import { useCommands } from '../support/commands.js';
 import { onOneEngine } from '../support/database.js';
 

@@ -129,22 +129,3 @@ describe('Commands and their help', () => {
     for (const example of examples) expect(example.length).toBeLessThanOrEqual(80);
   });
 });
-
-describe('Usage errors', () => {
-  it.each([
-    [['aud'], 'Did you mean audit?'],
-    [['app', 'lst'], 'Did you mean list?'],
-    [['app', 'list', '--jsn'], 'Did you mean --json?'],
-    [['app', 'show'], "missing required argument 'client_id'"],
-    [['app', 'secret', 'revoke', 'svc_app_x'], "missing required argument 'secret_id'"],
-    [['user', 'add'], "required option '--phone <number>' not specified"],
-  ])(
-    '%j prints the likely word, or the missing argument or option, and how to see examples',
-    async (words, sentence) => {
-      const { code, stdout, stderr } = await runCommand(words, NO_CONFIGURATION);
-      expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-      expect(stderr).toContain(sentence);
-      expect(stderr).toContain('Add --help to see examples.');
-    },
-  );
-});

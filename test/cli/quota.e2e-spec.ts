@@ -1,16 +1,16 @@
+import { parse } from 'csv-parse/sync';
 import { nextPeriodStart, periodOf } from '../../src/modules/quota/quota-period.js';
 import { QuotaUsage } from '../../src/modules/quota/quota.entities.js';
 import { QuotaService, type QuotaAssignment } from '../../src/modules/quota/quota.service.js';
+import { App } from '../../src/modules/oauth/clients/client.entities.js';
+import { QuotaMonths } from '../../src/modules/quota/months/quota-months.service.js';
+import { QuotaReconciliation } from '../../src/modules/quota/months/quota-reconciliation.service.js';
 import { useCommands } from '../support/commands.js';
 import { onOneEngine } from '../support/database.js';
 import { skipCounterCheck } from '../support/invariants.js';
 import { auditTrail } from '../support/logs.js';
-import { parse } from 'csv-parse/sync';
-import { App } from '../../src/modules/oauth/clients/client.entities.js';
-import { QuotaMonths } from '../../src/modules/quota/months/quota-months.service.js';
 import { deleteAllRows } from '../support/fixtures.js';
 import { statementsWithoutBackground, flushDeferredWrites } from '../support/test-app.js';
-import { QuotaReconciliation } from '../../src/modules/quota/months/quota-reconciliation.service.js';
 import { Member } from '../support/member.js';
 
 const CREATE = ['app', 'create', '--name', 'Tool Library', '--scope', 'posts.write'];

@@ -2,7 +2,7 @@ import { SignInSession } from '../../src/modules/oauth/sign-in/sign-in.entities.
 import { Grant } from '../../src/modules/oauth/tokens/token.entities.js';
 import { Browser } from '../support/browser.js';
 import { isTokenAccepted, obtainTokens, requestToken } from '../support/oauth-flow.js';
-import { type CommandResult } from '../support/command-line.js';
+import type { CommandResult } from '../support/command-line.js';
 import { useCommands } from '../support/commands.js';
 import { onEachEngine, onOneEngine } from '../support/database.js';
 import { auditTrail } from '../support/logs.js';

@@ -13,7 +13,17 @@ const userAdd = (...more: string[]): string[] => [
 ];
 
 describe('Usage errors of the command line', () => {
-  it.each([
+  it.each<[title: string, args: string[], sentence?: string]>([
+    ['a misspelt command', ['aud'], 'Did you mean audit?'],
+    ['a misspelt command of a group', ['app', 'lst'], 'Did you mean list?'],
+    ['a misspelt option', ['app', 'list', '--jsn'], 'Did you mean --json?'],
+    ['a missing client_id', ['app', 'show'], "missing required argument 'client_id'"],
+    [
+      'a missing secret_id',
+      ['app', 'secret', 'revoke', 'svc_app_x'],
+      "missing required argument 'secret_id'",
+    ],
+    ['a missing --phone', ['user', 'add'], "required option '--phone <number>' not specified"],
     ['no command', []],
     ['an unknown command', ['frobnicate']],
     ['an unknown command of a group', ['app', 'frobnicate']],
@@ -35,7 +45,6 @@ describe('Usage errors of the command line', () => {
     ['user unlock without an id', ['user', 'unlock']],
     ['session list without --user', ['session', 'list']],
     ['grant list without --user and --app', ['grant', 'list']],
-    ['a missing client_id', ['app', 'show']],
     ['a missing --name', ['app', 'create', '--redirect-uri', 'https://a.example', '--scope', 'x']],
     ['a missing --redirect-uri', ['app', 'create', '--name', 'A', '--scope', 'posts.read']],
     ['a missing --scope', ['app', 'create', '--name', 'A', '--redirect-uri', 'https://a.example']],
@@ -58,7 +67,6 @@ describe('Usage errors of the command line', () => {
       'quota set with --limit and --plan',
       ['quota', 'set', APP, '--limit', '5', '--plan', 'partner'],
     ],
-    ['a missing --phone', ['user', 'add', '--name', 'Ana Lee']],
     ['an invalid --phone', ['user', 'add', '--phone', '555', '--name', 'Ana Lee']],
     ['a blank --name', ['user', 'add', '--phone', '+14155550101', '--name', '']],
     ['a --name of 201 characters', userAdd('--name', 'x'.repeat(201))],
@@ -72,10 +80,12 @@ describe('Usage errors of the command line', () => {
     ['an import in an unknown format', ['user', 'import', '-', '--format', 'xml']],
     ['an erasure without a user id', ['user', 'erase']],
     ['a --photo-url that is not http', userAdd('--photo-url', 'ftp://example.com/a.jpg')],
-  ])('exit with 2 and print the reason on standard error: %s', async (_title, args) => {
+  ])('exit with 2 and print the reason on standard error: %s', async (_title, args, sentence) => {
     const { code, stdout, stderr } = await runCommand(args, NO_DATABASE);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(/^error: |Usage:/m);
+    if (sentence !== undefined) expect(stderr).toContain(sentence);
+    if (sentence !== undefined) expect(stderr).toContain('Add --help to see examples.');
     // No line of a stack trace.
     expect(stderr).not.toMatch(/:\d+:\d+\)?$/m);
   });

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { User } from '../../src/modules/users/user.entity.js';
-import { type CommandResult } from '../support/command-line.js';
+import type { CommandResult } from '../support/command-line.js';
 import { useCommands } from '../support/commands.js';
 import { onOneEngine } from '../support/database.js';
 import { auditTrail } from '../support/logs.js';

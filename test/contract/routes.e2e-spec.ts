@@ -1,4 +1,3 @@
-import { ENDPOINTS } from '../support/api.js';
 import { Controller, Get, RequestMethod, type Type } from '@nestjs/common';
 import { METHOD_METADATA, PATH_METADATA } from '@nestjs/common/constants.js';
 import { APP_FILTER, APP_GUARD, ModulesContainer } from '@nestjs/core';
@@ -13,6 +12,7 @@ import { AppConfig } from '../../src/platform/config/app-config.js';
 import { loadConfig } from '../../src/platform/config/load-config.js';
 import { ApiErrorFilter } from '../../src/platform/http/errors/api-error.filter.js';
 import { requestContext } from '../../src/platform/http/http-request-context.js';
+import { ENDPOINTS } from '../support/api.js';
 import { onOneEngine } from '../support/database.js';
 import { FixedClock } from '../support/doubles.js';
 import { useTestApp } from '../support/test-app.js';

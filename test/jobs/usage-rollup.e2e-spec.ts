@@ -67,23 +67,6 @@ onOneEngine('Job "usage-rollup"', (database) => {
     expect(await totals()).toEqual({ '2026-11-19': 1, '2026-11-20': 2, '2026-11-21': 1 });
   });
 
-  it('counts each call once when it runs three times at the same time, and again', async () => {
-    await record('2026-11-20T10:00:00.000Z', '2026-11-21T09:00:00.000Z');
-    await Promise.all([rollUp(), rollUp(), rollUp()]);
-    expect(await totals()).toEqual({ '2026-11-20': 1, '2026-11-21': 1 });
-    const first = await rollUp();
-    expect(await rollUp()).toEqual(first);
-    expect(await totals()).toEqual({ '2026-11-20': 1, '2026-11-21': 1 });
-  });
-
-  it('begins with the oldest call in its first run', async () => {
-    await record('2025-12-24T10:00:00.000Z', '2026-11-21T09:00:00.000Z');
-    expect((await rollUp()).days).toEqual([
-      { day: '2025-12-24', calls: 1 },
-      { day: '2026-11-21', calls: 1 },
-    ]);
-  });
-
   it('when it runs days late, counts every missed day, and recounts the newest counted day and the day before', async () => {
     await record('2026-11-01T10:00:00.000Z', '2026-11-02T10:00:00.000Z');
     app().clock.set('2026-11-02T10:30:00.000Z');

@@ -2,6 +2,8 @@ import { AppsService } from '../../src/modules/oauth/clients/apps.service.js';
 import { GrantUsageRecorder } from '../../src/modules/oauth/tokens/grant-usage-recorder.js';
 import { Grant, RefreshToken } from '../../src/modules/oauth/tokens/token.entities.js';
 import type { UserWithPhone } from '../../src/modules/users/users.service.js';
+import { AuditEvent } from '../../src/platform/audit/audit-event.entity.js';
+import { addMilliseconds, MINUTE, HOUR, DAY } from '../../src/platform/clock.js';
 import { type Page, Browser } from '../support/browser.js';
 import {
   authorizeLink,
@@ -17,8 +19,6 @@ import { onOneEngine } from '../support/database.js';
 import { expectPage, expectTokenError, json, type TokenBody } from '../support/responses.js';
 import { statementsWithoutBackground, type TestClient, useTestApp } from '../support/test-app.js';
 import { DECISION } from '../support/sign-in.js';
-import { AuditEvent } from '../../src/platform/audit/audit-event.entity.js';
-import { addMilliseconds, MINUTE, HOUR, DAY } from '../../src/platform/clock.js';
 
 const APPS = '/account/apps';
 const REVOKE = '/account/apps/revoke';
@@ -61,8 +61,7 @@ onOneEngine('Connected apps', (database) => {
   /** Returns a code that the user approves in their signed-in browser. */
   async function codeFor(client: TestClient, owner: Browser): Promise<string> {
     const consent = await owner.open(authorizeLink(client));
-    const fields = { scope: [...client.scopes], decision: 'approve' };
-    const done = await owner.submit(consent, DECISION, fields);
+    const done = await owner.allow(consent, client.scopes);
     return redirectParameters(done).get('code') ?? '';
   }
 

@@ -119,13 +119,6 @@ onOneEngine('Consent decision', (database) => {
     await expectUndecided(page);
   });
 
-  it('accepts a form whose type has unknown parameters', async () => {
-    const type = 'application/x-www-form-urlencoded; charset=utf8; version=1';
-    const page = await consentPage();
-    const done = await visitor.post(DECISION, fieldsOf(page), { 'content-type': type });
-    expect(redirectParameters(done).has('code')).toBe(true);
-  });
-
   it('O31 rejects the form in another browser, even with a session', async () => {
     const page = await consentPage();
     const otherBrowser = new Browser(app());

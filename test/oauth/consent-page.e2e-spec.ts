@@ -1,3 +1,5 @@
+import { SECOND } from '../../src/platform/clock.js';
+import type { UserWithPhone } from '../../src/modules/users/users.service.js';
 import { type Page, Browser, linkOf } from '../support/browser.js';
 import { authorizeLink, exchange, redirectParameters, sendForm } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
@@ -8,10 +10,8 @@ import {
   json,
   type TokenBody,
 } from '../support/responses.js';
-import { SECOND } from '../../src/platform/clock.js';
 import { useTestApp, type TestClient } from '../support/test-app.js';
 import { SIGN_IN, VERIFY, SIGN_OUT, DECISION } from '../support/sign-in.js';
-import type { UserWithPhone } from '../../src/modules/users/users.service.js';
 
 const CHECKBOX = 'type="checkbox" name="scope"';
 

@@ -20,7 +20,6 @@ import {
   type TokenBody,
 } from '../support/responses.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
-import { DECISION } from '../support/sign-in.js';
 /** Number of credentials of each kind to compare. */
 const CREDENTIALS_OF_EACH_KIND = 12;
 
@@ -39,10 +38,7 @@ onOneEngine('Credentials', (database) => {
       const user = await app().addUser();
       const visitor = new Browser(app());
       const consent = await visitor.signIn(authorizeLink(newClient), user);
-      const done = await visitor.submit(consent, DECISION, {
-        scope: [...newClient.scopes],
-        decision: 'approve',
-      });
+      const done = await visitor.allow(consent, newClient.scopes);
       const code = redirectParameters(done).get('code') ?? '';
       expect([...visitor.cookies.keys()].toSorted()).toEqual(['browser', 'session']);
       raw.push(...visitor.cookies.values(), hiddenField(consent, 'token'));
@@ -73,8 +69,7 @@ onOneEngine('Credentials', (database) => {
     const random = new Set<string>();
     for (let each = 0; each < CREDENTIALS_OF_EACH_KIND; each += 1) {
       const consent = await visitor.open(authorizeLink(client));
-      const allowed = { scope: [...client.scopes], decision: 'approve' };
-      const done = await visitor.submit(consent, DECISION, allowed);
+      const done = await visitor.allow(consent, client.scopes);
       const code = redirectParameters(done).get('code') ?? '';
       const issued = await json<TokenBody>(await exchange(app(), client, code));
       const { secret = '' } = await app().addClient();

@@ -1,5 +1,5 @@
-import { SECOND, MINUTE, HOUR, DAY } from '../../src/platform/clock.js';
 import { Logger } from '@nestjs/common';
+import { SECOND, MINUTE, HOUR, DAY } from '../../src/platform/clock.js';
 import { SmsQueue } from '../../src/modules/oauth/sign-in/sms/sms-queue.js';
 import type { UserWithPhone } from '../../src/modules/users/users.service.js';
 import { type Page, Browser } from '../support/browser.js';

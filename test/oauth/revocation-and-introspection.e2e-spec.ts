@@ -1,4 +1,5 @@
 import type { UserWithPhone } from '../../src/modules/users/users.service.js';
+import { User } from '../../src/modules/users/user.entity.js';
 import { isTokenAccepted, obtainTokens, sendForm, sendRefresh } from '../support/oauth-flow.js';
 import { issueTokens, type Tokens } from '../support/grant.js';
 import { onOneEngine } from '../support/database.js';
@@ -10,7 +11,6 @@ import {
   type TokenBody,
 } from '../support/responses.js';
 import { rateLimits, type TestClient, useTestApp } from '../support/test-app.js';
-import { User } from '../../src/modules/users/user.entity.js';
 
 const DAY = 24 * 3_600_000;
 

@@ -1,10 +1,10 @@
-import { inTurn } from '../support/cluster.js';
 import { SECOND, DAY } from '../../src/platform/clock.js';
 import { SCOPES } from '../../src/platform/access/scopes.js';
 import { randomToken } from '../../src/platform/secrets.js';
 import { OtpChallenge } from '../../src/modules/oauth/sign-in/sign-in.entities.js';
 import { RateLimitHit } from '../../src/modules/oauth/rate-limit/rate-limit.entities.js';
 import type { UserWithPhone } from '../../src/modules/users/users.service.js';
+import { inTurn } from '../support/cluster.js';
 import { type Page, Browser } from '../support/browser.js';
 import { authorizeLink, redirectParameters, requestToken } from '../support/oauth-flow.js';
 import { onOneEngine, onSqlite } from '../support/database.js';
@@ -98,8 +98,7 @@ onOneEngine('Rate limits of sign-in and decision', (database) => {
     const stranger = new Browser(app());
     for (let each = 0; each < 70; each += 1)
       expectPage(await stranger.post(DECISION, new URLSearchParams(), headers), 403);
-    const fields = { scope: [...SCOPES], decision: 'approve' };
-    expect(redirectParameters(await visitor.submit(page, DECISION, fields)).has('code')).toBe(true);
+    expect(redirectParameters(await visitor.allow(page, SCOPES)).has('code')).toBe(true);
   });
 
   it('does not count a form without cookies or of an ended session as a failure', async () => {

@@ -55,8 +55,7 @@ onOneEngine('Sign-in session', (database) => {
     const page = await visitor.signIn(authorizeLink(client), user);
     await app().dataSource.getRepository(User).update({ id: user.id }, { status: 'blocked' });
     expectSignedOut(await visitor.open(authorizeLink(client)));
-    const fields = { scope: ['profile.read'], decision: 'approve' };
-    expectPage(await visitor.submit(page, DECISION, fields), 403);
+    expectPage(await visitor.allow(page, ['profile.read']), 403);
   });
 
   it('ends for a copy of its cookie when the user signs out', async () => {

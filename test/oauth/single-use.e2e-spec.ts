@@ -8,7 +8,7 @@ import {
   obtainTokens,
   sendRefresh,
 } from '../support/oauth-flow.js';
-import { DECISION, submitPhone, VERIFY } from '../support/sign-in.js';
+import { submitPhone, VERIFY } from '../support/sign-in.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
 
 const SECOND = 1000;
@@ -64,8 +64,7 @@ onOneEngine('Statements of the token endpoint and of the forms', (database) => {
     await expectConditionalUpdate('otp_challenges', 'consumed_at', async () => {
       page = await visitor.submit(codePage, VERIFY, { code });
     });
-    const fields = { scope: 'profile.read', decision: 'approve' };
-    const decide = (): Promise<unknown> => visitor.submit(page, DECISION, fields);
+    const decide = (): Promise<unknown> => visitor.allow(page, ['profile.read']);
     await expectConditionalUpdate('authorizations', 'answered_at', decide);
   });
 

@@ -1,4 +1,3 @@
-import { inTurn } from '../support/cluster.js';
 import { AuditEvent } from '../../src/platform/audit/audit-event.entity.js';
 import { App } from '../../src/modules/oauth/clients/client.entities.js';
 import { Parameters } from '../../src/modules/oauth/protocol/parameters.js';
@@ -6,6 +5,7 @@ import { AuthorizationCodeGrant } from '../../src/modules/oauth/tokens/authoriza
 import { RefreshTokenGrant } from '../../src/modules/oauth/tokens/refresh-token.grant.js';
 import type { IssuedTokens } from '../../src/modules/oauth/tokens/token-issuer.js';
 import { TokensService } from '../../src/modules/oauth/tokens/tokens.service.js';
+import { inTurn } from '../support/cluster.js';
 import { exchange, VERIFIER, newCode, sendRefresh } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
 import { json, type TokenBody } from '../support/responses.js';

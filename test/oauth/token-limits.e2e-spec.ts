@@ -1,6 +1,7 @@
-import { inTurn, concurrently } from '../support/cluster.js';
 import { SECOND, MINUTE, DAY } from '../../src/platform/clock.js';
 import { RateLimitHit } from '../../src/modules/oauth/rate-limit/rate-limit.entities.js';
+import { AuditEvent } from '../../src/platform/audit/audit-event.entity.js';
+import { inTurn, concurrently } from '../support/cluster.js';
 import { Browser, type Site } from '../support/browser.js';
 import {
   authorizeLink,
@@ -22,7 +23,6 @@ import {
 } from '../support/responses.js';
 import { TestApp, type TestClient, useTestApp, rateLimits } from '../support/test-app.js';
 import { SIGN_IN } from '../support/sign-in.js';
-import { AuditEvent } from '../../src/platform/audit/audit-event.entity.js';
 
 /** Failures per app and address within 15 minutes. */
 const LIMIT = 20;

@@ -1,4 +1,7 @@
 import { HOUR } from '../../src/platform/clock.js';
+import { SmsQueue } from '../../src/modules/oauth/sign-in/sms/sms-queue.js';
+import { Metrics } from '../../src/platform/observability/metrics.js';
+import { QuotaService } from '../../src/modules/quota/quota.service.js';
 import { Browser } from '../support/browser.js';
 import { authorizeLink, requestToken, obtainTokens, sendRefresh } from '../support/oauth-flow.js';
 import { useMetricsApp } from '../support/metrics-app.js';
@@ -6,10 +9,7 @@ import { onOneEngine } from '../support/database.js';
 import { beginPublish, Member } from '../support/member.js';
 import { requestHead, sendBytes } from '../support/raw-request.js';
 import { submitPhone, VERIFY, DECISION } from '../support/sign-in.js';
-import { SmsQueue } from '../../src/modules/oauth/sign-in/sms/sms-queue.js';
 import { rateLimits, statementsWithoutBackground, useTestApp } from '../support/test-app.js';
-import { Metrics } from '../../src/platform/observability/metrics.js';
-import { QuotaService } from '../../src/modules/quota/quota.service.js';
 
 const COUNT = 'http_request_duration_seconds_count';
 

@@ -117,6 +117,12 @@ export class Browser {
     return this.submit(codePage, '/oauth/authorize/verify', { code });
   }
 
+  /** Allows these scopes on the consent page. Returns the redirect to the app, or the page of an error. */
+  allow(page: Page, scopes: readonly string[]): Promise<Page> {
+    const fields = { scope: [...scopes], decision: 'approve' };
+    return this.submit(page, '/oauth/authorize/decision', fields);
+  }
+
   /** Opens an account page and signs in. Returns that page. */
   async signInToAccount(user: UserWithPhone, path = '/account/apps'): Promise<Page> {
     const earlier = await this.app.sms.count(user.phone);

@@ -1,9 +1,9 @@
-import { expectNoCredential } from './invariants.js';
 import { execFile } from 'node:child_process';
 import { Readable } from 'node:stream';
 import { expect, inject } from 'vitest';
 import type { CliCommand } from '../../src/cli/command.js';
 import { commandLine, runCommandLine } from '../../src/cli/program.js';
+import { expectNoCredential } from './invariants.js';
 import type { TestDatabase } from './database.js';
 import { memberDifferences } from './json-members.js';
 

@@ -29,7 +29,6 @@ export interface ComposeService {
   environment?: Variables;
   secrets?: string[];
   stop_grace_period?: string;
-  ports?: string[];
   volumes?: string[];
   networks?: string[] | Record<string, { ipv4_address: string }>;
   read_only?: boolean;
@@ -82,7 +81,6 @@ export interface Manifest {
     jobTemplate?: { spec: { template: PodTemplate } };
     selector?: Variables & { matchLabels?: Variables };
     ports?: { targetPort: string }[];
-    schedule?: string;
   };
 }
 
@@ -176,20 +174,16 @@ function seconds(value: string | number | undefined): number | undefined {
 export interface Instruction {
   name: string;
   words: string[];
-  /** The number of the stage, from 0. */
-  stage: number;
 }
 
 export function dockerfile(): Instruction[] {
   const text = readFileSync('Dockerfile', 'utf8').replaceAll('\\\n', ' ');
-  let stage = -1;
   return text
     .split('\n')
     .filter((line) => /^[A-Z]+ /.test(line))
     .map((line) => {
       const [name = '', ...words] = line.split(/ +/);
-      if (name === 'FROM') stage += 1;
-      return { name, words, stage };
+      return { name, words };
     });
 }
 

@@ -84,21 +84,11 @@ export const ANAS_TEXTS = {
   comment: 'the quetzal is mine',
 };
 
-export interface TwoMembers {
-  ana: UserWithPhone;
-  ben: UserWithPhone;
-  client: TestClient;
-  anasTokens: TokenBody;
-  bensTokens: TokenBody;
-  anasPost: string;
-  bensPost: string;
-}
-
 /**
  * Ana and Ben sign in, publish, and like and comment on each other's posts. Every table with personal data then has rows of Ana.
  * Advances the clock between Ana's sign-ins, because a phone gets one message a minute.
  */
-export async function twoMembers(app: TestApp, phone: string): Promise<TwoMembers> {
+export async function twoMembers(app: TestApp, phone: string) {
   const { name, neighborhood } = ANAS_TEXTS;
   const ana = await app.addUser({ phone, name, neighborhood });
   const ben = await app.addUser();

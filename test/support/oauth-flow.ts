@@ -46,11 +46,7 @@ export async function approve(
   const visitor = new Browser(app);
   const consent = await visitor.signIn(link, user);
   const requested = new URL(link, app.baseUrl).searchParams.get('scope')?.split(' ') ?? [];
-  const done = await visitor.submit(consent, '/oauth/authorize/decision', {
-    scope: scopes ?? requested,
-    decision: 'approve',
-  });
-  return redirectParameters(done);
+  return redirectParameters(await visitor.allow(consent, scopes ?? requested));
 }
 
 /** The query parameters of a redirect to the app. */

@@ -1,5 +1,5 @@
-import { dumpTables } from './database.js';
 import { AuthorizationCode, Grant } from '../../src/modules/oauth/tokens/token.entities.js';
+import { dumpTables } from './database.js';
 import type { Page } from './browser.js';
 import type { TestApp, TestClient } from './test-app.js';
 
