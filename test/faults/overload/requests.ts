@@ -27,23 +27,19 @@ export function compressedPublishBegun(baseUrl: string, token: string): string {
 /** An exchange without the last byte of its form. */
 export function exchangeBegun(baseUrl: string): string {
   const form = 'grant_type=authorization_code';
-  const formHeaders = [
-    'Content-Type: application/x-www-form-urlencoded',
-    `Content-Length: ${form.length + 1}`,
-  ];
-  const { host } = new URL(baseUrl);
-  return requestOf('POST', '/oauth/token', [`Host: ${host}`, ...formHeaders]) + form;
+  return formHead(baseUrl, '/oauth/token', form.length + 1) + form;
 }
 
 /** A revocation of an unknown token by a public app, which returns 200. */
 export function revoke(baseUrl: string, clientId: string): string {
   const form = `client_id=${clientId}&token=svcrt_${'A'.repeat(43)}`;
-  const formHeaders = [
-    'Content-Type: application/x-www-form-urlencoded',
-    `Content-Length: ${form.length}`,
-  ];
-  const { host } = new URL(baseUrl);
-  return requestOf('POST', '/oauth/revoke', [`Host: ${host}`, ...formHeaders]) + form;
+  return formHead(baseUrl, '/oauth/revoke', form.length) + form;
+}
+
+function formHead(baseUrl: string, path: string, bodyBytes: number): string {
+  const host = `Host: ${new URL(baseUrl).host}`;
+  const type = 'Content-Type: application/x-www-form-urlencoded';
+  return requestOf('POST', path, [host, type, `Content-Length: ${bodyBytes}`]);
 }
 
 function headers(baseUrl: string, token: string): string[] {
