@@ -118,12 +118,13 @@ export class GrantsRepository {
     const apps = new Map<string, ConnectedAppView>();
     for (const row of rows.map((raw) => withDates<ActiveGrantsRow>(raw))) {
       const { scope, withdrawnScope, appScope, ...shown } = row;
+      const scopes = scopesThatCount({ scope, withdrawnScope, appScope });
       const { clientId, grantedAt, lastUsedAt } = shown;
       const app = apps.get(clientId);
       apps.set(clientId, {
         ...shown,
         isVerified: Boolean(shown.isVerified),
-        scopes: canonicalScopes([...(app?.scopes ?? []), ...scopesThatCount(row)]),
+        scopes: canonicalScopes([...(app?.scopes ?? []), ...scopes]),
         grantedAt: app && app.grantedAt < grantedAt ? app.grantedAt : grantedAt,
         lastUsedAt: later(app?.lastUsedAt ?? null, lastUsedAt),
       });
