@@ -1,10 +1,8 @@
 import { Global, Module, type DynamicModule } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_PIPE } from '@nestjs/core';
 import { AccessTokenVerifier } from './platform/access/caller.js';
-import { BearerGuard } from './platform/access/bearer.guard.js';
-import { ScopesGuard } from './platform/access/scopes.guard.js';
-import { AuditEventReader } from './platform/audit/audit-event-reader.repository.js';
-import { AuditLog } from './platform/audit/audit-log.repository.js';
+import { BearerGuard, ScopesGuard } from './platform/access/guards.js';
+import { AuditEventReader, AuditLog } from './platform/audit/audit-log.repository.js';
 import { Clock, SystemClock } from './platform/clock.js';
 import { AppConfig, ConfigModule } from './platform/config/app-config.js';
 import { DatabaseModule } from './platform/database/database.module.js';
@@ -13,7 +11,7 @@ import { ApiErrorFilter } from './platform/http/errors/api-error.filter.js';
 import { CallLimitStorage } from './platform/http/call-limit-storage.js';
 import { IdempotencyKeysRepository } from './platform/http/idempotency/idempotency-keys.repository.js';
 import { Idempotency } from './platform/http/idempotency/idempotency.service.js';
-import { AllowedMethods, UnroutedRequests } from './platform/http/server/unrouted-requests.js';
+import { AllowedMethods } from './platform/http/server/unrouted-requests.js';
 import { RequestPipe } from './platform/http/validation/request.pipe.js';
 import { ClockSkew } from './platform/lifecycle/clock-skew.js';
 import { HealthController, Readiness } from './platform/lifecycle/health.controller.js';
@@ -64,7 +62,6 @@ const SERVICES = [
   providers: [
     ...SERVICES,
     IdempotencyKeysRepository,
-    UnroutedRequests,
     { provide: Clock, useClass: SystemClock },
     {
       provide: SmsSender,

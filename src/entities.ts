@@ -21,8 +21,7 @@ import {
 } from './modules/oauth/sign-in/sign-in.entities.js';
 import { TrustedDevice, RateLimitHit } from './modules/oauth/rate-limit/rate-limit.entities.js';
 import { Post, PostLike } from './modules/posts/post.entities.js';
-import { ApiCall, ApiUsageDaily } from './modules/quota/calls/call-log.entities.js';
-import { AppQuota, QuotaUsage } from './modules/quota/quota.entities.js';
+import { ApiCall, ApiUsageDaily, AppQuota, QuotaUsage } from './modules/quota/quota.entities.js';
 import { User } from './modules/users/user.entity.js';
 import { JobRun } from './platform/lifecycle/job-run.entity.js';
 

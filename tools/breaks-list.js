@@ -329,7 +329,7 @@ export const BREAKS = [
   // Access tokens and scopes.
   {
     name: 'scopes-guard',
-    file: 'src/platform/access/scopes.guard.ts',
+    file: 'src/platform/access/guards.ts',
     find: 'if (!caller?.scopes.includes(scope))',
     replace: 'if (!caller)',
     rule: 'A route needs its scope.',

@@ -11,7 +11,7 @@ import python from 'highlight.js/lib/languages/python';
 import ruby from 'highlight.js/lib/languages/ruby';
 import typescript from 'highlight.js/lib/languages/typescript';
 import { Marked, type Token, type Tokens } from 'marked';
-import { type GuidePage, guidePath, OVERVIEW } from '../src/docs/guide-page.js';
+import { type GuidePage, guidePath, OVERVIEW } from '../src/docs/served-files.js';
 
 /** The pages in the order of the navigation. */
 export const PAGES = [

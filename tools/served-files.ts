@@ -1,8 +1,11 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { OpenAPIObject } from '@nestjs/swagger';
-import { RENDERED_GUIDE } from '../src/docs/guide-page.js';
-import { POSTMAN_COLLECTION, POSTMAN_ENVIRONMENT } from '../src/docs/served-files.js';
+import {
+  RENDERED_GUIDE,
+  POSTMAN_COLLECTION,
+  POSTMAN_ENVIRONMENT,
+} from '../src/docs/served-files.js';
 import { packClient } from './client-package.js';
 import { renderGuide } from './guide.js';
 import { postmanCollection, postmanEnvironment } from './postman.js';

@@ -38,12 +38,11 @@ export class CliCommand extends Command {
   jsonMembers?: string;
   /** The sentence of the help about the confirmation; undefined for a command that never asks. */
   confirmation?: string;
-  /** Whether the command runs on a schema of any version. */
-  allowsAnySchema = false;
-  /** Whether the command creates the file of a SQLite database. Other commands need an existing file. */
-  createsDatabase = false;
-  /** Whether the command runs if the application fails to start. `Session.get` then throws the start error. */
-  allowsFailedStart = false;
+  /**
+   * What the command needs to run. With `any schema`, the schema may have any version. With `new database`, too, and the file of a
+   * SQLite database is created. With `nothing`, too, and the application may fail to start: `Session.get` then throws the start error.
+   */
+  needs: 'current schema' | 'any schema' | 'new database' | 'nothing' = 'current schema';
 
   constructor(
     private readonly runner: Runner,
@@ -103,13 +102,8 @@ export class CliCommand extends Command {
     return this.acceptsReason();
   }
 
-  allowAnySchema(): this {
-    this.allowsAnySchema = true;
-    return this;
-  }
-
-  createDatabase(): this {
-    this.createsDatabase = true;
+  runsWith(needs: CliCommand['needs']): this {
+    this.needs = needs;
     return this;
   }
 
@@ -141,6 +135,15 @@ export function listResult<T extends { id: string }>(
     text,
     note: last && `There are more. To continue, add --before ${last}`,
   };
+}
+
+/** The result of a command that changes one object. @param texts what to print if it changed, and if it already was so */
+export function changeResult(
+  changed: boolean,
+  json: object,
+  [done, already]: readonly [string, string],
+): Result {
+  return { json, text: changed ? done : already, note: changed ? undefined : 'No change.' };
 }
 
 export function examples(...lines: string[]): string {

@@ -1,10 +1,9 @@
 /** Re-exports the services that commands use, for one lazy import when a command runs: help and usage errors stay fast. */
 export { AppConfig } from '../platform/config/app-config.js';
 export { Migrator } from '../platform/database/migrations/migrator.js';
-export { AuditEventReader } from '../platform/audit/audit-event-reader.repository.js';
+export { AuditEventReader } from '../platform/audit/audit-log.repository.js';
 export { Clock } from '../platform/clock.js';
 export { UsersService } from '../modules/users/users.service.js';
-export { UserSearch } from '../modules/users/user-search.service.js';
 export { UserImport } from '../modules/operations/import/user-import.service.js';
 export { AppsService } from '../modules/oauth/clients/apps.service.js';
 export { AppSecretsService } from '../modules/oauth/clients/app-secrets.service.js';
@@ -27,4 +26,4 @@ export { Doctor } from '../modules/operations/doctor/doctor.service.js';
 export { Prune } from '../modules/operations/retention.js';
 export { ScheduledJobs } from '../modules/operations/scheduled-jobs.service.js';
 export { AuditedMigrator } from '../modules/operations/audited-migrator.service.js';
-export { UserErasure, UserExport } from '../modules/operations/user-data.service.js';
+export { PersonalData } from '../modules/operations/personal-data.js';

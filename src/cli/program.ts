@@ -129,12 +129,13 @@ type Application = Pick<INestApplicationContext, 'get' | 'close'>;
 function commandRunner(context: CliContext): Runner {
   return async (command, work) => {
     const application = await openApplication(context.env, command).catch((error: unknown) => {
-      if (command.allowsFailedStart) return failedApplication(error);
+      if (command.needs === 'nothing') return failedApplication(error);
       throw error;
     });
     try {
       const services = await import('./lazy-services.js');
-      if (!command.allowsAnySchema && !(await application.get(services.Migrator).isCurrent()))
+      const needsCurrentSchema = command.needs === 'current schema';
+      if (needsCurrentSchema && !(await application.get(services.Migrator).isCurrent()))
         throw new CommandFailed(
           'The database has pending migrations. Run "devplatform db migrate" first.',
         );
@@ -154,7 +155,7 @@ function commandRunner(context: CliContext): Runner {
 /** Starts the application without its HTTP server and jobs. Imports modules only now, because loading them takes most of a second. */
 async function openApplication(
   env: NodeJS.ProcessEnv,
-  { createsDatabase }: CliCommand,
+  { needs }: CliCommand,
 ): Promise<Application> {
   const [{ NestFactory }, { SchedulerRegistry }, { loadConfig }, sqlite, { AppModule }] =
     await Promise.all([
@@ -166,7 +167,7 @@ async function openApplication(
     ]);
   const config = loadConfig(env);
   const { address } = config.database;
-  await (createsDatabase
+  await (needs === 'new database'
     ? sqlite.createDatabaseFile(address)
     : sqlite.requireDatabaseFile(address));
   const application = await NestFactory.createApplicationContext(AppModule.with(config), {

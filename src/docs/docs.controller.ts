@@ -1,6 +1,6 @@
-import { Controller, Get, Res } from '@nestjs/common';
+import { Controller, Get, Header, Req, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
-import type { Response } from 'express';
+import type { Request, Response } from 'express';
 import { Public } from '../platform/access/scopes.decorator.js';
 import { AppConfig } from '../platform/config/app-config.js';
 import { API_ERRORS, FIELD_ERRORS, InvalidRequest } from '../platform/errors.js';
@@ -8,8 +8,16 @@ import { ErrorResponse } from '../platform/http/errors/api-errors.js';
 import { OAUTH_ERRORS } from '../modules/oauth/protocol/oauth.errors.js';
 import { ana, DemoService } from '../modules/demo/demo.service.js';
 import { PAGE_ERRORS } from '../pages/page-errors.js';
-import { PageRenderer } from '../pages/page-renderer.js';
-import { GUIDE_PATH } from './guide-page.js';
+import { PageRenderer, CACHE_FOR_ONE_HOUR } from '../pages/page-renderer.js';
+import {
+  GUIDE_PATH,
+  CLIENT_PACKAGE,
+  ORIGIN_PLACEHOLDER,
+  POSTMAN_COLLECTION,
+  POSTMAN_ENVIRONMENT,
+} from './served-files.js';
+import { readFile } from 'node:fs/promises';
+import { assetUrl } from '../platform/asset-url.js';
 
 const LINKS = {
   docsUrl: '/docs',
@@ -24,7 +32,7 @@ const INVALID_POST = InvalidRequest.fields([
   { field: 'latitude', code: 'too_large', message: 'latitude must be at most 90.' },
 ]);
 
-/** The developer pages, except Swagger UI and the guide. */
+/** The developer pages, except Swagger UI and the guide; and the files for Postman and the TypeScript client. */
 @Public()
 @ApiExcludeController()
 @Controller()
@@ -55,5 +63,25 @@ export class DocsController {
       oauth: OAUTH_ERRORS,
       pages: PAGE_ERRORS,
     });
+  }
+
+  /** The files for Postman, with the addresses of this service. */
+  @Get([POSTMAN_COLLECTION, POSTMAN_ENVIRONMENT])
+  @Header('Content-Type', 'application/json; charset=utf-8')
+  @Header('Cache-Control', CACHE_FOR_ONE_HOUR)
+  async postmanFile(@Req() { path }: Request): Promise<string> {
+    const { publicUrl } = this.config;
+    const text = await readFile(assetUrl(path.slice(1)), 'utf8');
+    return text
+      .replaceAll(ORIGIN_PLACEHOLDER.origin, publicUrl)
+      .replaceAll(ORIGIN_PLACEHOLDER.host, new URL(publicUrl).host);
+  }
+
+  /** The package of the TypeScript client, for `npm install https://…/docs/client.tgz`. */
+  @Get(CLIENT_PACKAGE)
+  @Header('Content-Type', 'application/gzip')
+  @Header('Cache-Control', CACHE_FOR_ONE_HOUR)
+  async clientPackage(@Res() response: Response): Promise<void> {
+    response.send(await readFile(assetUrl(CLIENT_PACKAGE)));
   }
 }

@@ -14,7 +14,7 @@ import {
   markdownPath,
   OVERVIEW,
   RENDERED_GUIDE,
-} from './guide-page.js';
+} from './served-files.js';
 
 const MARKDOWN_SUFFIX = '.md';
 

@@ -5,7 +5,7 @@ import { SCOPE_DESCRIPTIONS } from '../platform/access/scopes.js';
 import { EXPOSED_HEADERS } from '../platform/http/developer-api.js';
 import { describeResponses } from './responses.js';
 import { VERSION } from '../platform/version.js';
-import { GUIDE_PATH } from './guide-page.js';
+import { GUIDE_PATH } from './served-files.js';
 
 const description = (
   publicUrl: string,

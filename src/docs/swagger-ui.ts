@@ -7,14 +7,14 @@ import { CATALOGUES } from '../pages/translations/translations.js';
 import { SCOPES } from '../platform/access/scopes.js';
 import type { AppConfig } from '../platform/config/app-config.js';
 import { UnknownPath } from '../platform/errors.js';
-import { GUIDE_PATH } from './guide-page.js';
-import { openApiDocument } from './openapi-document.js';
 import {
+  GUIDE_PATH,
   CLIENT_PACKAGE,
   POSTMAN_COLLECTION,
   POSTMAN_ENVIRONMENT,
   SWAGGER_UI_FILES,
 } from './served-files.js';
+import { openApiDocument } from './openapi-document.js';
 
 /** Dark mode, contrast (WCAG AA) and small screens. */
 const PAGE_CSS = `

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { TransactionRunner } from '../../src/platform/database/transaction.js';
-import { ApiCall } from '../../src/modules/quota/calls/call-log.entities.js';
+import { ApiCall } from '../../src/modules/quota/quota.entities.js';
 import { CallLog } from '../../src/modules/quota/calls/call-log.service.js';
 import { QuotaService } from '../../src/modules/quota/quota.service.js';
 import { PostsRepository } from '../../src/modules/posts/posts.repository.js';

@@ -4,7 +4,7 @@ import {
   ServiceLogger,
 } from '../../src/platform/observability/logger.js';
 import { AuditEvent } from '../../src/platform/audit/audit-event.entity.js';
-import { ApiCall } from '../../src/modules/quota/calls/call-log.entities.js';
+import { ApiCall } from '../../src/modules/quota/quota.entities.js';
 import { newId } from '../../src/platform/ids.js';
 import { obtainTokens, sendForm } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Request } from 'express';
 import { loadConfig } from '../../src/platform/config/load-config.js';
 import { pinoFor, ServiceLogger } from '../../src/platform/observability/logger.js';
-import { ApiCall } from '../../src/modules/quota/calls/call-log.entities.js';
+import { ApiCall } from '../../src/modules/quota/quota.entities.js';
 import { CallLog } from '../../src/modules/quota/calls/call-log.service.js';
 import { expectApiError } from '../support/api.js';
 import { onOneEngine } from '../support/database.js';

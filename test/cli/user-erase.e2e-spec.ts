@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
 import { sha256 } from '../../src/platform/secrets.js';
-import { DatabaseLoad } from '../../src/platform/database/database-status.js';
 import { TransactionRunner } from '../../src/platform/database/transaction.js';
 import { RateLimitHit } from '../../src/modules/oauth/rate-limit/rate-limit.entities.js';
 import { Post } from '../../src/modules/posts/post.entities.js';
@@ -116,7 +115,7 @@ onOneEngine('Command "user erase"', (database) => {
     let isRejected = false;
     const isPublishWaiting = async (): Promise<boolean> =>
       database.engine.kind === 'sqlite'
-        ? isRejected || app().service(DatabaseLoad).queuedTransactions() > 0
+        ? isRejected || app().service(TransactionRunner).waiting > 0
         : isStatementRunning(app(), 'UPDATE users SET post_count');
     await app()
       .service(TransactionRunner)

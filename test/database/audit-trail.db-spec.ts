@@ -2,7 +2,7 @@ import { AuditEvent } from '../../src/platform/audit/audit-event.entity.js';
 import {
   type AuditSearch,
   AuditEventReader,
-} from '../../src/platform/audit/audit-event-reader.repository.js';
+} from '../../src/platform/audit/audit-log.repository.js';
 import { addMilliseconds } from '../../src/platform/clock.js';
 import { newId } from '../../src/platform/ids.js';
 import { onEachEngine } from '../support/database.js';

@@ -5,7 +5,7 @@ import { isConflict } from '../../src/platform/database/errors.js';
 import {
   entities,
   type Transaction,
-  TypeormTransactionRunner,
+  TransactionRunner,
 } from '../../src/platform/database/transaction.js';
 import { QuotaUsage } from '../../src/modules/quota/quota.entities.js';
 import {
@@ -47,14 +47,14 @@ async function addOne(tx: Transaction, clientId: string): Promise<void> {
 }
 
 let dataSource: DataSource;
-let transactions: TypeormTransactionRunner;
+let transactions: TransactionRunner;
 
 /** Opens the database for a suite. */
 function useTransactions({ url }: TestDatabase): void {
   skipCounterCheck({ url });
   beforeAll(async () => {
     dataSource = await connectMigrated(url);
-    transactions = new TypeormTransactionRunner(dataSource);
+    transactions = new TransactionRunner(dataSource);
   });
   afterAll(() => dataSource.destroy());
 }
@@ -190,7 +190,7 @@ onEachEngine('Transactions', (database) => {
   it('succeed when another process writes between their read and their write', async () => {
     await transactions.run((tx) => insert(tx, 'shared'));
     const elsewhere = await connectMigrated(database.url);
-    const others = new TypeormTransactionRunner(elsewhere);
+    const others = new TransactionRunner(elsewhere);
     let attempts = 0;
     await transactions.run(async (tx) => {
       attempts += 1;

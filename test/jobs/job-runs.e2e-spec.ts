@@ -1,7 +1,6 @@
 import { addMilliseconds, MINUTE, HOUR, DAY } from '../../src/platform/clock.js';
 import { Metrics } from '../../src/platform/observability/metrics.js';
-import { ApiCall, ApiUsageDaily } from '../../src/modules/quota/calls/call-log.entities.js';
-import { QuotaUsage } from '../../src/modules/quota/quota.entities.js';
+import { ApiCall, ApiUsageDaily, QuotaUsage } from '../../src/modules/quota/quota.entities.js';
 import { JobRun } from '../../src/platform/lifecycle/job-run.entity.js';
 import { ScheduledJobs } from '../../src/modules/operations/scheduled-jobs.service.js';
 import { onOneEngine } from '../support/database.js';

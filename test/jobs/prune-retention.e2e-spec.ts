@@ -5,7 +5,7 @@ import { TransactionRunner } from '../../src/platform/database/transaction.js';
 import { Comment } from '../../src/modules/comments/comment.entity.js';
 import { Post, PostLike } from '../../src/modules/posts/post.entities.js';
 import { PostsService } from '../../src/modules/posts/posts.service.js';
-import { ApiCall } from '../../src/modules/quota/calls/call-log.entities.js';
+import { ApiCall } from '../../src/modules/quota/quota.entities.js';
 import { Prune } from '../../src/modules/operations/retention.js';
 import { onOneEngine } from '../support/database.js';
 import { deleteAllRows, recordCalls } from '../support/fixtures.js';

@@ -1,6 +1,6 @@
 import { addMilliseconds, MINUTE, DAY } from '../../src/platform/clock.js';
 import { newId } from '../../src/platform/ids.js';
-import { ApiCall, ApiUsageDaily } from '../../src/modules/quota/calls/call-log.entities.js';
+import { ApiCall, ApiUsageDaily } from '../../src/modules/quota/quota.entities.js';
 import { CallLog } from '../../src/modules/quota/calls/call-log.service.js';
 import { UsageRollup } from '../../src/modules/quota/calls/usage-rollup.service.js';
 import { Prune } from '../../src/modules/operations/retention.js';

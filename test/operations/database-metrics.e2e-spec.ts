@@ -1,4 +1,4 @@
-import { DatabaseLoad } from '../../src/platform/database/database-status.js';
+import { DatabaseDiagnostics } from '../../src/platform/database/database-status.js';
 import { TransactionRunner } from '../../src/platform/database/transaction.js';
 import { CallLog } from '../../src/modules/quota/calls/call-log.service.js';
 import { useMetricsApp } from '../support/metrics-app.js';
@@ -33,7 +33,7 @@ onEachServer('Metrics of the connection pool', (database) => {
     const end = beginTransactions(app(), 5);
     const scraping = scrape(`${metricsOrigin()}/metrics`);
     // The metrics endpoint reads the database, so it waits for a connection, too.
-    await expect.poll(() => app().service(DatabaseLoad).pool().waiting).toBeGreaterThan(3);
+    await expect.poll(() => app().service(DatabaseDiagnostics).pool().waiting).toBeGreaterThan(3);
     await end();
     const metrics = await scraping;
     expect(metrics.metric('db_pool_connections', { state: 'used' })).toBe(2);

@@ -1,7 +1,7 @@
-import type { QuotaAssignment } from '../../modules/quota/quota.service.js';
-import type { CliCommand } from '../command.js';
+import type { QuotaAssignment, QuotaStatus } from '../../modules/quota/quota.service.js';
+import { type CliCommand, EXAMPLE_APP } from '../command.js';
 import { collect, parseMonthlyLimit, textUpTo } from '../option-values.js';
-import { list } from '../tables.js';
+import { formatNumber, membersOf, table } from '../tables.js';
 import {
   addIdentityOptions,
   addIdentityRemovals,
@@ -9,17 +9,20 @@ import {
   identityChanges,
   type IdentityOptions,
   verificationNote,
-} from './app-identity.js';
-import { APP_MEMBERS, appJson, appResult, statusOf } from './app-result.js';
-import { addAppRevokeAllCommand } from './app-revoke-all.js';
+  APP_MEMBERS,
+  appJson,
+  appResult,
+  statusOf,
+  appRows,
+} from './app-result.js';
 import { addAppSecretCommands } from './app-secret.js';
-import { addAppShowCommand } from './app-show.js';
+import type { Session } from '../session.js';
+import { QUOTA_MEMBERS } from './quota.js';
 
 const ALLOW_SIMILAR_NAME = [
   '--allow-similar-name',
   'allow a name that looks like that of another app',
 ] as const;
-const CLIENT_ID = 'svc_app_01h455vb4pex5vsknk084sn02q';
 const CREATE_EXAMPLE =
   'app create --name "Garden Share" --redirect-uri https://garden.example/callback --scope "profile.read posts.write"';
 
@@ -40,14 +43,14 @@ export function addAppCommands(program: CliCommand): void {
   const app = program
     .command('app')
     .description('Register, change, disable and enable apps, and revoke their access.')
-    .examples(CREATE_EXAMPLE, 'app list', `app disable ${CLIENT_ID}`);
+    .examples(CREATE_EXAMPLE, 'app list', `app disable ${EXAMPLE_APP}`);
   addCreate(app);
   addList(app);
-  addAppShowCommand(app);
+  addShow(app);
   addUpdate(app);
   addDisable(app);
   addEnable(app);
-  addAppRevokeAllCommand(app);
+  addRevokeAll(app);
   addAppSecretCommands(app);
 }
 
@@ -131,10 +134,7 @@ function addList(app: CliCommand): void {
       const rows = apps.map((one) => [one.clientId, one.kind, statusOf(one), one.name]);
       return {
         json: apps.map((one) => appJson(session, one)),
-        text: list(['CLIENT_ID', 'TYPE', 'STATUS', 'NAME'], rows, {
-          width: session.width,
-          none: 'There are no apps.',
-        }),
+        text: session.list(['CLIENT_ID', 'TYPE', 'STATUS', 'NAME'], rows, 'There are no apps.'),
       };
     });
 }
@@ -166,9 +166,9 @@ function addUpdate(app: CliCommand): void {
     .requiresConfirmation('Removing a redirect URI or scope')
     .printsJson(`{${APP_MEMBERS}}`)
     .examples(
-      `app update ${CLIENT_ID} --name "Garden Share"`,
-      `app update ${CLIENT_ID} --redirect-uri https://garden.example/callback --redirect-uri https://garden.example/new`,
-      `app update ${CLIENT_ID} --scope "profile.read posts.read" --reason "No longer publishes"`,
+      `app update ${EXAMPLE_APP} --name "Garden Share"`,
+      `app update ${EXAMPLE_APP} --redirect-uri https://garden.example/callback --redirect-uri https://garden.example/new`,
+      `app update ${EXAMPLE_APP} --scope "profile.read posts.read" --reason "No longer publishes"`,
     )
     .action((clientId: string, options: UpdateOptions, command: CliCommand) => {
       const { name, redirectUri: redirectUris, scope, allowSimilarName } = options;
@@ -219,8 +219,8 @@ function addDisable(app: CliCommand): void {
     .requiresConfirmation()
     .printsJson(`{${APP_MEMBERS}}`)
     .examples(
-      `app disable ${CLIENT_ID} --reason "Requested by the partner"`,
-      `app disable ${CLIENT_ID} --hide-posts --reason "Publishes spam"`,
+      `app disable ${EXAMPLE_APP} --reason "Requested by the partner"`,
+      `app disable ${EXAMPLE_APP} --hide-posts --reason "Publishes spam"`,
     )
     .execute(async (session, clientId: string, { hidePosts = false }: DisableOptions) => {
       const apps = session.get('AppsService');
@@ -243,11 +243,104 @@ function addEnable(app: CliCommand): void {
     .argument('<client_id>')
     .acceptsReason()
     .printsJson(`{${APP_MEMBERS}}`)
-    .examples(`app enable ${CLIENT_ID} --reason "Requested by the partner"`)
+    .examples(`app enable ${EXAMPLE_APP} --reason "Requested by the partner"`)
     .execute(async (session, clientId: string) =>
       appResult(
         session,
         await session.get('AppsService').changeStatus(clientId, 'enabled', session.change),
       ),
     );
+}
+
+const REVOKE_ALL = `app revoke-all ${EXAMPLE_APP}`;
+
+function addRevokeAll(app: CliCommand): void {
+  app
+    .command('revoke-all')
+    .summary('Revoke all grants of an app, of all users.')
+    .description(
+      'Revoke all grants of all users to an app, with their codes and tokens. This is permanent: "app enable" does not restore them. Includes grants whose tokens have expired, which "grant list --all" shows. Users can authorize the app again; run "app disable" first to prevent that. If interrupted, run the command again.',
+    )
+    .argument('<client_id>')
+    .acceptsDryRun('print the number of users and grants, but revoke nothing')
+    .requiresConfirmation()
+    .printsJson('{client_id, dry_run, users, grants}')
+    .examples(
+      `${REVOKE_ALL} --dry-run`,
+      `${REVOKE_ALL} --reason "Its tokens have leaked"`,
+      `${REVOKE_ALL} --yes --json`,
+    )
+    .execute(async (session, clientId: string) => {
+      const dryRun = session.isDryRun;
+      const { name } = await session.get('AppsService').get(clientId);
+      const { grants, users } = await session
+        .get('GrantReader')
+        .count(clientId, 'not ended', countProgress(session));
+      const json = { client_id: clientId, dry_run: dryRun, users };
+      const count = `${formatNumber(grants, 'grant')} of ${formatNumber(users, 'user')}`;
+      if (dryRun) return { json: { ...json, grants }, text: `Would revoke ${count}.` };
+      if (grants > 0) await session.confirm(`Revoke ${count} to "${name}"?`);
+      // Even without a grant above: a user may have authorized the app meanwhile.
+      const revoked = await session
+        .get('GrantsService')
+        .revokeForApp(clientId, session.change, (done) =>
+          session.progress(`Revoked ${done} of ${formatNumber(grants, 'grant')}`),
+        );
+      return {
+        json: { ...json, grants: revoked },
+        text: `Revoked ${formatNumber(revoked, 'grant')} to ${clientId}.`,
+      };
+    });
+}
+
+function addShow(app: CliCommand): void {
+  app
+    .command('show')
+    .summary('Show an app, its users, quota and secrets.')
+    .description(
+      'Show the registration and the use of an app: the users with an active grant, the last API call or refresh (accurate to the minute), the quota of this month (UTC) and the live secrets. Reads all grants of the app, which takes some seconds if there are hundreds of thousands.',
+    )
+    .argument('<client_id>')
+    .printsJson(
+      `{${APP_MEMBERS}, active_users, last_used_at, quota: {${QUOTA_MEMBERS}}, live_secrets, newest_secret_last_four}`,
+    )
+    .examples(`app show ${EXAMPLE_APP}`, `app show ${EXAMPLE_APP} --json`)
+    .execute(async (session, clientId: string) => {
+      const registered = await session.get('AppsService').get(clientId);
+      const { users, lastUsedAt } = await session
+        .get('GrantReader')
+        .count(clientId, 'active', countProgress(session));
+      const quota = await session.get('QuotaService').status(clientId);
+      const secrets = await session.get('AppSecretsService').list(clientId);
+      const live = secrets.filter(({ isLive }) => isLive);
+      const lastFour = live[0]?.lastFour ?? null;
+      const newest = lastFour === null ? '' : `, the newest ends in "${lastFour}"`;
+      return {
+        json: {
+          ...appJson(session, registered),
+          active_users: users,
+          last_used_at: lastUsedAt,
+          quota: membersOf(QUOTA_MEMBERS, quota),
+          live_secrets: live.length,
+          newest_secret_last_four: lastFour,
+        },
+        text: table([
+          ...appRows(session, registered),
+          ['active_users', String(users)],
+          ['last_used_at', session.time(lastUsedAt)],
+          ['quota', formatQuota(quota)],
+          ['live_secrets', `${live.length}${newest}`],
+        ]),
+      };
+    });
+}
+
+function formatQuota({ plan, used, limit, period }: QuotaStatus): string {
+  const posts = limit === null ? `${used} posts, without a limit,` : `${used} of ${limit} posts`;
+  return `${posts} in ${period}, plan "${plan}"`;
+}
+
+/** The progress line of a command that counts grants. */
+function countProgress(session: Session): (read: number) => void {
+  return (read) => session.progress(`Read ${formatNumber(read, 'grant')}`);
 }

@@ -1,4 +1,4 @@
-import type { CliCommand } from '../command.js';
+import { changeResult, type CliCommand } from '../command.js';
 
 const REMOVE = 'comment remove cmt_01h455vb4pex5vsknk084sn02q';
 
@@ -23,10 +23,9 @@ export function addCommentCommands(program: CliCommand): void {
         await session.confirm(`Remove ${id} of ${await session.userLabel(userId)} on ${postId}?`);
       const removed = await comments.remove(id, session.change);
       const subject = `${id} of ${userId} on ${postId}`;
-      return {
-        json: { id, user_id: userId, post_id: postId, removed },
-        text: removed ? `Removed ${subject}.` : `${subject} is already deleted.`,
-        note: removed ? undefined : 'No change.',
-      };
+      return changeResult(removed, { id, user_id: userId, post_id: postId, removed }, [
+        `Removed ${subject}.`,
+        `${subject} is already deleted.`,
+      ]);
     });
 }

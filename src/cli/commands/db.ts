@@ -19,8 +19,7 @@ export function addDatabaseCommands(program: CliCommand): void {
     .acceptsReason()
     .printsJson('{applied}')
     .examples('db migrate')
-    .allowAnySchema()
-    .createDatabase()
+    .runsWith('new database')
     .execute(async (session) => {
       const migrations = await session.get('Migrator').status();
       const pending = migrations.filter(({ applied }) => !applied).length;
@@ -41,7 +40,7 @@ export function addDatabaseCommands(program: CliCommand): void {
     .requiresConfirmation()
     .printsJson('{dry_run, migrations}')
     .examples('db revert 1.0.0 --dry-run', 'db revert 1.0.0 --reason "Back to 1.0.0"')
-    .allowAnySchema()
+    .runsWith('any schema')
     .execute(async (session, release: Release) => {
       const names = await session.get('Migrator').appliedSince(release);
       if (names.length > 0)
@@ -63,7 +62,7 @@ export function addDatabaseCommands(program: CliCommand): void {
     .description('Show applied and pending migrations.')
     .printsJson('{current, migrations: [{name, applied}]}')
     .examples('db status', 'db status --json')
-    .allowAnySchema()
+    .runsWith('any schema')
     .execute(async (session) => {
       const migrations = await session.get('Migrator').status();
       const current = migrations.every(({ applied }) => applied);
@@ -81,7 +80,7 @@ export function addDatabaseCommands(program: CliCommand): void {
     )
     .printsJson('{current, pending, unknown, statements}')
     .examples('db check', 'db check --json')
-    .allowAnySchema()
+    .runsWith('any schema')
     .execute(async (session) => checkResult(await session.get('Migrator').difference()));
 }
 

@@ -6,7 +6,7 @@ import type { CheckOptions, NamedFinding } from '../../modules/operations/doctor
 const STATUS_WIDTH = 'warning'.length;
 
 export function addDoctorCommand(program: CliCommand): void {
-  const doctor = program
+  program
     .command('doctor')
     .summary('Check the installation; correct counters with --fix.')
     .description(
@@ -16,13 +16,12 @@ export function addDoctorCommand(program: CliCommand): void {
     .acceptsReason()
     .printsJson('{ok, findings: [{check, status, summary, remedy?}]}')
     .examples('doctor', 'doctor --json', 'doctor --fix --reason "Restored"')
-    .allowAnySchema()
+    .runsWith('nothing')
     .execute(async (session, { fix = false }: { fix?: boolean }) => {
       const onCheck = (name: string): void => session.progress(`Checking ${name} …`);
       const options = { onCheck, ...(fix && { repairAs: session.change }) };
       return doctorResult(await findings(session, options), session.width);
     });
-  doctor.allowsFailedStart = true;
 }
 
 async function findings(session: Session, options: CheckOptions): Promise<NamedFinding[]> {

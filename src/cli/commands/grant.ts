@@ -1,6 +1,7 @@
 import type { GrantDetails } from '../../modules/oauth/tokens/grant-reader.repository.js';
 import { formatScope } from '../../platform/access/scopes.js';
 import {
+  changeResult,
   type CliCommand,
   EXAMPLE_APP,
   EXAMPLE_USER,
@@ -75,13 +76,11 @@ export function addGrantCommands(program: CliCommand): void {
           `Revoke the access of "${found.appName}" to the account of "${found.userName}"?`,
         );
       const revoked = await session.get('GrantsService').revokeOne(found, session.change);
-      return {
-        json: { id, user_id: userId, client_id: clientId, revoked },
-        text: revoked
-          ? `Revoked ${id} of ${userId} to ${clientId}.`
-          : `${id} of ${userId} to ${clientId} was already revoked.`,
-        note: revoked ? undefined : 'No change.',
-      };
+      const subject = `${id} of ${userId} to ${clientId}`;
+      return changeResult(revoked, { id, user_id: userId, client_id: clientId, revoked }, [
+        `Revoked ${subject}.`,
+        `${subject} was already revoked.`,
+      ]);
     });
 }
 

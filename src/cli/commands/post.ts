@@ -1,9 +1,11 @@
 import type { Deletion } from '../../modules/posts/post-moderation.service.js';
 import type { Post } from '../../modules/posts/post.entities.js';
-import type { CliCommand, Result } from '../command.js';
+import { changeResult, type CliCommand, type Result } from '../command.js';
 import type { Session } from '../session.js';
-import { keyValues, wrap } from '../tables.js';
+import { keyValues, membersOf, wrap } from '../tables.js';
 
+const POST_MEMBERS =
+  'id, user_id, client_id, visibility, likes, comments, created_at, deleted_at, deleted_by, deletion_reason, permalink';
 const SHOW = 'post show post_01h455vb4pex5vsknk084sn02q';
 const REMOVE = 'post remove post_01h455vb4pex5vsknk084sn02q';
 const RESTORE = 'post restore post_01h455vb4pex5vsknk084sn02q';
@@ -22,9 +24,7 @@ export function addPostCommands(program: CliCommand): void {
     )
     .argument('<post_id>', 'last part of its permalink')
     .option('--full', 'also print the title and the text')
-    .printsJson(
-      '{id, user_id, client_id, visibility, likes, comments, created_at, deleted_at, deleted_by, deletion_reason, permalink, title?, content?}',
-    )
+    .printsJson(`{${POST_MEMBERS}, title?, content?}`)
     .examples(SHOW, `${SHOW} --full`, `${SHOW} --json`)
     .execute(async (session, postId: string, { full = false }: { full?: boolean }) => {
       const moderation = session.get('PostModeration');
@@ -47,11 +47,10 @@ export function addPostCommands(program: CliCommand): void {
       const { id, userId, deletedAt } = await moderation.get(postId);
       if (!deletedAt) await session.confirm(`Remove ${id} of ${await session.userLabel(userId)}?`);
       const removed = await moderation.remove(id, session.change);
-      return {
-        json: { id, user_id: userId, removed },
-        text: removed ? `Removed ${id} of ${userId}.` : `${id} of ${userId} is already deleted.`,
-        note: removed ? undefined : 'No change.',
-      };
+      return changeResult(removed, { id, user_id: userId, removed }, [
+        `Removed ${id} of ${userId}.`,
+        `${id} of ${userId} is already deleted.`,
+      ]);
     });
 
   post
@@ -66,11 +65,10 @@ export function addPostCommands(program: CliCommand): void {
     .examples(`${RESTORE} --reason "Deleted by mistake"`, `${RESTORE} --json`)
     .execute(async (session, id: string) => {
       const { userId, restored } = await session.get('PostModeration').restore(id, session.change);
-      return {
-        json: { id, user_id: userId, restored },
-        text: restored ? `Restored ${id} of ${userId}.` : `${id} of ${userId} is not deleted.`,
-        note: restored ? undefined : 'No change.',
-      };
+      return changeResult(restored, { id, user_id: userId, restored }, [
+        `Restored ${id} of ${userId}.`,
+        `${id} of ${userId} is not deleted.`,
+      ]);
     });
 }
 
@@ -85,16 +83,12 @@ async function postResult(
   const counts = { likes: likeCount, comments: commentCount };
   return {
     json: {
-      id,
-      user_id: userId,
-      client_id: clientId,
-      visibility,
-      ...counts,
-      created_at: post.createdAt.toISOString(),
-      deleted_at: deletion?.at.toISOString() ?? null,
-      deleted_by: deletion?.by ?? null,
-      deletion_reason: deletion?.reason ?? null,
-      permalink,
+      ...membersOf(POST_MEMBERS, post, counts, {
+        deletedAt: deletion?.at ?? null,
+        deletedBy: deletion?.by ?? null,
+        deletionReason: deletion?.reason ?? null,
+        permalink,
+      }),
       ...(full && { title, content }),
     },
     text: [

@@ -1,4 +1,4 @@
-import type { ApiCall } from '../../modules/quota/calls/call-log.entities.js';
+import type { ApiCall } from '../../modules/quota/quota.entities.js';
 import type { CliCommand } from '../command.js';
 import { parseRequestId } from '../option-values.js';
 import type { Session } from '../session.js';

@@ -20,7 +20,7 @@ export function addUserDataCommands(user: CliCommand): void {
       `user export ${EXAMPLE_USER} | gzip > ana.gz`,
     )
     .execute(async (session, id: string, { output }: { output?: string }) => {
-      const pieces = await session.get('UserExport').document(id);
+      const pieces = await session.get('PersonalData').export(id);
       if (output === undefined) {
         for await (const piece of pieces) await session.print(piece);
         return undefined;
@@ -44,12 +44,12 @@ export function addUserDataCommands(user: CliCommand): void {
       `user erase ${EXAMPLE_USER} --yes --json`,
     )
     .execute(async (session, id: string) => {
-      const erasure = session.get('UserErasure');
+      const data = session.get('PersonalData');
       const { isDryRun } = session;
-      await session.confirm(`Erase "${await erasure.nameOf(id)}" permanently?`);
+      await session.confirm(`Erase "${await data.nameOf(id)}" permanently?`);
       const tables = isDryRun
-        ? await erasure.preview(id)
-        : await erasure.run(id, {
+        ? await data.previewErasure(id)
+        : await data.erase(id, {
             change: session.change,
             onBatch: (name, rows) => session.progress(`${name}: ${formatNumber(rows, 'row')}`),
           });

@@ -1,5 +1,4 @@
-import { TextField, ReferenceField } from '../../platform/http/validation/fields.js';
-import { RequestSchema } from '../../platform/http/validation/request-schema.js';
+import { TextField, ReferenceField, RequestSchema } from '../../platform/http/validation/fields.js';
 
 @RequestSchema({ name: 'CreateComment', description: 'The comment to create.' })
 export class CreateCommentRequest {

@@ -26,10 +26,7 @@ export class AuditedMigrator {
   /** Reverts the migrations that are newer than `release`. @returns their names, newest first. @throws SchemaIsNewer */
   revert(release: Release, change: Change): Promise<string[]> {
     return this.migrator.revert(release, (tx, undone) =>
-      this.audit.insertOnAnySchema(
-        tx,
-        this.audit.event('db.reverted', 'database', change, { release, undone }),
-      ),
+      this.audit.recordOnAnySchema(tx, 'db.reverted', 'database', change, { release, undone }),
     );
   }
 }

@@ -13,7 +13,6 @@ import { PersonalData } from './personal-data.js';
 import { Prune } from './retention.js';
 import { RequestTraces } from './request-traces.service.js';
 import { ScheduledJobs } from './scheduled-jobs.service.js';
-import { UserErasure, UserExport } from './user-data.service.js';
 import { AuditedMigrator } from './audited-migrator.service.js';
 
 @Module({
@@ -34,8 +33,6 @@ import { AuditedMigrator } from './audited-migrator.service.js';
     ImportedUsersRepository,
     UserImport,
     PersonalData,
-    UserExport,
-    UserErasure,
     RequestTraces,
   ],
 })

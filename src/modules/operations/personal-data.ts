@@ -13,10 +13,18 @@ import {
   childRows,
   deletableRows,
   type DeletableRows,
+  type BatchSettings,
+  countRows,
+  deleteRows,
+  type RowsByTable,
 } from '../../platform/database/deletable-rows.js';
 import { rowsInPages } from '../../platform/database/rows-in-pages.js';
 import { deleteReturning } from '../../platform/database/sql.js';
-import { entities, type Transaction } from '../../platform/database/transaction.js';
+import {
+  entities,
+  type Transaction,
+  TransactionRunner,
+} from '../../platform/database/transaction.js';
 import { IdempotencyKey } from '../../platform/http/idempotency/idempotency-key.entity.js';
 import { Comment } from '../comments/comment.entity.js';
 import { Authorization } from '../oauth/authorize/authorization.entity.js';
@@ -31,8 +39,13 @@ import {
   RefreshToken,
 } from '../oauth/tokens/token.entities.js';
 import { Post, PostLike } from '../posts/post.entities.js';
-import { ApiCall } from '../quota/calls/call-log.entities.js';
+import { ApiCall } from '../quota/quota.entities.js';
 import { User } from '../users/user.entity.js';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { AuditLog, type Change } from '../../platform/audit/audit-log.repository.js';
+import { Clock, SECOND } from '../../platform/clock.js';
+import { UserAccess } from '../oauth/account/user-access.service.js';
+import { UsersService } from '../users/users.service.js';
 
 /** The user whose data is exported or erased. `phone` is in E.164 format; null if the user has none or is already deleted. */
 export interface Person {
@@ -74,10 +87,96 @@ interface Definition<T> {
   children?: readonly PersonalTable[];
 }
 
-/** What belongs to a person, for export and erasure. A test fails for a table with a column for a person that is not listed here. */
+/** Characters. */
+const CHUNK_SIZE = 65_536;
+/** Longer than a call waits in the queue of the call log. */
+const CALL_LOG_DELAY_MS = 2 * SECOND;
+
+interface ErasureSettings extends Pick<BatchSettings, 'onBatch'> {
+  change: Change;
+}
+
+/** What belongs to a person, its export and its erasure. A test fails for a table with a column for a person that is not listed here. */
 @Injectable()
 export class PersonalData {
-  constructor(private readonly dataSource: DataSource) {}
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly users: UsersService,
+    private readonly access: UserAccess,
+    private readonly audit: AuditLog,
+    private readonly transactions: TransactionRunner,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Exports one JSON document in chunks. Each table is a property, each row a line. @throws UnknownUser */
+  async export(userId: string): Promise<AsyncIterable<string>> {
+    const phone = await this.users.phoneOf(userId);
+    return inChunks(this.lines({ userId, phone }));
+  }
+
+  private async *lines(person: Person): AsyncGenerator<string> {
+    const head = { user_id: person.userId, exported_at: this.clock.now() };
+    yield JSON.stringify(head).slice(0, -1);
+    for (const { table, rows } of this.rowsToExport(person)) {
+      yield `,\n${JSON.stringify(table)}: [`;
+      let separator = '\n  ';
+      for await (const row of rows) {
+        yield separator + JSON.stringify(row);
+        separator = ',\n  ';
+      }
+      yield ']';
+    }
+    yield '}\n';
+  }
+
+  /** Returns the user's name, or the id of an erased user. @throws UnknownUser */
+  async nameOf(userId: string): Promise<string> {
+    return (await this.wasErased(userId)) ? userId : (await this.users.get(userId)).name;
+  }
+
+  /** Counts the rows that would be deleted. @throws UnknownUser */
+  async previewErasure(userId: string): Promise<RowsByTable> {
+    return countRows(this.rowsToErase(await this.personOf(userId)));
+  }
+
+  /**
+   * Blocks the user first, so that later requests add no rows. Then deletes in batches, the row of the user last. An interrupted
+   * erasure can be repeated, also concurrently.
+   * @returns the number of deleted rows by table; for an erased user, those added after the erasure
+   * @throws UnknownUser
+   */
+  async erase(userId: string, { change, onBatch }: ErasureSettings): Promise<RowsByTable> {
+    const person = await this.personOf(userId);
+    if (!(await this.wasErased(userId))) {
+      await this.access.end(userId, change, async (tx) => {
+        await this.users.changeStatusInTransaction(tx, userId, 'blocked', change);
+      });
+      await sleep(CALL_LOG_DELAY_MS);
+    }
+    const rows = this.rowsToErase(person);
+    const counts = await deleteRows(this.transactions, rows.slice(0, -1), { onBatch });
+    for (const user of rows.slice(-1)) {
+      const { value: remove } = await user.batches().next();
+      await this.transactions.run(async (tx) => {
+        counts[user.table] = remove ? await remove(tx) : 0;
+        if (Object.values(counts).some((count) => count > 0))
+          await this.audit.record(tx, 'user.erased', userId, change, counts);
+      });
+    }
+    return counts;
+  }
+
+  /** Also for an erased user, because requests during the erasure may have added rows. @throws UnknownUser */
+  private async personOf(userId: string): Promise<Person> {
+    return {
+      userId,
+      phone: (await this.wasErased(userId)) ? null : await this.users.phoneOf(userId),
+    };
+  }
+
+  private wasErased(userId: string): Promise<boolean> {
+    return this.audit.hasEvent('user.erased', userId);
+  }
 
   /** The row of the user first. */
   rowsToExport(person: Person): ExportedRows[] {
@@ -210,6 +309,17 @@ export class PersonalData {
     const names = new Map(apps.map(({ clientId, name }) => [clientId, name]));
     return ({ clientId }) => ({ app: names.get(clientId) });
   }
+}
+
+async function* inChunks(texts: AsyncIterable<string>): AsyncGenerator<string> {
+  let chunk = '';
+  for await (const text of texts) {
+    chunk += text;
+    if (chunk.length < CHUNK_SIZE) continue;
+    yield chunk;
+    chunk = '';
+  }
+  yield chunk;
 }
 
 function parentsFirst(table: PersonalTable): PersonalTable[] {

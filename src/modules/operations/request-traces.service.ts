@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import type { AuditEvent } from '../../platform/audit/audit-event.entity.js';
-import { AuditEventReader } from '../../platform/audit/audit-event-reader.repository.js';
+import { AuditEventReader } from '../../platform/audit/audit-log.repository.js';
 import { Clock, addMilliseconds, MINUTE } from '../../platform/clock.js';
 import { AppConfig } from '../../platform/config/app-config.js';
 import { NotFound } from '../../platform/errors.js';
 import { timeOf } from '../../platform/ids.js';
-import type { ApiCall } from '../quota/calls/call-log.entities.js';
+import type { ApiCall } from '../quota/quota.entities.js';
 import { CallLog } from '../quota/calls/call-log.service.js';
 
 /** Maximum step of the clock of a process during a request, in either direction. */

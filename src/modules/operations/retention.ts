@@ -41,7 +41,7 @@ import {
   RefreshToken,
 } from '../oauth/tokens/token.entities.js';
 import { Post, PostLike } from '../posts/post.entities.js';
-import { ApiCall } from '../quota/calls/call-log.entities.js';
+import { ApiCall } from '../quota/quota.entities.js';
 import { callLogStart, UsageRollup } from '../quota/calls/usage-rollup.service.js';
 
 /** Maximum difference between the clocks of two processes, so that none deletes a row that is valid for another. */

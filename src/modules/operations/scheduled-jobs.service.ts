@@ -74,7 +74,6 @@ export class ScheduledJobs {
       name: 'usage-rollup',
       period,
       work: () => this.usage.run({ stopAt: end }),
-      report: () => undefined,
       failureMessage:
         'The usage roll-up failed, so totals are out of date. It is retried in ten minutes; to retry now, run "usage rollup".',
     });

@@ -5,8 +5,8 @@ import {
   TextField,
   TextListField,
   UrlListField,
+  RequestSchema,
 } from '../../platform/http/validation/fields.js';
-import { RequestSchema } from '../../platform/http/validation/request-schema.js';
 import { VISIBILITIES, type Visibility } from './post.entities.js';
 
 /** The fields of the request that are present and not null (product requirements, section 2). */

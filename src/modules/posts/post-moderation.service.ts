@@ -1,6 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { AuditEventReader } from '../../platform/audit/audit-event-reader.repository.js';
-import { AuditLog, type Change } from '../../platform/audit/audit-log.repository.js';
+import {
+  AuditEventReader,
+  AuditLog,
+  type Change,
+} from '../../platform/audit/audit-log.repository.js';
 import { Clock, DAY, addMilliseconds } from '../../platform/clock.js';
 import { AppConfig } from '../../platform/config/app-config.js';
 import { TransactionRunner } from '../../platform/database/transaction.js';

@@ -1,6 +1,5 @@
 import { Module } from '@nestjs/common';
 import { CallLog } from './calls/call-log.service.js';
-import { CallsRepository } from './calls/calls.repository.js';
 import { UsageRollup } from './calls/usage-rollup.service.js';
 import { QuotaMonths } from './months/quota-months.service.js';
 import { QuotaReconciliation } from './months/quota-reconciliation.service.js';
@@ -13,7 +12,7 @@ const SERVICES = [QuotaService, QuotaMonths, QuotaReconciliation, CallLog, Usage
 
 @Module({
   controllers: [QuotaController],
-  providers: [QuotaRepository, CallsRepository, QuotaMetrics, ...SERVICES],
+  providers: [QuotaRepository, QuotaMetrics, ...SERVICES],
   exports: SERVICES,
 })
 export class QuotaModule {}

@@ -1,23 +1,34 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, In, IsNull, LessThan } from 'typeorm';
+import { DataSource, In, IsNull, LessThan, type SelectQueryBuilder } from 'typeorm';
 import {
   insertAll,
   insertMissing,
   readQuery,
   unchanged,
   upsert,
+  upsertAll,
   writeRows,
 } from '../../platform/database/sql.js';
 import { BatchLoader } from '../../platform/database/batch-loader.js';
+import {
+  inTimeRange,
+  partsWithRows,
+  rowsOfRequest,
+  type TimeRange,
+} from '../../platform/database/rows-in-pages.js';
 import { entities, type Transaction } from '../../platform/database/transaction.js';
-import { ApiCall } from './calls/call-log.entities.js';
-import { AppQuota, QuotaUsage } from './quota.entities.js';
+import { ApiCall, ApiUsageDaily, AppQuota, QuotaUsage } from './quota.entities.js';
 import type { Period } from './quota-period.js';
 
 const INCREMENT = 'UPDATE quota_usage SET used = used + ? WHERE client_id = ? AND period = ?';
 const INCREMENT_WITHIN_LIMIT = `${INCREMENT} AND used <= ?`;
 const FIND_USED = 'SELECT client_id AS clientId, period, used FROM quota_usage WHERE';
 
+const TOTALS_PER_STATEMENT = 200;
+
+export type RouteCount = Pick<ApiCall, 'clientId' | 'route' | 'status'> & { calls: number };
+
+/** The assigned plans, the monthly usage, the call log and its daily totals. */
 @Injectable()
 export class QuotaRepository {
   private readonly usages: BatchLoader<Pick<QuotaUsage, 'used'>>;
@@ -27,10 +38,6 @@ export class QuotaRepository {
       clientId: 'client_id',
       period: 'period',
     });
-  }
-
-  insertCalls(tx: Transaction, calls: readonly ApiCall[]): Promise<void> {
-    return insertAll(tx, ApiCall, calls);
   }
 
   /**
@@ -159,5 +166,74 @@ export class QuotaRepository {
 
   async removeAssignment(tx: Transaction, clientId: string): Promise<void> {
     await entities(tx).delete(AppQuota, { clientId });
+  }
+
+  insertCalls(tx: Transaction, calls: readonly ApiCall[]): Promise<void> {
+    return insertAll(tx, ApiCall, calls);
+  }
+
+  /** The parts of the time range that contain calls, oldest first. @param unitMs the length of a part, such as `HOUR` */
+  partsWithCalls(span: TimeRange, unitMs: number): AsyncGenerator<TimeRange> {
+    return partsWithRows(this.dataSource, ApiCall, span, unitMs);
+  }
+
+  async countByAppRouteAndStatus(hour: TimeRange): Promise<RouteCount[]> {
+    const query = this.inTimeRange(hour)
+      .select('call.clientId', 'clientId')
+      .addSelect('call.route', 'route')
+      .addSelect('call.status', 'status')
+      .addSelect('COUNT(*)', 'calls')
+      .groupBy('call.clientId')
+      .addGroupBy('call.route')
+      .addGroupBy('call.status');
+    type Row = Omit<RouteCount, 'calls'> & { calls: string | number };
+    const rows = await readQuery<Row>(query);
+    return rows.map((row) => ({ ...row, calls: Number(row.calls) }));
+  }
+
+  /** The number of calls that count against the quota, by client id. */
+  async countPublishes(hour: TimeRange): Promise<ReadonlyMap<string, number>> {
+    const query = this.inTimeRange(hour)
+      .andWhere({ metered: true })
+      .select('call.clientId', 'clientId')
+      .addSelect('COUNT(*)', 'calls')
+      .groupBy('call.clientId');
+    const rows = await readQuery<{ clientId: string; calls: string | number }>(query);
+    return new Map(rows.map(({ clientId, calls }) => [clientId, Number(calls)]));
+  }
+
+  /** The number of an app's calls that count against the quota. */
+  countPublishesOf(tx: Transaction, clientId: string, span: TimeRange): Promise<number> {
+    return this.inTimeRange(span, entities(tx)).andWhere({ clientId, metered: true }).getCount();
+  }
+
+  findOfRequest(requestId: string, range: TimeRange): Promise<ApiCall[]> {
+    return rowsOfRequest(this.dataSource, ApiCall, requestId, range);
+  }
+
+  /** The newest day with totals, such as `2026-11-21`. */
+  async findNewestDay(): Promise<string | null> {
+    const newest = await this.dataSource.manager.findOne(ApiUsageDaily, {
+      select: { day: true },
+      where: {},
+      order: { day: 'DESC' },
+    });
+    return newest?.day ?? null;
+  }
+
+  findTotals(day: string): Promise<ApiUsageDaily[]> {
+    return this.dataSource.manager.findBy(ApiUsageDaily, { day });
+  }
+
+  async saveTotals(tx: Transaction, totals: readonly ApiUsageDaily[]): Promise<void> {
+    for (let from = 0; from < totals.length; from += TOTALS_PER_STATEMENT)
+      await upsertAll(tx, ApiUsageDaily, totals.slice(from, from + TOTALS_PER_STATEMENT));
+  }
+
+  private inTimeRange(
+    span: TimeRange,
+    manager = this.dataSource.manager,
+  ): SelectQueryBuilder<ApiCall> {
+    return inTimeRange(manager.createQueryBuilder(ApiCall, 'call'), span);
   }
 }

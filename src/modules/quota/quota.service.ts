@@ -6,8 +6,7 @@ import { AppError, InvalidRequest } from '../../platform/errors.js';
 import { AppConfig } from '../../platform/config/app-config.js';
 import { TransactionRunner, type Transaction } from '../../platform/database/transaction.js';
 import { newId } from '../../platform/ids.js';
-import type { ApiCall } from './calls/call-log.entities.js';
-import type { AppQuota } from './quota.entities.js';
+import type { ApiCall, AppQuota } from './quota.entities.js';
 import { nextPeriodStart, type Period, periodOf, postsMonthHeaders } from './quota-period.js';
 import { QuotaRepository } from './quota.repository.js';
 

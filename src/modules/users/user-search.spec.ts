@@ -1,4 +1,4 @@
-import { criteriaOf } from './user-search.service.js';
+import { criteriaOf } from './users.service.js';
 
 describe('Criteria of a user search', () => {
   it('looks an id up', () => {

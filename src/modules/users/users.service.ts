@@ -4,9 +4,16 @@ import { Clock } from '../../platform/clock.js';
 import { isDuplicateKey } from '../../platform/database/errors.js';
 import { type Transaction, TransactionRunner } from '../../platform/database/transaction.js';
 import { InvalidRequest, NotFound } from '../../platform/errors.js';
-import { isId, newId } from '../../platform/ids.js';
+import { isId, newId, idPattern } from '../../platform/ids.js';
 import type { User } from './user.entity.js';
-import { type UserProfile, type SignInUser, UsersRepository } from './users.repository.js';
+import {
+  type UserProfile,
+  type SignInUser,
+  UsersRepository,
+  type UserMatch,
+} from './users.repository.js';
+import { type Paging, type Part, partOf } from '../../platform/database/list-page.js';
+import { parsePhone } from './phone-number.js';
 
 export class PhoneTaken extends InvalidRequest {
   constructor(ownerId: string) {
@@ -136,6 +143,37 @@ export class UsersService {
     return user;
   }
 
+  /** Users of any status, newest first. */
+  async list(paging: Omit<Paging, 'page'>): Promise<Part<User>> {
+    return partOf(await this.repository.findNewest(paging), paging);
+  }
+
+  /**
+   * Finds the users of any status that have this id, phone number or external id, whose phone number ends with these four digits, or
+   * whose name contains this text, newest first.
+   */
+  async search(text: string, paging: Omit<Paging, 'page'>): Promise<Part<User>> {
+    const criteria = criteriaOf(text);
+    if ('namePart' in criteria)
+      return partOf(await this.repository.findNewest(paging, criteria), paging);
+    // Each lookup uses a unique index.
+    const found = await Promise.all(
+      'id' in criteria
+        ? [this.repository.findById(criteria.id)]
+        : [
+            this.repository.findByPhoneAsParsed(criteria.phone),
+            this.repository.findByExternalId(criteria.externalId),
+          ],
+    );
+    const { before } = paging;
+    const distinct = new Map(found.flatMap((user) => (user ? [[user.id, user]] : [])));
+    const older = [...distinct.values()].filter(({ id }) => before === undefined || id < before);
+    return partOf(
+      older.toSorted((one, other) => (one.id < other.id ? 1 : -1)),
+      paging,
+    );
+  }
+
   /** Returns the phone of a user of any status, or null if the user has none. @throws UnknownUser */
   async phoneOf(id: string): Promise<string | null> {
     return (await this.get(id)).phone;
@@ -247,4 +285,16 @@ export function changedFields(values: Partial<User>, stored: User): string[] {
   return Object.keys(values).filter(
     (name) => values[name as keyof User] !== stored[name as keyof User],
   );
+}
+
+/** How to find the users that a text means: by unique values, or by reading all users. */
+type UserCriteria = { id: string } | { phone: string; externalId: string } | UserMatch;
+
+/** A phone number needs its country code, with `+`. Every text may be an external id, except the id of a user. */
+export function criteriaOf(text: string): UserCriteria {
+  if (idPattern('usr').test(text)) return { id: text };
+  const phone = text.startsWith('+') ? parsePhone(text) : undefined;
+  if (phone !== undefined) return { phone, externalId: text };
+  const isPhoneEnd = /^\d{4}$/.test(text);
+  return { externalId: text, namePart: text, ...(isPhoneEnd && { phoneEnd: text }) };
 }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource } from 'typeorm';
+import { DataSource, type SelectQueryBuilder } from 'typeorm';
 import { Clock } from '../clock.js';
 import { isId, newId, type IdPrefix } from '../ids.js';
 import { currentRequest } from '../request-context.js';
@@ -7,6 +7,7 @@ import { insertAll, insertOnAnySchema } from '../database/sql.js';
 import type { Transaction } from '../database/transaction.js';
 import type { AuditAction } from './audit-actions.js';
 import { AuditEvent } from './audit-event.entity.js';
+import { rowsOfRequest, type TimeRange } from '../database/rows-in-pages.js';
 
 /** Author and reason of a change. */
 export interface Change {
@@ -70,8 +71,8 @@ export class AuditLog {
   }
 
   /** For a database schema that may be older than this version. */
-  insertOnAnySchema(tx: Transaction, event: NewAuditEvent): Promise<void> {
-    return insertOnAnySchema(tx, AuditEvent, withId(event, this.clock.now()));
+  recordOnAnySchema(tx: Transaction, ...event: Parameters<AuditLog['event']>): Promise<void> {
+    return insertOnAnySchema(tx, AuditEvent, withId(this.event(...event), this.clock.now()));
   }
 }
 
@@ -82,4 +83,82 @@ function withId(event: NewAuditEvent, at: Date): AuditEvent {
 /** The first of `values` that is an id with this prefix. */
 function firstId(prefix: IdPrefix, values: readonly unknown[]): string | null {
   return values.find((value): value is string => isId(prefix, value)) ?? null;
+}
+
+/** An event must match all given members. */
+export interface AuditSearch {
+  /** Inclusive. */
+  since?: Date;
+  /** Exclusive. */
+  until?: Date;
+  clientId?: string;
+  userId?: string;
+  action?: AuditAction;
+}
+
+const PAGE_SIZE = 1000;
+
+@Injectable()
+export class AuditEventReader {
+  constructor(private readonly dataSource: DataSource) {}
+
+  /**
+   * The matching events, newest first. Reads pages by the index of the user, the app or the time, to bound memory and statement
+   * time. Filters the other conditions in memory.
+   */
+  async *search(criteria: AuditSearch, limit = Infinity): AsyncGenerator<AuditEvent> {
+    let remaining = limit;
+    for (let last: AuditEvent | undefined; ;) {
+      const events = await this.pageQuery(criteria, last).getMany();
+      for (const event of events) {
+        if (!matches(event, criteria)) continue;
+        yield event;
+        remaining -= 1;
+        if (remaining === 0) return;
+      }
+      if (events.length < PAGE_SIZE) return;
+      last = events.at(-1);
+    }
+  }
+
+  findOfRequest(requestId: string, range: TimeRange): Promise<AuditEvent[]> {
+    return rowsOfRequest(this.dataSource, AuditEvent, requestId, range);
+  }
+
+  /**
+   * The query for the first page, or for the page after the event `last`. Names the index, because MySQL and MariaDB would sometimes
+   * scan the whole log.
+   */
+  private pageQuery(
+    { since, until, clientId, userId }: AuditSearch,
+    last?: AuditEvent,
+  ): SelectQueryBuilder<AuditEvent> {
+    const query = this.dataSource.manager
+      .createQueryBuilder(AuditEvent, 'event')
+      .orderBy('event.at', 'DESC')
+      .addOrderBy('event.id', 'DESC')
+      .limit(PAGE_SIZE);
+    if (userId !== undefined)
+      query.useIndex('ix_audit_events_user_id').andWhere('event.userId = :userId', { userId });
+    else if (clientId !== undefined)
+      query
+        .useIndex('ix_audit_events_client_id')
+        .andWhere('event.clientId = :clientId', { clientId });
+    if (since) query.andWhere('event.at >= :since', { since });
+    if (until) query.andWhere('event.at < :until', { until });
+    if (last)
+      query.andWhere('event.at <= :at AND (event.at < :at OR event.id < :id)', {
+        at: last.at,
+        id: last.id,
+      });
+    return query;
+  }
+}
+
+function matches(event: AuditEvent, { clientId, userId, action }: AuditSearch): boolean {
+  return (
+    (clientId === undefined || event.clientId === clientId) &&
+    (userId === undefined || event.userId === userId) &&
+    (action === undefined || event.action === action)
+  );
 }

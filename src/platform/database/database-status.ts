@@ -5,7 +5,6 @@ import { type RawTime, storedTime } from './columns.js';
 import { CHARACTER_SETS } from './mysql/driver.js';
 import { countsOf } from './mysql/private-members.js';
 import type { RawRow } from './sql.js';
-import { TransactionRunner } from './transaction.js';
 
 /** The clock of the database server, for comparison only: stored times come from the service's clock. */
 @Injectable()
@@ -77,11 +76,21 @@ export interface DatabaseSettings {
   tablesWithOtherCollation: string[];
 }
 
-/** Engine, latency, settings and privileges of the database, for the command `doctor`. */
+/** Connections of this process to MySQL or MariaDB. */
+interface PoolLoad {
+  used: number;
+  free: number;
+  limit: number;
+  /** Callers in the queue of the pool. */
+  waiting: number;
+}
+
+/** Engine, latency, settings and privileges of the database, for the command `doctor`; and the load of the pool, for the metrics. */
 @Injectable()
 export class DatabaseDiagnostics {
   constructor(private readonly dataSource: DataSource) {}
 
+  /** False on SQLite, which has one connection and a queue of transactions. */
   get isServer(): boolean {
     return this.dataSource.options.type !== 'better-sqlite3';
   }
@@ -142,42 +151,14 @@ export class DatabaseDiagnostics {
     );
   }
 
-  private query<R extends RawRow<R>>(sql: string, parameters: string[] = []): Promise<R[]> {
-    return this.dataSource.query<R[]>(sql, parameters);
-  }
-}
-
-/** Connections of this process to MySQL or MariaDB. */
-export interface PoolLoad {
-  used: number;
-  free: number;
-  limit: number;
-  /** Callers in the queue of the pool. */
-  waiting: number;
-}
-
-/** Load of the connection pool of MySQL or MariaDB, or of SQLite's queue of transactions. */
-@Injectable()
-export class DatabaseLoad {
-  constructor(
-    private readonly dataSource: DataSource,
-    private readonly transactions: TransactionRunner,
-  ) {}
-
-  /** False on SQLite, which has one connection and a queue of transactions. */
-  get hasPool(): boolean {
-    return this.dataSource.options.type !== 'better-sqlite3';
-  }
-
-  /** Only if `hasPool`. */
+  /** The load of the connection pool. Only on a server. */
   pool(): PoolLoad {
     const { pool } = this.dataSource.driver as unknown as { pool: Pool };
     const { open, free, waiting } = countsOf(pool);
     return { used: open - free, free, limit: pool.config.connectionLimit ?? 0, waiting };
   }
 
-  /** Transactions in the queue of SQLite. */
-  queuedTransactions(): number {
-    return this.transactions.waiting;
+  private query<R extends RawRow<R>>(sql: string, parameters: string[] = []): Promise<R[]> {
+    return this.dataSource.query<R[]>(sql, parameters);
   }
 }

@@ -3,10 +3,10 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import type { DataSourceOptions } from 'typeorm';
 import { AppConfig } from '../config/app-config.js';
 import { CounterCaches } from './counter-cache.js';
-import { DatabaseClock, DatabaseDiagnostics, DatabaseLoad } from './database-status.js';
+import { DatabaseClock, DatabaseDiagnostics } from './database-status.js';
 import { dataSourceOptions } from './data-source.js';
 import { Migrator } from './migrations/migrator.js';
-import { TransactionRunner, TypeormTransactionRunner } from './transaction.js';
+import { TransactionRunner } from './transaction.js';
 
 /** The data source, the transaction runner, the migrator, and the clock, diagnostics and load of the database. */
 @Global()
@@ -24,22 +24,8 @@ export class DatabaseModule {
           }),
         }),
       ],
-      providers: [
-        Migrator,
-        CounterCaches,
-        DatabaseClock,
-        DatabaseDiagnostics,
-        DatabaseLoad,
-        { provide: TransactionRunner, useClass: TypeormTransactionRunner },
-      ],
-      exports: [
-        Migrator,
-        CounterCaches,
-        DatabaseClock,
-        DatabaseDiagnostics,
-        DatabaseLoad,
-        TransactionRunner,
-      ],
+      providers: [Migrator, CounterCaches, DatabaseClock, DatabaseDiagnostics, TransactionRunner],
+      exports: [Migrator, CounterCaches, DatabaseClock, DatabaseDiagnostics, TransactionRunner],
     };
   }
 }

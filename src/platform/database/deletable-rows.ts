@@ -8,7 +8,7 @@ import {
   type SelectQueryBuilder,
 } from 'typeorm';
 import { DAY } from '../clock.js';
-import { inTimeRange, type LogRow, partsWithRows, type TimeRange } from './time-range.js';
+import { inTimeRange, type LogRow, partsWithRows, type TimeRange } from './rows-in-pages.js';
 import { entities, type Transaction, type TransactionRunner } from './transaction.js';
 
 /** Rows per transaction. Small, so that requests wait only briefly for its locks, or for the queue of SQLite. */

@@ -5,6 +5,8 @@ import type {
   ObjectLiteral,
   SelectQueryBuilder,
 } from 'typeorm';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { addMilliseconds, floorTo } from '../clock.js';
 
 const PAGE_SIZE = 500;
 
@@ -55,4 +57,66 @@ function startAfter<T extends ObjectLiteral>(
     query
       .andWhere(`page.${first} >= :first`, { first: last[first] })
       .andWhere(`(page.${first} > :first OR page.${second} > :second)`, { second: last[second] });
+}
+
+/** A row of an append-only table with the primary key (`at`, `id`). */
+export interface LogRow {
+  at: Date;
+  id: string;
+}
+
+export interface TimeRange {
+  /** Inclusive. */
+  from: Date;
+  /** Exclusive. */
+  to: Date;
+}
+
+export function inTimeRange<T extends LogRow>(
+  query: SelectQueryBuilder<T>,
+  { from, to }: TimeRange,
+): SelectQueryBuilder<T> {
+  const at = `${query.alias}.at`;
+  return query.where(`${at} >= :from AND ${at} < :to`, { from, to });
+}
+
+/** The log rows of a request, oldest first. The request id has no index, so only the given time range is searched. */
+export function rowsOfRequest<T extends LogRow & { requestId: string | null }>(
+  dataSource: DataSource,
+  entity: EntityTarget<T>,
+  requestId: string,
+  range: TimeRange,
+): Promise<T[]> {
+  return inTimeRange(dataSource.manager.createQueryBuilder(entity, 'log'), range)
+    .andWhere('log.requestId = :requestId', { requestId })
+    .orderBy('log.at')
+    .addOrderBy('log.id')
+    .getMany();
+}
+
+/**
+ * The parts of the time range that contain rows, oldest first. A statement for one part stays below the query timeout, however long
+ * the log is. Yields to the event loop between parts, because the SQLite driver blocks the process.
+ * @param unitMs the length of a part, such as `HOUR`. Parts begin at multiples of it in UTC.
+ */
+export async function* partsWithRows<T extends LogRow>(
+  dataSource: DataSource,
+  entity: EntityTarget<T>,
+  { from, to }: TimeRange,
+  unitMs: number,
+): AsyncGenerator<TimeRange> {
+  for (let start = from; ;) {
+    const query = dataSource.manager.createQueryBuilder(entity, 'log');
+    const first = await inTimeRange(query, { from: start, to })
+      .select(['log.at', 'log.id'])
+      .orderBy('log.at')
+      .limit(1)
+      .getOne();
+    if (!first) return;
+    const part = floorTo(first.at, unitMs);
+    const next = addMilliseconds(part, unitMs);
+    yield { from: part < from ? from : part, to: next > to ? to : next };
+    await nextTurn();
+    start = next;
+  }
 }

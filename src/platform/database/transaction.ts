@@ -20,26 +20,6 @@ export class Transaction {
   }
 }
 
-/**
- * Runs transactions.
- * Retries a transaction that loses a conflict, so `work` must have no side effects outside of its transaction.
- * Transactions do not nest: pass `tx` on instead of opening another.
- * `run` and `runOnce` throw the errors of `work` and of the driver, UnknownCommitOutcome, and ETIMEDOUT after the deadline of the
- * request.
- */
-export abstract class TransactionRunner {
-  /** Transactions in the queue. Only SQLite has a queue. */
-  abstract readonly waiting: number;
-
-  abstract run<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
-
-  /** Like `run`, without retries. */
-  abstract runOnce<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
-
-  /** Reads committed rows only. On SQLite, which has one connection, other reads see uncommitted rows of an open transaction. */
-  abstract readCommitted<T>(read: () => Promise<T>): Promise<T>;
-}
-
 /** The entity manager of the transaction, for repositories. */
 export function entities(tx: Transaction): EntityManager {
   return Transaction.entitiesOf(tx);
@@ -56,11 +36,15 @@ const MAX_FIRST_PAUSE_MS = 40;
 const current = new AsyncLocalStorage<{ dataSource: DataSource; open: boolean }>();
 
 /**
- * On MySQL and MariaDB, each transaction has its own connection. SQLite has one connection, so transactions queue: otherwise a
+ * Runs transactions. On MySQL and MariaDB, each has its own connection. SQLite has one connection, so transactions queue: otherwise a
  * second transaction would nest in the first.
+ * Retries a transaction that loses a conflict, so `work` must have no side effects outside of its transaction.
+ * Transactions do not nest: pass `tx` on instead of opening another.
+ * `run` and `runOnce` throw the errors of `work` and of the driver, UnknownCommitOutcome, and ETIMEDOUT after the deadline of the
+ * request.
  */
 @Injectable()
-export class TypeormTransactionRunner extends TransactionRunner {
+export class TransactionRunner {
   /** SQLite only. */
   private readonly fileLockTimeout: FileLockTimeout | undefined;
   /**
@@ -68,29 +52,27 @@ export class TypeormTransactionRunner extends TransactionRunner {
    */
   private readonly timeoutMs: number;
   private last: Promise<unknown> = Promise.resolve();
-  private queued = 0;
+  /** Transactions in the queue. Only SQLite has a queue. */
+  waiting = 0;
 
   constructor(private readonly dataSource: DataSource) {
-    super();
     const { options } = dataSource;
     this.timeoutMs = databaseTimeoutOf(options);
     if (options.type === 'better-sqlite3')
       this.fileLockTimeout = new FileLockTimeout(dataSource, options.timeout ?? 0);
   }
 
-  override get waiting(): number {
-    return this.queued;
-  }
-
-  override run<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+  run<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
     return this.serialize(() => this.attempt(work, MAX_RETRIES));
   }
 
-  override runOnce<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+  /** Like `run`, without retries. */
+  runOnce<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
     return this.serialize(() => this.attempt(work, 0));
   }
 
-  override readCommitted<T>(read: () => Promise<T>): Promise<T> {
+  /** Reads committed rows only. On SQLite, which has one connection, other reads see uncommitted rows of an open transaction. */
+  readCommitted<T>(read: () => Promise<T>): Promise<T> {
     return this.serialize(read);
   }
 
@@ -101,9 +83,9 @@ export class TypeormTransactionRunner extends TransactionRunner {
     if (outer?.open && outer.dataSource === this.dataSource)
       throw new Error('Transactions must not be nested: pass the open transaction on.');
     if (!this.fileLockTimeout) return work();
-    this.queued += 1;
+    this.waiting += 1;
     const result = this.last.then(() => {
-      this.queued -= 1;
+      this.waiting -= 1;
       return work();
     });
     this.last = result.catch(() => undefined);

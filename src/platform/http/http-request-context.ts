@@ -95,6 +95,9 @@ function cacheRemoteAddress({ socket }: Request): void {
 /** Status in logs for a request whose client disconnected before the response was sent. */
 export const CLIENT_CLOSED_REQUEST = 499;
 
+/** Served even under overload. */
+export const HEALTH_ROUTES = new Set(['/livez', '/readyz']);
+
 /** The route of unknown paths, unsupported methods and static files in logs and metrics. */
 export const UNROUTED = 'unrouted';
 

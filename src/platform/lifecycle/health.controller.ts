@@ -4,7 +4,6 @@ import type { Response } from 'express';
 import { Public } from '../access/scopes.decorator.js';
 import { Migrator } from '../database/migrations/migrator.js';
 import { RETRY_SECONDS } from '../errors.js';
-import { AlwaysServed } from '../http/server/bulkhead.js';
 import { ClockSkew } from './clock-skew.js';
 import { Shutdown } from './shutdown.js';
 
@@ -43,7 +42,6 @@ export class Readiness {
 
 /** Liveness and readiness probes. */
 @Public()
-@AlwaysServed()
 @ApiExcludeController()
 @Controller()
 export class HealthController {

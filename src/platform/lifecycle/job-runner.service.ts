@@ -1,5 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { Counter } from 'prom-client';
+import type { Counter } from 'prom-client';
 import { Clock, HOUR, addMilliseconds, MINUTE, SECOND, floorTo } from '../clock.js';
 import { JobRefused } from '../errors.js';
 import { Metrics, registerStoredGauge } from '../observability/metrics.js';
@@ -39,8 +39,8 @@ export interface Job<T> {
   period: string;
   /** Must be safe to skip, delay, repeat and run concurrently. */
   work: () => Promise<T>;
-  /** The log line about a result; undefined for none. */
-  report: (result: T) => string | undefined;
+  /** The log line about a result, if it returns one. */
+  report?: (result: T) => string | undefined;
   failureMessage: string;
 }
 
@@ -55,18 +55,17 @@ export class JobRunner {
     private readonly clockSkew: ClockSkew,
     metrics: Metrics,
   ) {
-    this.runsTotal = new Counter({
-      name: 'job_runs_total',
-      help: 'Job runs of this process, by outcome: done or failed.',
-      labelNames: ['task', 'outcome'],
-      registers: [metrics.registry],
-    });
-    this.skippedTotal = new Counter({
-      name: 'jobs_skipped_total',
-      help: 'Job runs that this process skipped because its clock is wrong.',
-      labelNames: ['task'],
-      registers: [metrics.registry],
-    });
+    this.runsTotal = metrics.counter(
+      'job_runs_total',
+      'Job runs of this process, by outcome: done or failed.',
+      'task',
+      'outcome',
+    );
+    this.skippedTotal = metrics.counter(
+      'jobs_skipped_total',
+      'Job runs that this process skipped because its clock is wrong.',
+      'task',
+    );
     for (const task of JOBS) {
       this.skippedTotal.inc({ task }, 0);
       for (const outcome of ['done', 'failed']) this.runsTotal.inc({ task, outcome }, 0);
@@ -102,7 +101,7 @@ export class JobRunner {
       await this.checkClock();
       const startedAt = this.clock.now();
       if (!(await this.runs.claim(name, job.period, startedAt))) return;
-      const message = job.report(await this.runClaimed(job, startedAt));
+      const message = job.report?.(await this.runClaimed(job, startedAt));
       this.runsTotal.inc({ task: name, outcome: 'done' });
       if (message !== undefined) logger.log(message);
     } catch (error) {

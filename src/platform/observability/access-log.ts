@@ -1,13 +1,15 @@
 import { Injectable, Logger } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
-import { Counter, Gauge, Histogram } from 'prom-client';
-import { responseStatus, CLIENT_CLOSED_REQUEST, routeOf } from '../http/http-request-context.js';
+import { type Counter, Gauge, Histogram } from 'prom-client';
+import {
+  CLIENT_CLOSED_REQUEST,
+  HEALTH_ROUTES,
+  responseStatus,
+  routeOf,
+} from '../http/http-request-context.js';
 import { Bulkhead } from '../http/server/bulkhead.js';
 import { ACCESS_LOG_CONTEXT } from './logger.js';
 import { Metrics } from './metrics.js';
-
-/** Logged at `debug`, because load balancers probe them every few seconds. */
-const HEALTH_ROUTES = new Set(['/livez', '/readyz']);
 
 /** Seconds. */
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -43,12 +45,11 @@ export class AccessLog {
       'Requests in the queue of the bulkhead.',
       () => bulkhead.waiting,
     );
-    this.denied = new Counter({
-      name: 'access_denied_total',
-      help: 'Responses with status 401 or 403, by error code.',
-      labelNames: ['reason'],
-      registers,
-    });
+    this.denied = metrics.counter(
+      'access_denied_total',
+      'Responses with status 401 or 403, by error code.',
+      'reason',
+    );
   }
 
   /** Middleware. */
@@ -69,6 +70,7 @@ export class AccessLog {
     const labels = { method: METHODS.has(method) ? method : 'other', route, status };
     this.duration.observe(labels, durationMs / 1000);
     if (DENIED.has(status)) this.denied.inc({ reason: error ?? 'unknown' });
+    // Load balancers probe the health every few seconds.
     this.logger[HEALTH_ROUTES.has(route) ? 'debug' : 'log']({
       msg: 'request',
       request_id: requestId,

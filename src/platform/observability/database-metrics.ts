@@ -1,17 +1,18 @@
 import { Injectable } from '@nestjs/common';
 import { Gauge } from 'prom-client';
-import { DatabaseLoad } from '../database/database-status.js';
+import { DatabaseDiagnostics } from '../database/database-status.js';
+import { TransactionRunner } from '../database/transaction.js';
 import { Metrics } from './metrics.js';
 
 /** Metrics of the connection pool of MySQL or MariaDB, or of the transaction queue of SQLite. */
 @Injectable()
 export class DatabaseMetrics {
-  constructor(load: DatabaseLoad, metrics: Metrics) {
-    if (!load.hasPool) {
+  constructor(load: DatabaseDiagnostics, transactions: TransactionRunner, metrics: Metrics) {
+    if (!load.isServer) {
       metrics.registerGauge(
         'db_transactions_waiting',
         'Transactions that wait for the connection of SQLite.',
-        () => load.queuedTransactions(),
+        () => transactions.waiting,
       );
       return;
     }

@@ -1,10 +1,14 @@
 import { Injectable } from '@nestjs/common';
-import { Gauge, Registry } from 'prom-client';
+import { Counter, Gauge, Registry } from 'prom-client';
 
 /** The metrics registry of the application. Clients must not control the value of a label. */
 @Injectable()
 export class Metrics {
   readonly registry = new Registry();
+
+  counter<L extends string>(name: string, help: string, ...labelNames: L[]): Counter<L> {
+    return new Counter({ name, help, labelNames, registers: [this.registry] });
+  }
 
   /** Registers a gauge without labels. Calls `read` at every scrape. */
   registerGauge(name: string, help: string, read: () => number): void {

@@ -1,5 +1,5 @@
 import { Post } from '../../../src/modules/posts/post.entities.js';
-import { ApiCall } from '../../../src/modules/quota/calls/call-log.entities.js';
+import { ApiCall } from '../../../src/modules/quota/quota.entities.js';
 import { CallLog } from '../../../src/modules/quota/calls/call-log.service.js';
 import { Browser } from '../../support/browser.js';
 import { authorizeLink } from '../../support/oauth-flow.js';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DatabaseLoad } from '../../../src/platform/database/database-status.js';
+import { DatabaseDiagnostics } from '../../../src/platform/database/database-status.js';
 import { onEachServer } from '../../support/database.js';
 import { expectedCounts, countPublished } from '../../support/fixtures.js';
 import { Member } from '../../support/member.js';
@@ -69,7 +69,7 @@ onEachServer('Connection to the database', (database) => {
     const member = await Member.join(app());
     await Promise.all([member.get('/me'), member.get('/quota'), member.get('/posts')]);
     const openConnections = (): number => {
-      const { used, free } = app().service(DatabaseLoad).pool();
+      const { used, free } = app().service(DatabaseDiagnostics).pool();
       return used + free;
     };
     expect(openConnections()).toBeGreaterThan(0);

@@ -20,7 +20,7 @@ import {
   RateLimitHit,
 } from '../../../src/modules/oauth/rate-limit/rate-limit.entities.js';
 import { Post, PostLike } from '../../../src/modules/posts/post.entities.js';
-import { ApiCall } from '../../../src/modules/quota/calls/call-log.entities.js';
+import { ApiCall } from '../../../src/modules/quota/quota.entities.js';
 import { JobRun } from '../../../src/platform/lifecycle/job-run.entity.js';
 import { hourOf } from '../../../src/platform/lifecycle/job-runner.service.js';
 import { Prune } from '../../../src/modules/operations/retention.js';

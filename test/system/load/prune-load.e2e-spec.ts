@@ -1,5 +1,5 @@
 import { addMilliseconds } from '../../../src/platform/clock.js';
-import { ApiCall, ApiUsageDaily } from '../../../src/modules/quota/calls/call-log.entities.js';
+import { ApiCall, ApiUsageDaily } from '../../../src/modules/quota/quota.entities.js';
 import { Prune } from '../../../src/modules/operations/retention.js';
 import { RepeatedWork } from '../../support/background.js';
 import { onEachServer } from '../../support/database.js';

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
 import { DAY, HOUR, addMilliseconds } from '../../../src/platform/clock.js';
-import { ApiCall } from '../../../src/modules/quota/calls/call-log.entities.js';
+import { ApiCall } from '../../../src/modules/quota/quota.entities.js';
 import { UsageRollup } from '../../../src/modules/quota/calls/usage-rollup.service.js';
 import { Prune } from '../../../src/modules/operations/retention.js';
 import { onEachEngine, type TestDatabase } from '../../support/database.js';

@@ -1,6 +1,5 @@
 import { Post } from '../../../src/modules/posts/post.entities.js';
-import { ApiCall } from '../../../src/modules/quota/calls/call-log.entities.js';
-import { QuotaUsage } from '../../../src/modules/quota/quota.entities.js';
+import { ApiCall, QuotaUsage } from '../../../src/modules/quota/quota.entities.js';
 import { KILL_ROUNDS_TIMEOUT_MS, race } from '../../support/cluster.js';
 import { onEachServer } from '../../support/database.js';
 import { Member, type PostBody } from '../../support/member.js';

@@ -8,7 +8,7 @@ import {
 } from '../../../platform/access/scopes.js';
 import { InvalidRequest } from '../../../platform/errors.js';
 import { codePointName, codePoints } from '../../../platform/text.js';
-import { isWebUrl } from '../../../platform/http/validation/web-url.js';
+import { isWebUrl } from '../../../platform/http/validation/rules.js';
 import { imageTypeOf, MAX_LOGO_BYTES } from '../../../platform/logo-file.js';
 import { sha256 } from '../../../platform/secrets.js';
 import { redirectUriProblem } from '../protocol/redirect-uri.js';

@@ -1,7 +1,10 @@
 import { isUtf8 } from 'node:buffer';
 import express, { type Request, type Response } from 'express';
-import { contentTypeProblem } from '../../../platform/http/server/content-type.js';
-import { readBody, RequestTimeout } from '../../../platform/http/server/request-body.js';
+import {
+  contentTypeProblem,
+  readBody,
+  RequestTimeout,
+} from '../../../platform/http/server/request-body.js';
 import { FormTooLarge, FormTooSlow, OAuthInvalidRequest } from './oauth.errors.js';
 import { isWellEncoded } from './parameters.js';
 

@@ -1,7 +1,6 @@
 import { Injectable, type Type } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
-import { AuditEventReader } from '../../../platform/audit/audit-event-reader.repository.js';
-import { AuditLog } from '../../../platform/audit/audit-log.repository.js';
+import { AuditEventReader, AuditLog } from '../../../platform/audit/audit-log.repository.js';
 import { addMilliseconds, Clock, HOUR, MINUTE } from '../../../platform/clock.js';
 import { AppConfig } from '../../../platform/config/app-config.js';
 import { type CounterCache, CounterCaches } from '../../../platform/database/counter-cache.js';

@@ -1,17 +1,17 @@
 import { Injectable, Logger } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
-import { Counter } from 'prom-client';
+import type { Counter } from 'prom-client';
 import type { Caller } from '../../../platform/access/caller.js';
 import { Clock } from '../../../platform/clock.js';
 import { BackgroundWriter } from '../../../platform/database/background-writer.js';
 import { isDuplicateKey } from '../../../platform/database/errors.js';
-import type { TimeRange } from '../../../platform/database/time-range.js';
+import type { TimeRange } from '../../../platform/database/rows-in-pages.js';
 import { TransactionRunner } from '../../../platform/database/transaction.js';
 import { responseStatus, routeOf } from '../../../platform/http/http-request-context.js';
 import { newId } from '../../../platform/ids.js';
 import { Metrics } from '../../../platform/observability/metrics.js';
-import type { ApiCall } from './call-log.entities.js';
-import { CallsRepository } from './calls.repository.js';
+import type { ApiCall } from '../quota.entities.js';
+import { QuotaRepository } from '../quota.repository.js';
 
 const MAX_QUEUED = 10_000;
 const BATCH_SIZE = 500;
@@ -36,7 +36,7 @@ export class CallLog extends BackgroundWriter {
   private failedBatchSize = 0;
 
   constructor(
-    private readonly repository: CallsRepository,
+    private readonly repository: QuotaRepository,
     private readonly transactions: TransactionRunner,
     private readonly clock: Clock,
     metrics: Metrics,
@@ -47,17 +47,15 @@ export class CallLog extends BackgroundWriter {
       'API calls in the queue of the call log.',
       () => this.queue.length,
     );
-    this.callsTotal = new Counter({
-      name: 'api_calls_total',
-      help: 'API calls with a valid access token, by app.',
-      labelNames: ['client_id'],
-      registers: [metrics.registry],
-    });
-    this.droppedTotal = new Counter({
-      name: 'call_log_dropped_total',
-      help: 'API calls that were not recorded because the queue was full.',
-      registers: [metrics.registry],
-    });
+    this.callsTotal = metrics.counter(
+      'api_calls_total',
+      'API calls with a valid access token, by app.',
+      'client_id',
+    );
+    this.droppedTotal = metrics.counter(
+      'call_log_dropped_total',
+      'API calls that were not recorded because the queue was full.',
+    );
   }
 
   /** Middleware that records authenticated calls when the response closes. */
@@ -101,7 +99,7 @@ export class CallLog extends BackgroundWriter {
     while (this.queue.length > 0) {
       const batch = this.queue.slice(0, this.failedBatchSize || BATCH_SIZE);
       try {
-        await this.transactions.run((tx) => this.repository.insertAll(tx, batch));
+        await this.transactions.run((tx) => this.repository.insertCalls(tx, batch));
       } catch (error) {
         // Duplicate key: the first attempt was committed, but its confirmation was lost.
         if (!isDuplicateKey(error)) {

@@ -2,8 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { Clock, DAY, HOUR, addMilliseconds, floorTo } from '../../../platform/clock.js';
 import { AppConfig } from '../../../platform/config/app-config.js';
 import { TransactionRunner } from '../../../platform/database/transaction.js';
-import type { ApiUsageDaily } from './call-log.entities.js';
-import { CallsRepository } from './calls.repository.js';
+import type { ApiUsageDaily } from '../quota.entities.js';
+import { QuotaRepository } from '../quota.repository.js';
 
 export interface RollupResult {
   /** The days with calls, such as `2026-11-21`, oldest first, each with its number of calls. */
@@ -36,7 +36,7 @@ export function callLogStart(now: Date, { retention }: Pick<AppConfig, 'retentio
 @Injectable()
 export class UsageRollup {
   constructor(
-    private readonly repository: CallsRepository,
+    private readonly repository: QuotaRepository,
     private readonly transactions: TransactionRunner,
     private readonly clock: Clock,
     private readonly config: AppConfig,

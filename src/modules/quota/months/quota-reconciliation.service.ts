@@ -3,9 +3,8 @@ import { AuditLog, type Change } from '../../../platform/audit/audit-log.reposit
 import { Clock, HOUR, addMilliseconds, floorTo } from '../../../platform/clock.js';
 import { InvalidRequest } from '../../../platform/errors.js';
 import { AppConfig } from '../../../platform/config/app-config.js';
-import type { TimeRange } from '../../../platform/database/time-range.js';
+import type { TimeRange } from '../../../platform/database/rows-in-pages.js';
 import { TransactionRunner, type Transaction } from '../../../platform/database/transaction.js';
-import { CallsRepository } from '../calls/calls.repository.js';
 import { callLogStart } from '../calls/usage-rollup.service.js';
 import { periodOf, rangeOf, type Period } from '../quota-period.js';
 import { QuotaRepository } from '../quota.repository.js';
@@ -29,8 +28,7 @@ const SETTLED_MS = HOUR;
 @Injectable()
 export class QuotaReconciliation {
   constructor(
-    private readonly calls: CallsRepository,
-    private readonly quota: QuotaRepository,
+    private readonly repository: QuotaRepository,
     private readonly audit: AuditLog,
     private readonly transactions: TransactionRunner,
     private readonly config: AppConfig,
@@ -51,7 +49,7 @@ export class QuotaReconciliation {
     const until = this.settledUntil({ from, to });
     const settled = await this.count({ from, to: until }, onHour);
     const recent = await this.count({ from: until, to }, onHour);
-    const usage = await this.quota.findUsage(period);
+    const usage = await this.repository.findUsage(period);
     const discrepancies: QuotaDiscrepancy[] = [];
     for (const clientId of new Set([...usage.keys(), ...settled.keys(), ...recent.keys()])) {
       const posts = settled.get(clientId) ?? 0;
@@ -67,11 +65,11 @@ export class QuotaReconciliation {
   async fix(discrepancy: QuotaDiscrepancy, change: Change): Promise<void> {
     const { clientId, period } = discrepancy;
     await this.transactions.run(async (tx) => {
-      if ((await this.quota.lockUsed(tx, clientId, period)) === null)
-        await this.quota.insertPeriod(tx, clientId, period);
+      if ((await this.repository.lockUsed(tx, clientId, period)) === null)
+        await this.repository.insertPeriod(tx, clientId, period);
       const { used, recorded } = await this.compare(tx, discrepancy);
       if (used === recorded) return;
-      await this.quota.setUsed(tx, clientId, period, recorded);
+      await this.repository.setUsed(tx, clientId, period, recorded);
       const details = { period, from: used, to: recorded };
       await this.audit.record(tx, 'quota.reconciled', clientId, change, details);
     });
@@ -87,12 +85,12 @@ export class QuotaReconciliation {
   ): Promise<{ used: number; recorded: number }> {
     const { to } = rangeOf(period);
     const countRecent = (): Promise<number> =>
-      this.calls.countPublishesOf(tx, clientId, { from: settled.until, to });
-    let used = await this.quota.lockUsed(tx, clientId, period);
+      this.repository.countPublishesOf(tx, clientId, { from: settled.until, to });
+    let used = await this.repository.lockUsed(tx, clientId, period);
     let recent = await countRecent();
     if (used === null) {
       // The app's first publish of the month may have committed between the two statements.
-      used = await this.quota.lockUsed(tx, clientId, period);
+      used = await this.repository.lockUsed(tx, clientId, period);
       if (used !== null) recent = await countRecent();
     }
     return { used: used ?? 0, recorded: settled.posts + recent };
@@ -104,9 +102,9 @@ export class QuotaReconciliation {
     onHour?: (start: Date) => void,
   ): Promise<ReadonlyMap<string, number>> {
     const counts = new Map<string, number>();
-    for await (const hour of this.calls.partsWithCalls(span, HOUR)) {
+    for await (const hour of this.repository.partsWithCalls(span, HOUR)) {
       onHour?.(hour.from);
-      for (const [clientId, calls] of await this.calls.countPublishes(hour))
+      for (const [clientId, calls] of await this.repository.countPublishes(hour))
         counts.set(clientId, (counts.get(clientId) ?? 0) + calls);
     }
     return counts;

@@ -106,7 +106,7 @@ export class Migrator {
    * @returns the names of the migrations that were pending before
    */
   async migrate(): Promise<string[]> {
-    const pending = without(migrationNames(this.dataSource), await appliedNames(this.dataSource));
+    const { pending } = await this.names();
     if (pending.length > 0)
       await this.withMigrationTimeouts((dataSource) =>
         withMigrationLock(dataSource, () => runPending(dataSource)),
@@ -116,9 +116,7 @@ export class Migrator {
 
   /** The applied migrations that are newer than a release, newest first. @throws SchemaIsNewer */
   async appliedSince(release: Release): Promise<string[]> {
-    const applied = await appliedNames(this.dataSource);
-    const known = migrationNames(this.dataSource);
-    const unknown = without(applied, known);
+    const { applied, known, unknown } = await this.names();
     if (unknown.length > 0) throw new SchemaIsNewer(unknown);
     const later = known.slice(known.indexOf(RELEASES[release]) + 1);
     return later.filter((name) => applied.has(name)).toReversed();
@@ -150,16 +148,13 @@ export class Migrator {
 
   /** All migrations of this version, oldest first. */
   async status(): Promise<MigrationStatus[]> {
-    const applied = await appliedNames(this.dataSource);
-    return migrationNames(this.dataSource).map((name) => ({ name, applied: applied.has(name) }));
+    const { applied, known } = await this.names();
+    return known.map((name) => ({ name, applied: applied.has(name) }));
   }
 
   /** Compares all tables, columns and indices with the entities of this version. Changes nothing. */
   async difference(): Promise<SchemaDifference> {
-    const applied = await appliedNames(this.dataSource);
-    const known = migrationNames(this.dataSource);
-    const pending = without(known, applied);
-    const unknown = without(applied, known);
+    const { pending, unknown } = await this.names();
     const isComparable = pending.length + unknown.length === 0;
     const statements = isComparable ? await schemaChanges(this.dataSource) : [];
     return { pending, unknown, statements };
@@ -167,7 +162,19 @@ export class Migrator {
 
   /** Whether no migrations are pending. A newer version may have applied more. */
   async isCurrent(): Promise<boolean> {
-    return (await this.status()).every(({ applied }) => applied);
+    return (await this.names()).pending.length === 0;
+  }
+
+  /** The migrations of this version, oldest first; those applied; those not applied yet; and those applied by a newer version. */
+  private async names() {
+    const applied = await appliedNames(this.dataSource);
+    const known = this.dataSource.migrations.map(nameOf);
+    return {
+      applied,
+      known,
+      pending: known.filter((name) => !applied.has(name)),
+      unknown: [...applied].filter((name) => !known.includes(name)),
+    };
   }
 
   /** Runs `work` on a data source without a statement timeout. */
@@ -205,18 +212,8 @@ function appliedNames(dataSource: DataSource): Promise<Set<string>> {
   });
 }
 
-/** The migrations of this version, oldest first. */
-function migrationNames(dataSource: DataSource): string[] {
-  return dataSource.migrations.map(nameOf);
-}
-
 function nameOf({ name, constructor }: MigrationInterface): string {
   return name ?? constructor.name;
-}
-
-function without(names: Iterable<string>, excluded: Iterable<string>): string[] {
-  const excludedNames = new Set(excluded);
-  return [...names].filter((name) => !excludedNames.has(name));
 }
 
 /** Runs pending migrations. TypeORM's own `runMigrations` leaks a connection if it cannot create the migrations table. */

@@ -1,8 +1,9 @@
-import { Injectable, SetMetadata, type CanActivate, type ExecutionContext } from '@nestjs/common';
+import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { AppConfig } from '../../config/app-config.js';
 import { Overloaded } from '../../errors.js';
 import { restartDeadline } from '../../request-context.js';
+import { HEALTH_ROUTES, routeOf } from '../http-request-context.js';
 
 /*
  * A bulkhead with bounded queues (load shedding): with a thousand concurrent requests, each response would take as long as all together.
@@ -22,10 +23,6 @@ declare module '../../request-context.js' {
 
 /** With more permits, requests would only wait for a connection; with fewer, batches of lookups (batch-loader.ts) would be smaller. */
 const PERMITS_PER_CONNECTION = 5;
-const ALWAYS_SERVED = 'http:always-served';
-
-/** Serves the routes of this controller even under overload. For health checks. */
-export const AlwaysServed = (): ClassDecorator => SetMetadata(ALWAYS_SERVED, true);
 
 /** A number of permits, and a FIFO queue of requests that wait for one. */
 class Semaphore {
@@ -70,7 +67,7 @@ class Semaphore {
   }
 }
 
-/** Sheds load before authentication. Each endpoint returns the error in its own format. */
+/** Sheds load before authentication, but serves health checks. Each endpoint returns the error in its own format. */
 @Injectable()
 export class Bulkhead implements CanActivate {
   /** Those of the apps that have been authenticated since the start, by id; and that of the process, whose key is undefined. */
@@ -79,8 +76,8 @@ export class Bulkhead implements CanActivate {
   constructor(readonly config: AppConfig) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
-    if (Reflect.getMetadata(ALWAYS_SERVED, context.getClass()) === true) return true;
     const [request, response] = context.getArgs<[Request, Response]>();
+    if (HEALTH_ROUTES.has(routeOf(request))) return true;
     request.context.permit = new Permit(this, response);
     await request.context.permit.acquire();
     return true;
@@ -88,10 +85,8 @@ export class Bulkhead implements CanActivate {
 
   semaphore(app?: string): Semaphore {
     const { poolSize, queueLimit } = this.config.database;
-    const permits = poolSize * PERMITS_PER_CONNECTION;
-    const semaphore =
-      this.semaphores.get(app) ??
-      new Semaphore(app === undefined ? permits : Math.floor(permits / 2), queueLimit);
+    const permits = (poolSize * PERMITS_PER_CONNECTION) / (app === undefined ? 1 : 2);
+    const semaphore = this.semaphores.get(app) ?? new Semaphore(Math.floor(permits), queueLimit);
     this.semaphores.set(app, semaphore);
     return semaphore;
   }
@@ -140,12 +135,11 @@ export class Permit {
   async assign(app: string): Promise<void> {
     const semaphore = this.bulkhead.semaphore(app);
     this.needed.unshift(semaphore);
-    if (semaphore.tryAcquire()) {
-      this.held.push(semaphore);
-      return;
+    if (semaphore.tryAcquire()) this.held.push(semaphore);
+    else {
+      this.release();
+      await this.acquire();
     }
-    this.release();
-    await this.acquire();
   }
 
   /** Call while the body is received, because slow clients must not hold permits, and when the response is written, even if unread. */

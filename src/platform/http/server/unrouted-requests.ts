@@ -15,9 +15,12 @@ interface Resource {
   methods: readonly string[];
 }
 
-/** The methods of the application's routes, for the `Allow` header (RFC 9110 §15.5.6). */
+/**
+ * The methods of the application's routes, for the `Allow` header (RFC 9110 §15.5.6). Responds to requests without a route: 404 for an
+ * unknown path; for a known path, 204 to OPTIONS, else 405. Needs no authentication, because guards run only for routes.
+ */
 @Injectable()
-export class AllowedMethods {
+export class AllowedMethods implements OnModuleInit {
   private resources?: readonly Resource[];
 
   constructor(private readonly host: HttpAdapterHost) {}
@@ -47,18 +50,6 @@ export class AllowedMethods {
             ],
       );
   }
-}
-
-/**
- * Responds to requests without a route: 404 for an unknown path; for a known path, 204 to OPTIONS, else 405. Needs no authentication,
- * because guards run only for routes.
- */
-@Injectable()
-export class UnroutedRequests implements OnModuleInit {
-  constructor(
-    private readonly host: HttpAdapterHost,
-    private readonly allowed: AllowedMethods,
-  ) {}
 
   /** Nest calls it after all routes are registered. Commands have no HTTP adapter. */
   onModuleInit(): void {
@@ -70,7 +61,7 @@ export class UnroutedRequests implements OnModuleInit {
 
   /** OPTIONS lists the methods of a resource (RFC 9110 §9.3.7). */
   private respond({ method, path }: Request, response: Response, next: NextFunction): void {
-    const allow = this.allowed.of(path);
+    const allow = this.of(path);
     if (allow === undefined) next(new UnknownPath());
     else if (method !== 'OPTIONS') next(new MethodNotAllowed(allow));
     else response.status(204).set('Allow', allow).end();

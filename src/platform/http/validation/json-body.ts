@@ -13,8 +13,7 @@ import type { Observable } from 'rxjs';
 import { AppError, InvalidRequest, type FieldError } from '../../errors.js';
 import { AppConfig } from '../../config/app-config.js';
 import { ApiErrors } from '../errors/api-errors.js';
-import { contentTypeProblem } from '../server/content-type.js';
-import { readBody, RequestTimeout } from '../server/request-body.js';
+import { contentTypeProblem, readBody, RequestTimeout } from '../server/request-body.js';
 
 /** Maximum size of a JSON body after decompression. */
 const MAX_BODY_BYTES = 262_144;

@@ -1,7 +1,6 @@
 import { fieldErrorsOf, rejectionOf, violationsOf } from '../../../../test/support/field-errors.js';
-import { NumberField, TextField } from './fields.js';
+import { NumberField, TextField, RequestSchema } from './fields.js';
 import { RequestPipe } from './request.pipe.js';
-import { RequestSchema } from './request-schema.js';
 
 @RequestSchema({ name: 'Sample', description: 'A sample.', atLeastOneOf: ['title', 'content'] })
 class Sample {

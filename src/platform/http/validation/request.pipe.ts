@@ -14,7 +14,7 @@ import {
   MAX_FIELD_ERRORS,
 } from '../../errors.js';
 import { nearestWord } from '../../text.js';
-import { checkAtLeastOneOf } from './request-schema.js';
+import { checkAtLeastOneOf } from './fields.js';
 
 const MAX_DEPTH = 20;
 

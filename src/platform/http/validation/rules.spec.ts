@@ -1,4 +1,4 @@
-import { isWebUrl } from './web-url.js';
+import { isWebUrl } from './rules.js';
 
 /** The maximum number of non-ASCII characters, as in `web-url.ts`. */
 const MAX_NON_ASCII = 1000;

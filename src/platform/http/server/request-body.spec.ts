@@ -1,4 +1,4 @@
-import { contentTypeProblem } from './content-type.js';
+import { contentTypeProblem } from './request-body.js';
 
 const TYPE = 'application/json';
 

@@ -2,8 +2,14 @@ import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/com
 import { Reflector } from '@nestjs/core';
 import type { Request } from 'express';
 import { AccessTokenVerifier } from './caller.js';
-import { InvalidToken, SeveralCredentials, Unauthorized } from './access.errors.js';
-import { PUBLIC } from './scopes.decorator.js';
+import {
+  InvalidToken,
+  SeveralCredentials,
+  Unauthorized,
+  InsufficientScope,
+} from './access.errors.js';
+import { PUBLIC, ANY_SCOPE, REQUIRED_SCOPE } from './scopes.decorator.js';
+import type { Scope } from './scopes.js';
 
 const BEARER = /^bearer +(\S.*)$/i;
 
@@ -53,4 +59,26 @@ function isRepeated({ rawHeaders }: Request): boolean {
   for (let index = 0; index < rawHeaders.length; index += 2)
     if (rawHeaders[index]?.toLowerCase() === 'authorization') count += 1;
   return count > 1;
+}
+
+/** Requires the scope of the route. Throws for a route that declares none of `@Scopes`, `@AnyScope` and `@Public`. */
+@Injectable()
+export class ScopesGuard implements CanActivate {
+  constructor(private readonly reflector: Reflector) {}
+
+  canActivate(context: ExecutionContext): boolean {
+    const targets = [context.getHandler(), context.getClass()];
+    if (this.reflector.getAllAndOverride(PUBLIC, targets)) return true;
+    const scope = this.reflector.getAllAndOverride<Scope | typeof ANY_SCOPE | undefined>(
+      REQUIRED_SCOPE,
+      targets,
+    );
+    if (scope === undefined) {
+      throw new Error(`${context.getClass().name}.${context.getHandler().name} declares no scope.`);
+    }
+    const { caller } = context.switchToHttp().getRequest<Request>().context;
+    if (scope === ANY_SCOPE) return caller !== undefined;
+    if (!caller?.scopes.includes(scope)) throw new InsufficientScope(scope);
+    return true;
+  }
 }
