@@ -79,7 +79,7 @@ const system = [
           ? [
               'test/system/{races,load,generators,openapi}/**',
               'test/system/libraries/javascript.e2e-spec.ts',
-              'test/system/clients/{typescript-package,typescript-restarts,swagger-ui}.e2e-spec.ts',
+              'test/system/clients/{typescript-package,swagger-ui}.e2e-spec.ts',
               'test/system/processes/{garbage-collection,tracing-faults}.e2e-spec.ts',
             ]
           : []),

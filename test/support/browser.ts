@@ -103,12 +103,12 @@ export class Browser {
   }
 
   /** Opens the app's link and signs in by phone and one-time password. Returns the consent page. */
-  async signIn(link: string, user: UserWithPhone): Promise<Page> {
+  async signIn(link: string, user: Pick<UserWithPhone, 'phone'>): Promise<Page> {
     return this.signInOn(await this.open(link), user);
   }
 
   /** Like `signIn`, on a page with the form for the phone number. */
-  async signInOn(phonePage: Page, user: UserWithPhone): Promise<Page> {
+  async signInOn(phonePage: Page, user: Pick<UserWithPhone, 'phone'>): Promise<Page> {
     const earlier = await this.app.sms.count(user.phone);
     const codePage = await this.submit(phonePage, '/oauth/authorize/sign-in', {
       phone: user.phone,

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
-import { RELEASES } from '../../../src/platform/database/migrations/releases.js';
 import { migrations } from '../../../src/platform/database/migrations/list.js';
 import { Migrator } from '../../../src/platform/database/migrations/migrator.js';
 import { entities } from '../../../src/platform/database/transaction.js';
@@ -59,13 +58,6 @@ function useUpgraded(database: TestDatabase): Upgraded {
   afterEach(() => Promise.all(open.splice(0).map((dataSource) => dataSource.destroy())));
   return upgraded;
 }
-
-it('RELEASES names an existing migration for each release, in the order of the migrations', () => {
-  const names = migrations.map(({ name }) => name);
-  const positions = Object.values(RELEASES).map((name) => names.indexOf(name));
-  expect(positions).not.toContain(-1);
-  expect(positions).toEqual(positions.toSorted((one, other) => one - other));
-});
 
 onEachEngine('Migrator: revert to a release', (database) => {
   const upgraded = useUpgraded(database);

@@ -1,52 +1,15 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import { runCommand } from '../../support/command-line.js';
+import { SCOPES } from '../../../src/platform/access/scopes.js';
+import { type Page, Browser } from '../../support/browser.js';
+import { Cluster } from '../../support/cluster.js';
+import { CommandLine, runCommand } from '../../support/command-line.js';
 import { onOneEngine } from '../../support/database.js';
 import { freePort } from '../../support/free-port.js';
 import { type ServiceProcess, startProcess } from '../../support/service-process.js';
 
-const ANAS_PHONE = '+14155550101';
-
-/** A browser without scripts that visits two servers. Like every browser, it sends cookies to all ports of a host (RFC 6265 §8.5). */
-class Browser {
-  private readonly cookies = new Map<string, { name: string; value: string; path: string }>();
-
-  async open(url: string | URL, init: RequestInit = {}): Promise<Response> {
-    const { origin, pathname } = new URL(url);
-    const cookie = [...this.cookies.values()]
-      .filter(({ path }) => pathname.startsWith(path))
-      .map(({ name, value }) => `${name}=${value}`)
-      .join('; ');
-    const response = await fetch(url, {
-      redirect: 'manual',
-      ...init,
-      headers: { ...(cookie !== '' && { cookie }), ...(init.method === 'POST' && { origin }) },
-    });
-    for (const line of response.headers.getSetCookie()) {
-      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
-      const path = /; Path=([^;]*)/.exec(line)?.[1] ?? '/';
-      this.cookies.set(`${name} ${path}`, { name, value, path });
-    }
-    return response;
-  }
-
-  /** Submits the form of `page` that posts to `action`, with its hidden fields and `fields`. */
-  async submit(page: Response, action: string, fields: [string, string][]): Promise<Response> {
-    const html = await page.text();
-    const form = new RegExp(`<form[^>]*action="${action}".*?</form>`, 's').exec(html)?.[0] ?? '';
-    const hidden = [...form.matchAll(/type="hidden" name="(.*?)" value="(.*?)"/g)].map(
-      ([, name = '', value = '']): [string, string] => [name, value],
-    );
-    if (hidden.length === 0) throw new Error(`No form posts to ${action}:\n${html}`);
-    const body = new URLSearchParams([...hidden, ...fields]);
-    const response = await this.open(new URL(action, page.url), { method: 'POST', body });
-    const next = new URL(response.headers.get('location') ?? '', page.url);
-    // Follows the redirect to the next page, but not to the app.
-    return next.origin === new URL(page.url).origin ? this.open(next) : response;
-  }
-}
+const ANA = { phone: '+14155550101' };
 
 /** The running example. */
 class Example {
@@ -73,48 +36,13 @@ class Example {
   }
 }
 
-/** Follows the button of the page. Returns the authorization request to which it redirects. */
-async function connect(browser: Browser, page: Response): Promise<URL> {
-  const href = /<a class="button" href="(.*?)"/.exec(await page.text())?.[1] ?? '';
-  const response = await browser.open(new URL(href, page.url));
-  expect(response.status).toBe(303);
-  return new URL(response.headers.get('location') ?? '');
-}
-
-/** Runs the flow as Ana, from the example's link to its result page. Returns the HTML of that page. */
-async function runFlow(
-  example: Example,
-  service: ServiceProcess,
-  decision: [string, string][],
-): Promise<string> {
-  const browser = new Browser();
-  const signedIn = await signIn(browser, example, service);
-  // The consent page, also if an earlier test gave the app every scope.
-  const consent = await browser.open(new URL(`${signedIn.url}?change=1`));
-  const decided = await browser.submit(consent, '/oauth/authorize/decision', decision);
-  const resultPage = await browser.open(decided.headers.get('location') ?? '');
-  return resultPage.text();
-}
-
-/** Connects the example and signs in as Ana. Returns the page after the sign-in. */
-async function signIn(
-  browser: Browser,
-  example: Example,
-  service: ServiceProcess,
-): Promise<Response> {
-  const phonePage = await browser.open(await connect(browser, await browser.open(example.url)));
-  const earlierMessages = (await messages(service)).length;
-  const codePage = await browser.submit(phonePage, '/oauth/authorize/sign-in', [
-    ['phone', ANAS_PHONE],
-  ]);
-  await expect.poll(async () => (await messages(service)).length).toBe(earlierMessages + 1);
-  const code = /\b\d{6}\b/.exec((await messages(service)).at(-1) ?? '')?.[0] ?? '';
-  return browser.submit(codePage, '/oauth/authorize/verify', [['code', code]]);
-}
-
-async function messages({ smsFile }: ServiceProcess): Promise<string[]> {
-  const lines = await readFile(smsFile, 'utf8').catch(() => '');
-  return lines.split('\n').filter((line) => line !== '');
+/** Follows the button of the example. Returns the authorization request to which it redirects. */
+async function connect(browser: Browser, example: Example): Promise<string> {
+  const { html } = await browser.open(example.url);
+  const href = /<a class="button" href="(.*?)"/.exec(html)?.[1] ?? '';
+  const { status, location } = await browser.open(new URL(href, example.url).href);
+  expect(status).toBe(303);
+  return location ?? '';
 }
 
 /** The paragraphs of the section with this heading, as HTML. */
@@ -123,48 +51,55 @@ function linesOf(html: string, heading: string): string[] {
   return [...(section ?? '').matchAll(/<p.*?>(.*?)<\/p>/g)].map(([, line = '']) => line);
 }
 
-const SCOPES = ['profile.read', 'posts.read', 'posts.write', 'analytics.read'];
-const ALLOW: [string, string] = ['decision', 'approve'];
-const allowing = (scopes: string[]): [string, string][] => [
-  ...scopes.map((scope): [string, string] => ['scope', scope]),
-  ALLOW,
-];
-
 onOneEngine('Example app with the demo', (database) => {
   let service: ServiceProcess;
-  let example: Example | undefined;
+  let example: Example;
 
   beforeAll(async () => {
     await promisify(execFile)('npm', ['run', '-s', 'build:client']);
     const env = { DEMO: '1', LOG_LEVEL: 'warn' };
     service = await startProcess({ url: database.url, env });
+    example = await Example.start({ ISSUER: service.baseUrl });
   });
-  afterEach(() => example?.stop());
-  afterAll(() => service?.stop());
+  afterAll(async () => {
+    await example?.stop();
+    await service?.stop();
+  });
 
-  it('shows the consent page with a box for each scope, also after "demo token"', async () => {
+  /** Like every browser, it sends cookies to all ports of a host (RFC 6265 §8.5). */
+  const newBrowser = (): Browser => new Browser(new Cluster(service.baseUrl, [service]));
+
+  /** Connects the example and signs in as Ana. Returns the consent page. */
+  async function signIn(browser: Browser, from = example): Promise<Page> {
+    const page = await browser.signIn(await connect(browser, from), ANA);
+    // If an earlier test gave the app every scope.
+    const change = /href="([^"]*\?change=1)"/.exec(page.html)?.[1];
+    return change === undefined ? page : browser.open(change);
+  }
+
+  /** Runs the flow as Ana. Returns the HTML of the result page of the example. */
+  async function runFlow(
+    scope: string[],
+    { decision = 'approve', from = example } = {},
+  ): Promise<string> {
+    const browser = newBrowser();
+    const consent = await signIn(browser, from);
+    const fields = { scope, decision };
+    const { location } = await browser.submit(consent, '/oauth/authorize/decision', fields);
+    return (await browser.open(location ?? '')).html;
+  }
+
+  it('shows the consent page with a box for each scope, also after "demo token" and ten sign-ins', async () => {
     const token = await runCommand(['demo', 'token'], { DATABASE_URL: database.url, DEMO: '1' });
     expect(token.code).toBe(0);
-    example = await Example.start({ ISSUER: service.baseUrl });
-    const consent = await (await signIn(new Browser(), example, service)).text();
-    expect(consent.match(/<input type="checkbox" name="scope"/g)).toHaveLength(SCOPES.length);
-  });
-
-  it('lets the demo user sign in ten times in a row', async () => {
-    example = await Example.start({ ISSUER: service.baseUrl });
     for (let signIns = 1; signIns <= 10; signIns += 1) {
-      const page = await signIn(new Browser(), example, service);
-      expect([signIns, page.status, new URL(page.url).pathname]).toEqual([
-        signIns,
-        200,
-        expect.stringMatching(/\/consent$/),
-      ]);
+      const { html } = await signIn(newBrowser());
+      expect(html.match(/<input type="checkbox" name="scope"/g)).toHaveLength(SCOPES.length);
     }
   });
 
   it('runs the complete flow as the public app of the demo', async () => {
-    example = await Example.start({ ISSUER: service.baseUrl });
-    const result = await runFlow(example, service, allowing(SCOPES));
+    const result = await runFlow([...SCOPES]);
     expect(result).toContain('<h1>Connected</h1>');
     expect(linesOf(result, 'Granted scopes')).toEqual(SCOPES);
     expect(linesOf(result, 'Profile')).toEqual(['Ana Lee', 'Riverside']);
@@ -175,76 +110,60 @@ onOneEngine('Example app with the demo', (database) => {
   });
 
   it('uses only the granted scopes', async () => {
-    example = await Example.start({ ISSUER: service.baseUrl });
-    const result = await runFlow(example, service, allowing(['profile.read']));
+    const result = await runFlow(['profile.read']);
     expect(linesOf(result, 'Granted scopes')).toEqual(['profile.read']);
     expect(linesOf(result, 'Profile')).toEqual(['Ana Lee', 'Riverside']);
     expect(result).not.toMatch(/<h2>(Published post|Newest)/);
   });
 
   it('shows access_denied after Cancel', async () => {
-    example = await Example.start({ ISSUER: service.baseUrl });
-    const result = await runFlow(example, service, [['decision', 'deny']]);
+    const result = await runFlow([], { decision: 'deny' });
     expect(result).toContain('<h1>Access denied</h1>');
     expect(linesOf(result, 'access_denied')).toHaveLength(1);
   });
 
   it('runs the complete flow as a confidential app that the operator registered', async () => {
     const port = String(await freePort());
-    const app = await register(database.url, `http://127.0.0.1:${port}/callback`);
-    example = await Example.start({
+    const app = await new CommandLine(database).json<Record<string, string>>(
+      ...['app', 'create', '--name', 'Garden Share', '--scope', SCOPES.join(' ')],
+      ...['--redirect-uri', `http://127.0.0.1:${port}/callback`],
+    );
+    const confidential = await Example.start({
       ISSUER: service.baseUrl,
-      CLIENT_ID: app.client_id,
-      CLIENT_SECRET: app.client_secret,
+      CLIENT_ID: app.client_id ?? '',
+      CLIENT_SECRET: app.client_secret ?? '',
       PORT_EXAMPLE: port,
     });
-    const result = await runFlow(example, service, allowing(SCOPES));
+    onTestFinished(() => confidential.stop());
+    const result = await runFlow([...SCOPES], { from: confidential });
     expect(result).toContain('<h1>Connected</h1>');
     expect(linesOf(result, 'Published post')).toHaveLength(2);
   });
 
   it('rejects a callback of another browser', async () => {
-    example = await Example.start({ ISSUER: service.baseUrl });
-    const link = await connect(new Browser(), await fetch(example.url));
-    const state = link.searchParams.get('state') ?? '';
+    const state = new URL(await connect(newBrowser(), example)).searchParams.get('state') ?? '';
     const response = await fetch(`${example.url}/callback?code=svcac_x&state=${state}`);
     expect(response.status).toBe(400);
   });
 
   it('shows an error without the values of a forged callback as HTML', async () => {
-    example = await Example.start({ ISSUER: service.baseUrl });
-    const browser = new Browser();
-    const link = await connect(browser, await browser.open(example.url));
-    const callback = new URL(`${example.url}/callback`);
-    callback.search = new URLSearchParams({
+    const browser = newBrowser();
+    const link = new URL(await connect(browser, example));
+    const callback = new URLSearchParams({
       state: link.searchParams.get('state') ?? '',
       iss: service.baseUrl,
       error: '<script>',
       error_description: '<img src="x">',
-    }).toString();
-    const html = await (await browser.open(callback)).text();
+    });
+    const { html } = await browser.open(`${example.url}/callback?${callback}`);
     expect(html).toContain('<h1>Not connected</h1>');
     expect(html).toContain('&lt;script>');
     expect(html).not.toMatch(/<script>|<img/);
   });
 
   it('has a page for unknown addresses', async () => {
-    example = await Example.start({ ISSUER: service.baseUrl });
     const response = await fetch(`${example.url}/nothing`);
     expect(response.status).toBe(404);
     expect(await response.text()).toContain('<h1>Page not found</h1>');
   });
 });
-
-async function register(
-  databaseUrl: string,
-  redirectUri: string,
-): Promise<{ client_id: string; client_secret: string }> {
-  const options = ['--name', 'Garden Share', '--redirect-uri', redirectUri, '--json'];
-  const { stdout } = await promisify(execFile)(
-    process.execPath,
-    ['dist/src/bundle/cli.js', 'app', 'create', ...options, '--scope', SCOPES.join(' ')],
-    { env: { PATH: process.env.PATH, DATABASE_URL: databaseUrl } },
-  );
-  return JSON.parse(stdout) as { client_id: string; client_secret: string };
-}

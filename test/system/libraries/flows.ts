@@ -1,3 +1,5 @@
+import { execFileSync } from 'node:child_process';
+import { IS_QUICK } from '../../suite.js';
 import { decide, forged } from '../clients/decide.js';
 import { freePort } from '../../support/free-port.js';
 import type { TestApp } from '../../support/test-app.js';
@@ -6,12 +8,14 @@ import { PartnerBrowser } from './partner-browser.js';
 import { RecipeProcess } from './recipe-process.js';
 
 /** The name of the user, which a recipe shows if its call of `GET /dev/v1/me` succeeds. */
-export const USER = 'Ana Lee';
+const USER = 'Ana Lee';
 
-export const NO_PROFILE = 'The site does not show the profile';
+const NO_PROFILE = 'The site does not show the profile';
+/** How a recipe reports that it rejects a redirect. */
+const REJECTION = new RegExp(`${NO_PROFILE}|exited with [12]`);
 
 /** How the recipe of a web site is used. */
-export interface SiteRecipe {
+interface SiteRecipe {
   /** `{port}` stands for the port that it must listen on, which `PORT` names, too. */
   command: string[];
   /** The path of the redirect URI. */
@@ -24,19 +28,105 @@ export interface SiteRecipe {
 }
 
 /** Changes the address of the redirect, as an attacker would. */
-export type Change = (callbackUrl: URL) => URL;
+type Change = (callbackUrl: URL) => URL;
 
 const unchanged: Change = (callbackUrl) => callbackUrl;
 
-export const otherState: Change = (url) => forged(url, 'state', 'another');
-export const otherIssuer: Change = (url) => forged(url, 'iss', 'https://evil.example');
+const otherState: Change = (url) => forged(url, 'state', 'another');
+const otherIssuer: Change = (url) => forged(url, 'iss', 'https://evil.example');
 
 /** A redirect after the user declined. */
-export const denied: Change = (url) => {
+const denied: Change = (url) => {
   const callbackUrl = forged(url, 'error', 'access_denied');
   callbackUrl.searchParams.delete('code');
   return callbackUrl;
 };
+
+/** What a recipe needs on this machine. */
+export interface Installed {
+  /** The first of these interpreters that can load the library. */
+  interpreters: string[];
+  /** Parameters of a command that fails without the library. */
+  probe: string[];
+  env?: Record<string, string>;
+  /** What to install. */
+  install: string;
+}
+
+/** A recipe of examples/libraries: a web site if it has `site`, else a program that prints a link and reads an address. */
+export interface Recipe {
+  file: string;
+  /** By default Node.js, with the packages of the recipes. */
+  needs?: Installed;
+  /** The parameters of the interpreter; by default `file`. `{port}` stands for the port of a site. */
+  run?: string[];
+  kind?: Registration['kind'];
+  env?: Record<string, string>;
+  /** Whether the library compares `iss`. */
+  checksIssuer?: boolean;
+  site?: Omit<SiteRecipe, 'command' | 'env'>;
+}
+
+type Skip = (note: string) => never;
+
+function commandOf({ file, needs, run = [file] }: Recipe, skip: Skip): string[] {
+  if (!needs) return ['node', ...run];
+  const { interpreters, probe, env, install } = needs;
+  const interpreter = interpreters.find((program) => {
+    try {
+      execFileSync(program, probe, { stdio: 'ignore', env: { ...process.env, ...env } });
+      return true;
+    } catch {
+      return false;
+    }
+  });
+  return [interpreter ?? skip(`The recipe needs ${install}.`), ...run];
+}
+
+/** Runs the flow with a recipe. Returns what it shows. @throws if it does not show the profile */
+async function runRecipe(
+  app: TestApp,
+  recipe: Recipe,
+  skip: Skip,
+  change?: Change,
+): Promise<string> {
+  const command = commandOf(recipe, skip);
+  const { env, kind, site } = recipe;
+  return site
+    ? signInToSite(app, { ...site, env, command }, change)
+    : runInTerminal(app, command, { env, kind, change });
+}
+
+/** Defines the tests of recipes. */
+export function testRecipes(app: () => TestApp, recipes: readonly Recipe[]): void {
+  it.for(recipes)('$file completes the flow and reads the profile', async (recipe, { skip }) => {
+    expect(await runRecipe(app(), recipe, skip)).toContain(USER);
+  });
+
+  describe.skipIf(IS_QUICK)('attacked', () => {
+    it.for(recipes)('$file rejects another state', async (recipe, { skip }) => {
+      await expect(runRecipe(app(), recipe, skip, otherState)).rejects.toThrow(REJECTION);
+    });
+
+    const comparing = recipes.filter(({ checksIssuer }) => checksIssuer);
+    it.for(comparing)('$file rejects another iss', async (recipe, { skip }) => {
+      await expect(runRecipe(app(), recipe, skip, otherIssuer)).rejects.toThrow(REJECTION);
+    });
+
+    const programs = recipes.filter(({ needs, site }) => !needs && !site);
+    it.for(programs)('$file ends after a denial', async (recipe, { skip }) => {
+      await expect(runRecipe(app(), recipe, skip, denied)).rejects.toThrow('exited with 1:');
+    });
+
+    const foreign = recipes.filter(({ needs, site }) => needs && site);
+    it.for(foreign)('$file rejects the redirect of another browser', async (recipe, { skip }) => {
+      const { env, site } = recipe;
+      if (!site) throw new Error('The recipe is no site.');
+      const command = commandOf(recipe, skip);
+      expect(await openInOtherBrowser(app(), { ...site, env, command })).not.toContain(USER);
+    });
+  });
+}
 
 interface TerminalOptions {
   kind?: Registration['kind'];
@@ -45,7 +135,7 @@ interface TerminalOptions {
 }
 
 /** Runs a recipe that prints a link and reads the address of the redirect. Returns its output. @throws if it fails */
-export async function runInTerminal(
+async function runInTerminal(
   app: TestApp,
   command: string[],
   { env = {}, kind = 'confidential', change = unchanged }: TerminalOptions = {},
@@ -61,7 +151,7 @@ export async function runInTerminal(
 }
 
 /** Runs a recipe that is a web site, and signs in there. Returns the page with the profile. @throws if there is none */
-export async function signInToSite(
+async function signInToSite(
   app: TestApp,
   recipe: SiteRecipe,
   change: Change = unchanged,
@@ -80,7 +170,7 @@ export async function signInToSite(
  * An attacker makes another browser, which has no session, open the redirect of the attacker's request. Returns the page. The request has
  * no PKCE and the redirect no `state`, so that only the recipe can reject it.
  */
-export async function openInOtherBrowser(app: TestApp, recipe: SiteRecipe): Promise<string> {
+async function openInOtherBrowser(app: TestApp, recipe: SiteRecipe): Promise<string> {
   return withSite(app, recipe, async (site) => {
     const link = new URL(await recipe.signIn(new PartnerBrowser(site)));
     link.searchParams.delete('code_challenge');
