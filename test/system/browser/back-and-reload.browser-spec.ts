@@ -19,7 +19,7 @@ inChromium('Back, Forward and Reload', {}, (chrome) => {
   beforeEach(async () => {
     client = await app().addClient({ redirectUris: [`${app().baseUrl}/livez`] });
     user = await app().addUser({ name: 'Ana Lee' });
-    page = await (await chrome.newContext()).newPage();
+    page = await chrome.newPage();
     posts = [];
     page.on('request', (request) => {
       if (request.method() === 'POST') posts.push(new URL(request.url()).pathname);
@@ -53,8 +53,8 @@ inChromium('Back, Forward and Reload', {}, (chrome) => {
     page.getByRole('button', { name, exact: true }).click();
 
   async function openAuthorization(): Promise<void> {
-    await page.goto(new URL('/', app().baseUrl).href);
-    await page.goto(new URL(authorizeLink(client), app().baseUrl).href);
+    await chrome.open(page, '/');
+    await chrome.open(page, authorizeLink(client));
   }
 
   /** Marks the document of the page. The mark is lost when the page loads again. */
@@ -62,9 +62,9 @@ inChromium('Back, Forward and Reload', {}, (chrome) => {
   const isMarked = (): Promise<boolean> => page.evaluate<boolean>('window.isMarked === true');
 
   it('run in a browser with a back/forward cache', async () => {
-    await page.goto(new URL('/', app().baseUrl).href);
+    await chrome.open(page, '/');
     await mark();
-    await page.goto(new URL('/docs/guide', app().baseUrl).href);
+    await chrome.open(page, '/docs/guide');
     await pressHistory(page, 'goBack');
     expect(await isMarked()).toBe(true);
   });
@@ -91,7 +91,7 @@ inChromium('Back, Forward and Reload', {}, (chrome) => {
     'O148 Back after %s shows neither the name nor the apps of the user',
     async (button) => {
       await app().accessToken(user, client);
-      await page.goto(new URL('/account/apps', app().baseUrl).href);
+      await chrome.open(page, '/account/apps');
       await chrome.signIn(page, user);
       await page.waitForURL(/\/account\/apps$/);
       await page.getByRole('link', { name: 'Disconnect' }).click();
@@ -155,35 +155,10 @@ inChromium('Back, Forward and Reload', {}, (chrome) => {
     expect(await countGrantsAndCodes(app(), client)).toEqual({ grants: 1, codes: 1 });
   }, 60_000);
 
-  it('O148 show a usable page at every step of an authorization with an earlier grant', async () => {
-    await app().accessToken(user, client);
-    await openAuthorization();
-    await chrome.signIn(page, user);
-    await page.getByRole('button', { name: 'Continue as' }).waitFor();
-    await expectSteady('Continue to Garden Share');
-    await page.getByRole('link', { name: 'Change what it can do' }).click();
-    await page.getByRole('button', { name: 'Allow' }).waitFor();
-    await expectSteady('Garden Share wants to access your account');
-    await click('Cancel');
-    await page.waitForURL(/\/livez\?error=access_denied/);
-    await pressHistory(page, 'goBack');
-    await page.reload();
-    await expectSteady('You have already responded to this request');
-    await openAuthorization();
-    await waitForAllow(page);
-    await page.getByRole('button', { name: 'Continue as' }).click();
-    await page.waitForURL(/\/livez\?code=/);
-    await pressHistory(page, 'goBack');
-    // The link of the app starts a new request.
-    await page.reload();
-    await expectSteady('Continue to Garden Share');
-    expect(await countGrantsAndCodes(app(), client)).toEqual({ grants: 2, codes: 1 });
-  }, 60_000);
-
   it('O148 show a usable page at every step of the account', async () => {
     await app().accessToken(user, client);
-    await page.goto(new URL('/', app().baseUrl).href);
-    await page.goto(new URL('/account/apps', app().baseUrl).href);
+    await chrome.open(page, '/');
+    await chrome.open(page, '/account/apps');
     await expectSteady('Sign in');
     await chrome.signIn(page, user);
     await page.waitForURL(/\/account\/apps$/);

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { GrantUsageRecorder } from '../../../src/modules/oauth/tokens/grant-usage-recorder.js';
 import type { UserWithPhone } from '../../../src/modules/users/users.service.js';
@@ -6,11 +5,8 @@ import { CATALOGUES } from '../../../src/pages/translations/translations.js';
 import {
   expectAccessible,
   inChromium,
-  SCREENSHOTS,
-  tabTo,
   contextOptions,
   PREFERENCES,
-  pressHistory,
 } from '../../support/chromium.js';
 
 /** The app that has used its access. The page shows the others as not used yet. */
@@ -37,18 +33,14 @@ inChromium('Connected apps page', {}, (chrome) => {
     return clientIds;
   }
 
-  async function newPage(options: BrowserContextOptions = {}): Promise<Page> {
-    return (await chrome.newContext({ javaScriptEnabled: false, ...options })).newPage();
-  }
-
-  function urlOf(path: string): string {
-    return new URL(path, app().baseUrl).href;
+  function newPage(options: BrowserContextOptions = {}): Promise<Page> {
+    return chrome.newPage({ javaScriptEnabled: false, ...options });
   }
 
   async function signIn(page: Page, path = '/account/apps'): Promise<void> {
-    await page.goto(urlOf(path));
+    await chrome.open(page, path);
     await chrome.signIn(page, user);
-    await page.waitForURL(urlOf(path));
+    await page.waitForURL(`${app().baseUrl}${path}`);
   }
 
   it('O146 C143 disconnects one app only, after a confirmation, without JavaScript', async () => {
@@ -67,38 +59,6 @@ inChromium('Connected apps page', {}, (chrome) => {
     ]);
   });
 
-  it('O146 shows the page of one app after the sign-in, if the link names the app', async () => {
-    const [clientId = ''] = await connect(USED_APP, 'Corner Store');
-    const page = await newPage();
-    await signIn(page, `/account/apps/${clientId}`);
-    expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Garden Share');
-    await page.getByRole('button', { name: 'Disconnect' }).click();
-    expect(await page.getByRole('status').textContent()).toBe(
-      '\u2068Garden Share\u2069 no longer has access.',
-    );
-    await page.goto(urlOf(`/account/apps/${clientId}`));
-    expect(await page.title()).toMatch(/^Error: This app is not connected/);
-    await page.getByRole('link', { name: 'Connected apps' }).click();
-    await page.getByRole('heading', { name: 'Corner Store' }).waitFor();
-  });
-
-  it('O146 C143 disconnects an app with the keyboard only', async () => {
-    await connect(USED_APP, 'Corner Store');
-    const page = await newPage({ javaScriptEnabled: true });
-    await signIn(page);
-    // The list is sorted by name, so the first link is that of Corner Store.
-    await tabTo(page, '.rows a');
-    await page.keyboard.press('Enter');
-    await page.waitForURL(/svc_app_/);
-    await tabTo(page, '.danger');
-    await page.screenshot({ path: join(SCREENSHOTS, 'apps-keyboard.png'), fullPage: true });
-    await page.keyboard.press('Enter');
-    await page.getByRole('status').waitFor();
-    expect(await page.getByRole('status').textContent()).toBe(
-      '\u2068Corner Store\u2069 no longer has access.',
-    );
-  });
-
   it('O146 O148 shows the result of a double click on "Disconnect", with scripts', async () => {
     const [clientId = ''] = await connect(USED_APP, 'Corner Store');
     const page = await newPage({ javaScriptEnabled: true });
@@ -107,16 +67,6 @@ inChromium('Connected apps page', {}, (chrome) => {
     expect(await page.getByRole('status').textContent()).toBe(
       '\u2068Garden Share\u2069 no longer has access.',
     );
-  });
-
-  it('O146 signs out, and starts a sign-in', async () => {
-    const page = await newPage();
-    await signIn(page);
-    await page.getByRole('button', { name: 'Sign out', exact: true }).click();
-    await page.getByLabel('Your phone number').waitFor();
-    await pressHistory(page, 'goBack');
-    await page.reload();
-    await page.getByLabel('Your phone number').waitFor();
   });
 
   it.each(PREFERENCES)(
@@ -128,16 +78,16 @@ inChromium('Connected apps page', {}, (chrome) => {
       const longName = 'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunte';
       const others = Array.from({ length: 9 }, (_, index) => `App ${index + 1}`);
       const [clientId = ''] = await connect(USED_APP, 'Corner Store', longName, ...others);
-      await page.goto(urlOf('/account/apps'));
+      await chrome.open(page, '/account/apps');
       await inspect('apps-phone');
       await page.getByLabel(words.phone.label).fill(user.phone);
       await page.getByRole('button', { name: words.phone.send }).click();
       await inspect('apps-code');
       await page.getByLabel(words.code.label).fill(await app().sms.password(user.phone));
       await page.getByRole('button', { name: words.code.submit }).click();
-      await page.waitForURL(urlOf('/account/apps'));
+      await page.waitForURL(/\/account\/apps$/);
       await inspect('apps');
-      await page.goto(urlOf(`/account/apps/${clientId}`));
+      await chrome.open(page, `/account/apps/${clientId}`);
       await inspect('apps-one');
       await page.getByRole('button', { name: words.apps.disconnect }).click();
       await page.getByRole('status').waitFor();
@@ -147,7 +97,7 @@ inChromium('Connected apps page', {}, (chrome) => {
       await page.getByRole('button', { name: words.apps.confirmDisconnectAll(11) }).click();
       await page.getByText(words.apps.none).waitFor();
       await inspect('apps-none');
-      await page.goto(urlOf(`/account/apps/${clientId}`));
+      await chrome.open(page, `/account/apps/${clientId}`);
       await inspect('apps-unknown');
     },
     60_000,

@@ -27,7 +27,7 @@ inChromium('Error pages', settings, (chrome) => {
   });
 
   async function open(page: Page, path = authorizeLink(client)): Promise<void> {
-    await page.goto(new URL(path, app().baseUrl).href);
+    await chrome.open(page, path);
   }
 
   /** Denies with the form of the open consent page, as a second tab with the same page would. */

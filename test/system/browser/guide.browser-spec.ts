@@ -42,7 +42,7 @@ inChromium('Developer guide', {}, (chrome) => {
   });
 
   it('selects tabs with the keyboard, and remembers the language on other pages', async () => {
-    const page = await (await chrome.newContext()).newPage();
+    const page = await chrome.newPage();
     await page.goto(url(LISTS));
     await page.getByRole('radio', { name: 'curl' }).focus();
     await page.keyboard.press('ArrowRight');
@@ -67,7 +67,7 @@ inChromium('Developer guide', {}, (chrome) => {
   });
 
   it('reports when the browser does not let it copy', async () => {
-    const page = await (await chrome.newContext()).newPage();
+    const page = await chrome.newPage();
     await page.addInitScript(
       "navigator.clipboard.writeText = () => Promise.reject(new DOMException('', 'NotAllowedError'))",
     );

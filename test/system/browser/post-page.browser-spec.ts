@@ -20,7 +20,7 @@ inChromium('Post page', {}, (chrome) => {
   }
 
   it('keeps line breaks and shows HTML as text, without JavaScript', async () => {
-    const page = await (await chrome.newContext({ javaScriptEnabled: false })).newPage();
+    const page = await chrome.newPage({ javaScriptEnabled: false });
     const content = 'One line.\nAnother <b>line</b>.\r\n\r\n  A third & last.';
     await publishAndOpen(page, { title: '<i>Block</i> party', content });
     expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe('<i>Block</i> party');
@@ -29,7 +29,7 @@ inChromium('Post page', {}, (chrome) => {
   });
 
   it('loads nothing from other origins and links to images without a referrer', async () => {
-    const page = await (await chrome.newContext()).newPage();
+    const page = await chrome.newPage();
     const loaded: string[] = [];
     page.on('request', (request) => loaded.push(new URL(request.url()).host));
     await publishAndOpen(page, { images: ['https://images.example/party.jpg'] });
@@ -42,7 +42,7 @@ inChromium('Post page', {}, (chrome) => {
   it.each(PREFERENCES)(
     'C143 is accessible, in $colours colours and in $language',
     async (preferences) => {
-      const page = await (await chrome.newContext(contextOptions(preferences))).newPage();
+      const page = await chrome.newPage(contextOptions(preferences));
       const content =
         'Bring a chair and something to share. We start at noon, rain or shine.\n\nWhat we still need:\n- a grill\n- 20 m of cable\n- Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft\n\nאין צורך להירשם.';
       await publishAndOpen(page, {

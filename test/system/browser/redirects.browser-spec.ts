@@ -1,40 +1,21 @@
-import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:https';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
 import { exchange } from '../../support/oauth-flow.js';
+import { CertificateAuthority, readPem } from '../../support/certificates.js';
 import { inChromium } from '../../support/chromium.js';
+import { useFolder } from '../../support/folder.js';
 import { freePort } from '../../support/free-port.js';
-import { findProgram } from '../../support/programs.js';
 import type { TestClient } from '../../support/test-app.js';
 
 const NATIVE_REDIRECT_URI = 'com.example.app:/cb';
 const PAGE = '<!doctype html><title>Back at the app</title><link rel="icon" href="data:,">';
 
-/** Creates a self-signed certificate. */
-async function createCertificate(): Promise<{ key: string; cert: string }> {
-  const openssl = await findProgram('openssl');
-  if (openssl === undefined) throw new Error('These tests need the program openssl.');
-  const folder = await mkdtemp(join(tmpdir(), 'platform-tls-'));
-  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
-  try {
-    const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
-    const files = ['-keyout', key, '-out', cert, '-days', '1', '-subj', '/CN=app.example'];
-    await promisify(execFile)(openssl, ['req', '-x509', ...curve, ...files]);
-    return { key: await readFile(key, 'utf8'), cert: await readFile(cert, 'utf8') };
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
-}
-
 /** Makes Chromium connect to this machine for each host of `.example`. */
 const settings = { args: ['--host-resolver-rules=MAP *.example 127.0.0.1'] };
 
 inChromium('Redirects after Allow', settings, (chrome) => {
+  const folder = useFolder();
   let server: Server;
   let port: number;
   /** The requests to the app, in order: host, path and query. */
@@ -47,7 +28,10 @@ inChromium('Redirects after Allow', settings, (chrome) => {
       '/to-other-host': `https://app.example:${port}/callback`,
       '/to-native': NATIVE_REDIRECT_URI,
     };
-    server = createServer(await createCertificate(), (request, response) => {
+    // The browser context trusts any certificate.
+    const { cert, key } = await CertificateAuthority.create(folder, 'app.example');
+    const credentials = { cert: await readPem(cert), key: await readPem(key) };
+    server = createServer(credentials, (request, response) => {
       const { pathname, search } = new URL(request.url ?? '/', 'https://app.example');
       requests.push(`${request.headers.host}${pathname}${search}`);
       const target = redirects[pathname];

@@ -16,9 +16,6 @@ inChromium('Sign-in: tabs and input errors', {}, (chrome) => {
     return new URL(page.url()).searchParams.get('code') ?? '';
   }
 
-  const focusedId = (page: Page): Promise<string> =>
-    page.evaluate<string>('document.activeElement.id');
-
   it('O148 sends each app its own authorization code from two tabs that are decided in reverse order', async () => {
     const [first, second] = [await addClient(), await addClient()];
     const user = await chrome.app().addUser();
@@ -39,7 +36,7 @@ inChromium('Sign-in: tabs and input errors', {}, (chrome) => {
   });
 
   it('O167 counts down to the next request for a code, in minutes and then in seconds', async () => {
-    const page = await (await chrome.newContext()).newPage();
+    const page = await chrome.newPage();
     await page.clock.install();
     // As after a limit of messages per hour.
     await page.route(/\/code$/, async (route) => {
@@ -67,22 +64,19 @@ inChromium('Sign-in: tabs and input errors', {}, (chrome) => {
     expect(await resend.isEnabled()).toBe(true);
   });
 
-  it('O149 focuses the field of a malformed one-time password, described by its error', async () => {
+  it('O149 O150 focuses the field of a malformed phone number or one-time password, described by its error', async () => {
     const page = await chrome.openAuthorization(await chrome.newContext(), await addClient());
+    const expectError = async (id: string): Promise<void> => {
+      await page.waitForSelector(`#${id}-error`);
+      expect(await page.evaluate<string>('document.activeElement.id')).toBe(id);
+      expect(await page.getAttribute(`#${id}`, 'aria-describedby')).toContain(`${id}-error`);
+    };
+    await page.getByLabel('Your phone number').fill('nobody');
+    await page.getByRole('button', { name: 'Send me a code' }).click();
+    await expectError('phone');
     await chrome.requestCode(page, await chrome.app().addUser());
     await page.getByLabel('6-digit code').fill('12345');
     await page.getByRole('button', { name: 'Continue' }).click();
-    await page.waitForSelector('#code-error');
-    expect(await focusedId(page)).toBe('code');
-    expect(await page.getAttribute('#code', 'aria-describedby')).toContain('code-error');
-  });
-
-  it('O150 focuses the field of a malformed phone number, described by its error', async () => {
-    const page = await chrome.openAuthorization(await chrome.newContext(), await addClient());
-    await page.getByLabel('Your phone number').fill('nobody');
-    await page.getByRole('button', { name: 'Send me a code' }).click();
-    await page.waitForSelector('#phone-error');
-    expect(await focusedId(page)).toBe('phone');
-    expect(await page.getAttribute('#phone', 'aria-describedby')).toBe('phone-error');
+    await expectError('code');
   });
 });

@@ -1,14 +1,11 @@
 import { join } from 'node:path';
 import { MINUTE, SECOND } from '../../../src/platform/clock.js';
-import {
-  ana,
-  ben,
-  DEMO_DOCS_CLIENT_ID,
-  DemoService,
-} from '../../../src/modules/demo/demo.service.js';
+import { ana, ben, DemoService } from '../../../src/modules/demo/demo.service.js';
 import { runCommand } from '../../support/command-line.js';
 import { inChromium, SCREENSHOTS } from '../../support/chromium.js';
 import { SwaggerUi } from '../../support/swagger-ui.js';
+
+const VIEWPORT = { width: 1280, height: 900 };
 
 inChromium('Swagger UI', { env: { DEMO: '1' } }, (chrome) => {
   const { app } = chrome;
@@ -21,9 +18,8 @@ inChromium('Swagger UI', { env: { DEMO: '1' } }, (chrome) => {
   /** Opens the documentation in a new browser. Advances the clock: most tests send Ana a message, and a phone gets one a minute. */
   beforeEach(async () => {
     app().clock.advance(MINUTE + SECOND);
-    const context = await chrome.newContext({ viewport: { width: 1280, height: 900 } });
-    docs = new SwaggerUi(chrome, await context.newPage());
-    await docs.page.goto(new URL('/docs', app().baseUrl).href);
+    docs = new SwaggerUi(chrome, await chrome.newPage({ viewport: VIEWPORT }));
+    await chrome.open(docs.page, '/docs');
   });
 
   /** Without the one about the photo of the demo user, whose host does not exist. */
@@ -89,32 +85,6 @@ inChromium('Swagger UI', { env: { DEMO: '1' } }, (chrome) => {
     expect(consoleErrors()).toEqual([]);
   });
 
-  it('O147 lets a script of the page refresh and revoke the tokens', async () => {
-    const first = await docs.tokens(ana);
-    await docs.closeDialog();
-    expect((await docs.executeGetMe()).status).toBe('200');
-    const refresh = (refresh_token = ''): ReturnType<SwaggerUi['post']> =>
-      docs.post('/oauth/token', {
-        grant_type: 'refresh_token',
-        refresh_token,
-        client_id: DEMO_DOCS_CLIENT_ID,
-      });
-    const second = await refresh(first.body.refresh_token);
-    expect(second.status).toBe(200);
-    for (const name of ['access_token', 'refresh_token'])
-      expect(second.body[name]).not.toBe(first.body[name]);
-    const { access_token = '', refresh_token = '' } = second.body;
-    expect((await app().call(access_token, 'GET', '/me')).status).toBe(200);
-    const form = { token: refresh_token, client_id: DEMO_DOCS_CLIENT_ID };
-    expect(await docs.post('/oauth/revoke', form)).toEqual({ status: 200, body: {} });
-    for (const token of [access_token, first.body.access_token ?? ''])
-      expect((await app().call(token, 'GET', '/me')).status).toBe(401);
-    expect(await refresh(refresh_token)).toMatchObject({
-      status: 400,
-      body: { error: 'invalid_grant' },
-    });
-  });
-
   it('O147 shows an error after Cancel and has no token', async () => {
     await docs.authorize(ben, 'deny');
     const errors = docs.dialog.locator('.errors');
@@ -133,9 +103,8 @@ inChromium('Swagger UI without a demo', { env: { DEMO: '0' } }, (chrome) => {
   const { app } = chrome;
 
   async function openDocs(): Promise<SwaggerUi> {
-    const context = await chrome.newContext({ viewport: { width: 1280, height: 900 } });
-    const docs = new SwaggerUi(chrome, await context.newPage());
-    await docs.page.goto(new URL('/docs', app().baseUrl).href);
+    const docs = new SwaggerUi(chrome, await chrome.newPage({ viewport: VIEWPORT }));
+    await chrome.open(docs.page, '/docs');
     await docs.page.locator('.opblock').first().waitFor();
     return docs;
   }

@@ -1,7 +1,5 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { rolldown } from 'rolldown';
-import { inChromium, waitForAllow } from '../../support/chromium.js';
+import { inChromium, usePartnerSite, waitForAllow } from '../../support/chromium.js';
 
 /** A page of a partner without a server side. It keeps the pending request in its session storage while the user is away. */
 const PAGE = `<!doctype html><title>Garden Share</title>
@@ -34,8 +32,12 @@ const PAGE = `<!doctype html><title>Garden Share</title>
 </script>`;
 
 inChromium('TypeScript client in a page of another origin', {}, (chrome) => {
-  let partner: Server;
-  let origin: string;
+  let script: string;
+  const origin = usePartnerSite(({ url = '' }, response) => {
+    const isScript = url === '/client.js';
+    response.setHeader('Content-Type', isScript ? 'text/javascript' : 'text/html');
+    response.end(isScript ? script : PAGE);
+  });
 
   beforeAll(async () => {
     const build = await rolldown({
@@ -45,24 +47,14 @@ inChromium('TypeScript client in a page of another origin', {}, (chrome) => {
     });
     const { output } = await build.generate({ format: 'es' });
     await build.close();
-    const [{ code }] = output;
-    partner = createServer(({ url = '' }, response) => {
-      const isScript = url === '/client.js';
-      response.setHeader('Content-Type', isScript ? 'text/javascript' : 'text/html');
-      response.end(isScript ? code : PAGE);
-    }).listen(0, '127.0.0.1');
-    await new Promise((resolve) => {
-      partner.once('listening', resolve);
-    });
-    origin = `http://127.0.0.1:${(partner.address() as AddressInfo).port}`;
+    script = output[0].code;
   });
-  afterAll(() => partner.close());
 
   it('completes the flow, publishes, iterates a list and reports an error', async () => {
-    const redirectUri = `${origin}/`;
+    const redirectUri = `${origin()}/`;
     const client = await chrome.app().addClient({ kind: 'public', redirectUris: [redirectUri] });
     const user = await chrome.app().addUser({ name: 'Ana Lee' });
-    const page = await (await chrome.newContext()).newPage();
+    const page = await chrome.newPage();
     await page.goto(redirectUri);
     const settings = { issuer: chrome.app().baseUrl, clientId: client.clientId, redirectUri };
     await page.evaluate(`sessionStorage.settings = ${JSON.stringify(JSON.stringify(settings))}`);
@@ -71,7 +63,7 @@ inChromium('TypeScript client in a page of another origin', {}, (chrome) => {
     await chrome.signIn(page, user);
     await waitForAllow(page);
     await page.locator('[value=approve]').click();
-    await page.waitForURL(`${origin}/?**`);
+    await page.waitForURL(`${origin()}/?**`);
     const result = page.locator('#result');
     await expect
       .poll(() => result.textContent())

@@ -70,7 +70,7 @@ describe.each(ENLARGEMENTS)('Pages $title', ({ args, context: enlarged, fontSize
           ...enlarged,
         });
         const page = await context.newPage();
-        await page.goto(new URL(authorizeLink(client), app().baseUrl).href);
+        await chrome.open(page, authorizeLink(client));
         await expectUsable(page);
         await tabToVisible(page, '[name=phone]');
         await page.keyboard.type(user.phone);
@@ -101,12 +101,11 @@ describe.each(ENLARGEMENTS)('Pages $title', ({ args, context: enlarged, fontSize
         const user = await app().addUser({ name: 'Ana Lee' });
         for (const name of ['Garden Share', 'Corner Store'])
           await app().accessToken(user, await app().addClient({ name }));
-        const context = await chrome.newContext({
+        const page = await chrome.newPage({
           ...contextOptions({ colours: 'light', language }),
           ...enlarged,
         });
-        const page = await context.newPage();
-        await page.goto(new URL('/account/apps', app().baseUrl).href);
+        await chrome.open(page, '/account/apps');
         await expectUsable(page);
         await chrome.signIn(page, user, words);
         await page.getByText(words.apps.some).waitFor();

@@ -1,8 +1,5 @@
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
 import type { UserWithPhone } from '../../../src/modules/users/users.service.js';
-import { inChromium } from '../../support/chromium.js';
-import { freePort } from '../../support/free-port.js';
+import { inChromium, usePartnerSite } from '../../support/chromium.js';
 import { SwaggerUi } from '../../support/swagger-ui.js';
 import type { TestClient } from '../../support/test-app.js';
 import { statusOfMe } from './decide.js';
@@ -14,40 +11,28 @@ const PAGE = `<!doctype html><title>API</title><link rel="icon" href="data:,">
 
 inChromium('Swagger UI on a partner site', {}, (chrome) => {
   const { app } = chrome;
-  let server: Server;
-  let site: string;
   let user: UserWithPhone;
   let client: TestClient;
   let partner: SwaggerUi;
 
-  /** Starts the partner's server: a page and the files of Swagger UI. */
-  beforeAll(async () => {
-    const port = await freePort();
-    site = `http://127.0.0.1:${port}`;
-    server = createServer((request, response) => {
-      const { url = '/' } = request;
-      const forwardFile = async (): Promise<void> => {
-        const file = await app().fetch(`/docs${url}`);
-        const type = file.headers.get('content-type') ?? 'text/plain';
-        response.writeHead(file.status, { 'content-type': type });
-        response.end(Buffer.from(await file.arrayBuffer()));
-      };
-      if (url === '/') response.writeHead(200, { 'content-type': 'text/html' }).end(PAGE);
-      else void forwardFile();
-    }).listen(port, '127.0.0.1');
-    await once(server, 'listening');
-  });
-  afterAll(() => {
-    server?.closeAllConnections();
-    server?.close();
+  /** The partner's server: a page and the files of Swagger UI. */
+  const site = usePartnerSite(({ url = '/' }, response) => {
+    const forwardFile = async (): Promise<void> => {
+      const file = await app().fetch(`/docs${url}`);
+      const type = file.headers.get('content-type') ?? 'text/plain';
+      response.writeHead(file.status, { 'content-type': type });
+      response.end(Buffer.from(await file.arrayBuffer()));
+    };
+    if (url === '/') response.writeHead(200, { 'content-type': 'text/html' }).end(PAGE);
+    else void forwardFile();
   });
 
   beforeEach(async () => {
     user = await app().addUser({ name: 'Ana Lee' });
-    const redirectUri = `${site}/oauth2-redirect.html`;
+    const redirectUri = `${site()}/oauth2-redirect.html`;
     client = await app().addClient({ kind: 'public', redirectUris: [redirectUri] });
-    const page = await (await chrome.newContext()).newPage();
-    await page.goto(site);
+    const page = await chrome.newPage();
+    await page.goto(site());
     const document = (await (await app().fetch('/openapi.json')).json()) as object;
     const { clientId } = client;
     await page.evaluate(showApi, { issuer: app().baseUrl, clientId, redirectUri, document });
@@ -82,12 +67,5 @@ inChromium('Swagger UI on a partner site', {}, (chrome) => {
     const revoked = await partner.post(`${app().baseUrl}/oauth/revoke`, { token, client_id });
     expect(revoked.status).toBe(200);
     expect(await statusOfMe(app(), access_token)).toBe(401);
-  });
-
-  it('O36 shows an error after Cancel', async () => {
-    await partner.authorize(user, 'deny');
-    const errors = partner.dialog.locator('.errors');
-    await expect.poll(() => errors.count()).toBe(1);
-    expect(await errors.innerText()).toContain('The user denied access.');
   });
 });

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { useFolder } from '../../support/folder.js';
 
 const PROGRAM = resolve('dist/tools/generated-docs.js');
 
@@ -15,12 +15,7 @@ function run(folder: string, ...options: string[]): Promise<{ code: number; outp
 }
 
 describe('Program generated-docs', () => {
-  let folder: string;
-
-  beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'platform-env-'));
-  });
-  afterEach(() => rm(folder, { recursive: true }));
+  const folder = useFolder();
 
   it('rejects outdated files, names the command that updates them, and updates them with --write', async () => {
     await mkdir(join(folder, 'docs'));

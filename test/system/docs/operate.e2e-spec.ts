@@ -1,6 +1,6 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { useFolder } from '../../support/folder.js';
 import { IS_QUICK } from '../../suite.js';
 import { onEachEngine, onSqlite } from '../../support/database.js';
 import { Member } from '../../support/member.js';
@@ -21,7 +21,7 @@ const COMMANDS_TIMEOUT_MS = 90_000;
 const onEngines = IS_QUICK ? onSqlite : onEachEngine;
 
 onEngines('docs/operate.md', (database) => {
-  let folder: string;
+  const folder = useFolder();
   let app: TestApp | undefined;
   let operator: PastedCommands;
   const variables: Record<string, string> = { DATABASE_URL: database.url };
@@ -38,12 +38,10 @@ onEngines('docs/operate.md', (database) => {
   }
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'platform-operate-'));
     operator = new PastedCommands(folder, variables);
   });
   afterAll(async () => {
     await app?.stop();
-    await rm(folder, { recursive: true });
   });
 
   it(

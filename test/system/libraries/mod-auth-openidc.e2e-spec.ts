@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:https';
 import { request } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { useFolder } from '../../support/folder.js';
 import { CertificateAuthority } from '../../support/certificates.js';
 import { onOneEngine } from '../../support/database.js';
 import { freePort } from '../../support/free-port.js';
@@ -38,12 +38,11 @@ Include ${RECIPE}
 
 onOneEngine('mod_auth_openidc', (database) => {
   const app = useTestApp(database);
-  let folder: string;
+  const folder = useFolder();
   let tls: Server;
 
   /** The module accepts only https: this server forwards its requests to the service. */
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'apache-'));
     const authority = await CertificateAuthority.create(folder, 'Test');
     const { cert, key } = await authority.sign('server', { names: 'IP:127.0.0.1' });
     const credentials = { cert: await readFile(cert), key: await readFile(key) };
@@ -61,7 +60,6 @@ onOneEngine('mod_auth_openidc', (database) => {
   afterAll(async () => {
     tls.closeAllConnections();
     tls.close();
-    await rm(folder, { recursive: true });
   });
 
   it('accepts access tokens with the scope, and rejects refresh tokens and revoked ones', async ({

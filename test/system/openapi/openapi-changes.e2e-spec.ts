@@ -1,16 +1,12 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { useFolder } from '../../support/folder.js';
 import { type BreakingChange, breakingChanges } from '../../../tools/breaking-changes.js';
 import { ADDITIVE, BREAKING, type Edit } from './sample-changes.js';
 
 describe('Breaking changes between two OpenAPI documents', () => {
-  let folder: string;
+  const folder = useFolder();
   const older = 'openapi/openapi.json';
-  beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'platform-openapi-'));
-  });
-  afterAll(() => rm(folder, { recursive: true, force: true }));
 
   async function changesAfter(...edits: Edit[]): Promise<BreakingChange[]> {
     const document = JSON.parse(await readFile(older, 'utf8')) as Parameters<Edit>[0];

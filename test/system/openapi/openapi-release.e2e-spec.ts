@@ -1,6 +1,6 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { useFolder } from '../../support/folder.js';
 import { releaseProblems, type ReleaseFiles } from '../../../tools/release-check.js';
 
 interface Document {
@@ -27,11 +27,7 @@ const removePath = (document: Document): unknown =>
   Reflect.deleteProperty(document.paths, '/dev/v1/me');
 
 describe('Release check of openapi/openapi.json', () => {
-  let folder: string;
-  beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'platform-release-'));
-  });
-  afterEach(() => rm(folder, { recursive: true, force: true }));
+  const folder = useFolder();
 
   /** Checks a document that was released as 1.2.0 and then changed. */
   async function problems(

@@ -1,13 +1,14 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Post } from '../../../src/modules/posts/post.entities.js';
 import { CommandLine, runCommandProcess } from '../../support/command-line.js';
 import { dumpTables, onOneEngine, tablesContaining } from '../../support/database.js';
+import { useFolder } from '../../support/folder.js';
 import { twoMembers } from '../../support/fixtures.js';
 import { useTestApp } from '../../support/test-app.js';
 
 onOneEngine('Commands that run twice at the same time, in two processes', (database) => {
+  const folder = useFolder();
   const app = useTestApp(database);
   const cli = new CommandLine(database, runCommandProcess);
 
@@ -35,8 +36,6 @@ onOneEngine('Commands that run twice at the same time, in two processes', (datab
   }, 60_000);
 
   it('"user import" adds each user once', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'platform-import-'));
-    onTestFinished(() => rm(folder, { recursive: true }));
     const rows = Array.from({ length: 1500 }, (_, row) => `+1415777${1000 + row},Person ${row}`);
     const path = join(folder, 'users.csv');
     await writeFile(path, ['phone,name', ...rows, ''].join('\n'));

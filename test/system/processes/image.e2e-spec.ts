@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { useFolder } from '../../support/folder.js';
 import { SWAGGER_UI_FILES } from '../../../src/docs/served-files.js';
 import { VERSION } from '../../../src/platform/version.js';
 import {
@@ -20,12 +20,10 @@ const MAX_BYTES = 30_000_000;
 const RUNS_SQLITE = Number(process.versions.node.split('.')[0]) >= 22;
 
 describe('Files of the image', () => {
-  let folder: string;
+  const folder = useFolder();
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'platform-image-'));
     await copyImageFiles(folder);
   });
-  afterAll(() => rm(folder, { recursive: true, force: true }));
 
   /** Runs the command line as the image does: by its first line. */
   const command = (args: string[], env: Record<string, string> = {}) =>

@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { closeSync, constants, openSync } from 'node:fs';
-import { appendFile, mkdtemp, readFile, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { appendFile, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { useFolder } from '../../support/folder.js';
 import { byExtent } from '../../suite.js';
 import { concurrently } from '../../support/cluster.js';
 import { sqliteFile } from '../../support/database.js';
@@ -19,11 +19,7 @@ const STOP_MS = 3000;
 
 describe('Log that cannot be written', () => {
   const { url } = sqliteFile();
-  let folder: string;
-  beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'platform-log-'));
-  });
-  afterEach(() => rm(folder, { recursive: true }));
+  const folder = useFolder();
 
   async function start(stdout: number, env: Record<string, string> = {}) {
     const metricsPort = String(await freePort());
@@ -123,7 +119,7 @@ describe('Log that cannot be written', () => {
   ])(
     'does not stop requests, nor the end of the process, if the reader of the pipe %s',
     async (_what, { isClosed }) => {
-      const pipe = join(folder, 'pipe');
+      const pipe = join(folder, `pipe-${isClosed}`);
       execFileSync('mkfifo', [pipe]);
       // This reader never reads.
       const reader = openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK);

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { copyFile, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { useFolder } from '../../support/folder.js';
 import { startupErrorMessage } from '../../../src/platform/lifecycle/startup-error.js';
 import { CertificateAuthority, readPem } from '../../support/certificates.js';
 import { runCommand, runCommandProcess } from '../../support/command-line.js';
@@ -42,7 +42,7 @@ async function ciphersOf(url: string, env: Record<string, string>): Promise<stri
 }
 
 describe.skipIf(!isInstalled)('Database connections in TLS [MariaDB]', () => {
-  let folder: string;
+  const folder = useFolder();
   let authority: CertificateAuthority;
   let server: PrivateServer;
   /** Trusts the authority, and connects by the name in the certificate. */
@@ -65,7 +65,6 @@ describe.skipIf(!isInstalled)('Database connections in TLS [MariaDB]', () => {
   }
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'platform-tls-'));
     authority = await CertificateAuthority.create(folder, 'authority');
     await authority.sign('server', { names: 'DNS:localhost,IP:127.0.0.1' });
     const started = await startPrivateServer('mariadb', {
@@ -83,7 +82,6 @@ describe.skipIf(!isInstalled)('Database connections in TLS [MariaDB]', () => {
   }, 60_000);
   afterAll(async () => {
     await server?.stop();
-    await rm(folder, { recursive: true, force: true });
   });
 
   it('fails in plain text with one sentence', async () => {
