@@ -13,6 +13,14 @@ import { TEST_LIMITS, TestApp } from './test-app.js';
 const START_TIMEOUT_MS = 30_000;
 const STOP_TIMEOUT_MS = 10_000;
 
+/** A preload for Node, as a URL: prints the packages that a process loaded from node_modules, at its exit. */
+export const PRINT_PACKAGES = `data:text/javascript,${encodeURIComponent(`
+  import { Module } from 'node:module';
+  process.on('exit', () => {
+    const packages = Object.keys(Module._cache).map((file) => /.*node_modules\\/((?:@[^/]+\\/)?[^/]+)/.exec(file)?.[1]);
+    process.stderr.write('loaded: ' + JSON.stringify([...new Set(packages)].filter(Boolean).sort()));
+  });`)}`;
+
 export interface ProcessSettings {
   /** The `DATABASE_URL`. */
   url: string;

@@ -96,43 +96,32 @@ onEachServer('Loss of the database during a sign-in', (database) => {
     },
   );
 
-  it('O68 sends the message after an in-doubt commit', async () => {
-    const page = await visitor.open(authorizeLink(client));
-    proxy.cutAfterStatement('COMMIT');
-    expectUnavailable(await sendPhone(page));
-    await proxy.repair();
-    const password = await app.sms.password(user.phone);
-    const passwordPage = await sendPhone(page);
-    // The limit of one message is reached; the page has the form for the password that was sent.
-    expectPage(passwordPage, 200);
-    await expectConsent(await enterPassword(passwordPage, password));
-    expect(app.sms.count(user.phone)).toBe(1);
-  });
-
-  it('O68 sends the message after a commit that takes longer than the timeout', async () => {
-    const page = await visitor.open(authorizeLink(client));
-    proxy.holdStatement('COMMIT');
-    expectUnavailable(await sendPhone(page));
+  it.each([
+    ['an in-doubt commit', () => proxy.cutAfterStatement('COMMIT'), 0],
     // The service checks the outcome for the first time before the COMMIT arrives.
-    await sleep(FIRST_CHECK_MS);
-    await proxy.repair();
-    const password = await app.sms.password(user.phone);
-    await expectConsent(await enterPassword(await sendPhone(page), password));
-    expect(app.sms.count(user.phone)).toBe(1);
-  });
-
-  it('O68 sends one message, with the stored password, after a COMMIT that did not reach the database', async () => {
-    const page = await visitor.open(authorizeLink(client));
-    proxy.cutBeforeStatement('COMMIT');
-    expectUnavailable(await sendPhone(page));
-    await proxy.repair();
-    const passwordPage = await sendPhone(page);
-    expectPage(passwordPage, 200);
-    const password = await app.sms.password(user.phone);
-    await app.service(SmsQueue).idle();
-    expect(app.sms.count(user.phone)).toBe(1);
-    await expectConsent(await enterPassword(passwordPage, password));
-  });
+    [
+      'a commit that takes longer than the timeout',
+      () => proxy.holdStatement('COMMIT'),
+      FIRST_CHECK_MS,
+    ],
+    ['a COMMIT that did not reach the database', () => proxy.cutBeforeStatement('COMMIT'), 0],
+  ] as const)(
+    'O68 sends one message, with the stored password, after %s',
+    async (_what, fail, pauseMs) => {
+      const page = await visitor.open(authorizeLink(client));
+      fail();
+      expectUnavailable(await sendPhone(page));
+      await sleep(pauseMs);
+      await proxy.repair();
+      // The limit of one message may be reached; the page has the form for the password that was sent.
+      const passwordPage = await sendPhone(page);
+      expectPage(passwordPage, 200);
+      const password = await app.sms.password(user.phone);
+      await app.service(SmsQueue).idle();
+      expect(app.sms.count(user.phone)).toBe(1);
+      await expectConsent(await enterPassword(passwordPage, password));
+    },
+  );
 
   it.each(['otp_challenges', 'known_browsers', 'sign_in_sessions', 'authorizations'])(
     'O68 accepts the correct password on a retry after %s could not be written',
@@ -159,21 +148,16 @@ onEachServer('Loss of the database during a sign-in', (database) => {
     expectPage(await enterPassword(page, password), 429);
   });
 
-  it('O68 accepts the correct password on a retry after a COMMIT that did not reach the database', async () => {
-    const { page, password } = await openPasswordPage();
-    proxy.cutBeforeStatement('COMMIT');
-    expectUnavailable(await enterPassword(page, password));
-    await proxy.repair();
-    await expectConsent(await enterPassword(page, password));
-  });
-
-  it('O68 continues on a retry after an in-doubt commit of the correct password', async () => {
-    const { page, password } = await openPasswordPage();
-    proxy.cutAfterStatement('COMMIT');
-    expectUnavailable(await enterPassword(page, password));
-    await proxy.repair();
-    await expectConsent(await enterPassword(page, password));
-  });
+  it.each(['cutBeforeStatement', 'cutAfterStatement'] as const)(
+    'O68 accepts the correct password on a retry after a lost COMMIT (%s)',
+    async (cut) => {
+      const { page, password } = await openPasswordPage();
+      proxy[cut]('COMMIT');
+      expectUnavailable(await enterPassword(page, password));
+      await proxy.repair();
+      await expectConsent(await enterPassword(page, password));
+    },
+  );
 
   it('O68 does not sign in after an in-doubt commit of a wrong password', async () => {
     const { page, password } = await openPasswordPage();

@@ -4,19 +4,11 @@ import { runCommandProcess } from '../../support/command-line.js';
 import { sqliteFile } from '../../support/database.js';
 import { type OpenApiDocument, relativeDocument } from '../../support/published-document.js';
 import { json } from '../../support/responses.js';
-import { startProcess } from '../../support/service-process.js';
+import { PRINT_PACKAGES, startProcess } from '../../support/service-process.js';
 
 const BUNDLE = 'dist/src/bundle';
 /** The packages that are not bundled, since they load files from their own folder. */
 const NOT_BUNDLED = ['better-sqlite3', 'bindings', 'file-uri-to-path'];
-
-/** Prints the packages that a process loaded from node_modules, at its exit. */
-const PRINT_PACKAGES = `
-  import { Module } from 'node:module';
-  process.on('exit', () => {
-    const packages = Object.keys(Module._cache).map((file) => /.*node_modules\\/((?:@[^/]+\\/)?[^/]+)/.exec(file)?.[1]);
-    process.stderr.write('loaded: ' + JSON.stringify([...new Set(packages)].filter(Boolean).sort()));
-  });`;
 
 describe('Bundles', () => {
   const database = sqliteFile();
@@ -33,10 +25,9 @@ describe('Bundles', () => {
   });
 
   it('contain all packages except those that need their own folder', async () => {
-    const preload = `data:text/javascript,${encodeURIComponent(PRINT_PACKAGES)}`;
     const { code, stderr } = await runCommandProcess(['db', 'status'], {
       DATABASE_URL: database.url,
-      NODE_OPTIONS: `--import=${preload}`,
+      NODE_OPTIONS: `--import=${PRINT_PACKAGES}`,
     });
     expect({ code, stderr }).toEqual({ code: 0, stderr: `loaded: ${JSON.stringify(NOT_BUNDLED)}` });
   });

@@ -1,11 +1,13 @@
+import { concurrently } from '../../support/cluster.js';
 import { onOneServer } from '../../support/database.js';
 import { Member } from '../../support/member.js';
 import { type ServiceProcess, startProcess } from '../../support/service-process.js';
 import { byExtent } from '../../suite.js';
-import { useTestApp } from '../../support/test-app.js';
+import { callAt, useTestApp } from '../../support/test-app.js';
 
 const CONNECTIONS = 16;
 const WARM_UP = byExtent({ whole: 600, quick: 300 });
+type Call = [method: string, path: string, body?: object];
 /** V8's trace of one scavenge. */
 const COLLECTION = / gc=s .* allocated=(?<allocated>\d+) promoted=(?<promoted>\d+) /g;
 
@@ -24,28 +26,22 @@ onOneServer('Garbage of a request', (database) => {
   });
   afterAll(() => service?.stop());
 
-  async function send(count: number, path: string, init: RequestInit): Promise<void> {
-    const headers = { authorization: `Bearer ${member.token}`, 'content-type': 'application/json' };
+  async function send(count: number, ...[method, path, body]: Call): Promise<void> {
     let left = count;
-    const sendInTurn = async (): Promise<void> => {
+    await concurrently(CONNECTIONS, async () => {
       while ((left -= 1) >= 0) {
-        const response = await fetch(`${service.baseUrl}/dev/v1${path}`, { ...init, headers });
+        const response = await callAt(service.baseUrl, member.token, method, path, body);
         await response.text();
         if (!response.ok) throw new Error(`${path} returned ${response.status}.`);
       }
-    };
-    await Promise.all(Array.from({ length: CONNECTIONS }, sendInTurn));
+    });
   }
 
   /** The bytes that this number of requests allocates, and the bytes of them that survive two scavenges (`promoted`). */
-  async function memoryOf(
-    requests: number,
-    path: string,
-    init: RequestInit,
-  ): Promise<Record<string, number>> {
-    await send(WARM_UP, path, init);
+  async function memoryOf(requests: number, ...call: Call): Promise<Record<string, number>> {
+    await send(WARM_UP, ...call);
     const before = service.output().length;
-    await send(requests, path, init);
+    await send(requests, ...call);
     const sums = { allocated: 0, promoted: 0 };
     for (const { groups } of service.output().slice(before).matchAll(COLLECTION)) {
       sums.allocated += Number(groups?.allocated);
@@ -60,28 +56,19 @@ onOneServer('Garbage of a request', (database) => {
   // of the allocations of a whole run. In a quick run, with half the requests, one step is two fifths, so its `maxBytes` is 1.5 times
   // as high.
   it.each([
-    { name: 'GET /me', count: 1800, path: '/me', init: {}, maxBytes: 130_000, maxPromoted: 0.05 },
+    { count: 1800, call: ['GET', '/me'], maxBytes: 130_000, maxPromoted: 0.05 },
+    { count: 1200, call: ['GET', '/posts?limit=20'], maxBytes: 260_000, maxPromoted: 0.05 },
     {
-      name: 'GET /posts',
-      count: 1200,
-      path: '/posts?limit=20',
-      init: {},
-      maxBytes: 260_000,
-      maxPromoted: 0.05,
-    },
-    {
-      name: 'POST /posts',
       count: 600,
-      path: '/posts',
-      init: { method: 'POST', body: '{"content":"Hi"}' },
+      call: ['POST', '/posts', { content: 'Hi' }],
       maxBytes: 460_000,
       maxPromoted: 0.1,
     },
-  ])(
-    '$name allocates little and promotes almost nothing',
-    async ({ count, path, init, maxBytes, maxPromoted }) => {
+  ] as { count: number; call: Call; maxBytes: number; maxPromoted: number }[])(
+    '$call allocates little and promotes almost nothing',
+    async ({ count, call, maxBytes, maxPromoted }) => {
       const requests = byExtent({ whole: count, quick: count / 2 });
-      const { allocated = 0, promoted = 0 } = await memoryOf(requests, path, init);
+      const { allocated = 0, promoted = 0 } = await memoryOf(requests, ...call);
       expect(allocated).toBeGreaterThan(0);
       expect(promoted / allocated).toBeLessThan(maxPromoted);
       expect(allocated / requests).toBeLessThan(

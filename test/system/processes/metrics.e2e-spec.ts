@@ -23,17 +23,17 @@ onOneEngine('Metrics', (database) => {
 
   const metrics = async (): Promise<string> => (await fetch(metricsUrl)).text();
 
-  it('have the Prometheus text format and their own port', async () => {
+  it('have the Prometheus text format, their own port and path, and the version of the service and of Node', async () => {
     const response = await fetch(metricsUrl);
     expect(response.status).toBe(200);
     expect(response.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/);
-    expect(await response.text()).toMatch(/^nodejs_eventloop_lag_seconds /m);
-    expect((await app.fetch('/metrics')).status).toBe(404);
-  });
-
-  it('contain the version of the service and of Node', async () => {
+    const text = await response.text();
+    expect(text).toMatch(/^nodejs_eventloop_lag_seconds /m);
     const labels = `version="${VERSION}",node_version="${process.versions.node}"`;
-    expect(await metrics()).toContain(`build_info{${labels}} 1\n`);
+    expect(text).toContain(`build_info{${labels}} 1\n`);
+    expect((await app.fetch('/metrics')).status).toBe(404);
+    const other = await fetch(metricsUrl.replace('/metrics', '/'));
+    expect([other.status, await other.text()]).toEqual([404, 'The metrics are at /metrics.\n']);
   });
 
   it('are explained in docs/operate.md, except those of prom-client about the process', async () => {
@@ -42,14 +42,6 @@ onOneEngine('Metrics', (database) => {
     const own = all.filter((name) => !/^(process|nodejs)_/.test(name));
     expect(own).toContain('build_info');
     expect(own.filter((name) => !guide.includes(`\`${name}\``))).toEqual([]);
-  });
-
-  it('are served only at /metrics', async () => {
-    const response = await fetch(metricsUrl.replace('/metrics', '/'));
-    expect([response.status, await response.text()]).toEqual([
-      404,
-      'The metrics are at /metrics.\n',
-    ]);
   });
 
   it('O58 counts one-time passwords that could not be sent', async () => {

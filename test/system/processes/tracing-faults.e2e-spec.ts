@@ -2,7 +2,11 @@ import { sqliteFile } from '../../support/database.js';
 import { requestLines, warningsAndErrors } from '../../support/logs.js';
 import { CALLER, TRACEPARENT } from '../../support/otlp.js';
 import { RecordingServer } from '../../support/recording-server.js';
-import { type ServiceProcess, startProcess } from '../../support/service-process.js';
+import {
+  PRINT_PACKAGES,
+  type ServiceProcess,
+  startProcess,
+} from '../../support/service-process.js';
 
 describe('Tracing', () => {
   const { url } = sqliteFile();
@@ -10,26 +14,18 @@ describe('Tracing', () => {
   const MAX_STOP_MS = 8000;
   const EXPORT_TIMEOUT_MS = 2000;
 
-  /** Prints the packages that a process loaded from node_modules, at its exit. */
-  const PRINT_PACKAGES = `
-    import { Module } from 'node:module';
-    process.on('exit', () => {
-      const packages = Object.keys(Module._cache).map((file) => /.*node_modules\\/((?:@[^/]+\\/)?[^/]+)/.exec(file)?.[1]);
-      process.stderr.write('loaded: ' + [...new Set(packages)].join(' '));
-    });`;
-
   const start = (env: Record<string, string>): Promise<ServiceProcess> =>
     startProcess({
       url,
       env: { DEMO: '0', OTEL_BSP_SCHEDULE_DELAY: '50', ...env },
-      nodeOptions: ['--import', `data:text/javascript,${encodeURIComponent(PRINT_PACKAGES)}`],
+      nodeOptions: ['--import', PRINT_PACKAGES],
     });
 
   it('loads no package of OpenTelemetry unless OTEL_EXPORTER_OTLP_ENDPOINT is set', async () => {
     const off = await start({ OTEL_SERVICE_NAME: 'garden' });
     await fetch(`${off.baseUrl}/dev/v1/me`, { headers: { traceparent: TRACEPARENT } });
     expect(await off.stop()).toBe(0);
-    expect(off.output()).toMatch(/loaded: \S/);
+    expect(off.output()).toContain('loaded: [');
     expect(off.output()).not.toContain('@opentelemetry');
     expect(requestLines(off.output())).toMatchObject([{ route: '/dev/v1/me' }]);
     expect(off.output()).not.toContain('trace_id');

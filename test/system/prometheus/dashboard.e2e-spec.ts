@@ -17,7 +17,7 @@ import {
   startPrometheus,
   wordsOf,
 } from '../../support/prometheus.js';
-import { rateLimits, TestApp } from '../../support/test-app.js';
+import { rateLimits, TestApp, withoutTable } from '../../support/test-app.js';
 
 /** Metrics and labels that Prometheus adds to every target. */
 const ADDED_BY_PROMETHEUS = new Set(['up', 'job', 'instance']);
@@ -71,9 +71,9 @@ onOneEngine('Dashboard and alerts', (database) => {
     const client = await app.addClient();
     for (const secret of ['wrong', 'wrong'])
       await requestToken(app, client, { client_secret: secret });
-    await app.dataSource.query('ALTER TABLE posts RENAME TO posts_away');
-    expect((await member.get('/posts')).status).toBe(500);
-    await app.dataSource.query('ALTER TABLE posts_away RENAME TO posts');
+    await withoutTable(app, 'posts', async () =>
+      expect((await member.get('/posts')).status).toBe(500),
+    );
     await whileUnready(async () => expect(await readiness()).toBe(503));
   }
 
@@ -84,14 +84,8 @@ onOneEngine('Dashboard and alerts', (database) => {
   }
 
   /** Runs `work` while the service is not ready because its table of migrations is missing. */
-  async function whileUnready(work: () => Promise<unknown>): Promise<void> {
-    await app.dataSource.query('ALTER TABLE migrations RENAME TO migrations_away');
-    try {
-      await work();
-    } finally {
-      await app.dataSource.query('ALTER TABLE migrations_away RENAME TO migrations');
-    }
-  }
+  const whileUnready = (work: () => Promise<unknown>): Promise<unknown> =>
+    withoutTable(app, 'migrations', work);
 
   /** Whether this engine has the series: servers have a pool, SQLite has a queue. */
   function isAvailable(selector: string): boolean {
