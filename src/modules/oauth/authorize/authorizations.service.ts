@@ -4,7 +4,7 @@ import { PageError } from '../../../pages/page-errors.js';
 import { timeOf } from '../../../platform/ids.js';
 import { formatScope, parseScope, type Scope } from '../../../platform/access/scopes.js';
 import { digestsEqual } from '../../../platform/secrets.js';
-import { TransactionRunner, type Transaction } from '../../../platform/database/transaction.js';
+import { TransactionRunner } from '../../../platform/database/transaction.js';
 import { AUTHORIZE_PATH, requestedLanguage } from '../../../pages/language.js';
 import type { FormBinding } from '../../../pages/views.js';
 import type { SignInUser } from '../../users/users.repository.js';
@@ -121,7 +121,7 @@ export class AuthorizationsService {
       codePage: authorizationPage(request, id, 'code'),
       nextUrl: authorizationPage(request, id, 'consent').url,
       findSignedInUser: (phone) => this.findSignedInUser(pending, request, phone),
-      onSignIn: (tx, user) => this.assignUser(id, user.id, tx),
+      onSignIn: (tx, user) => this.repository.assignUser(tx, id, user.id),
     };
   }
 
@@ -142,9 +142,8 @@ export class AuthorizationsService {
   }
 
   /** Stores the user who signed in for this authorization request; null removes the user. */
-  async assignUser(id: string, userId: string | null, tx?: Transaction): Promise<void> {
-    if (tx) await this.repository.assignUser(tx, id, userId);
-    else await this.transactions.run((newTx) => this.repository.assignUser(newTx, id, userId));
+  assignUser(id: string, userId: string | null): Promise<void> {
+    return this.transactions.run((tx) => this.repository.assignUser(tx, id, userId));
   }
 }
 

@@ -11,7 +11,6 @@ import { type ImageType, imageTypeOf } from '../../../platform/logo-file.js';
 import { sha256 } from '../../../platform/secrets.js';
 import { corsOrigin } from '../protocol/redirect-uri.js';
 import {
-  type AppIdentity,
   changedIdentity,
   identityOf,
   type IdentityChanges,
@@ -27,10 +26,7 @@ import { AppsRepository } from './apps.repository.js';
 import type { App } from './client.entities.js';
 
 /** An app with its redirect URIs (product requirements, section 1). */
-export interface RegisteredApp extends AppIdentity {
-  clientId: string;
-  name: string;
-  kind: App['kind'];
+export interface RegisteredApp extends Omit<App, 'scope' | 'status' | 'postsHiddenAt'> {
   scopes: readonly Scope[];
   redirectUris: readonly string[];
   enabled: boolean;
@@ -38,7 +34,6 @@ export interface RegisteredApp extends AppIdentity {
   postsHidden: boolean;
   /** Whether authorization requests must have a code challenge. True for every public app. */
   requiresPkce: boolean;
-  createdAt: Date;
 }
 
 export interface Registration extends IdentityChanges {

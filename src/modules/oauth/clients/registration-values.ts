@@ -12,6 +12,7 @@ import { isWebUrl } from '../../../platform/http/validation/rules.js';
 import { imageTypeOf, MAX_LOGO_BYTES } from '../../../platform/logo-file.js';
 import { sha256 } from '../../../platform/secrets.js';
 import { redirectUriProblem } from '../protocol/redirect-uri.js';
+import type { App } from './client.entities.js';
 
 /** @throws InvalidRequest */
 export function validRedirectUris(uris: readonly string[]): readonly string[] {
@@ -95,17 +96,10 @@ function lowerCaseOf(character: string): string {
 }
 
 /** What users see of an app besides its name. Null if the app has none. */
-export interface AppIdentity {
-  /** The company or person behind the app. */
-  publisher: string | null;
-  homepageUrl: string | null;
-  privacyUrl: string | null;
-  termsUrl: string | null;
-  /** Whether an operator verified the publisher. */
-  isVerified: boolean;
-  /** SHA-256 of the logo's bytes, in hex. */
-  logoHash: string | null;
-}
+export type AppIdentity = Pick<
+  App,
+  'publisher' | 'homepageUrl' | 'privacyUrl' | 'termsUrl' | 'isVerified' | 'logoHash'
+>;
 
 /** Null removes a value. */
 export interface IdentityChanges extends Partial<Omit<AppIdentity, 'logoHash'>> {

@@ -89,8 +89,7 @@ export class OtpService {
     if (countries && !countries.includes(countryOf(phone) ?? ''))
       return { outcome: 'unsupported_country' };
     const access = await this.phones.accessOf(phone, visitor);
-    const blocked = await this.phones.blocked(access);
-    if (blocked) return blocked;
+    if (access.blocked) return access.blocked;
     const id = challengeId(visitor, phone);
     const rejected = async (retryAfterSeconds: number): Promise<SendResult> => ({
       outcome: 'message_limit',
@@ -162,8 +161,7 @@ export class OtpService {
     if (!(await this.repository.hasOpenChallenge(challengeId(visitor, phone), this.clock.now())))
       return { outcome: 'no_valid_password' };
     const access = await this.phones.accessOf(phone, visitor);
-    const blocked = await this.phones.blocked(access);
-    if (blocked) return blocked;
+    if (access.blocked) return access.blocked;
     return this.transactions.run(async (tx) => {
       const result = await this.phones.countGuess(tx, access);
       if (!result.isCounted)

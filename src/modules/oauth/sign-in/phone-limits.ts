@@ -65,21 +65,22 @@ export class PhoneLimits {
     private readonly clock: Clock,
   ) {}
 
-  async accessOf(phone: string, { browserHash }: Visitor): Promise<PhoneAccess> {
-    return { phone, isTrusted: await this.devices.isTrusted(browserHash, phone) };
-  }
-
-  /** Whether neither messages nor guesses are allowed. */
-  async blocked(access: PhoneAccess): Promise<BlockedPhone | undefined> {
+  /** Whether the browser is trusted, and why neither messages nor guesses are allowed. */
+  async accessOf(
+    phone: string,
+    { browserHash }: Visitor,
+  ): Promise<PhoneAccess & { blocked?: BlockedPhone }> {
+    const access = { phone, isTrusted: await this.devices.isTrusted(browserHash, phone) };
     if (!access.isTrusted) {
-      const failures = await this.repository.findFailures(access.phone);
-      if (isLockedAt(failures, this.clock.now())) return { outcome: 'locked' };
+      const failures = await this.repository.findFailures(phone);
+      if (isLockedAt(failures, this.clock.now()))
+        return { ...access, blocked: { outcome: 'locked' } };
     }
     const guess = this.attempt('otp-guesses', access);
     const { exceeded, retryAfterSeconds } = await this.limiter.peek(guess);
-    if (!exceeded) return undefined;
+    if (!exceeded) return access;
     this.limiter.countRejected(guess.limit.name);
-    return { outcome: 'throttled', retryAfterSeconds };
+    return { ...access, blocked: { outcome: 'throttled', retryAfterSeconds } };
   }
 
   /** Counts a message to this phone, unless a limit is exceeded. The network of a trusted device does not count. */

@@ -6,7 +6,6 @@ import type { SmsConfig } from '../../../../platform/config/app-config.js';
 import {
   describeFailure,
   httpCall,
-  type HttpResult,
   type RequestFailure,
 } from '../../../../platform/http/http-client.js';
 
@@ -171,14 +170,10 @@ interface GatewayCall {
 
 /** @throws GatewayError */
 async function callGateway({ url, timeoutMs, request, mayRetry }: GatewayCall): Promise<void> {
-  const response = await httpCall(url, timeoutMs, { method: 'POST', ...request });
-  const fault = faultOf(response);
-  if (fault) throw new GatewayError(fault, { mayRetry: mayRetry(fault) });
-}
-
-function faultOf(response: HttpResult | RequestFailure): GatewayFault | undefined {
-  if ('kind' in response) return response;
-  const { status, headers } = response;
-  if (status >= 200 && status < 300) return undefined;
-  return { kind: 'status', status, retryAfter: headers.get('retry-after') };
+  const result = await httpCall(url, timeoutMs, { method: 'POST', ...request });
+  if ('kind' in result) throw new GatewayError(result, { mayRetry: mayRetry(result) });
+  const { status, headers } = result;
+  if (status >= 200 && status < 300) return;
+  const fault = { kind: 'status', status, retryAfter: headers.get('retry-after') } as const;
+  throw new GatewayError(fault, { mayRetry: mayRetry(fault) });
 }
