@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RowDataPacket } from 'mysql2/promise';
-import { Balancer } from '../../test/support/balancer.js';
+import { Balancer } from './balancer.js';
 import { insertApp, insertGrants } from '../access.js';
 import { accessToken, CLIENT_ID } from '../credentials.js';
 import { autocannonLoad } from '../load/autocannon.js';
