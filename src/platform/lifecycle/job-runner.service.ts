@@ -101,7 +101,8 @@ export class JobRunner {
       await this.checkClock();
       const startedAt = this.clock.now();
       if (!(await this.runs.claim(name, job.period, startedAt))) return;
-      const message = job.report?.(await this.runClaimed(job, startedAt));
+      const result = await this.runClaimed(job, startedAt);
+      const message = job.report?.(result);
       this.runsTotal.inc({ task: name, outcome: 'done' });
       if (message !== undefined) logger.log(message);
     } catch (error) {
