@@ -1,5 +1,5 @@
 import { applyDecorators } from '@nestjs/common';
-import { ApiParam, ApiProperty, ApiPropertyOptional, ApiSchema, PickType } from '@nestjs/swagger';
+import { ApiParam, ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import { ApiErrors } from '../../platform/http/errors/api-errors.js';
 import { idPattern } from '../../platform/ids.js';
 import { PageMeta, type PageResponse } from '../../platform/http/pagination.js';
@@ -87,13 +87,21 @@ export class PostResponse {
   createdAt: string;
 }
 
+// Without PickType, which would load class-validator a second time, from outside of the bundle.
 @ApiSchema({ name: 'PostItem', description: 'A post in a list.' })
-export class PostItemResponse extends PickType(PostResponse, [
-  'id',
-  'content',
-  'permalink',
-  'createdAt',
-]) {}
+export class PostItemResponse {
+  @ApiProperty(ID_OF_RESPONSE)
+  id: string;
+
+  @ApiProperty(CONTENT)
+  content: string | null;
+
+  @ApiProperty(PERMALINK)
+  permalink: string;
+
+  @ApiProperty(CREATED_AT)
+  createdAt: string;
+}
 
 @ApiSchema({
   name: 'CreatedPost',
