@@ -39,8 +39,9 @@ export class CliCommand extends Command {
   /** The sentence of the help about the confirmation; undefined for a command that never asks. */
   confirmation?: string;
   /**
-   * What the command needs to run. With `any schema`, the schema may have any version. With `new database`, too, and the file of a
-   * SQLite database is created. With `nothing`, too, and the application may fail to start: `Session.get` then throws the start error.
+   * What the command needs to run. With `any schema`, the schema may have any version. `new database` is like it, and the file of a
+   * SQLite database is created. `nothing` is like `any schema`, and the application may fail to start: `Session.get` then throws the
+   * start error.
    */
   needs: 'current schema' | 'any schema' | 'new database' | 'nothing' = 'current schema';
 
@@ -137,7 +138,7 @@ export function listResult<T extends { id: string }>(
   };
 }
 
-/** The result of a command that changes one object. @param texts what to print if it changed, and if it already was so */
+/** The result of a command that changes one object: what to print if it changed, and if it already was so. */
 export function changeResult(
   changed: boolean,
   json: object,

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { Controller, Get, Header, Req, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
@@ -16,7 +17,6 @@ import {
   POSTMAN_COLLECTION,
   POSTMAN_ENVIRONMENT,
 } from './served-files.js';
-import { readFile } from 'node:fs/promises';
 import { assetUrl } from '../platform/asset-url.js';
 
 const LINKS = {
@@ -65,7 +65,7 @@ export class DocsController {
     });
   }
 
-  /** The files for Postman, with the addresses of this service. */
+  /** The files for Postman, with the addresses of this service. The router matches these two paths only, character by character. */
   @Get([POSTMAN_COLLECTION, POSTMAN_ENVIRONMENT])
   @Header('Content-Type', 'application/json; charset=utf-8')
   @Header('Cache-Control', CACHE_FOR_ONE_HOUR)

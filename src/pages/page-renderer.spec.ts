@@ -241,17 +241,17 @@ describe.each(translatedPages)(
 
 /** Texts that are equal in English and Spanish. */
 const UNTRANSLATED = [
-  ...[
-    'Error:',
-    '.',
-    ').',
-    'client_id',
-    'client_secret',
-    '/oauth/authorize',
-    '/oauth/token',
-    'state',
-  ],
-  ...['scope', 'S256', 'GET /dev/v1/me\nAuthorization: Bearer &lt;access token&gt;'],
+  'Error:',
+  '.',
+  ').',
+  'client_id',
+  'client_secret',
+  '/oauth/authorize',
+  '/oauth/token',
+  'state',
+  'scope',
+  'S256',
+  'GET /dev/v1/me\nAuthorization: Bearer &lt;access token&gt;',
 ];
 /** The initial of an app, and a country of the list, many of which have the same name in both languages. */
 const ALIKE = /^\p{Lu}$| \(\+\d+\)$/u;

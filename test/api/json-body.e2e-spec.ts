@@ -110,7 +110,7 @@ onOneEngine('JSON bodies', (database) => {
     });
   });
 
-  /** `content-type.spec.ts` tests more values. */
+  /** `request-body.spec.ts` tests more values. */
   describe('Content-Type', () => {
     async function expectUnsupported(type: string, message?: RegExp): Promise<void> {
       const body = Buffer.from('{"content":"Hi","text":"Hi"}');

@@ -35,9 +35,11 @@ export class SwaggerUi {
   async tokens(user: Pick<UserWithPhone, 'phone'>): Promise<TokenResponse> {
     const isToken = (response: Response): boolean =>
       response.url().endsWith('/oauth/token') && response.request().method() === 'POST';
-    const tokenResponse = this.page.waitForResponse(isToken);
-    await this.authorize(user, 'approve');
-    const response = await tokenResponse;
+    // The wait includes the sign-in.
+    const [response] = await Promise.all([
+      this.page.waitForResponse(isToken, { timeout: 30_000 }),
+      this.authorize(user, 'approve'),
+    ]);
     await expect.poll(() => this.dialog.getByText('Authorized').count()).toBe(1);
     return { status: response.status(), body: (await response.json()) as TokenResponse['body'] };
   }

@@ -26,7 +26,10 @@ export class AuditedMigrator {
   /** Reverts the migrations that are newer than `release`. @returns their names, newest first. @throws SchemaIsNewer */
   revert(release: Release, change: Change): Promise<string[]> {
     return this.migrator.revert(release, (tx, undone) =>
-      this.audit.recordOnAnySchema(tx, 'db.reverted', 'database', change, { release, undone }),
+      this.audit.recordOnAnySchema(
+        tx,
+        this.audit.event('db.reverted', 'database', change, { release, undone }),
+      ),
     );
   }
 }

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import {
   DataSource,
@@ -41,7 +42,6 @@ import {
 import { Post, PostLike } from '../posts/post.entities.js';
 import { ApiCall } from '../quota/quota.entities.js';
 import { User } from '../users/user.entity.js';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { AuditLog, type Change } from '../../platform/audit/audit-log.repository.js';
 import { Clock, SECOND } from '../../platform/clock.js';
 import { UserAccess } from '../oauth/account/user-access.service.js';

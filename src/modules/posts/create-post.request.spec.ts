@@ -207,7 +207,7 @@ describe('CreatePostRequest: tags', () => {
 });
 
 describe('CreatePostRequest: images', () => {
-  // `web-url.spec.ts` has more URLs.
+  // `rules.spec.ts` has more URLs.
   it.each([
     'https://example.com/a.jpg',
     'HTTPS://EXAMPLE.COM/A?b=c#d',

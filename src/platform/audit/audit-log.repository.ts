@@ -71,8 +71,8 @@ export class AuditLog {
   }
 
   /** For a database schema that may be older than this version. */
-  recordOnAnySchema(tx: Transaction, ...event: Parameters<AuditLog['event']>): Promise<void> {
-    return insertOnAnySchema(tx, AuditEvent, withId(this.event(...event), this.clock.now()));
+  recordOnAnySchema(tx: Transaction, event: NewAuditEvent): Promise<void> {
+    return insertOnAnySchema(tx, AuditEvent, withId(event, this.clock.now()));
   }
 }
 

@@ -55,6 +55,24 @@ export function storedTime(value: RawTime): Date {
   return time instanceof Date ? time : new Date(`${String(time).replace(' ', 'T')}Z`);
 }
 
+/** A row as the drivers return it. `withDates` converts it. The names of all its times must end in `At`. */
+export type Raw<T> = {
+  [K in keyof T]: Date extends T[K]
+    ? K extends `${string}At`
+      ? RawTime | Extract<T[K], null>
+      : never
+    : T[K];
+};
+
+/** Converts the times of a row: the columns whose names end in `At`. */
+export function withDates<T extends object>(row: Raw<T>): T {
+  const values = Object.entries(row).map(([name, value]) => {
+    const isTime = name.endsWith('At') && value !== null;
+    return [name, isTime ? storedTime(value as RawTime) : value];
+  });
+  return Object.fromEntries(values) as T;
+}
+
 /** Column names are the property names in snake_case. Entities name their tables and indexes explicitly. */
 export class SnakeCaseColumns extends DefaultNamingStrategy {
   override columnName(propertyName: string, customName: string | undefined): string {

@@ -81,7 +81,8 @@ export class CounterCaches {
 
   private columnName({ entity, column }: CounterCache): string {
     const found = this.dataSource.getMetadata(entity).findColumnWithPropertyName(column);
-    return found?.databaseName ?? column;
+    if (!found) throw new Error(`The entity of the counter has no property ${column}.`);
+    return found.databaseName;
   }
 
   private select(

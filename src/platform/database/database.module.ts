@@ -8,7 +8,7 @@ import { dataSourceOptions } from './data-source.js';
 import { Migrator } from './migrations/migrator.js';
 import { TransactionRunner } from './transaction.js';
 
-/** The data source, the transaction runner, the migrator, and the clock, diagnostics and load of the database. */
+/** The data source, the transaction runner, the migrator, the counter caches, and the clock and diagnostics of the database. */
 @Global()
 @Module({})
 export class DatabaseModule {

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type {
   DataSource,
   EntityTarget,
@@ -5,7 +6,6 @@ import type {
   ObjectLiteral,
   SelectQueryBuilder,
 } from 'typeorm';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { addMilliseconds, floorTo } from '../clock.js';
 
 const PAGE_SIZE = 500;

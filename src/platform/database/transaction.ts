@@ -52,14 +52,18 @@ export class TransactionRunner {
    */
   private readonly timeoutMs: number;
   private last: Promise<unknown> = Promise.resolve();
-  /** Transactions in the queue. Only SQLite has a queue. */
-  waiting = 0;
+  private queued = 0;
 
   constructor(private readonly dataSource: DataSource) {
     const { options } = dataSource;
     this.timeoutMs = databaseTimeoutOf(options);
     if (options.type === 'better-sqlite3')
       this.fileLockTimeout = new FileLockTimeout(dataSource, options.timeout ?? 0);
+  }
+
+  /** Transactions in the queue. Only SQLite has a queue. */
+  get waiting(): number {
+    return this.queued;
   }
 
   run<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
@@ -83,9 +87,9 @@ export class TransactionRunner {
     if (outer?.open && outer.dataSource === this.dataSource)
       throw new Error('Transactions must not be nested: pass the open transaction on.');
     if (!this.fileLockTimeout) return work();
-    this.waiting += 1;
+    this.queued += 1;
     const result = this.last.then(() => {
-      this.waiting -= 1;
+      this.queued -= 1;
       return work();
     });
     this.last = result.catch(() => undefined);

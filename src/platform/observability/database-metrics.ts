@@ -7,8 +7,8 @@ import { Metrics } from './metrics.js';
 /** Metrics of the connection pool of MySQL or MariaDB, or of the transaction queue of SQLite. */
 @Injectable()
 export class DatabaseMetrics {
-  constructor(load: DatabaseDiagnostics, transactions: TransactionRunner, metrics: Metrics) {
-    if (!load.isServer) {
+  constructor(database: DatabaseDiagnostics, transactions: TransactionRunner, metrics: Metrics) {
+    if (!database.isServer) {
       metrics.registerGauge(
         'db_transactions_waiting',
         'Transactions that wait for the connection of SQLite.',
@@ -22,7 +22,7 @@ export class DatabaseMetrics {
       labelNames: ['state'],
       registers: [],
       collect: () => {
-        const { used, free } = load.pool();
+        const { used, free } = database.pool();
         connections.set({ state: 'used' }, used);
         connections.set({ state: 'free' }, free);
       },
@@ -31,12 +31,12 @@ export class DatabaseMetrics {
     metrics.registerGauge(
       'db_pool_limit',
       'Maximum connections of the pool.',
-      () => load.pool().limit,
+      () => database.pool().limit,
     );
     metrics.registerGauge(
       'db_pool_waiting',
       'Callers that wait for a connection of the pool.',
-      () => load.pool().waiting,
+      () => database.pool().waiting,
     );
   }
 }

@@ -27,7 +27,7 @@ export function BrowserPages(): ClassDecorator {
  * Compares `Origin`, if present, with the configured issuer, not with the `Host` header.
  */
 @Injectable()
-class SameOriginGuard implements CanActivate {
+class FormRequestGuard implements CanActivate {
   private readonly origin: string;
 
   constructor(
@@ -66,5 +66,5 @@ const LimitFormCalls = LimitCalls('decision-calls-by-browser', 'decision-calls-b
  * that shows the result.
  */
 export function BrowserForm(): MethodDecorator {
-  return applyDecorators(UseGuards(SameOriginGuard), LimitFormCalls, UseGuards(FormBodyGuard));
+  return applyDecorators(UseGuards(FormRequestGuard), LimitFormCalls, UseGuards(FormBodyGuard));
 }

@@ -62,7 +62,10 @@ const MAX_LIVE_SECRETS = 2;
 /** The endpoint of a controller, and whether browser apps may call it. */
 export const Endpoint = Reflector.createDecorator<{ name: ClientEndpointName; cors: boolean }>();
 
-/** Reads and validates the form, and authenticates the client (RFC 6749 §2.3, §3.2 and §3.2.1). */
+/**
+ * Forbids caching, reads the form, sets the CORS headers, rejects cross-site requests, and authenticates the client (RFC 6749 §2.3,
+ * §3.2 and §3.2.1).
+ */
 @Injectable()
 export class ClientGuard implements CanActivate {
   private readonly logger = new Logger(ClientGuard.name);
@@ -80,13 +83,14 @@ export class ClientGuard implements CanActivate {
     const [request, response] = context.getArgs<[Request, Response]>();
     const { name, cors } = this.reflector.get(Endpoint, context.getClass());
     response.set({ 'Cache-Control': 'no-store', Pragma: 'no-cache' });
-    const formError = await this.readForm(request, response);
+    const formError = await this.formErrorOf(request, response);
     if (cors) await this.allowOrigin(request, response);
     // Before failed attempts are counted. Otherwise any site could exhaust the limits of its visitors.
     if (isCrossOrigin(request) && !response.hasHeader('Access-Control-Allow-Origin'))
       throw new OAuthInvalidRequest(
         'Cross-site browser requests are rejected. A public app can call /oauth/token and /oauth/revoke with its client_id from the origin of one of its redirect URIs.',
       );
+    // From here on, failures count as failed attempts.
     request.context.clientEndpoint = name;
     const app = await this.authenticate(request, formError);
     const isConfidential = app.kind === 'confidential';
@@ -100,8 +104,8 @@ export class ClientGuard implements CanActivate {
     return true;
   }
 
-  /** Returns the error of an invalid form, which counts as a failed attempt and comes after a secret in the URL. */
-  private async readForm(request: Request, response: Response): Promise<OAuthError | undefined> {
+  /** Reads the form. Returns its error, which counts as a failed attempt and comes after a secret in the URL. */
+  private async formErrorOf(request: Request, response: Response): Promise<OAuthError | undefined> {
     try {
       await readForm(request, response, this.config.server.requestTimeoutMs);
       return undefined;

@@ -26,7 +26,7 @@ const parameters = (count: number): string =>
   Array.from({ length: count }, (_, number) => `p${number}=1`).join('&');
 
 describe('readForm', () => {
-  // `content-type.spec.ts` has more types.
+  // `request-body.spec.ts` has more types.
   it('O62 reads a form in UTF-8, and no other type', async () => {
     const type = `${FORM}; charset=utf8; boundary=x`;
     expect(await read('a=1&b=%C3%A9+x', { 'content-type': type })).toEqual({ a: '1', b: 'é x' });

@@ -50,7 +50,7 @@ export function LimitCalls(
       const device = state.isBlocked ? await this.requests.trustedDevice(request, by) : undefined;
       if (device !== undefined) state = await count(device);
       const app = (): AppDetails => this.requests.appDetails(request);
-      const rejection = await this.limiter.report(this.limiter.limits[name], state, app);
+      const rejection = await this.limiter.rejectionOf(this.limiter.limits[name], state, app);
       if (rejection) throw rejection;
       return true;
     }
@@ -76,6 +76,6 @@ export class RefreshLimit {
     const limit = this.limiter.limits['grant-refreshes-per-hour'];
     if (limit.max === 0) return undefined;
     const state = await this.storage.increment(grantId, limit.windowMs, limit.max);
-    return this.limiter.report(limit, state, () => ({ clientId, grantId }));
+    return this.limiter.rejectionOf(limit, state, () => ({ clientId, grantId }));
   }
 }

@@ -147,10 +147,10 @@ export class RateLimiter {
   }
 
   /**
-   * Reports a call that a limit in memory counted. Does not fail if the audit log does, because the limit works without the event.
+   * Reports a call that a limit in memory counted: a rejection in the metric, the first call at the limit in the audit log. Does not fail if the audit log does, because the limit works without the event.
    * @returns the error if the limit is exceeded
    */
-  async report(
+  async rejectionOf(
     { name, max }: RateLimit,
     state: { isBlocked: boolean; totalHits: number; timeToBlockExpire: number },
     app: () => AppDetails,

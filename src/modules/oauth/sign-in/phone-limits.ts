@@ -65,7 +65,10 @@ export class PhoneLimits {
     private readonly clock: Clock,
   ) {}
 
-  /** Whether the browser is trusted, and why neither messages nor guesses are allowed. */
+  /**
+   * Whether the browser is trusted, and why neither messages nor guesses are allowed; `blocked` is undefined if they are. Counts a
+   * rejection by the limit of guesses in the metric.
+   */
   async accessOf(
     phone: string,
     { browserHash }: Visitor,

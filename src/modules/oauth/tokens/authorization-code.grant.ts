@@ -101,10 +101,10 @@ export class AuthorizationCodeGrant {
    */
   private async consume(tx: Transaction, codes: readonly StoredCode[]): Promise<boolean> {
     const grantIds = codes.map(({ grantId }) => grantId);
-    const now = this.clock.now();
-    if (!(await lockGrants(tx, grantIds, now))) return false;
+    if (!(await lockGrants(tx, grantIds, this.clock.now()))) return false;
     const hashes = codes.map(({ hash }) => hash);
-    return this.tokens.consumeCodes(tx, hashes, now);
+    // The time after the wait for the lock: the code may have expired meanwhile.
+    return this.tokens.consumeCodes(tx, hashes, this.clock.now());
   }
 }
 

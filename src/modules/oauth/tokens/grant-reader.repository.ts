@@ -2,7 +2,12 @@ import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { Scope } from '../../../platform/access/scopes.js';
 import { Clock } from '../../../platform/clock.js';
-import { type RawTime, storedTime } from '../../../platform/database/columns.js';
+import {
+  type Raw,
+  type RawTime,
+  storedTime,
+  withDates,
+} from '../../../platform/database/columns.js';
 import { type Paging, type Part, partOf } from '../../../platform/database/list-page.js';
 import { readRows, useIndex, type Value } from '../../../platform/database/sql.js';
 import { NotFound } from '../../../platform/errors.js';
@@ -10,10 +15,8 @@ import {
   activeAt,
   IS_ACTIVE,
   IS_NOT_ENDED,
-  type Raw,
   type ScopesOfCredential,
   scopesThatCount,
-  withDates,
 } from './grants.repository.js';
 import type { Grant } from './token.entities.js';
 

@@ -8,7 +8,7 @@ import {
   parseScope,
   type Scope,
 } from '../../../platform/access/scopes.js';
-import { type RawTime, storedTime } from '../../../platform/database/columns.js';
+import { type Raw, withDates } from '../../../platform/database/columns.js';
 import {
   insertRow,
   padToPowerOfTwo,
@@ -198,20 +198,6 @@ function later(one: Date | null, other: Date | null): Date | null {
 interface ActiveGrantsRow
   extends Omit<ConnectedAppView, 'scopes' | 'isVerified'>, ScopesOfCredential {
   isVerified: number;
-}
-
-/** A row as the drivers return it. Convert it with `withDates`. */
-export type Raw<T> = {
-  [K in keyof T]: Date extends T[K] ? RawTime | Extract<T[K], null> : T[K];
-};
-
-/** Converts the times of a row: the columns whose names end in `At`. */
-export function withDates<T extends object>(row: Raw<T>): T {
-  const values = Object.entries(row).map(([name, value]) => {
-    const isTime = name.endsWith('At') && value !== null;
-    return [name, isTime ? storedTime(value as RawTime) : value];
-  });
-  return Object.fromEntries(values) as T;
 }
 
 /** Lists of scopes as they are stored. */

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, IsNull, Not } from 'typeorm';
 import type { Scope } from '../../../platform/access/scopes.js';
 import { BatchLoader } from '../../../platform/database/batch-loader.js';
+import { type Raw, withDates } from '../../../platform/database/columns.js';
 import {
   insertAll,
   insertRow,
@@ -13,12 +14,7 @@ import { hasSecretFormat, sha256 } from '../../../platform/secrets.js';
 import type { AppQuota } from '../../quota/quota.entities.js';
 import type { User } from '../../users/user.entity.js';
 import type { App } from '../clients/client.entities.js';
-import {
-  type Raw,
-  type ScopesOfCredential,
-  scopesThatCount,
-  withDates,
-} from './grants.repository.js';
+import { type ScopesOfCredential, scopesThatCount } from './grants.repository.js';
 import { AccessToken, AuthorizationCode, RefreshToken } from './token.entities.js';
 
 /** A code or token with its grant and user, as it is read. `scope` is that of the access token, or what the user granted. */

@@ -41,7 +41,9 @@ export async function runChecks(
   const findings: NamedFinding[] = [];
   for (const [check, run] of checks) {
     onCheck?.(check);
-    const found = await run().catch((error: unknown) => failed(messageOf(error)));
+    const found = await Promise.resolve()
+      .then(run)
+      .catch((error: unknown) => failed(messageOf(error)));
     findings.push(...[found].flat().map((finding) => ({ check, ...finding })));
   }
   return findings;

@@ -1,10 +1,10 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Request, RequestHandler, Response } from 'express';
+import { parse as parseContentType } from 'content-type';
 import { SECOND } from '../../clock.js';
 import type { AppConfig } from '../../config/app-config.js';
 import { AppError, Overloaded } from '../../errors.js';
-import { parse as parseContentType } from 'content-type';
 
 /** Names of UTF-8 and of ASCII, its subset. An empty name counts as absent. */
 const UTF_8 = /^(?:utf-?8|(?:us-)?ascii)?$/i;

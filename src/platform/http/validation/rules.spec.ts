@@ -1,6 +1,6 @@
 import { isWebUrl } from './rules.js';
 
-/** The maximum number of non-ASCII characters, as in `web-url.ts`. */
+/** The maximum number of non-ASCII characters, as in `rules.ts`. */
 const MAX_NON_ASCII = 1000;
 const urlWithNonAscii = (count: number) => `https://example.com/${'é'.repeat(count)}`;
 
