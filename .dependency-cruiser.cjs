@@ -18,7 +18,7 @@ const platform = {
   access: ['config', 'http'],
   observability: ['config', 'database', 'http', 'access'],
   audit: ['config', 'database'],
-  lifecycle: ['config', 'database', 'http', 'access', 'observability'],
+  lifecycle: ['config', 'database', 'audit', 'http', 'access', 'observability'],
 };
 
 /** A module lists the modules whose services it may use. */

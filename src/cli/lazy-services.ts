@@ -20,7 +20,7 @@ export { QuotaService } from '../modules/quota/quota.service.js';
 export { UsageRollup } from '../modules/quota/calls/usage-rollup.service.js';
 export { QuotaMonths } from '../modules/quota/months/quota-months.service.js';
 export { QuotaReconciliation } from '../modules/quota/months/quota-reconciliation.service.js';
-export { DemoService } from '../modules/demo/demo.service.js';
+export { DemoToken } from '../modules/demo/demo-token.service.js';
 export { RequestTraces } from '../modules/operations/request-traces.service.js';
 export { Doctor } from '../modules/operations/doctor/doctor.service.js';
 export { Prune } from '../modules/operations/retention.js';

@@ -14,7 +14,7 @@ export function addDemoCommands(program: CliCommand): void {
     .printsJson('{access_token, token_type}')
     .addHelpText('before', `${examples('demo token')}  ${example}\n`)
     .execute(async (session) => {
-      const token = await session.get('DemoService').issueAccessToken();
+      const token = await session.get('DemoToken').issue();
       return { json: { access_token: token, token_type: 'Bearer' }, text: token };
     });
 }

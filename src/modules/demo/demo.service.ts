@@ -5,13 +5,9 @@ import { Clock } from '../../platform/clock.js';
 import { AppConfig } from '../../platform/config/app-config.js';
 import { ConfigError } from '../../platform/config/load-config.js';
 import { isDuplicateKey } from '../../platform/database/errors.js';
-import { TransactionRunner } from '../../platform/database/transaction.js';
-import { InvalidRequest } from '../../platform/errors.js';
 import { newId } from '../../platform/ids.js';
 import { CommentsService } from '../comments/comments.service.js';
 import { AppsService, type Registration } from '../oauth/clients/apps.service.js';
-import { GrantsService } from '../oauth/tokens/grants.service.js';
-import { TokenIssuer } from '../oauth/tokens/token-issuer.js';
 import type { PostDraft } from '../posts/create-post.request.js';
 import { PostsService } from '../posts/posts.service.js';
 import { type NewUser, PhoneTaken, UsersService } from '../users/users.service.js';
@@ -113,7 +109,7 @@ export interface SeededDemo {
 
 const AUDIT_CONTEXT = { actor: 'demo' };
 
-/** Seeds example data into an empty database, recognizes a seeded database, and issues access tokens for it. */
+/** Seeds example data into an empty database, and recognizes a seeded database. */
 @Injectable()
 export class DemoService {
   constructor(
@@ -121,9 +117,6 @@ export class DemoService {
     private readonly apps: AppsService,
     private readonly posts: PostsService,
     private readonly comments: CommentsService,
-    private readonly grants: GrantsService,
-    private readonly tokens: TokenIssuer,
-    private readonly transactions: TransactionRunner,
     private readonly clock: Clock,
     private readonly config: AppConfig,
   ) {}
@@ -157,28 +150,6 @@ export class DemoService {
   /** Whether this is a demo database. */
   async isSeeded(): Promise<boolean> {
     return (await this.users.active(DEMO_USER_ID)) !== null;
-  }
-
-  /**
-   * Issues an access token with every scope for the demo user, without the consent page.
-   * @throws InvalidRequest in production, and if the database is not a demo
-   */
-  async issueAccessToken(): Promise<string> {
-    if (this.config.production)
-      throw new InvalidRequest(
-        'In production, no access token is issued without the consent of the user. Use a demo database outside production.',
-      );
-    if (!(await this.isSeeded())) {
-      throw new InvalidRequest(
-        'This database is not a demo. To create one, start the service on an empty database, with DEMO=1 on MySQL and MariaDB.',
-      );
-    }
-    const { accessToken } = await this.transactions.run(async (tx) => {
-      // Not the app of the example, whose consent page would only list what the user has already allowed.
-      const grant = await this.grants.create(tx, DEMO_USER_ID, DEMO_CONFIDENTIAL_CLIENT_ID, SCOPES);
-      return this.tokens.issue(tx, grant, SCOPES);
-    });
-    return accessToken;
   }
 
   /** Ben is added last: without him, the seeding is incomplete. The process that adds him publishes the posts. */

@@ -1,16 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { Cron } from '@nestjs/schedule';
-import { AuditLog, type Change } from '../../platform/audit/audit-log.repository.js';
+import type { Change } from '../../platform/audit/audit-log.repository.js';
 import { Clock } from '../../platform/clock.js';
 import type { RowsByTable } from '../../platform/database/deletable-rows.js';
-import { TransactionRunner } from '../../platform/database/transaction.js';
 import {
   hourOf,
   type JobName,
   JobRunner,
   tenMinutesOf,
 } from '../../platform/lifecycle/job-runner.service.js';
-import { JobRunsRepository } from '../../platform/lifecycle/job-runs.repository.js';
 import { UsageRollup } from '../quota/calls/usage-rollup.service.js';
 import { type ClosedMonths, QuotaMonths } from '../quota/months/quota-months.service.js';
 import { periodOf } from '../quota/quota-period.js';
@@ -31,9 +29,6 @@ export class ScheduledJobs {
     private readonly months: QuotaMonths,
     private readonly usage: UsageRollup,
     private readonly jobs: JobRunner,
-    private readonly runs: JobRunsRepository,
-    private readonly audit: AuditLog,
-    private readonly transactions: TransactionRunner,
     private readonly clock: Clock,
   ) {}
 
@@ -89,17 +84,8 @@ export class ScheduledJobs {
    * Runs a job for an operator, even if a process already ran it in this period, and writes an audit event.
    * @throws JobRefused if the clock is wrong
    */
-  async runNow<T>(job: JobName, change: Change, work: () => Promise<T>): Promise<T> {
-    await this.jobs.checkClock();
-    const startedAt = this.clock.now();
-    const result = await work();
-    const finishedAt = this.clock.now();
-    const period = PERIOD_OF[job](startedAt);
-    await this.transactions.run(async (tx) => {
-      await this.runs.record(tx, { job, period, startedAt, finishedAt });
-      await this.audit.record(tx, 'job.run', job, change, { period });
-    });
-    return result;
+  runNow<T>(name: JobName, change: Change, work: () => Promise<T>): Promise<T> {
+    return this.jobs.runNow({ name, period: PERIOD_OF[name](this.clock.now()), work }, change);
   }
 }
 

@@ -1,6 +1,8 @@
 import { Injectable, Logger } from '@nestjs/common';
 import type { Counter } from 'prom-client';
+import { AuditLog, type Change } from '../audit/audit-log.repository.js';
 import { Clock, HOUR, addMilliseconds, MINUTE, SECOND, floorTo } from '../clock.js';
+import { TransactionRunner } from '../database/transaction.js';
 import { JobRefused } from '../errors.js';
 import { Metrics, registerStoredGauge } from '../observability/metrics.js';
 import { ClockSkew } from './clock-skew.js';
@@ -53,6 +55,8 @@ export class JobRunner {
     private readonly runs: JobRunsRepository,
     private readonly clock: Clock,
     private readonly clockSkew: ClockSkew,
+    private readonly audit: AuditLog,
+    private readonly transactions: TransactionRunner,
     metrics: Metrics,
   ) {
     this.runsTotal = metrics.counter(
@@ -114,6 +118,22 @@ export class JobRunner {
       this.runsTotal.inc({ task: name, outcome: 'failed' });
       logger.error(job.failureMessage, (error as Error).stack);
     }
+  }
+
+  /** Runs a job for an operator, whatever ran before, and writes an audit event. @throws JobRefused if the clock is wrong */
+  async runNow<T>(
+    { name: job, period, work }: Pick<Job<T>, 'name' | 'period' | 'work'>,
+    change: Change,
+  ): Promise<T> {
+    await this.checkClock();
+    const startedAt = this.clock.now();
+    const result = await work();
+    const finishedAt = this.clock.now();
+    await this.transactions.run(async (tx) => {
+      await this.runs.record(tx, { job, period, startedAt, finishedAt });
+      await this.audit.record(tx, 'job.run', job, change, { period });
+    });
+    return result;
   }
 
   private async runClaimed<T>({ name, period, work }: Job<T>, startedAt: Date): Promise<T> {

@@ -2,6 +2,7 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { Migrator } from '../../../src/platform/database/migrations/migrator.js';
 import { RELEASES as KNOWN_RELEASES } from '../../../src/platform/database/migrations/releases.js';
+import { DemoToken } from '../../../src/modules/demo/demo-token.service.js';
 import { anasPosts, DemoService } from '../../../src/modules/demo/demo.service.js';
 import { connect, onEachEngine, onSqlite, type TestDatabase } from '../../support/database.js';
 import type { PageBody, PostBody } from '../../support/member.js';
@@ -71,7 +72,7 @@ function defineTests(): void {
 
       it('serves the data of the release', async () => {
         if (!app) throw new Error('The app has not started.');
-        const token = await app.service(DemoService).issueAccessToken();
+        const token = await app.service(DemoToken).issue();
         const { data, meta } = await json<PageBody<PostBody>>(
           await app.call(token, 'GET', '/posts'),
         );
