@@ -43,6 +43,15 @@ onOneEngine('Consent page', (database) => {
     expect(page.html.match(/type="checkbox"[^>]* checked/g)).toHaveLength(4);
   });
 
+  it('O25 escapes markup in the names of the user and of the app', async () => {
+    client = await app().addClient({ name: 'Tea & <i>Cake</i>' });
+    const named = await app().addUser({ name: '<b>Ana</b>' });
+    const { html } = await visitor.signIn(authorizeLink(client), named);
+    expect(html).toContain('Tea &amp; &lt;i&gt;Cake&lt;/i&gt;');
+    expect(html).toContain('&lt;b&gt;Ana&lt;/b&gt;');
+    expect(html).not.toMatch(/<[bi]>(?:Ana|Cake)/);
+  });
+
   it('O25 shows the name of the app for a private-use redirect URI', async () => {
     client = await app().addClient({ kind: 'public', redirectUris: ['com.example.app:/cb'] });
     const page = await visitor.signIn(authorizeLink(client), user);
