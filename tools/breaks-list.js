@@ -451,10 +451,10 @@ export const BREAKS = [
   },
   {
     name: 'posts-of-others',
-    file: 'src/modules/posts/posts.repository.ts',
-    find: 'const own = { id, userId,',
-    replace: 'const own = { id,',
-    rule: 'A user deletes only their own posts.',
+    file: 'src/platform/database/sql.ts',
+    find: 'AND (id, user_id) IN (',
+    replace: 'OR (id, user_id) IN (',
+    rule: 'A user deletes only their own posts, and adds comments only to them.',
     spec: 'test/api/rules.e2e-spec.ts',
   },
   {

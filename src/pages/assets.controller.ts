@@ -9,7 +9,7 @@ import type { BrandColors } from '../platform/config/brand.js';
 import { UnknownPath } from '../platform/errors.js';
 import { CACHE_FOR_ONE_HOUR } from './page-renderer.js';
 
-/** Of the pages of the one-time password and of consent, and of the guide. */
+/** Of the sign-in, consent and account pages, and of the guide. */
 const SCRIPTS = ['code', 'consent', 'guide', 'submit-once'];
 
 /** The files of the pages, and the icon at the address where browsers look for it by themselves. */

@@ -4,13 +4,14 @@ import { InvalidToken } from '../../src/platform/access/access.errors.js';
 import { duringRequest } from '../../src/platform/request-context.js';
 import { writeRows } from '../../src/platform/database/sql.js';
 import { TransactionRunner } from '../../src/platform/database/transaction.js';
+import { CommentsService } from '../../src/modules/comments/comments.service.js';
 import { PostNotFound, PostsService } from '../../src/modules/posts/posts.service.js';
 import { QuotaExceeded, QuotaService } from '../../src/modules/quota/quota.service.js';
 import { UsersService } from '../../src/modules/users/users.service.js';
 import { onOneEngine, onEachServer } from '../support/database.js';
 import { expectedCounts, countPublished } from '../support/fixtures.js';
 import { differentFrom } from '../support/invariants.js';
-import { Member } from '../support/member.js';
+import { footprintOf, Member } from '../support/member.js';
 import { type TestApp, useTestApp } from '../support/test-app.js';
 
 const MEMBERS = 8;
@@ -113,6 +114,74 @@ onOneEngine('Batching of concurrent calls', (database) => {
       { value: { id } },
       { reason: expect.any(PostNotFound) as unknown },
     ]);
+  });
+
+  describe('comments and deletions', () => {
+    /** Members of one app, each with a post. */
+    async function authors(): Promise<{ members: [Member, ...Member[]]; ids: string[] }> {
+      const members = await membersOfOneApp(app());
+      const posts = await Promise.all(members.map((member) => member.publish()));
+      return { members, ids: posts.map(({ id }) => id) };
+    }
+
+    const draft = { text: 'Hi', parentId: null };
+    const actions = {
+      'adds comments': (members: readonly Member[], ids: readonly string[]) =>
+        members.map(({ user }, index) => {
+          const id = ids[index] ?? '';
+          return app()
+            .service(CommentsService)
+            .add(user.id, id, { ...draft, authorId: user.id });
+        }),
+      'deletes posts': (members: readonly Member[], ids: readonly string[]) =>
+        members.map(({ user }, index) =>
+          app()
+            .service(PostsService)
+            .delete(user.id, ids[index] ?? ''),
+        ),
+    };
+    const countsAfter = {
+      'adds comments': { posts: 1, comments: 1, postCount: 1, commentCount: 1, quotaUsed: MEMBERS },
+      'deletes posts': { posts: 1, comments: 0, postCount: 0, commentCount: 0, quotaUsed: MEMBERS },
+    };
+    const untouched = { posts: 1, comments: 0, postCount: 1, commentCount: 0, quotaUsed: MEMBERS };
+
+    describe.each(Object.keys(actions) as (keyof typeof actions)[])('%s', (name) => {
+      const act = actions[name];
+
+      it('of different users in one transaction, and counts each', async () => {
+        const { members, ids } = await authors();
+        const statements = await app().statementsOf(() => Promise.all(act(members, ids)));
+        expect(statements.filter((statement) => statement === 'COMMIT')).toHaveLength(1);
+        for (const member of members) expect(await footprintOf(member)).toEqual(countsAfter[name]);
+      });
+
+      it("but not on another user's post, although its author is in the same batch", async () => {
+        const { members, ids } = await authors();
+        const [first, ...others] = members;
+        const [, foreign = '', ...rest] = ids;
+        // The second user acts on the own post, too.
+        const outcomes = await Promise.allSettled([
+          ...act([first], [foreign]),
+          ...act(others, [foreign, ...rest]),
+        ]);
+        expect(outcomes[0]).toMatchObject({ reason: expect.any(PostNotFound) as unknown });
+        expect(outcomes.filter(({ status }) => status === 'rejected')).toHaveLength(1);
+        expect(await footprintOf(first)).toEqual(untouched);
+        for (const other of others) expect(await footprintOf(other)).toEqual(countsAfter[name]);
+      });
+    });
+
+    it('adds all of several comments on one post, and deletes a post once', async () => {
+      const { members, ids } = await authors();
+      const twice = [ids[0] ?? '', ids[0] ?? ''];
+      const same = [members[0], members[0]];
+      await Promise.all(actions['adds comments'](same, twice));
+      expect(await footprintOf(members[0])).toMatchObject({ comments: 2, commentCount: 2 });
+      const deletions = await Promise.allSettled(actions['deletes posts'](same, twice));
+      expect(deletions.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
+      expect(await footprintOf(members[0])).toMatchObject({ postCount: 0 });
+    });
   });
 });
 

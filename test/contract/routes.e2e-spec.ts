@@ -178,6 +178,7 @@ describe('A route without a scope', () => {
         grantId: 'grt_x',
         scopes: SCOPES,
         postLimit: null,
+        savedLocation: { latitude: null, longitude: null, neighborhood: null },
       };
     }
   }

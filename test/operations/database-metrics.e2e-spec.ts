@@ -80,6 +80,7 @@ onSqlite('Metrics of SQLite and of the call log', (database) => {
         grantId: 'grt_none',
         scopes: [],
         postLimit: null,
+        savedLocation: { latitude: null, longitude: null, neighborhood: null },
         requestId: 'many',
         receivedAt: app().clock.now(),
       };

@@ -3,14 +3,13 @@ import { DataSource, IsNull } from 'typeorm';
 import { isId } from '../../platform/ids.js';
 import { PageStatements, type Paging } from '../../platform/database/list-page.js';
 import { type RawTime, storedTime } from '../../platform/database/columns.js';
-import { insertRow, readRows, writeRows } from '../../platform/database/sql.js';
+import { insertAll, readRows, whereOwn, writeRows } from '../../platform/database/sql.js';
 import { entities, type Transaction } from '../../platform/database/transaction.js';
 import { Post } from '../posts/post.entities.js';
 import { Comment } from './comment.entity.js';
 
-const INCREMENT_COUNT = `
-  UPDATE posts SET comment_count = comment_count + 1
-  WHERE id = ? AND user_id = ? AND deleted_at IS NULL`;
+const INCREMENT_COUNT =
+  'UPDATE posts SET comment_count = comment_count + 1 WHERE deleted_at IS NULL';
 
 /** The author's name is empty if the user no longer exists. */
 export interface ListedComment extends Pick<Comment, 'id' | 'text' | 'parentId' | 'createdAt'> {
@@ -39,8 +38,8 @@ export class CommentsRepository {
     });
   }
 
-  insert(tx: Transaction, comment: Comment): Promise<void> {
-    return insertRow(tx, Comment, comment);
+  insertAll(tx: Transaction, comments: readonly Comment[]): Promise<void> {
+    return insertAll(tx, Comment, comments);
   }
 
   async existsOnPost(tx: Transaction, id: string, postId: string): Promise<boolean> {
@@ -63,9 +62,16 @@ export class CommentsRepository {
     }));
   }
 
-  /** Counts a new comment, and locks the post until the transaction ends. Returns false if the user has no such post. */
-  async incrementCountOfOwnPost(tx: Transaction, userId: string, postId: string): Promise<boolean> {
-    return isId('post', postId) && (await writeRows(tx, INCREMENT_COUNT, [postId, userId])) === 1;
+  /**
+   * Counts a new comment on each of these posts, and locks them until the transaction ends.
+   * @returns false if a user has no such post, or a post is listed twice
+   */
+  async incrementCountsOfOwnPosts(
+    tx: Transaction,
+    posts: readonly { id: string; userId: string }[],
+  ): Promise<boolean> {
+    const [own, values] = whereOwn(posts);
+    return (await writeRows(tx, `${INCREMENT_COUNT} AND ${own}`, values)) === posts.length;
   }
 
   /** Deletes a comment by the user, and no longer counts it. Returns false if the user has no such comment. */

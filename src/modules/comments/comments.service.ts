@@ -5,7 +5,8 @@ import { Clock } from '../../platform/clock.js';
 import { InvalidRequest, NotFound } from '../../platform/errors.js';
 import { isId, newId } from '../../platform/ids.js';
 import { pageOf, type Page, type Paging } from '../../platform/database/list-page.js';
-import { TransactionRunner } from '../../platform/database/transaction.js';
+import { GroupCommit } from '../../platform/database/group-commit.js';
+import { type Transaction, TransactionRunner } from '../../platform/database/transaction.js';
 import {
   Idempotency,
   keyedRequest,
@@ -44,8 +45,18 @@ interface Draft {
   parentId: string | null;
 }
 
+interface Addition {
+  /** The author of the post. */
+  ownerId: string;
+  comment: Comment;
+  request: KeyedRequest | undefined;
+  result: AddedComment;
+}
+
 @Injectable()
 export class CommentsService {
+  private readonly additions: GroupCommit<Addition, AddedComment>;
+
   constructor(
     private readonly repository: CommentsRepository,
     private readonly posts: PostsService,
@@ -54,7 +65,13 @@ export class CommentsService {
     private readonly audit: AuditLog,
     private readonly transactions: TransactionRunner,
     private readonly clock: Clock,
-  ) {}
+  ) {
+    this.additions = new GroupCommit(transactions, {
+      write: (tx, additions) => this.write(tx, additions),
+      groupOf: () => 'additions',
+      keyOf: ({ comment }) => comment.postId,
+    });
+  }
 
   /** A page of the comments on the user's post, newest first. @throws PostNotFound */
   async list(userId: string, postId: string, paging: Paging): Promise<Page<ListedComment>> {
@@ -106,6 +123,7 @@ export class CommentsService {
     { text, parentId, authorId }: Draft & { authorId: string },
     request?: KeyedRequest,
   ): Promise<AddedComment> {
+    if (!isId('post', postId)) throw new PostNotFound();
     const createdAt = this.clock.now();
     const id = newId('cmt', createdAt);
     // Read before the transaction: after the commit, an error would hide that the comment was added.
@@ -116,16 +134,27 @@ export class CommentsService {
     };
     const permalink = this.permalink(postId);
     const result = { id, author, createdAt: createdAt.toISOString(), permalink };
-    await this.transactions.run(async (tx) => {
-      await this.idempotency.save(tx, [{ request, result }]);
-      if (!(await this.repository.incrementCountOfOwnPost(tx, ownerId, postId)))
-        throw new PostNotFound();
+    const comment = { id, postId, userId: authorId, parentId, text, createdAt, deletedAt: null };
+    return this.additions.run({ ownerId, comment, request, result });
+  }
+
+  /** Adds comments to different posts. */
+  private async write(
+    tx: Transaction,
+    additions: readonly [Addition, ...Addition[]],
+  ): Promise<AddedComment[]> {
+    await this.idempotency.save(tx, additions);
+    const posts = additions.map(({ ownerId, comment }) => ({
+      id: comment.postId,
+      userId: ownerId,
+    }));
+    if (!(await this.repository.incrementCountsOfOwnPosts(tx, posts))) throw new PostNotFound();
+    const comments = additions.map(({ comment }) => comment);
+    for (const { parentId, postId } of comments)
       if (parentId !== null && !(await this.repository.existsOnPost(tx, parentId, postId)))
         throw parentNotOnPost();
-      const comment = { id, postId, userId: authorId, parentId, text, createdAt, deletedAt: null };
-      await this.repository.insert(tx, comment);
-    });
-    return result;
+    await this.repository.insertAll(tx, comments);
+    return additions.map(({ result }) => result);
   }
 
   /** @throws CommentNotFound if the user wrote no such comment, or already deleted it */

@@ -178,12 +178,14 @@ export class DemoService {
 
   private async publish({ draft, likedByBen, bensComment }: DemoPost): Promise<void> {
     const now = this.clock.now();
+    const { latitude, longitude, neighborhood } = ana;
     const caller: Caller = {
       userId: ana.id,
       clientId: DEMO_PUBLIC_CLIENT_ID,
       grantId: newId('grt', now),
       scopes: SCOPES,
       postLimit: null,
+      savedLocation: { latitude, longitude, neighborhood },
       requestId: newId('req', now),
       receivedAt: now,
     };

@@ -60,7 +60,7 @@ export class PostModeration {
     const { userId } = await this.get(id);
     const now = this.clock.now();
     return this.transactions.run(async (tx) => {
-      const removed = await this.repository.softDeleteOwn(tx, userId, id, now);
+      const removed = await this.repository.softDeleteOwn(tx, [{ id, userId }], now);
       if (removed) await this.audit.record(tx, 'post.removed', id, change, { userId });
       return removed;
     });

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, IsNull, MoreThan } from 'typeorm';
+import { DataSource, MoreThan } from 'typeorm';
 import { isId } from '../../platform/ids.js';
 import { PageStatements, type Paging } from '../../platform/database/list-page.js';
 import { type RawTime, storedTime } from '../../platform/database/columns.js';
@@ -9,6 +9,7 @@ import {
   placeholdersFor,
   readRows,
   useIndex,
+  whereOwn,
   writeRows,
 } from '../../platform/database/sql.js';
 import { BatchLoader } from '../../platform/database/batch-loader.js';
@@ -40,6 +41,8 @@ const FIND_PUBLIC = `
   WHERE posts.id = ? AND posts.visibility = 'public' AND posts.deleted_at IS NULL AND apps.posts_hidden_at IS NULL`;
 const INCREMENT_POST_COUNT =
   "UPDATE users SET post_count = post_count + 1 WHERE status = 'active' AND id IN";
+const DECREMENT_POST_COUNT = 'UPDATE users SET post_count = post_count - 1 WHERE id IN';
+const SOFT_DELETE = 'UPDATE posts SET deleted_at = ? WHERE deleted_at IS NULL';
 
 /** A row as the database drivers return it. */
 type RawPost<T extends { createdAt: Date }> = {
@@ -102,13 +105,20 @@ export class PostsRepository {
     return { ...post, images, tags, createdAt: storedTime(post.createdAt) };
   }
 
-  /** Deletes a post of the user, and no longer counts it. Returns false if the user has no such post. */
-  async softDeleteOwn(tx: Transaction, userId: string, id: string, now: Date): Promise<boolean> {
-    if (!isId('post', id)) return false;
-    const own = { id, userId, deletedAt: IsNull() };
-    const { affected } = await entities(tx).update(Post, own, { deletedAt: now });
-    if (affected !== 1) return false;
-    await entities(tx).decrement(User, { id: userId }, 'postCount', 1);
+  /**
+   * Deletes posts of different users, and no longer counts them.
+   * @returns false if a user has no such post, and then no post may stay deleted
+   */
+  async softDeleteOwn(
+    tx: Transaction,
+    posts: readonly Pick<Post, 'id' | 'userId'>[],
+    now: Date,
+  ): Promise<boolean> {
+    const [own, values] = whereOwn(posts);
+    const deleted = await writeRows(tx, `${SOFT_DELETE} AND ${own}`, [now, ...values]);
+    if (deleted !== posts.length) return false;
+    const userIds = posts.map(({ userId }) => userId);
+    await writeRows(tx, `${DECREMENT_POST_COUNT} ${placeholdersFor(userIds)}`, userIds);
     return true;
   }
 

@@ -13,7 +13,7 @@ import {
   type KeyedRequest,
   type Outcome,
 } from '../../platform/http/idempotency/idempotency.service.js';
-import { newId } from '../../platform/ids.js';
+import { isId, newId } from '../../platform/ids.js';
 import { periodOf } from '../quota/quota-period.js';
 import { QuotaService } from '../quota/quota.service.js';
 import { UsersService } from '../users/users.service.js';
@@ -64,9 +64,12 @@ interface Publish {
   result: PublishedPost;
 }
 
+type Deletion = Pick<Post, 'id' | 'userId'>;
+
 @Injectable()
 export class PostsService {
-  private readonly commits: GroupCommit<Publish, PublishedPost>;
+  private readonly publishes: GroupCommit<Publish, PublishedPost>;
+  private readonly deletions: GroupCommit<Deletion, undefined>;
 
   constructor(
     private readonly repository: PostsRepository,
@@ -77,11 +80,20 @@ export class PostsService {
     private readonly clock: Clock,
     private readonly config: AppConfig,
   ) {
-    this.commits = new GroupCommit(transactions, {
+    this.publishes = new GroupCommit(transactions, {
       write: (tx, publishes) => this.write(tx, publishes),
       // A transaction updates the quota of one app only, so that apps do not wait for each other.
       groupOf: ({ caller, at }) => `${caller.clientId} ${caller.postLimit} ${periodOf(at)}`,
       keyOf: ({ post }) => post.userId,
+    });
+    this.deletions = new GroupCommit(transactions, {
+      write: async (tx, posts) => {
+        if (!(await this.repository.softDeleteOwn(tx, posts, this.clock.now())))
+          throw new PostNotFound();
+        return posts.map(() => undefined);
+      },
+      groupOf: () => 'deletions',
+      keyOf: ({ userId }) => userId,
     });
   }
 
@@ -107,16 +119,13 @@ export class PostsService {
     const request = keyedRequest(caller, { key, route: 'POST /posts', body: draft });
     const earlier = await this.idempotency.find<PublishedPost>(request);
     if (earlier) return { result: earlier, replayed: true };
-    const location =
-      draft.latitude === undefined
-        ? await this.users.savedLocation(userId)
-        : { neighborhood: null };
+    const location = draft.latitude === undefined ? caller.savedLocation : { neighborhood: null };
     const at = this.clock.now();
     const id = newId('post', at);
     const post = { ...DEFAULTS, ...location, ...draft, id, userId, clientId, createdAt: at };
     const result = { id, permalink: this.permalink(id), createdAt: at.toISOString() };
     try {
-      const published = await this.commits.run({ caller, at, post, request, result });
+      const published = await this.publishes.run({ caller, at, post, request, result });
       return { result: published, replayed: false };
     } catch (error) {
       const first = await this.idempotency.resultAfter<PublishedPost>(error, request);
@@ -179,10 +188,8 @@ export class PostsService {
 
   /** @throws PostNotFound also if the post is already deleted */
   async delete(userId: string, id: string): Promise<void> {
-    const now = this.clock.now();
-    await this.transactions.run(async (tx) => {
-      if (!(await this.repository.softDeleteOwn(tx, userId, id, now))) throw new PostNotFound();
-    });
+    if (!isId('post', id)) throw new PostNotFound();
+    await this.deletions.run({ id, userId });
   }
 
   /** Used by the demo. The developer API has no endpoint for likes. */

@@ -7,7 +7,10 @@ import { entities, type Transaction } from '../../platform/database/transaction.
 import { parsePhone } from './phone-number.js';
 import { User } from './user.entity.js';
 
-export type UserProfile = Omit<User, 'status' | 'phone' | 'externalId' | 'createdAt'>;
+export type UserProfile = Pick<
+  User,
+  'id' | 'name' | 'photoUrl' | 'karma' | 'neighborhood' | 'postCount'
+>;
 /** `phone` is E.164. */
 export type SignInUser = Pick<User, 'id' | 'name' | 'photoUrl'> & { phone: string };
 
@@ -24,7 +27,7 @@ const BATCH_SIZE = 1000;
 /** An escape character that means the same on every engine. */
 const ESCAPE = '!';
 const FIND_PROFILE = `
-  SELECT id, name, photo_url AS photoUrl, karma, neighborhood, latitude, longitude, post_count AS postCount
+  SELECT id, name, photo_url AS photoUrl, karma, neighborhood, post_count AS postCount
   FROM users WHERE`;
 
 @Injectable()

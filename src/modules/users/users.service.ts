@@ -36,7 +36,6 @@ export class UnknownUser extends NotFound {
 }
 
 type Author = Pick<UserProfile, 'id' | 'name' | 'photoUrl'>;
-type Location = Pick<UserProfile, 'latitude' | 'longitude' | 'neighborhood'>;
 
 /** `phone` is E.164. */
 export interface UserWithPhone extends User {
@@ -83,13 +82,6 @@ export class UsersService {
     const profile = await this.repository.findProfile(id);
     if (!profile) throw new NotFound('The user no longer exists.');
     return profile;
-  }
-
-  /** The user's saved location, which a post gets if the app sends none (product requirements, section 4.2, rule 1). */
-  async savedLocation(id: string): Promise<Location> {
-    const profile = await this.repository.findProfile(id);
-    const { latitude = null, longitude = null, neighborhood = null } = profile ?? {};
-    return { latitude, longitude, neighborhood };
   }
 
   /** The number of the user's posts that are not deleted; 0 if the user does not exist. */

@@ -2,6 +2,12 @@ import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
 import type { Scope } from './scopes.js';
 
+export interface SavedLocation {
+  latitude: number | null;
+  longitude: number | null;
+  neighborhood: string | null;
+}
+
 /** What an access token permits, and for whom. */
 export interface Access {
   userId: string;
@@ -10,6 +16,8 @@ export interface Access {
   scopes: readonly Scope[];
   /** Maximum posts of the app per calendar month; null is unlimited. */
   postLimit: number | null;
+  /** Where the user lives. A post has this location if the app sends none (product requirements, section 4.2, rule 1). */
+  savedLocation: SavedLocation;
 }
 
 /** The access of the current request. */

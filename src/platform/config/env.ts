@@ -282,7 +282,7 @@ const database = {
   ),
   DB_QUEUE_LIMIT: forLoadShedding(
     wholeNumber(1).default(1000),
-    'A process runs at most five requests per connection (`DB_POOL_SIZE`) at once, and at most half of them for one app. This many more may wait in the queue of the process, and this many in the queue of each app. Further requests get 503 at once.',
+    'A process runs at most five requests per connection (`DB_POOL_SIZE`) at once, and at most two thirds of them for one app. This many more may wait in the queue of the process, and this many in the queue of each app. Further requests get 503 at once.',
   ),
   DB_QUEUE_TIMEOUT_MS: forLoadShedding(
     timeout(1).default(1000),

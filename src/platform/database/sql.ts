@@ -105,6 +105,18 @@ export function placeholdersFor(values: readonly unknown[]): string {
   return `(${values.map(() => '?').join(', ')})`;
 }
 
+/** A condition for rows that belong to a user, and its values. `id IN` finds the rows; not every engine uses an index for pairs. */
+export function whereOwn(
+  rows: readonly { id: string; userId: string }[],
+): [condition: string, values: string[]] {
+  const ids = rows.map(({ id }) => id);
+  const pairs = rows.map(() => '(?, ?)').join(', ');
+  return [
+    `id IN ${placeholdersFor(ids)} AND (id, user_id) IN (${pairs})`,
+    [...ids, ...rows.flatMap(({ id, userId }) => [id, userId])],
+  ];
+}
+
 /** Repeats the first value until there are 1, 2, 4, 8 … values, to limit the number of prepared statements. */
 export function padToPowerOfTwo<V>(values: readonly V[]): V[] {
   const count = 2 ** Math.ceil(Math.log2(values.length));

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Counter } from 'prom-client';
+import type { Counter } from 'prom-client';
 import type { Response } from 'express';
 import { PageError } from '../../../pages/page-errors.js';
 import type { Scope } from '../../../platform/access/scopes.js';
@@ -32,14 +32,13 @@ export class ConsentService {
     private readonly audit: AuditLog,
     private readonly transactions: TransactionRunner,
     private readonly clock: Clock,
-    { registry }: Metrics,
+    metrics: Metrics,
   ) {
-    this.decisions = new Counter({
-      name: 'oauth_consents_total',
-      help: 'Decisions of users on authorization requests: approved or denied.',
-      labelNames: ['decision'],
-      registers: [registry],
-    });
+    this.decisions = metrics.counter(
+      'oauth_consents_total',
+      'Decisions of users on authorization requests: approved or denied.',
+      'decision',
+    );
     for (const decision of DECISIONS) this.decisions.inc({ decision }, 0);
   }
 

@@ -55,7 +55,7 @@ export class RateLimitRepository {
 }
 
 /**
- * Trusted devices: browsers that signed in with a phone before. Limits that strangers can exhaust do not apply to them. `browserHash`
+ * Trusted devices: browsers that signed in with a phone before. Limits that strangers can exhaust do not apply to them, or count each alone. `browserHash`
  * is the SHA-256 of the browser's cookie; the phone is E.164. The table is `known_browsers`.
  */
 @Injectable()

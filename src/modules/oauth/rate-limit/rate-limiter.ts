@@ -1,5 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { Counter } from 'prom-client';
+import type { Counter } from 'prom-client';
 import { AuditLog } from '../../../platform/audit/audit-log.repository.js';
 import { Clock } from '../../../platform/clock.js';
 import { AppConfig } from '../../../platform/config/app-config.js';
@@ -56,15 +56,14 @@ export class RateLimiter {
     private readonly transactions: TransactionRunner,
     private readonly clock: Clock,
     config: AppConfig,
-    { registry }: Metrics,
+    metrics: Metrics,
   ) {
     this.limits = limitsByName(config.rateLimits);
-    this.rejections = new Counter({
-      name: 'oauth_throttled_total',
-      help: 'Requests that exceeded a rate limit, by the name of the limit.',
-      labelNames: ['limit'],
-      registers: [registry],
-    });
+    this.rejections = metrics.counter(
+      'oauth_throttled_total',
+      'Requests that exceeded a rate limit, by the name of the limit.',
+      'limit',
+    );
   }
 
   /** Returns the state of the limit, without counting an attempt. */

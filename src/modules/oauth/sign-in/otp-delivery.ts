@@ -1,7 +1,7 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, Logger } from '@nestjs/common';
-import { Counter } from 'prom-client';
+import type { Counter } from 'prom-client';
 import { AuditLog } from '../../../platform/audit/audit-log.repository.js';
 import { HOUR, DAY } from '../../../platform/clock.js';
 import { AppConfig } from '../../../platform/config/app-config.js';
@@ -50,17 +50,14 @@ export class OtpDelivery {
     private readonly config: AppConfig,
     metrics: Metrics,
   ) {
-    const registers = [metrics.registry];
-    this.sent = new Counter({
-      name: 'otp_messages_sent_total',
-      help: 'One-time passwords that the gateway accepted.',
-      registers,
-    });
-    this.failures = new Counter({
-      name: 'otp_send_failures_total',
-      help: 'One-time passwords that could not be sent, after all retries.',
-      registers,
-    });
+    this.sent = metrics.counter(
+      'otp_messages_sent_total',
+      'One-time passwords that the gateway accepted.',
+    );
+    this.failures = metrics.counter(
+      'otp_send_failures_total',
+      'One-time passwords that could not be sent, after all retries.',
+    );
     if (config.otp.dailyTotal > 0) this.registerGauges(metrics);
   }
 

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { Counter } from 'prom-client';
+import type { Counter } from 'prom-client';
 import { Clock, addMilliseconds, HOUR, MINUTE, SECOND } from '../../../platform/clock.js';
 import type { UserView } from '../../../pages/views.js';
 import { AppConfig } from '../../../platform/config/app-config.js';
@@ -35,14 +35,13 @@ export class SignInService {
     private readonly transactions: TransactionRunner,
     private readonly clock: Clock,
     private readonly config: AppConfig,
-    { registry }: Metrics,
+    metrics: Metrics,
   ) {
-    this.signIns = new Counter({
-      name: 'sign_ins_total',
-      help: 'Submitted one-time passwords, by outcome. verified completes the sign-in.',
-      labelNames: ['outcome'],
-      registers: [registry],
-    });
+    this.signIns = metrics.counter(
+      'sign_ins_total',
+      'Submitted one-time passwords, by outcome. verified completes the sign-in.',
+      'outcome',
+    );
     for (const outcome of VERIFICATION_OUTCOMES) this.signIns.inc({ outcome }, 0);
   }
 

@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { Counter } from 'prom-client';
+import type { Counter } from 'prom-client';
 import { Clock, addMilliseconds, SECOND } from '../../../platform/clock.js';
 import { formatScope, type Scope, parseScope } from '../../../platform/access/scopes.js';
 import { newSecret, sha256, pooledRandomBytes } from '../../../platform/secrets.js';
@@ -45,21 +45,19 @@ export class TokenIssuer {
     private readonly grantUsage: GrantUsageRecorder,
     private readonly clock: Clock,
     private readonly config: AppConfig,
-    { registry }: Metrics,
+    metrics: Metrics,
   ) {
-    this.issued = new Counter({
-      name: 'oauth_tokens_issued_total',
-      help: 'Issued pairs of an access token and a refresh token, by grant type.',
-      labelNames: ['grant_type'],
-      registers: [registry],
-    });
+    this.issued = metrics.counter(
+      'oauth_tokens_issued_total',
+      'Issued pairs of an access token and a refresh token, by grant type.',
+      'grant_type',
+    );
     for (const grant_type of GRANT_TYPES) this.issued.inc({ grant_type }, 0);
-    this.replays = new Counter({
-      name: 'oauth_refresh_replays_total',
-      help: 'Used refresh tokens that were sent again, by kind: race and late got the stored response, reuse revoked the grant.',
-      labelNames: ['kind'],
-      registers: [registry],
-    });
+    this.replays = metrics.counter(
+      'oauth_refresh_replays_total',
+      'Used refresh tokens that were sent again, by kind: race and late got the stored response, reuse revoked the grant.',
+      'kind',
+    );
     for (const kind of REPLAY_KINDS) this.replays.inc({ kind }, 0);
   }
 

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, IsNull, Not } from 'typeorm';
+import type { SavedLocation } from '../../../platform/access/caller.js';
 import type { Scope } from '../../../platform/access/scopes.js';
 import { BatchLoader } from '../../../platform/database/batch-loader.js';
 import { type Raw, withDates } from '../../../platform/database/columns.js';
@@ -38,7 +39,8 @@ type CodeRow = SingleUseCredential & Pick<AuthorizationCode, 'redirectUri' | 'co
 
 type RefreshRow = SingleUseCredential & Pick<RefreshToken, 'createdAt' | 'predecessorHash'>;
 
-interface AccessRow extends Credential, Pick<AccessToken, 'createdAt' | 'revokedAt'> {
+interface AccessRow
+  extends Credential, SavedLocation, Pick<AccessToken, 'createdAt' | 'revokedAt'> {
   appStatus: App['status'];
   plan: string | null;
   monthlyPostLimit: number | null;
@@ -91,6 +93,7 @@ const FIND_CODE = `
 const FIND_ACCESS = `
   SELECT ${CREDENTIAL_COLUMNS}, credential.scope, credential.created_at AS createdAt,
     credential.revoked_at AS revokedAt, apps.status AS appStatus,
+    users.latitude, users.longitude, users.neighborhood,
     app_quotas.plan, app_quotas.monthly_post_limit AS monthlyPostLimit
   FROM access_tokens credential ${CREDENTIAL_JOINS}
   LEFT JOIN app_quotas ON app_quotas.client_id = grants.client_id

@@ -43,9 +43,11 @@ export class TokensService extends AccessTokenVerifier {
       throw InvalidToken.unknown();
     if (stored.expiresAt <= this.clock.now()) throw InvalidToken.expired();
     const { userId, clientId, grantId, scopes, quota } = stored;
+    const { latitude, longitude, neighborhood } = stored;
+    const savedLocation = { latitude, longitude, neighborhood };
     this.grantUsage.record(grantId, this.clock.now());
     const postLimit = this.quota.limitOf(quota);
-    return { userId, clientId, grantId, scopes, postLimit };
+    return { userId, clientId, grantId, scopes, postLimit, savedLocation };
   }
 
   /** Returns null for inactive tokens and for tokens of other apps (RFC 7662 §2.2 and §4). */

@@ -4,7 +4,7 @@ import type { Response } from 'express';
 import type { AppConfig } from '../../config/app-config.js';
 import { Bulkhead, Permit } from './bulkhead.js';
 
-/** Ten permits: five for each connection. One app may hold five. */
+/** Ten permits: five for each connection. One app may hold six. */
 const POOL_SIZE = 2;
 const QUEUE_LIMIT = 3;
 const QUEUE_TIMEOUT_MS = 200;
@@ -82,15 +82,15 @@ describe('Bulkhead', () => {
   it.each([
     // [requests before, next request, its state]
     ['', 'a', 'running'],
-    ['4 a', 'a', 'running'],
-    ['5 a', 'a', 'waiting'],
-    ['5 a', 'b', 'running'],
-    ['5 a, 4 b', 'c', 'running'],
-    ['5 a, 5 b', 'c', 'waiting'],
-    ['5 a, 3 a', 'a', 'refused'],
-    ['5 a, 3 a', 'b', 'running'],
-    ['5 a, 3 a, 5 b', 'c', 'waiting'],
-    ['5 a, 5 b, 3 c', 'd', 'refused'],
+    ['5 a', 'a', 'running'],
+    ['6 a', 'a', 'waiting'],
+    ['6 a', 'b', 'running'],
+    ['6 a, 3 b', 'c', 'running'],
+    ['6 a, 4 b', 'c', 'waiting'],
+    ['6 a, 3 a', 'a', 'refused'],
+    ['6 a, 3 a', 'b', 'running'],
+    ['6 a, 3 a, 4 b', 'c', 'waiting'],
+    ['6 a, 4 b, 3 c', 'd', 'refused'],
   ])('C27 after the requests (%s), one of %s is %s', async (before, app, state) => {
     await send(before);
     expect((await sendOne(app)).state).toBe(state);
@@ -98,16 +98,16 @@ describe('Bulkhead', () => {
 
   it.each([
     // [requests, in order; apps whose running requests end, in order; apps of the requests that start, in order]
-    ['5 a, 5 b, c, d', 'b', ['c']],
-    ['5 a, 5 b, c, d', 'ba', ['c', 'd']],
+    ['6 a, 4 b, c, d', 'b', ['c']],
+    ['6 a, 4 b, c, d', 'ba', ['c', 'd']],
     // Requests that wait for a permit of their app do not block others.
-    ['5 a, 2 a, 5 b, c', 'b', ['c']],
-    ['5 a, 5 b, 2 a, c', 'b', ['c']],
+    ['6 a, 2 a, 4 b, c', 'b', ['c']],
+    ['6 a, 4 b, 2 a, c', 'b', ['c']],
     // They join the queue when they get it.
-    ['5 a, 2 a, 5 b, c', 'aa', ['c', 'a']],
-    ['5 a, 2 a', 'aa', ['a', 'a']],
+    ['6 a, 2 a, 4 b, c', 'aa', ['c', 'a']],
+    ['6 a, 2 a', 'aa', ['a', 'a']],
     // They do not take the permits of others.
-    ['5 a, 2 a, 5 b', 'bb', []],
+    ['6 a, 2 a, 4 b', 'bb', []],
   ])('C27 after the requests (%s), the end of %s starts %j', async (sent, ends, starts) => {
     const requests = await send(sent);
     const running = requests.filter(({ state }) => state === 'running');
@@ -122,14 +122,14 @@ describe('Bulkhead', () => {
   });
 
   it('passes the permits of an app on in the order of its requests', async () => {
-    const [running, , , , , first, second] = await send('5 a, 2 a');
+    const [running, , , , , , first, second] = await send('6 a, 2 a');
     running?.permit.release();
     await setImmediate();
     expect([first?.state, second?.state]).toEqual(['running', 'waiting']);
   });
 
   it('refuses a request that has waited too long in all queues together', async () => {
-    const [, , , , , other] = await send('5 a, 5 b');
+    const [, , , , , , other] = await send('6 a, 4 b');
     const sentAt = performance.now();
     const request = await sendOne('a');
     await sleep(QUEUE_TIMEOUT_MS / 2);
@@ -140,7 +140,7 @@ describe('Bulkhead', () => {
     expect(bulkhead.waiting).toBe(0);
   });
 
-  it.each(['5 a', '5 b, 5 c'])(
+  it.each(['6 a', '6 b, 4 c'])(
     'removes a request from its queue when its client disconnects (%s)',
     async (before) => {
       await send(before);
@@ -158,7 +158,7 @@ describe('Bulkhead', () => {
   ])(
     'when a client disconnects and its request %s, the next one is %s',
     async (_, hasResponse, next) => {
-      const [request] = await send('5 a');
+      const [request] = await send('6 a');
       if (hasResponse) request?.respond();
       request?.disconnect();
       expect((await sendOne('a')).state).toBe(next);
@@ -166,7 +166,7 @@ describe('Bulkhead', () => {
   );
 
   it('does not count a request while its body arrives, and counts it again afterwards', async () => {
-    const [receiving] = await send('5 a');
+    const [receiving] = await send('6 a');
     receiving?.permit.release();
     const next = await sendOne('a');
     expect(next.state).toBe('running');
@@ -179,7 +179,7 @@ describe('Bulkhead', () => {
   });
 
   it('takes no permit for a request whose client disconnected while its body arrived', async () => {
-    const [receiving] = await send('5 a');
+    const [receiving] = await send('6 a');
     receiving?.permit.release();
     receiving?.disconnect();
     receiving?.resume();
@@ -187,8 +187,8 @@ describe('Bulkhead', () => {
   });
 
   it('has all permits again after its requests have ended', async () => {
-    for (const { permit } of await send('5 a, 5 b')) permit.release();
-    const requests = await send('5 c, 5 d');
+    for (const { permit } of await send('6 a, 4 b')) permit.release();
+    const requests = await send('6 c, 4 d');
     expect(requests.map(({ state }) => state)).toEqual(requests.map(() => 'running'));
   });
 });

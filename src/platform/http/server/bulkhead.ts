@@ -7,8 +7,8 @@ import { HEALTH_ROUTES, routeOf } from '../http-request-context.js';
 
 /*
  * A bulkhead with bounded queues (load shedding): with a thousand concurrent requests, each response would take as long as all together.
- * A running request holds a permit of the process and, once it is authenticated, one of its app, which has half as many. Others wait in
- * FIFO order, and get 503 with `Retry-After` if the queue is full or they time out.
+ * A running request holds a permit of the process and, once it is authenticated, one of its app, which has two thirds as many. Others
+ * wait in FIFO order, and get 503 with `Retry-After` if the queue is full or they time out.
  *
  * A request that waits for a permit of its app holds none of the process. So all requests in the queue of the process may run, and a
  * busy app fills only its own queue. Delete the bulkhead if a proxy limits the concurrent requests per process.
@@ -23,6 +23,9 @@ declare module '../../request-context.js' {
 
 /** With more permits, requests would only wait for a connection; with fewer, batches of lookups (batch-loader.ts) would be smaller. */
 const PERMITS_PER_CONNECTION = 5;
+
+/** The rest of the permits remains for the requests of other apps. */
+const SHARE_OF_APP = 2 / 3;
 
 /** A number of permits, and a FIFO queue of requests that wait for one. */
 class Semaphore {
@@ -85,7 +88,7 @@ export class Bulkhead implements CanActivate {
 
   semaphore(app?: string): Semaphore {
     const { poolSize, queueLimit } = this.config.database;
-    const permits = (poolSize * PERMITS_PER_CONNECTION) / (app === undefined ? 1 : 2);
+    const permits = poolSize * PERMITS_PER_CONNECTION * (app === undefined ? 1 : SHARE_OF_APP);
     const semaphore = this.semaphores.get(app) ?? new Semaphore(Math.floor(permits), queueLimit);
     this.semaphores.set(app, semaphore);
     return semaphore;

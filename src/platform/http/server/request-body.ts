@@ -63,7 +63,9 @@ export async function readBody(
   const memory = memoryFor(request, maxBytes);
   if (receivingBytes + memory > MAX_RECEIVING_BYTES) throw new Overloaded();
   receivingBytes += memory;
-  permit?.release();
+  // A small body arrives with the head. Its request keeps its permits, instead of queuing a second time.
+  const mayWait = !request.complete;
+  if (mayWait) permit?.release();
   try {
     await new Promise<void>((resolve, reject) => {
       const finish = (error?: unknown): void => {
@@ -83,7 +85,7 @@ export async function readBody(
     });
   } finally {
     receivingBytes -= memory;
-    if (permit?.isClosed === false) await permit.acquire();
+    if (mayWait && permit?.isClosed === false) await permit.acquire();
   }
 }
 
