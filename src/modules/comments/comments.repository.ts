@@ -46,8 +46,11 @@ export class CommentsRepository {
     return isId('cmt', id) && entities(tx).existsBy(Comment, { id, postId, deletedAt: IsNull() });
   }
 
-  /** Newest first. One comment more than the page size if there is a next page. */
-  async findPage(postId: string, paging: Paging, total: number): Promise<ListedComment[]> {
+  /**
+   * Newest first. One comment more than the page size if there is a next page.
+   * @param total the number of comments on the post, if known
+   */
+  async findPage(postId: string, paging: Paging, total?: number): Promise<ListedComment[]> {
     const rows = await readRows<Row>(
       this.dataSource,
       ...this.pages.statementFor(postId, paging, total),

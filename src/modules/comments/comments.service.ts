@@ -4,7 +4,7 @@ import { AuditLog, type Change } from '../../platform/audit/audit-log.repository
 import { Clock } from '../../platform/clock.js';
 import { InvalidRequest, NotFound } from '../../platform/errors.js';
 import { isId, newId } from '../../platform/ids.js';
-import { pageOf, type Page, type Paging } from '../../platform/database/list-page.js';
+import { isDeep, pageOf, type Page, type Paging } from '../../platform/database/list-page.js';
 import { GroupCommit } from '../../platform/database/group-commit.js';
 import { type Transaction, TransactionRunner } from '../../platform/database/transaction.js';
 import {
@@ -75,8 +75,14 @@ export class CommentsService {
 
   /** A page of the comments on the user's post, newest first. @throws PostNotFound */
   async list(userId: string, postId: string, paging: Paging): Promise<Page<ListedComment>> {
-    const { commentCount } = await this.posts.counts(userId, postId);
-    const found = await this.repository.findPage(postId, paging, commentCount);
+    if (!isId('post', postId)) throw new PostNotFound();
+    const counts = this.posts.counts(userId, postId);
+    // The statement of a deep page depends on the total, so it waits for the count.
+    const totalIfDeep = isDeep(paging) ? (await counts).commentCount : undefined;
+    const [{ commentCount }, found] = await Promise.all([
+      counts,
+      this.repository.findPage(postId, paging, totalIfDeep),
+    ]);
     return pageOf(found, paging, commentCount);
   }
 
