@@ -93,6 +93,33 @@ onEachEngine('SQL statements per request', (database) => {
     expect(statements).toHaveLength(8 + 2 + lockWaitStatements);
   });
 
+  it.each([
+    ['without a key executes 6 statements: token, author, START, counter, comment, COMMIT', {}, 0],
+    [
+      'with an Idempotency-Key executes two more statements, and on a server two that limit its lock wait to a second',
+      { 'idempotency-key': 'key-' },
+      2,
+    ],
+  ])('POST /posts/:id/comments %s', async (_, header, keyStatements) => {
+    const lockWaitStatements = keyStatements > 0 && database.engine.kind !== 'sqlite' ? 2 : 0;
+    let key = 0;
+    const statements = await statementsOf(() => {
+      key += 1;
+      const headers = Object.entries(header).map(([name, prefix]) => [name, `${prefix}${key}`]);
+      return member.postRaw(`/posts/${id}/comments`, '{"text":"Hi"}', {
+        'content-type': 'application/json',
+        ...(Object.fromEntries(headers) as Record<string, string>),
+      });
+    });
+    expect(statements, statements.join('\n')).toHaveLength(6 + keyStatements + lockWaitStatements);
+  });
+
+  it('DELETE /posts/:id executes 5 statements: token, START, post, counter, COMMIT', async () => {
+    const posts = [await member.publish(), await member.publish(), await member.publish()];
+    const statements = await statementsOf(() => member.delete(`/posts/${posts.pop()?.id}`));
+    expect(statements, statements.join('\n')).toHaveLength(5);
+  });
+
   it('POST /oauth/token executes 9 statements for a public app: none for the failed attempts, 9 for the tokens with one audit event', async () => {
     const publicClient = await app().addClient({ kind: 'public' });
     // `statementsWithoutBackground` exchanges one code in each of its three runs.

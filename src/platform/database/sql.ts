@@ -105,7 +105,7 @@ export function placeholdersFor(values: readonly unknown[]): string {
   return `(${values.map(() => '?').join(', ')})`;
 }
 
-/** A condition for rows that belong to a user, and its values. `id IN` finds the rows; not every engine uses an index for pairs. */
+/** A condition for rows that belong to certain users, and its values. `id IN` finds them by the primary key, which the pairs are not. */
 export function whereOwn(
   rows: readonly { id: string; userId: string }[],
 ): [condition: string, values: string[]] {
