@@ -63,15 +63,19 @@ interface Value {
   isRequired: boolean;
 }
 
+/** Optional only with `--docs`, which registers another app. */
+const NEEDED_WITHOUT_DOCS = ['--name', '--redirect-uri', '--scope'];
+
 /** The values that a command accepts, except `--reason`, which is tested with `--actor`. */
-function valuesOf({ command }: CommandEntry): Value[] {
+function valuesOf({ command, path }: CommandEntry): Value[] {
   const options = command.options.filter(({ required, long }) => required && long !== '--reason');
   return [
     ...command.registeredArguments.map((one) => ({ name: one.name(), isRequired: true })),
     ...options.map(({ long, flags, mandatory }) => ({
       option: long ?? flags,
       name: /<([^>]+)>/.exec(flags)?.[1] ?? '',
-      isRequired: mandatory,
+      isRequired:
+        mandatory || (path === 'app create' && NEEDED_WITHOUT_DOCS.includes(long ?? flags)),
     })),
   ];
 }

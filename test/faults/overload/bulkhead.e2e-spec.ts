@@ -12,7 +12,7 @@ import { exchangeBegun, publish, publishHead, readPosts } from './requests.js';
 /** Permits of the bulkhead, each for one running request: five for the only database connection. */
 const PERMITS = 5;
 /** Permits that one app may hold. */
-const PERMITS_PER_APP = 2;
+const PERMITS_PER_APP = 3;
 const QUEUE_LIMIT = 50;
 /** Longer than the default, because a slow machine needs time to fill the queue. */
 const QUEUE_TIMEOUT_MS = 2000;
