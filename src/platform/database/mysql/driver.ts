@@ -99,14 +99,14 @@ export function driverWithTimeouts(kind: ServerKind, { waitMs, statementMs }: Ti
       else enforceAcquireTimeout(pool, waitMs);
       pool.on('connection', (connection: PoolConnection) => {
         readDoublesExactly(connection);
-        if (statementMs > 0) {
+        if (statementMs > 0)
           enforceQueryTimeout(connection, Math.ceil(statementMs / 1000) * 1000 + SERVER_GRACE_MS);
-          enforceDeadline(connection, statementMs);
-        }
         for (const statement of isGalera ? [...settings, GALERA_SETTING] : settings) {
           connection.query(statement, (error) => failSetUp(connection, error));
         }
         checkCharacterSets(connection);
+        // After the set-up: it may run in the context of a request that is over, whose connection this one replaces in the pool.
+        if (statementMs > 0) enforceDeadline(connection, statementMs);
       });
       return pool;
     },
