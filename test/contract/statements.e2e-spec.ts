@@ -97,7 +97,7 @@ onEachEngine('SQL statements per request', (database) => {
     ['without a key executes 6 statements: token, author, START, counter, comment, COMMIT', {}, 0],
     [
       'with an Idempotency-Key executes two more statements, and on a server two that limit its lock wait to a second',
-      { 'idempotency-key': 'key-' },
+      { 'idempotency-key': 'comment-' },
       2,
     ],
   ])('POST /posts/:id/comments %s', async (_, header, keyStatements) => {
