@@ -66,7 +66,7 @@ export class CommentsRepository {
   }
 
   /**
-   * Counts a new comment on each of these posts, and locks them until the transaction ends.
+   * Counts a new comment on each of these posts, and locks them until the transaction ends. The ids must be valid.
    * @returns false if a user has no such post, or a post is listed twice
    */
   async incrementCountsOfOwnPosts(

@@ -49,7 +49,7 @@ type RawPost<T extends { createdAt: Date }> = {
   [K in keyof T]: K extends 'createdAt' ? RawTime : T[K] extends string[] ? string : T[K];
 };
 
-/** Methods named "own" only access the posts of one user. They treat a malformed id as unknown. */
+/** Methods named "own" only access the posts of the given users. Those that read treat a malformed id as unknown. */
 @Injectable()
 export class PostsRepository {
   private readonly pages: PageStatements;
@@ -106,7 +106,7 @@ export class PostsRepository {
   }
 
   /**
-   * Deletes posts of different users, and no longer counts them.
+   * Deletes posts of different users, and no longer counts them. The ids must be valid.
    * @returns false if a user has no such post, and then no post may stay deleted
    */
   async softDeleteOwn(

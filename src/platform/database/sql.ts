@@ -105,7 +105,7 @@ export function placeholdersFor(values: readonly unknown[]): string {
   return `(${values.map(() => '?').join(', ')})`;
 }
 
-/** A condition for rows that belong to certain users, and its values. `id IN` finds them by the primary key, which the pairs are not. */
+/** A condition for rows that belong to certain users, and its values. With `id IN`, every engine finds them by the primary key. */
 export function whereOwn(
   rows: readonly { id: string; userId: string }[],
 ): [condition: string, values: string[]] {

@@ -55,8 +55,8 @@ export class RateLimitRepository {
 }
 
 /**
- * Trusted devices: browsers that signed in with a phone before. Limits that strangers can exhaust do not apply to them, or count each alone. `browserHash`
- * is the SHA-256 of the browser's cookie; the phone is E.164. The table is `known_browsers`.
+ * Trusted devices: browsers that signed in with a phone before. Limits that strangers can exhaust do not apply to them, or count them
+ * separately. `browserHash` is the SHA-256 of the browser's cookie; the phone is E.164. The table is `known_browsers`.
  */
 @Injectable()
 export class TrustedDevicesRepository {

@@ -19,9 +19,8 @@ type Row = readonly [setting: keyof RateLimits, by: string, factor?: number];
 
 /**
  * The limits of the endpoints by their names in the metric and the audit log: the setting in `RATE_LIMITS`, by whom it counts, and how
- * many times the
- * setting it allows. A visitor with a /56 or a /48 must not have a limit for each /64. The names are part of the keys of stored
- * counts, which processes of 1.0.0 share: a renamed limit would start at 0.
+ * many times the setting it allows. A visitor with a /56 or a /48 must not have a limit for each /64. The names are part of the keys
+ * of stored counts, which processes of 1.0.0 share: a renamed limit would start at 0.
  */
 export const LIMITS = {
   'token-calls-by-client': ['token-calls', 'client'],

@@ -48,7 +48,7 @@ export function acquireWithTimeout(
   };
 }
 
-/** Statements without a deadline: they end a transaction or set up a connection. */
+/** Statements without a deadline: they end a transaction, or restore a setting before the connection returns to the pool. */
 const EXEMPT = /^(?:COMMIT|ROLLBACK|SET SESSION)\b/;
 
 /**

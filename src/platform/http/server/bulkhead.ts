@@ -24,7 +24,7 @@ declare module '../../request-context.js' {
 /** With more permits, requests would only wait for a connection; with fewer, batches of lookups (batch-loader.ts) would be smaller. */
 const PERMITS_PER_CONNECTION = 5;
 
-/** The rest of the permits remains for the requests of other apps. */
+/** One busy app leaves permits for others. If two are busy, others wait in the queue of the process, behind up to a third of its permits. */
 const SHARE_OF_APP = 2 / 3;
 
 /** A number of permits, and a FIFO queue of requests that wait for one. */
