@@ -9,6 +9,7 @@ import { RateLimitHit } from '../../src/modules/oauth/rate-limit/rate-limit.enti
 import { RateLimitRepository } from '../../src/modules/oauth/rate-limit/rate-limit.repository.js';
 import { RefreshTokenGrant } from '../../src/modules/oauth/tokens/refresh-token.grant.js';
 import type { IssuedTokens } from '../../src/modules/oauth/tokens/token-issuer.js';
+import { CommentsService } from '../../src/modules/comments/comments.service.js';
 import { Post } from '../../src/modules/posts/post.entities.js';
 import { PostsService } from '../../src/modules/posts/posts.service.js';
 import { AppQuota } from '../../src/modules/quota/quota.entities.js';
@@ -143,6 +144,27 @@ onEachEngine('Statements that batch requests', (database) => {
     const readAll = () => Promise.all(published.map(({ id, userId }) => posts.read(userId, id)));
     // An id and an author for each lookup.
     expect(await parameterCountsOf('posts', readAll)).toEqual([2 * LOOKUPS]);
+  });
+
+  it('comment on posts and delete them without a full scan', async () => {
+    const posts = app().service(PostsService);
+    const draft = { text: 'Hi', parentId: null };
+    const published = await Promise.all(
+      callers.slice(0, BATCH).map(async (caller) => {
+        const { result } = await posts.publish(caller, { content: 'Hi' });
+        return { id: result.id, userId: caller.userId };
+      }),
+    );
+    const comment = ({ id, userId }: { id: string; userId: string }) =>
+      app()
+        .service(CommentsService)
+        .add(userId, id, { ...draft, authorId: userId });
+    const commentAll = () => Promise.all(published.map(comment));
+    // The id of each post, and the pair of its id and its author.
+    expect(await parameterCountsOf('posts', commentAll)).toEqual([3 * BATCH]);
+    const deleteAll = () =>
+      Promise.all(published.map(({ id, userId }) => posts.delete(userId, id)));
+    expect(await parameterCountsOf('posts', deleteAll)).toEqual([1 + 3 * BATCH]);
   });
 
   it('refresh tokens without a full scan', async () => {

@@ -51,8 +51,8 @@ export async function explainQuery(
   return steps;
 }
 
-/** Steps of SQLite's plans that read no table, as in statements that only check existence. */
-const NO_TABLE = /^SCAN (?:CONSTANT ROW|dummy_table)$/;
+/** Steps of SQLite's plans that read no table, but a list of values, or nothing, as in statements that only check existence. */
+const NO_TABLE = /^SCAN (?:(?:\d+ )?CONSTANT ROWS?|dummy_table)$/;
 
 /** The steps of a plan that read a whole table or a whole index. @throws like `explainQuery` */
 export async function fullScansOf(...args: Parameters<typeof explainQuery>): Promise<string[]> {
