@@ -72,7 +72,7 @@ export function entityOf<T extends ObjectLiteral>(
 export function readQuery<R extends RawRow<R>>(builder: {
   getRawMany<T>(): Promise<T[]>;
 }): Promise<R[]> {
-  // The only allowed call, because this function restricts the types of the row.
+  // The rule bans the method because it returns rows of any type that the caller names. RawRow allows only types that drivers return.
   // oxlint-disable-next-line no-restricted-properties
   return builder.getRawMany<R>();
 }
