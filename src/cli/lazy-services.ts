@@ -23,7 +23,7 @@ export { QuotaReconciliation } from '../modules/quota/months/quota-reconciliatio
 export { DemoToken } from '../modules/demo/demo-token.service.js';
 export { RequestTraces } from '../modules/operations/request-traces.service.js';
 export { Doctor } from '../modules/operations/doctor/doctor.service.js';
-export { Prune } from '../modules/operations/retention.js';
+export { Retention } from '../modules/operations/retention.js';
 export { ScheduledJobs } from '../modules/operations/scheduled-jobs.service.js';
 export { AuditedMigrator } from '../modules/operations/audited-migrator.service.js';
 export { PersonalData } from '../modules/operations/personal-data.js';

@@ -4,7 +4,7 @@ import { IdempotencyKey } from '../../src/platform/http/idempotency/idempotency-
 import { Comment } from '../../src/modules/comments/comment.entity.js';
 import { Post } from '../../src/modules/posts/post.entities.js';
 import { QuotaService } from '../../src/modules/quota/quota.service.js';
-import { Prune } from '../../src/modules/operations/retention.js';
+import { Retention } from '../../src/modules/operations/retention.js';
 import { expectFieldErrors, expectApiError } from '../support/api.js';
 import { onOneEngine } from '../support/database.js';
 import { Member, type PostBody } from '../support/member.js';
@@ -217,7 +217,7 @@ onOneEngine('Idempotency-Key', (database) => {
     // Expired keys are pruned after a margin of one minute.
     app().clock.advance(2 * MINUTE);
     expect(await storedKeys(member)).toHaveLength(2);
-    await app().service(Prune).run();
+    await app().service(Retention).run();
     expect(await storedKeys(member)).toHaveLength(1);
     expect(replayHeader(await publish(fresh, pruned))).toBeNull();
     expect(replayHeader(await publish(fresh, expired, { content: 'Another body' }))).toBe('true');

@@ -6,7 +6,7 @@ import { Comment } from '../../src/modules/comments/comment.entity.js';
 import { Post, PostLike } from '../../src/modules/posts/post.entities.js';
 import { PostsService } from '../../src/modules/posts/posts.service.js';
 import { ApiCall } from '../../src/modules/quota/quota.entities.js';
-import { Prune } from '../../src/modules/operations/retention.js';
+import { Retention } from '../../src/modules/operations/retention.js';
 import { onOneEngine } from '../support/database.js';
 import { deleteAllRows, recordCalls } from '../support/fixtures.js';
 import { skipCounterCheck } from '../support/invariants.js';
@@ -19,7 +19,7 @@ onOneEngine('Job "prune": logs and deleted posts', (database) => {
   const settings = { CALL_LOG_DAYS: '62', AUDIT_LOG_DAYS: '100', DELETED_POST_DAYS: '30' };
   const app = useTestApp(database, settings);
   const manager = () => app().dataSource.manager;
-  const prune = () => app().service(Prune);
+  const prune = () => app().service(Retention);
   const ago = (milliseconds: number): Date => addMilliseconds(app().clock.now(), -milliseconds);
 
   beforeEach(async () => {
@@ -126,7 +126,7 @@ onOneEngine('Job "prune": logs and deleted posts', (database) => {
     const post = await member.publish();
     await member.delete(`/posts/${post.id}`);
     app().clock.advance(31 * DAY);
-    const expired = app().service(Prune).expired(app().clock.now());
+    const expired = app().service(Retention).expired(app().clock.now());
     const search = expired.find(({ table }) => table === 'posts')?.batches();
     const remove = (await search?.next())?.value;
     if (!remove) throw new Error('The search found no posts.');

@@ -3,7 +3,7 @@ import { newId } from '../../src/platform/ids.js';
 import { ApiCall, ApiUsageDaily } from '../../src/modules/quota/quota.entities.js';
 import { CallLog } from '../../src/modules/quota/calls/call-log.service.js';
 import { UsageRollup } from '../../src/modules/quota/calls/usage-rollup.service.js';
-import { Prune } from '../../src/modules/operations/retention.js';
+import { Retention } from '../../src/modules/operations/retention.js';
 import { onOneEngine } from '../support/database.js';
 import { CALLER, deleteAllRows, recordCalls } from '../support/fixtures.js';
 import { skipCounterCheck } from '../support/invariants.js';
@@ -126,7 +126,7 @@ onOneEngine('Job "usage-rollup"', (database) => {
 
   it('runs before pruning, so that every deleted call is in the totals', async () => {
     await record('2025-01-01T10:00:00.000Z', '2025-01-02T10:00:00.000Z', '2026-11-21T09:00:00Z');
-    await app().service(Prune).run();
+    await app().service(Retention).run();
     expect(await totals()).toEqual({ '2025-01-01': 1, '2025-01-02': 1 });
     expect(await manager().count(ApiCall)).toBe(1);
     await rollUp();
@@ -168,7 +168,7 @@ onOneEngine('Job "usage-rollup"', (database) => {
     await record('2026-11-20T10:00:00.000Z');
     await rollUp();
     app().clock.set(addMilliseconds(app().clock.now(), 500 * DAY).toISOString());
-    await app().service(Prune).run();
+    await app().service(Retention).run();
     await rollUp();
     await rollUp('2026-11-20');
     expect(await manager().count(ApiCall)).toBe(0);

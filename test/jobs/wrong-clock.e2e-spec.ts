@@ -1,7 +1,7 @@
 import { addMilliseconds, SECOND, DAY } from '../../src/platform/clock.js';
 import { JobRun } from '../../src/platform/lifecycle/job-run.entity.js';
 import { Metrics } from '../../src/platform/observability/metrics.js';
-import { Prune } from '../../src/modules/operations/retention.js';
+import { Retention } from '../../src/modules/operations/retention.js';
 import { ScheduledJobs } from '../../src/modules/operations/scheduled-jobs.service.js';
 import { parseFindings, runCommand } from '../support/command-line.js';
 import { databaseTime, onEachEngine } from '../support/database.js';
@@ -93,7 +93,7 @@ onEachEngine('Jobs in a process with a wrong clock', (database) => {
     it('C150 refuses a job by command and its preview, too', async () => {
       await setClock(400 * DAY);
       const jobs = app().service(ScheduledJobs);
-      const work = () => app().service(Prune).run();
+      const work = () => app().service(Retention).run();
       for (const job of JOBS)
         await expect(jobs.runNow(job, { actor: 'test' }, work)).rejects.toThrow(
           /^The job did not run, because the clock of this process is \d+\.\d s ahead of the database's: .*\(NTP\)\.$/,

@@ -1,7 +1,7 @@
 import { SECOND, MINUTE, HOUR } from '../../src/platform/clock.js';
 import { AuditEvent } from '../../src/platform/audit/audit-event.entity.js';
 import { OtpFailures } from '../../src/modules/oauth/sign-in/sign-in.entities.js';
-import { Prune } from '../../src/modules/operations/retention.js';
+import { Retention } from '../../src/modules/operations/retention.js';
 import { PhoneLimits } from '../../src/modules/oauth/sign-in/phone-limits.js';
 import type { UserWithPhone } from '../../src/modules/users/users.service.js';
 import { type Page, Browser } from '../support/browser.js';
@@ -107,10 +107,10 @@ onOneEngine('Phone lock after a hundred wrong codes', (database) => {
   it('O56 keeps the count for 400 days, and the lock for any time, when expired rows are pruned', async () => {
     await storeFailures(user.phone, 99);
     app().clock.advance(399 * 24 * HOUR);
-    await app().service(Prune).run();
+    await app().service(Retention).run();
     await failTimes(user.phone, 1);
     app().clock.advance(1000 * 24 * HOUR);
-    await app().service(Prune).run();
+    await app().service(Retention).run();
     expectLocked((await requestCode(user.phone)).page);
   });
 

@@ -20,7 +20,7 @@ import {
   TrustedDevice,
 } from '../../src/modules/oauth/rate-limit/rate-limit.entities.js';
 import { RateLimiter } from '../../src/modules/oauth/rate-limit/rate-limiter.js';
-import { Prune } from '../../src/modules/operations/retention.js';
+import { Retention } from '../../src/modules/operations/retention.js';
 import { deleteAllRows } from '../support/fixtures.js';
 import { onOneEngine } from '../support/database.js';
 import { auditTrail } from '../support/logs.js';
@@ -74,11 +74,11 @@ async function insertExpired(app: TestApp, table: string, count: number): Promis
   }
 }
 
-onOneEngine('Prune: expired rows', (database) => {
+onOneEngine('Retention: expired rows', (database) => {
   const app = useTestApp(database);
   const now = (): Date => app().clock.now();
   const ago = (milliseconds: number): Date => addMilliseconds(now(), -milliseconds);
-  const prune = (): Prune => app().service(Prune);
+  const prune = (): Retention => app().service(Retention);
   const countRows = (entity: new () => object): Promise<number> =>
     app().dataSource.manager.count(entity);
   let client: TestClient;
@@ -177,7 +177,7 @@ onOneEngine('Prune: expired rows', (database) => {
   it('O142 keeps a row that changed after it was selected', async () => {
     const { manager } = app().dataSource;
     await manager.insert(OtpFailures, { phone: '+1', failures: 3, lastAttemptAt: ago(401 * DAY) });
-    const expired = app().service(Prune).expired(now());
+    const expired = app().service(Retention).expired(now());
     const search = expired.find(({ table }) => table === 'otp_failures')?.batches();
     const remove = (await search?.next())?.value;
     if (!remove) throw new Error('The search found no row.');
@@ -330,7 +330,7 @@ onOneEngine('Prune: expired rows', (database) => {
   });
 });
 
-onOneEngine('Prune: runs', (database) => {
+onOneEngine('Retention: runs', (database) => {
   // One test refreshes a few grants without a pause.
   const env = rateLimits({ 'grant-refreshes-per-hour': UNLIMITED });
   const firstApp = useTestApp(database, env);
@@ -352,7 +352,7 @@ onOneEngine('Prune: runs', (database) => {
       const deletedByTransaction: number[] = [];
       const { manager } = firstApp().dataSource;
       const entity = EXPIRED_ROWS[table]?.(0, new Date())[0] ?? '';
-      const statements = await firstApp().statementsOf(() => firstApp().service(Prune).run());
+      const statements = await firstApp().statementsOf(() => firstApp().service(Retention).run());
       for (const statement of statements) {
         if (/^(START|BEGIN)/.test(statement)) deletedByTransaction.push(0);
         if (statement.startsWith('DELETE'))
@@ -367,12 +367,12 @@ onOneEngine('Prune: runs', (database) => {
     await insertExpired(firstApp(), 'known_browsers', 10);
     const { dataSource, clock } = firstApp();
     const deadline = clock.now();
-    expect(await firstApp().service(Prune).run({ stopAt: deadline })).toMatchObject({
+    expect(await firstApp().service(Retention).run({ stopAt: deadline })).toMatchObject({
       known_browsers: 0,
     });
     expect(
       await firstApp()
-        .service(Prune)
+        .service(Retention)
         .run({ stopAt: addMilliseconds(deadline, 1) }),
     ).toMatchObject({
       known_browsers: 10,
@@ -383,11 +383,11 @@ onOneEngine('Prune: runs', (database) => {
   it('O142 deletes each row once in two concurrent manual runs', async () => {
     await insertExpired(firstApp(), 'access_tokens', 2100);
     await insertExpired(firstApp(), 'throttle_hits', 2100);
-    const runs = await Promise.all(processes().map((app) => app.service(Prune).run()));
+    const runs = await Promise.all(processes().map((app) => app.service(Retention).run()));
     const sum = (table: string): number =>
       runs.reduce((total, tables) => total + (tables[table] ?? 0), 0);
     expect([sum('access_tokens'), sum('throttle_hits')]).toEqual([2100, 2100]);
-    expect(await firstApp().service(Prune).run()).toMatchObject({
+    expect(await firstApp().service(Retention).run()).toMatchObject({
       access_tokens: 0,
       throttle_hits: 0,
     });
@@ -406,9 +406,11 @@ onOneEngine('Prune: runs', (database) => {
       ),
     );
     const stop = new AbortController();
-    const pruning = Promise.all(processes().map((app) => app.service(Prune).run())).finally(() => {
-      stop.abort();
-    });
+    const pruning = Promise.all(processes().map((app) => app.service(Retention).run())).finally(
+      () => {
+        stop.abort();
+      },
+    );
     let refreshes = 0;
     const refreshing = members.map(async ({ refresh_token }) => {
       for (let current = refresh_token; !stop.signal.aborted; refreshes += 1) {

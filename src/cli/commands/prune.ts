@@ -18,7 +18,7 @@ export function addPruneCommand(program: CliCommand): void {
       const tables = dryRun
         ? await jobs.previewPrune((table) => session.progress(`Counting ${table} …`))
         : await jobs.runNow('prune', session.change, () =>
-            session.get('Prune').run({
+            session.get('Retention').run({
               onBatch: (table, rows) => session.progress(`${table}: ${formatNumber(rows, 'row')}`),
               onDay: (day) => session.progress(`Aggregating the calls of ${day} …`),
             }),

@@ -10,7 +10,7 @@ import { Doctor } from './doctor/doctor.service.js';
 import { ImportedUsersRepository } from './import/imported-users.repository.js';
 import { UserImport } from './import/user-import.service.js';
 import { PersonalData } from './personal-data.js';
-import { Prune } from './retention.js';
+import { Retention } from './retention.js';
 import { RequestTraces } from './request-traces.service.js';
 import { ScheduledJobs } from './scheduled-jobs.service.js';
 import { AuditedMigrator } from './audited-migrator.service.js';
@@ -27,7 +27,7 @@ import { AuditedMigrator } from './audited-migrator.service.js';
   ],
   providers: [
     AuditedMigrator,
-    Prune,
+    Retention,
     ScheduledJobs,
     Doctor,
     ImportedUsersRepository,

@@ -65,7 +65,7 @@ interface PruneOptions extends Pick<BatchSettings, 'onBatch'> {
 
 /** What expires, and when; and its deletion. Requests ignore expired rows, so a late deletion changes no response. */
 @Injectable()
-export class Prune {
+export class Retention {
   constructor(
     private readonly dataSource: DataSource,
     private readonly usage: UsageRollup,

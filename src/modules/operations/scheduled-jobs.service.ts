@@ -12,7 +12,7 @@ import {
 import { UsageRollup } from '../quota/calls/usage-rollup.service.js';
 import { type ClosedMonths, QuotaMonths } from '../quota/months/quota-months.service.js';
 import { periodOf } from '../quota/quota-period.js';
-import { Prune } from './retention.js';
+import { Retention } from './retention.js';
 
 /** The period of a run that starts at this time. */
 const PERIOD_OF: Readonly<Record<JobName, (time: Date) => string>> = {
@@ -25,7 +25,7 @@ const PERIOD_OF: Readonly<Record<JobName, (time: Date) => string>> = {
 @Injectable()
 export class ScheduledJobs {
   constructor(
-    private readonly pruner: Prune,
+    private readonly retention: Retention,
     private readonly months: QuotaMonths,
     private readonly usage: UsageRollup,
     private readonly jobs: JobRunner,
@@ -38,7 +38,7 @@ export class ScheduledJobs {
     return this.jobs.run({
       name: 'prune',
       period,
-      work: () => this.pruner.run({ stopAt: end }),
+      work: () => this.retention.run({ stopAt: end }),
       report: deletedMessage,
       failureMessage:
         'Pruning failed, so expired rows remain. It is retried in the next hour; to retry now, run "prune".',
@@ -77,7 +77,7 @@ export class ScheduledJobs {
   /** What the job would delete now, by table. @throws JobRefused if the clock is wrong */
   async previewPrune(onTable: (table: string) => void): Promise<RowsByTable> {
     await this.jobs.checkClock();
-    return this.pruner.preview(onTable);
+    return this.retention.preview(onTable);
   }
 
   /**

@@ -25,6 +25,9 @@ const MANY_REQUESTS = 20;
 /** Number of disconnects during a table lock, and again without one. */
 const DISCONNECTS = byExtent({ whole: 2, quick: 1 });
 const DISCONNECT_MS = 100;
+const READERS = 10;
+/** Much longer than their reads take. */
+const READS_MS = 500;
 /** Time for the requests of disconnected callers to end: they continue, but do not count as in flight. */
 const COOLDOWN_MS = 1100;
 const WAIT = { timeout: 3000 };
@@ -138,6 +141,34 @@ onOneServer('Bulkhead', (database) => {
     }
     for (const { status } of await Promise.all(responses)) expect(status).toBe(201);
     for (const caller of callers) caller.close();
+  });
+
+  it('does not queue a request again whose body arrived with its head', async () => {
+    const publishing = await Member.join(app());
+    // Of several apps, so that none waits for a permit of its app.
+    const reading = await Promise.all(Array.from({ length: READERS }, () => Member.join(app())));
+    const blocker = await mysql.createConnection(database.url);
+    let readsDone = 0;
+    try {
+      // The publishes wait for their tokens, and then, on the only connection, for this lock.
+      await blocker.query('LOCK TABLES posts WRITE');
+      await directConnection.query('LOCK TABLES access_tokens WRITE');
+      const publishes = Array.from({ length: PERMITS_PER_APP }, () =>
+        publishing.post('/posts', { content: 'Hi' }),
+      );
+      await expect.poll(() => requestsInFlight(app()), WAIT).toBe(PERMITS_PER_APP);
+      const reads = reading.map((reader) => reader.get('/me').finally(() => (readsDone += 1)));
+      await expect.poll(queueLength).toBe(READERS - (PERMITS - PERMITS_PER_APP));
+      await directConnection.query('UNLOCK TABLES');
+      await sleep(READS_MS);
+      expect(readsDone, 'reads that overtook the publishes').toBeLessThan(READERS / 2);
+      await blocker.end();
+      for (const { status } of await Promise.all(publishes)) expect(status).toBe(201);
+      for (const { status } of await Promise.all(reads)) expect(status).toBe(200);
+    } finally {
+      await directConnection.query('UNLOCK TABLES');
+      blocker.destroy();
+    }
   });
 
   it('returns 503 at once for a form that arrives while the queue is full', async () => {

@@ -23,7 +23,7 @@ import { Post, PostLike } from '../../../src/modules/posts/post.entities.js';
 import { ApiCall } from '../../../src/modules/quota/quota.entities.js';
 import { JobRun } from '../../../src/platform/lifecycle/job-run.entity.js';
 import { hourOf } from '../../../src/platform/lifecycle/job-runner.service.js';
-import { Prune } from '../../../src/modules/operations/retention.js';
+import { Retention } from '../../../src/modules/operations/retention.js';
 import { IS_QUICK } from '../../suite.js';
 import { onEachEngine, onSqliteAndOneServer } from '../../support/database.js';
 import { analyzeTables, insertMany } from '../../support/fixtures.js';
@@ -161,7 +161,7 @@ onEngines('Pruning: search statements', (database) => {
 
   /** Prunes, and returns the statements that search for rows to delete or for the parents of such rows. */
   async function recordSearches(): Promise<RecordedQuery[]> {
-    const found = await recordQueries(app().dataSource, () => app().service(Prune).run());
+    const found = await recordQueries(app().dataSource, () => app().service(Retention).run());
     return found.filter(({ query }) => /^SELECT .* LIMIT (1000|500)$/s.test(query));
   }
 

@@ -1,6 +1,6 @@
 import { addMilliseconds } from '../../../src/platform/clock.js';
 import { ApiCall, ApiUsageDaily } from '../../../src/modules/quota/quota.entities.js';
-import { Prune } from '../../../src/modules/operations/retention.js';
+import { Retention } from '../../../src/modules/operations/retention.js';
 import { RepeatedWork } from '../../support/background.js';
 import { onEachServer } from '../../support/database.js';
 import { recordCalls } from '../../support/fixtures.js';
@@ -32,7 +32,7 @@ onEachServer('Pruning under load', (database) => {
       });
     let deleted: unknown;
     const statements = await app().statementsOf(async () => {
-      deleted = await app().service(Prune).run();
+      deleted = await app().service(Retention).run();
     });
     await calling.stop();
 

@@ -6,7 +6,7 @@ import type { DataSource } from 'typeorm';
 import { DAY, HOUR, addMilliseconds } from '../../../src/platform/clock.js';
 import { ApiCall } from '../../../src/modules/quota/quota.entities.js';
 import { UsageRollup } from '../../../src/modules/quota/calls/usage-rollup.service.js';
-import { Prune } from '../../../src/modules/operations/retention.js';
+import { Retention } from '../../../src/modules/operations/retention.js';
 import { onEachEngine, type TestDatabase } from '../../support/database.js';
 import { recordCalls } from '../../support/fixtures.js';
 import { Member } from '../../support/member.js';
@@ -66,7 +66,7 @@ onEachEngine(`Pruning ${ROWS} calls`, (database) => {
     });
     print(database, 'during the usage roll-up', { seconds: secondsSince(startedAt), ...during });
     const pruneStartedAt = performance.now();
-    const pruning = await requestsDuring(url, token, () => app().service(Prune).run());
+    const pruning = await requestsDuring(url, token, () => app().service(Retention).run());
     print(database, 'while the rows are pruned', {
       seconds: secondsSince(pruneStartedAt),
       ...pruning,
