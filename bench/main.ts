@@ -6,6 +6,7 @@ import { checkCounters, readCounters } from './counters.js';
 import { fillDataSet } from './data-set.js';
 import { measureRound, type Round } from './measure.js';
 import { parsePositiveInteger } from './options.js';
+import { largestCosts } from './profile.js';
 import type { Program } from './program.js';
 import { BEFORE, SERVICE, startPeer, startService, TOKEN_TABLES } from './programs.js';
 import { ratiosOf, tableOf, type Results } from './results.js';
@@ -41,9 +42,10 @@ async function bench(options: Options): Promise<void> {
   const server = await startServer(options.server);
   const { url, pool } = await server.database('platform_bench');
   const programs = new Map<string, Program>();
+  let responsesOfService = 0;
   try {
-    const nodeOptions = profileOptions(options.profile);
-    programs.set(SERVICE, await startService(url, { nodeOptions }));
+    const { profile } = options;
+    programs.set(SERVICE, await startService(url, { profile }));
     if (options.against !== undefined)
       programs.set(BEFORE, await startService(url, { name: BEFORE, folder: options.against }));
     const builds = [...programs.keys()];
@@ -88,12 +90,15 @@ async function bench(options: Options): Promise<void> {
       const settings = { wrk, databasePid: server.pid, status: workload.status };
       const { responses } = await measureRound(program, warmUp, warmUpSeconds, settings);
       const measured = await measureRound(program, load, options.seconds, settings);
+      if (program.name === SERVICE) responsesOfService += responses + measured.responses;
       await checkCounters(pool, counters, before, responses + measured.responses);
       return measured;
     }
   } finally {
     await stopAll([...programs.values()], server);
   }
+  if (options.profile !== undefined)
+    process.stderr.write(`${await largestCosts(options.profile, responsesOfService)}\n`);
 }
 
 /** The command for the caption of the results, with the version instead of the folder of the other build. */
@@ -104,11 +109,6 @@ async function commandOf({ seconds, rounds, against }: Options): Promise<string>
     version: string;
   };
   return `${command} --against ${version}`;
-}
-
-/** Options of Node that write a CPU profile for Chrome DevTools to a folder; none without a folder. */
-function profileOptions(folder: string | undefined): string[] {
-  return folder === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${folder}`];
 }
 
 async function stopAll(programs: Program[], server: BenchServer): Promise<void> {
@@ -132,7 +132,10 @@ await new Command('npm run bench --')
     `compare also with the build of the service in another checkout, as the peer ${BEFORE}`,
   )
   .option('--server <url>', 'use this MySQL or MariaDB server instead of starting one')
-  .option('--profile <folder>', 'write a CPU profile of the service to this folder')
+  .option(
+    '--profile <folder>',
+    'write a CPU profile of the service to this folder, and print its largest costs',
+  )
   .option('--wrk', 'use wrk instead of autocannon where possible')
   .option('--write', 'write the results to bench/results and docs/performance.md')
   .option('--json', 'print the ratios as one JSON object')

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { oauth2Server } from './peers/oauth2-server/tables.js';
 import { oidcProvider } from './peers/oidc-provider/tables.js';
 import type { TokenTables } from './peers/token-tables.js';
+import { profileOptions } from './profile.js';
 import { startProgram, type Program } from './program.js';
 import { SERVICE_TOKENS } from './service-tokens.js';
 
@@ -42,15 +43,19 @@ interface ServiceOptions {
   /** The checkout that contains the build. */
   folder?: string;
   nodeOptions?: readonly string[];
+  /** A folder for a CPU profile. */
+  profile?: string;
 }
 
 /** Starts a build of the service; without options, the current one. */
 export function startService(
   databaseUrl: string,
-  { name = SERVICE, folder = '.', nodeOptions }: ServiceOptions = {},
+  { name = SERVICE, folder = '.', nodeOptions = [], profile }: ServiceOptions = {},
 ): Promise<Program> {
-  const file = join(folder, 'dist/src/bundle/main.js');
-  return startProgram(name, file, { ...databaseEnv(databaseUrl), ...SERVICE_ENV }, nodeOptions);
+  // Without the bundle, a profile shows the package of each function.
+  const file = join(folder, profile === undefined ? 'dist/src/bundle/main.js' : 'dist/src/main.js');
+  const options = [...nodeOptions, ...(profile === undefined ? [] : profileOptions(profile))];
+  return startProgram(name, file, { ...databaseEnv(databaseUrl), ...SERVICE_ENV }, options);
 }
 
 export function startPeer(name: string, databaseUrl: string): Promise<Program> {
