@@ -1,11 +1,29 @@
-/** The source of all times that are stored or compared, so that tests can set the time. */
+/**
+ * The source of all times that are stored or compared, so that tests can set the time. All processes of a service use the clock of the
+ * database server: that of a machine may differ, or be corrected at any time.
+ */
 export abstract class Clock {
-  abstract now(): Date;
+  /** Milliseconds by which the machine is ahead of the database server, as last measured (clock-skew.ts); 0 on SQLite. */
+  skewMs = 0;
+
+  now(): Date {
+    return new Date(this.machineTime() - this.skewMs);
+  }
+
+  /** The clock of the machine, in milliseconds since 1970. */
+  abstract machineTime(): number;
+
+  /** A time that never steps back, to compare with other times of this process only. */
+  abstract monotonic(): Date;
 }
 
 export class SystemClock extends Clock {
-  override now(): Date {
-    return new Date();
+  override machineTime(): number {
+    return Date.now();
+  }
+
+  override monotonic(): Date {
+    return new Date(performance.timeOrigin + performance.now());
   }
 }
 

@@ -1,10 +1,10 @@
+import { addMilliseconds, MINUTE, SECOND } from '../../src/platform/clock.js';
 import { expectApiError } from '../support/api.js';
 import { onOneEngine } from '../support/database.js';
 import { footprintOf, Member } from '../support/member.js';
 import { DEFAULT_LIMITS, rateLimits, UNLIMITED, useTestApp } from '../support/test-app.js';
 
 const UNKNOWN_COMMENT = '/comments/cmt_01kahq5f3veqdr8bn3tdmx3q0a';
-const SECOND = 1000;
 
 /** The `RateLimit` headers of a response. */
 function limitsOf({ headers }: Response): (string | null)[] {
@@ -55,6 +55,16 @@ onOneEngine('The limit of writes of a grant', (database) => {
     for (let write = 1; write <= LIMIT; write += 1) await member.comment(post);
     return { member, post };
   }
+
+  it('blocks for no longer if the clock of the machine is set back', async () => {
+    const { member, post } = await exhausted();
+    app().clock.set(addMilliseconds(app().clock.now(), -10 * MINUTE).toISOString());
+    const rejected = await member.delete(`/posts/${post}`);
+    await expectApiError(rejected, 429, 'too_many_requests');
+    expect(Number(rejected.headers.get('retry-after'))).toBeLessThanOrEqual(61);
+    app().clock.advance(61 * SECOND);
+    expect((await member.delete(`/posts/${post}`)).status).toBe(200);
+  });
 
   it('C148 returns the remaining writes with each comment and deletion', async () => {
     const member = await Member.join(app());

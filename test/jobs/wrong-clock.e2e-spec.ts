@@ -14,9 +14,10 @@ onEachEngine('Jobs in a process with a wrong clock', (database) => {
   const app = useTestApp(database);
   const isSqlite = database.engine.kind === 'sqlite';
 
-  /** Sets the clock of the process. */
+  /** Sets the clock of the machine. A probe measures it. */
   async function setClock(offsetMs: number): Promise<void> {
     app().clock.set(addMilliseconds(await databaseTime(database), offsetMs).toISOString());
+    expect((await app().fetch('/readyz')).status).toBe(200);
   }
 
   async function runJobs(): Promise<void> {
@@ -96,7 +97,7 @@ onEachEngine('Jobs in a process with a wrong clock', (database) => {
       const work = () => app().service(Retention).run();
       for (const job of JOBS)
         await expect(jobs.runNow(job, { actor: 'test' }, work)).rejects.toThrow(
-          /^The job did not run, because the clock of this process is \d+\.\d s ahead of the database's: .*\(NTP\)\.$/,
+          /^The job did not run, because the clock of this machine is \d+\.\d s ahead of the database's: .*\(NTP\)\.$/,
         );
       await expect(jobs.previewPrune(() => undefined)).rejects.toThrow('The job did not run');
       expect(await runs()).toEqual([]);

@@ -8,12 +8,18 @@ import { SmsSender, type TextMessage } from '../../src/modules/oauth/sign-in/sms
 
 /** A clock that changes only when a test sets or advances it. */
 export class FixedClock extends Clock {
+  private steppedBackMs = 0;
+
   constructor(private time = new Date('2026-11-21T09:30:00.000Z')) {
     super();
   }
 
-  override now(): Date {
-    return this.time;
+  override machineTime(): number {
+    return this.time.getTime();
+  }
+
+  override monotonic(): Date {
+    return addMilliseconds(this.time, this.steppedBackMs);
   }
 
   advance(milliseconds: number): void {
@@ -21,7 +27,9 @@ export class FixedClock extends Clock {
   }
 
   set(time: string): void {
+    const before = this.time;
     this.time = new Date(time);
+    this.steppedBackMs += Math.max(0, before.getTime() - this.time.getTime());
   }
 }
 

@@ -11,7 +11,7 @@ describe('CallLimitStorage', () => {
 
   beforeEach(() => {
     now = Date.parse('2026-11-21T09:30:07Z');
-    const clock: Clock = { now: () => new Date(now) };
+    const clock = { monotonic: () => new Date(now) } as Clock;
     storage = new CallLimitStorage(clock);
   });
 

@@ -7,7 +7,7 @@ import { lastExpiredSlot, secondsUntilExpiry, slotOf } from '../sliding-window.j
 const MAX_KEYS = 10_000;
 
 interface Slot {
-  /** Milliseconds since 1970. */
+  /** Milliseconds, by the monotonic clock. */
   start: number;
   calls: number;
 }
@@ -24,7 +24,7 @@ export class CallLimitStorage implements ThrottlerStorage {
 
   /** @param ttl length of the window in milliseconds */
   async increment(key: string, ttl: number, limit: number): Promise<StorageRecord> {
-    const now = this.clock.now();
+    const now = this.clock.monotonic();
     const current = slotOf(now, ttl).getTime();
     const expired = lastExpiredSlot(now, ttl).getTime();
     const slots = (this.windows.get(key) ?? []).filter(({ start }) => start > expired);

@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
 import { Gauge } from 'prom-client';
 import { addMilliseconds, Clock, SECOND } from '../clock.js';
 import { DatabaseClock } from '../database/database-status.js';
@@ -6,12 +6,14 @@ import { Metrics } from '../observability/metrics.js';
 import type { JobRun } from './job-run.entity.js';
 import { JobRunsRepository } from './job-runs.repository.js';
 
-/** Maximum difference between a process and the database, so the clocks of two processes may differ by twice as much. */
+/** Beyond this difference, one of the two clocks is wrong. */
 const MAX_SKEW_MS = 5 * SECOND;
+/** Smaller differences are not corrected: they are those of measurements, and would make the time step. */
+const MIN_CORRECTION_MS = 100;
 
-/** Compares the clock of this process with the clock of the database, which all processes share. */
+/** Compares the clock of this machine with that of the database, and corrects the times of the process by the difference. */
 @Injectable()
-export class ClockSkew {
+export class ClockSkew implements OnApplicationBootstrap {
   constructor(
     private readonly clock: Clock,
     private readonly databaseClock: DatabaseClock,
@@ -20,13 +22,19 @@ export class ClockSkew {
   ) {
     const gauge: Gauge = new Gauge({
       name: 'clock_skew_seconds',
-      help: 'Clock of this process minus that of the database; 0 on SQLite, NaN while the database is unavailable.',
+      help: 'Clock of this machine minus that of the database; 0 on SQLite, NaN while the database is unavailable.',
       registers: [registry],
       collect: async () => {
         const skewMs = await this.measure().catch(() => Number.NaN);
         gauge.set((skewMs ?? 0) / SECOND);
       },
     });
+  }
+
+  /** Without the database, the times are corrected by the first probe that reaches it. */
+  async onApplicationBootstrap(): Promise<void> {
+    const problem = await this.problem().catch(() => undefined);
+    if (problem !== undefined) new Logger('Clock').warn(`No job runs: ${problem}.`);
   }
 
   /** A message for operators; undefined if there is no problem, and on SQLite. @throws the driver's error */
@@ -36,7 +44,7 @@ export class ClockSkew {
   }
 
   /**
-   * Why no job may run, since jobs delete what has expired by the clock of this process; undefined if they may. On SQLite, where there
+   * Why no job may run, since jobs delete what has expired, and one of two clocks is wrong; undefined if they may. On SQLite, where there
    * is no second clock, a run in the future shows that the clock was ahead, or has stepped back. @throws the driver's error
    */
   async jobProblem(): Promise<string | undefined> {
@@ -60,23 +68,24 @@ export class ClockSkew {
   }
 
   /**
-   * Milliseconds by which the process is ahead; negative if it is behind; undefined on SQLite. The database reads its clock between query
-   * and result, so only a time outside of this interval is skew.
+   * Milliseconds by which the machine is ahead; negative if it is behind; undefined on SQLite. The database reads its clock between
+   * query and result, so only a time outside of this interval is skew.
    */
   private async measure(): Promise<number | undefined> {
-    const before = this.clock.now().getTime();
+    const before = this.clock.machineTime();
     const database = (await this.databaseClock.now())?.getTime();
-    const after = this.clock.now().getTime();
+    const after = this.clock.machineTime();
     if (database === undefined) return undefined;
-    if (before > database) return before - database;
-    return Math.min(0, after - database);
+    const skewMs = before > database ? before - database : Math.min(0, after - database);
+    if (Math.abs(skewMs - this.clock.skewMs) >= MIN_CORRECTION_MS) this.clock.skewMs = skewMs;
+    return skewMs;
   }
 }
 
 function skewProblem(skewMs: number): string | undefined {
   if (Math.abs(skewMs) <= MAX_SKEW_MS) return undefined;
   const seconds = (Math.abs(skewMs) / SECOND).toFixed(1);
-  return `the clock of this process is ${seconds} s ${skewMs > 0 ? 'ahead of' : 'behind'} the database's: synchronize both machines with a time server (NTP)`;
+  return `the clock of this machine is ${seconds} s ${skewMs > 0 ? 'ahead of' : 'behind'} the database's: synchronize both machines with a time server (NTP)`;
 }
 
 export function lastTimeOf({ startedAt, finishedAt }: JobRun): Date {

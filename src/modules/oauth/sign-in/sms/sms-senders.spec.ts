@@ -84,9 +84,13 @@ async function closedPort(): Promise<number> {
 class SteppingClock extends Clock {
   private time = new Date('2026-03-01T12:00:00.900Z');
 
-  override now(): Date {
+  override machineTime(): number {
     this.time = addMilliseconds(this.time, 7 * SECOND);
-    return this.time;
+    return this.time.getTime();
+  }
+
+  override monotonic(): Date {
+    return this.now();
   }
 }
 
