@@ -1,4 +1,8 @@
 import { SECOND, MINUTE } from '../../src/platform/clock.js';
+import { AuditEvent } from '../../src/platform/audit/audit-event.entity.js';
+import { Metrics } from '../../src/platform/observability/metrics.js';
+import { sha256 } from '../../src/platform/secrets.js';
+import { AccessToken } from '../../src/modules/oauth/tokens/token.entities.js';
 import { AppsService } from '../../src/modules/oauth/clients/apps.service.js';
 import { User } from '../../src/modules/users/user.entity.js';
 import type { UserWithPhone } from '../../src/modules/users/users.service.js';
@@ -144,6 +148,9 @@ onOneEngine('Token endpoint: exchange of an authorization code', (database) => {
     const [winner, ...others] = responses.toSorted((a, b) => a.status - b.status);
     expect(winner?.status).toBe(200);
     for (const response of others) await expectTokenError(response, 'invalid_grant');
+    const { manager } = app().dataSource;
+    const { clientId } = client;
+    expect(await manager.countBy(AuditEvent, { action: 'code.retried', clientId })).toBe(19);
   });
 
   it('O79 keeps the first tokens when the code is sent again with a wrong secret or verifier', async () => {
@@ -198,6 +205,51 @@ onOneEngine('Token endpoint: exchange of an authorization code', (database) => {
       expect(await isTokenAccepted(app(), tokens.access_token)).toBe(false);
       const refreshed = await sendRefresh(app(), publicClient, tokens.refresh_token);
       await expectTokenError(refreshed, 'invalid_grant');
+    },
+  );
+});
+
+onOneEngine('A code that is sent again', (database) => {
+  const app = useTestApp(database, { TRUST_PROXY: '1' });
+
+  /** The kinds of repeats that the service has counted. */
+  async function repeats(): Promise<Record<string, number>> {
+    const counter = app().service(Metrics).registry.getSingleMetric('oauth_code_repeats_total');
+    const { values = [] } = (await counter?.get()) ?? {};
+    return Object.fromEntries(values.map(({ labels, value }) => [labels.kind, value]));
+  }
+
+  it.each([
+    ['confidential', '192.0.2.1', true],
+    ['confidential', '192.0.2.2', false],
+    ['public', '192.0.2.1', true],
+    ['public', '192.0.2.2', false],
+    ['public', '2001:db8::1', false],
+  ] as const)(
+    'by a %s app from 192.0.2.1 and, within ten seconds, from %s keeps the grant: %j, and is counted and recorded',
+    async (kind, address, isKept) => {
+      const client = await app().addClient({ kind });
+      const code = await newCode(app(), client);
+      const send = (from: string, more = {}): Promise<Response> =>
+        exchange(app(), client, code, more, { 'x-forwarded-for': from });
+      const tokens = await json<TokenBody>(await send('192.0.2.1'));
+      const before = await repeats();
+      app().clock.advance(SECOND);
+      // A thief without the verifier or the secret ends nothing.
+      if (kind === 'public') await send(address, { code_verifier: OTHER_VERIFIER });
+      else await send(address, { client_secret: 'svc_sec_wrong' });
+      expect(await isTokenAccepted(app(), tokens.access_token)).toBe(true);
+      await expectTokenError(await send(address), 'invalid_grant');
+      expect(await isTokenAccepted(app(), tokens.access_token)).toBe(isKept);
+      const counted = isKept ? 'retry' : 'reuse';
+      expect(await repeats()).toEqual({ ...before, [counted]: (before[counted] ?? 0) + 1 });
+      const { manager } = app().dataSource;
+      const { grantId = '' } =
+        (await manager.findOneBy(AccessToken, { hash: sha256(tokens.access_token) })) ?? {};
+      const action = isKept ? 'code.retried' : 'code.replayed';
+      expect(await manager.findBy(AuditEvent, { action, subject: grantId })).toMatchObject([
+        { address, clientId: client.clientId },
+      ]);
     },
   );
 });

@@ -75,14 +75,15 @@ export function exchange(
   client: TestClient,
   code: string,
   form: Record<string, string | undefined> = {},
+  headers?: Record<string, string>,
 ): Promise<Response> {
-  return requestToken(app, client, {
+  const parameters = {
     grant_type: 'authorization_code',
     code,
     redirect_uri: client.redirectUris[0],
     code_verifier: client.kind === 'public' ? VERIFIER : undefined,
-    ...form,
-  });
+  };
+  return requestToken(app, client, { ...parameters, ...form }, headers);
 }
 
 /** Runs the whole flow: sign-in, consent and exchange. Returns the tokens. */

@@ -14,6 +14,7 @@ export const AUDIT_ACTIONS = [
   'authorization.challenge_reused',
   'authorization.denied',
   'code.replayed',
+  'code.retried',
   'comment.removed',
   'counters.fixed',
   'db.migrated',

@@ -31,6 +31,13 @@ export class AuditLog {
     return this.dataSource.manager.existsBy(AuditEvent, { action, userId });
   }
 
+  /** The address of the request of an event; undefined if no event matches. */
+  async addressOf(
+    event: Pick<AuditEvent, 'action' | 'subject'> & { userId: string },
+  ): Promise<string | null | undefined> {
+    return (await this.dataSource.manager.findOneBy(AuditEvent, event))?.address;
+  }
+
   /** Creates an event of the current request, job or command, without storing it. */
   event(
     action: AuditAction,

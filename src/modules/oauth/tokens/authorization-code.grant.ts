@@ -20,7 +20,10 @@ interface Exchange {
   event: NewAuditEvent;
 }
 
-/** A repeated valid exchange of a code counts as a retry for this time after the first, and only fails. Later, it revokes the grant. */
+/**
+ * A repeated valid exchange of a code counts as a retry for this time after the first if it comes from the same address, and only
+ * fails. Otherwise it revokes the grant.
+ */
 const RETRY_MS = 10 * SECOND;
 
 const VERIFIER = /^[A-Za-z0-9._~-]{43,128}$/;
@@ -65,9 +68,7 @@ export class AuthorizationCodeGrant {
     validateVerifier(code.codeChallenge, verifier);
     const isVerified = verifierMatches(code.codeChallenge, verifier);
     if (code.consumedAt) {
-      // The code was used twice, now with the right verifier: one of the two clients stole it (RFC 6749 §4.1.2).
-      if (isVerified && receivedAt >= addMilliseconds(code.consumedAt, RETRY_MS))
-        await this.transactions.run((tx) => this.grants.revokeReused(tx, 'code.replayed', code));
+      if (isVerified) await this.recordRepeat(code, code.consumedAt, receivedAt);
       throw invalidCode({ countsAsFailedAttempt: !isVerified });
     }
     if (code.userStatus !== 'active') throw invalidCode({ countsAsFailedAttempt: false });
@@ -80,9 +81,35 @@ export class AuthorizationCodeGrant {
     const issued = this.issuer.prepare(code, code.scopes, this.clock.now());
     const change = { actor: clientId };
     const event = this.audit.event('token.issued', grantId, change, { clientId, userId });
-    const tokens = await this.commits.run({ code, issued, event });
+    const tokens = await this.commits.run({ code, issued, event }).catch(async (error: unknown) => {
+      // Another exchange may have been first since the code was found.
+      const used = error instanceof InvalidGrant ? await this.tokens.findCode(code.hash) : null;
+      if (used?.consumedAt) await this.recordRepeat(used, used.consumedAt, receivedAt);
+      throw error;
+    });
     this.issuer.recordIssued('authorization_code', grantId);
     return tokens;
+  }
+
+  /** Revokes the grant if one of the two clients must have stolen the code, which came twice with the right verifier (RFC 6749 §4.1.2). */
+  private async recordRepeat(code: StoredCode, consumedAt: Date, receivedAt: Date): Promise<void> {
+    const { grantId, clientId, userId } = code;
+    const first = await this.audit.addressOf({ action: 'token.issued', userId, subject: grantId });
+    const retry = this.audit.event(
+      'code.retried',
+      grantId,
+      { actor: clientId },
+      { clientId, userId },
+    );
+    // Without tokens, the first exchange had a wrong verifier.
+    const isSameAddress = first === undefined || first === retry.address;
+    const isRetry = isSameAddress && receivedAt < addMilliseconds(consumedAt, RETRY_MS);
+    await this.transactions.run((tx) =>
+      isRetry
+        ? this.audit.insertAll(tx, [retry])
+        : this.grants.revokeReused(tx, 'code.replayed', code),
+    );
+    this.issuer.recordCodeRepeat(isRetry ? 'retry' : 'reuse');
   }
 
   private async issue(tx: Transaction, exchanges: readonly Exchange[]): Promise<IssuedTokens[]> {

@@ -118,31 +118,39 @@ export class GrantsService {
       await this.audit.record(tx, event, grantId, { actor: clientId }, { clientId, userId });
   }
 
-  /**
-   * Revokes a user's grants to some or all apps.
-   * @param before runs first, in the same transaction
-   * @returns the apps that lost access
-   */
+  /** Revokes a user's grants to some or all apps. @returns the apps that lost access */
   async revokeForUser(
     userId: string,
     clientIds: readonly string[] | 'all',
     change: Change,
-    before: (tx: Transaction) => Promise<void> = async () => undefined,
   ): Promise<AppSummary[]> {
     const someClientIds = clientIds === 'all' ? undefined : clientIds;
     const apps = await this.activeApps(userId, someClientIds);
-    const revoked = new Set<string>();
-    await this.transactions.run(async (tx) => {
-      revoked.clear();
-      await before(tx);
-      const ids = await this.repository.findUnrevoked(tx, userId, someClientIds);
-      for (let start = 0; start < ids.length; start += BATCH_SIZE) {
-        const batch = ids.slice(start, start + BATCH_SIZE);
-        const grants = await this.revokeBatch(tx, batch, change);
-        for (const { clientId } of grants) revoked.add(clientId);
-      }
-    });
+    const revoked = await this.transactions.run((tx) =>
+      this.revokeAllOf(tx, userId, change, someClientIds),
+    );
     return apps.filter(({ clientId }) => revoked.has(clientId));
+  }
+
+  /**
+   * Revokes a user's grants.
+   * @param clientIds only those to these apps
+   * @returns the client ids of the revoked grants
+   */
+  async revokeAllOf(
+    tx: Transaction,
+    userId: string,
+    change: Change,
+    clientIds?: readonly string[],
+  ): Promise<ReadonlySet<string>> {
+    const revoked = new Set<string>();
+    const ids = await this.repository.findUnrevoked(tx, userId, clientIds);
+    for (let start = 0; start < ids.length; start += BATCH_SIZE) {
+      const batch = ids.slice(start, start + BATCH_SIZE);
+      const grants = await this.revokeBatch(tx, batch, change);
+      for (const { clientId } of grants) revoked.add(clientId);
+    }
+    return revoked;
   }
 
   /** The apps that have access to a user's account, sorted by name. @param clientIds only these apps */

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { AuditAction } from '../../../platform/audit/audit-actions.js';
 import { AuditLog, type NewAuditEvent } from '../../../platform/audit/audit-log.repository.js';
-import { Clock, addMilliseconds, SECOND } from '../../../platform/clock.js';
+import { Clock, addMilliseconds } from '../../../platform/clock.js';
 import {
   canonicalScopes,
   commonScopes,
@@ -16,32 +16,22 @@ import type { App } from '../clients/client.entities.js';
 import { InvalidGrant, InvalidScope, type TooManyAttempts } from '../protocol/oauth.errors.js';
 import type { Parameters } from '../protocol/parameters.js';
 import { RefreshLimit } from '../rate-limit/call-limits.js';
+import { extendedWindow, type RepeatKind, repeatKind, REPLAY_MS } from './rotation.js';
 import {
   decryptResponse,
   encryptResponse,
   TokenIssuer,
   type IssuedTokens,
-  type ReplayKind,
 } from './token-issuer.js';
 import { lockGrants } from './grants.repository.js';
 import { GrantsService } from './grants.service.js';
-import {
-  TokensRepository,
-  type StoredRefreshToken,
-  type UsedRefreshToken,
-} from './tokens.repository.js';
-
-/** The retry window: for this time after its use, a reused refresh token can get the same response. */
-const REPLAY_MS = 30 * SECOND;
-
-/** Repeats within this time of the first use, or of the first late repeat, are one race. */
-const RACE_MS = 2 * SECOND;
+import { TokensRepository, type StoredRefreshToken } from './tokens.repository.js';
 
 interface RefreshResult {
   /** Undefined if the refresh token is not valid. */
   tokens?: IssuedTokens;
   /** Set if the refresh token was used before. */
-  replay?: ReplayKind;
+  replay?: RepeatKind;
 }
 
 interface RefreshRequest {
@@ -69,8 +59,7 @@ interface RefreshRequest {
  * generations in a row are reuse, too. So is any repeat after the access token of the response was revoked: otherwise a thief could
  * prevent the detection by revoking it.
  *
- * The times are those of the processes. If their clocks differ, each limit is shorter or longer by the difference. Two clocks that
- * are more than 2 seconds apart can make a race look late.
+ * All times are those of the database server, whatever the clocks of the processes (`Clock`).
  */
 @Injectable()
 export class RefreshTokenGrant {
@@ -188,14 +177,27 @@ export class RefreshTokenGrant {
    * @throws TooManyAttempts; InvalidScope if the first request had another scope
    */
   private async replayOrRevoke(tx: Transaction, request: RefreshRequest): Promise<RefreshResult> {
-    const { value, stored, scope, rejection } = request;
+    const { value, receivedAt, stored, scope, rejection } = request;
     const used = await this.tokens.findUsedRefreshToken(tx, stored.hash);
     if (!used) return {};
-    const replay = await this.replayKind(tx, request, used);
-    const { encryptedResponse, responseExpiresAt } = used;
-    const response =
-      replay === 'reuse' || !encryptedResponse ? null : decryptResponse(value, encryptedResponse);
-    if (!response || (await this.tokens.isAccessTokenRevoked(tx, sha256(response.accessToken)))) {
+    const { encryptedResponse, consumedAt, replayedAt, responseExpiresAt } = used;
+    const response = encryptedResponse === null ? null : decryptResponse(value, encryptedResponse);
+    const { predecessorHash } = stored;
+    const kind = repeatKind(
+      {
+        consumedAt,
+        replayedAt,
+        // The response is deleted when the successor is used.
+        responseExpiresAt: response ? responseExpiresAt : null,
+        followsLateRepeat:
+          predecessorHash !== null && (await this.tokens.hadLateReplay(tx, predecessorHash)),
+        isAccessTokenRevoked:
+          response !== null &&
+          (await this.tokens.isAccessTokenRevoked(tx, sha256(response.accessToken))),
+      },
+      receivedAt,
+    );
+    if (kind === 'reuse' || !response || !responseExpiresAt) {
       await this.grants.revokeReused(tx, 'refresh_token.reused', stored);
       return { replay: 'reuse' };
     }
@@ -204,35 +206,18 @@ export class RefreshTokenGrant {
     // The scopes that count may have changed since the first response.
     const scopes = commonScopes([response.scopes, stored.scopes]);
     if (formatScope(narrowedScopes(stored, scope)) !== formatScope(scopes)) {
-      throw new InvalidScope('The refresh token was just used with another scope.');
-    }
-    const late = replay === 'late';
-    if (late) {
-      const now = this.clock.now();
-      const raceEndsAt = addMilliseconds(now, RACE_MS);
-      await this.tokens.recordLateReplay(
-        tx,
-        stored.hash,
-        now,
-        later(responseExpiresAt, raceEndsAt),
+      throw new InvalidScope(
+        `The refresh token was just used with the scope "${formatScope(scopes)}". Send this scope to get the same response.`,
       );
     }
+    const late = kind === 'late';
+    if (late) {
+      const now = this.clock.now();
+      const until = extendedWindow(responseExpiresAt, now);
+      await this.tokens.recordLateReplay(tx, stored.hash, now, until);
+    }
     await this.audit.insertAll(tx, [this.eventOf('token.replayed', stored, { late })]);
-    return { tokens: { ...response, scopes }, replay };
-  }
-
-  private async replayKind(
-    tx: Transaction,
-    { receivedAt, stored: { predecessorHash } }: RefreshRequest,
-    { encryptedResponse, consumedAt, responseExpiresAt, replayedAt }: UsedRefreshToken,
-  ): Promise<ReplayKind> {
-    // The response is deleted when the successor is used.
-    if (!encryptedResponse || !responseExpiresAt || receivedAt > responseExpiresAt) return 'reuse';
-    if (receivedAt <= addMilliseconds(replayedAt ?? consumedAt, RACE_MS)) return 'race';
-    if (replayedAt) return 'reuse';
-    const isInARow =
-      predecessorHash !== null && (await this.tokens.hadLateReplay(tx, predecessorHash));
-    return isInARow ? 'reuse' : 'late';
+    return { tokens: { ...response, scopes }, replay: kind };
   }
 
   private eventOf(
@@ -242,10 +227,6 @@ export class RefreshTokenGrant {
   ): NewAuditEvent {
     return this.audit.event(action, grantId, { actor }, { clientId, userId, ...more });
   }
-}
-
-function later(one: Date | null, other: Date): Date {
-  return one && one > other ? one : other;
 }
 
 /**

@@ -9,6 +9,7 @@ import type { Transaction } from '../../../platform/database/transaction.js';
 import { Metrics } from '../../../platform/observability/metrics.js';
 import { GrantUsageRecorder } from './grant-usage-recorder.js';
 import type { AuthorizationCode, Grant } from './token.entities.js';
+import { REPEAT_KINDS, type RepeatKind } from './rotation.js';
 import { TokensRepository, type TokenPair } from './tokens.repository.js';
 
 /** A pair of tokens as the client receives it. The server stores only hashes. */
@@ -29,16 +30,17 @@ const GRANT_TYPES = ['authorization_code', 'refresh_token'] as const;
 
 type GrantType = (typeof GRANT_TYPES)[number];
 
-const REPLAY_KINDS = ['race', 'late', 'reuse'] as const;
+const CODE_REPEAT_KINDS = ['retry', 'reuse'] as const;
 
-/** `race` and `late` repeats get the stored response; `reuse` revokes the grant. */
-export type ReplayKind = (typeof REPLAY_KINDS)[number];
+/** A `retry` is only refused; `reuse` revokes the grant. */
+export type CodeRepeatKind = (typeof CODE_REPEAT_KINDS)[number];
 
 /** Creates authorization codes, and pairs of an access token and a refresh token. */
 @Injectable()
 export class TokenIssuer {
   private readonly issued: Counter<'grant_type'>;
   private readonly replays: Counter<'kind'>;
+  private readonly codeRepeats: Counter<'kind'>;
 
   constructor(
     private readonly tokens: TokensRepository,
@@ -58,7 +60,13 @@ export class TokenIssuer {
       'Used refresh tokens that were sent again, by kind: race and late got the stored response, reuse revoked the grant.',
       'kind',
     );
-    for (const kind of REPLAY_KINDS) this.replays.inc({ kind }, 0);
+    for (const kind of REPEAT_KINDS) this.replays.inc({ kind }, 0);
+    this.codeRepeats = metrics.counter(
+      'oauth_code_repeats_total',
+      'Used authorization codes that were sent again with the right verifier, by kind: retry was refused, reuse revoked the grant.',
+      'kind',
+    );
+    for (const kind of CODE_REPEAT_KINDS) this.codeRepeats.inc({ kind }, 0);
   }
 
   /** Records a committed pair of tokens as a use of the grant, and counts it in the metric. */
@@ -67,8 +75,12 @@ export class TokenIssuer {
     this.grantUsage.record(grantId, this.clock.now());
   }
 
+  recordCodeRepeat(kind: CodeRepeatKind): void {
+    this.codeRepeats.inc({ kind });
+  }
+
   /** Counts a used refresh token that was sent again. If it got the stored response, records a use of the grant. */
-  recordReplay(kind: ReplayKind, grantId: string): void {
+  recordReplay(kind: RepeatKind, grantId: string): void {
     this.replays.inc({ kind });
     if (kind !== 'reuse') this.grantUsage.record(grantId, this.clock.now());
   }
