@@ -5,8 +5,10 @@ import { SignInSession } from '../../src/modules/oauth/sign-in/sign-in.entities.
 import { TrustedDevice } from '../../src/modules/oauth/rate-limit/rate-limit.entities.js';
 import { SmsQueue } from '../../src/modules/oauth/sign-in/sms/sms-queue.js';
 import { User } from '../../src/modules/users/user.entity.js';
-import type { UserWithPhone } from '../../src/modules/users/users.service.js';
+import { UserAccess } from '../../src/modules/oauth/account/user-access.service.js';
+import { ExternalIdTaken, type UserWithPhone } from '../../src/modules/users/users.service.js';
 import { Browser } from '../support/browser.js';
+import { SHORT_REQUESTS } from '../support/command-line.js';
 import { useCommands } from '../support/commands.js';
 import { onEachEngine } from '../support/database.js';
 import { auditTrail } from '../support/logs.js';
@@ -17,7 +19,7 @@ const SIGN_IN = '/oauth/authorize/sign-in';
 
 /** NIST SP 800-63B, "Use of the Public Switched Telephone Network"; OWASP ASVS 5, 6.6.1. */
 onEachEngine('A phone number that belongs to another person now', (database) => {
-  const { app, cli } = useCommands(database);
+  const { app, cli } = useCommands(database, SHORT_REQUESTS);
   let folder = '';
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'platform-phones-'));
@@ -101,6 +103,23 @@ onEachEngine('A phone number that belongs to another person now', (database) => 
     const page = await ana.visitor.signIn(authorizeLink(ana.client), { ...ana.user, phone });
     expect(page.html).toContain('Eve');
     expect(page.html).not.toContain('Ana Lee');
+  });
+
+  it('stays with its owner if the change fails halfway', async () => {
+    const ana = await signedIn('Ana Lee');
+    const ben = await signedIn('Ben', 'ben-3');
+    await app().addUser({ externalId: 'cem-3' });
+    const change = app()
+      .service(UserAccess)
+      .changePhone(
+        ben.user.id,
+        ana.user.phone,
+        { actor: 'olga' },
+        { reassign: true, values: { externalId: 'cem-3' } },
+      );
+    await expect(change).rejects.toThrow(ExternalIdTaken);
+    expect(await stored(ana.user.id)).toMatchObject({ phone: ana.user.phone });
+    expect([await access(ana), await access(ben)]).toEqual([FULL_ACCESS, FULL_ACCESS]);
   });
 
   it('O163 moves to a known member, who loses the sessions of the old number', async () => {

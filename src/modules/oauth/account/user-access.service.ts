@@ -21,6 +21,8 @@ export interface EndedAccess {
   sessions: number;
 }
 
+type PhoneOwner = Pick<UserWithPhone, 'id' | 'phone'>;
+
 /** Ends all access to a user's account, on its own or because the phone number changes. */
 @Injectable()
 export class UserAccess {
@@ -44,13 +46,14 @@ export class UserAccess {
     change: Change,
     also: (tx: Transaction) => Promise<void> = async () => undefined,
   ): Promise<EndedAccess> {
-    const phone = await this.users.phoneOf(userId);
-    let sessions = 0;
-    const apps = await this.grants.revokeForUser(userId, 'all', change, async (tx) => {
-      sessions = await this.endSignIns(tx, { id: userId, phone }, change);
+    const user = { id: userId, phone: await this.users.phoneOf(userId) };
+    const apps = await this.grants.activeApps(userId);
+    return this.transactions.run(async (tx) => {
+      const sessions = await this.endSignIns(tx, user, change);
       await also(tx);
+      const revoked = await this.grants.revokeAllOf(tx, userId, change);
+      return { apps: apps.filter(({ clientId }) => revoked.has(clientId)), sessions };
     });
-    return { apps, sessions };
   }
 
   /** What `end` would report. @throws UnknownUser */
@@ -98,7 +101,7 @@ export class UserAccess {
    * Changes the phone number of a user, and ends all access to the account: another person may have had the old number and signed in
    * with it.
    * @param phone E.164; null removes the number
-   * @param options.reassign takes the number away from the user who has it, and ends all access to that account first
+   * @param options.reassign takes the number away from the user who has it, and ends all access to that account, too
    * @param options.values further fields to change
    * @throws UnknownUser; PhoneTaken
    */
@@ -108,42 +111,50 @@ export class UserAccess {
     change: Change,
     { reassign = false, values = {} }: { reassign?: boolean; values?: Partial<User> } = {},
   ): Promise<EndedAccess> {
-    // Fails for an unknown user before the owner loses the number.
     const fields = changedFields({ phone, ...values }, await this.users.get(userId));
-    const takenFrom =
-      phone === null ? null : await this.removePhone(phone, userId, change, reassign);
-    return this.users.withUniqueValues({ phone, ...values }, () =>
+    const previous = await this.previousOwner(phone, userId, reassign);
+    const details = { fields, ...(previous && { takenFrom: previous.id }) };
+    return this.users.withUniqueValues({ phone: previous ? null : phone, ...values }, () =>
       this.end(userId, change, async (tx) => {
-        await this.users.updateInTransaction(tx, userId, { ...values, phone }, change, {
-          fields,
-          ...(takenFrom && { takenFrom }),
-        });
+        if (previous) await this.removePhone(tx, previous, userId, change);
+        await this.users.updateInTransaction(tx, userId, { ...values, phone }, change, details);
       }),
     );
   }
 
   /** Adds a user with a phone number that another user may have. Like `changePhone` with `reassign`. */
   async addWithReassignedPhone(user: UserWithPhone, change: Change): Promise<void> {
-    await this.removePhone(user.phone, user.id, change, true);
-    await this.users.withUniqueValues(user, () =>
-      this.transactions.run((tx) => this.users.addInTransaction(tx, user, change)),
+    const previous = await this.previousOwner(user.phone, user.id, true);
+    await this.users.withUniqueValues({ ...user, phone: previous ? null : user.phone }, () =>
+      this.transactions.run(async (tx) => {
+        if (previous) await this.removePhone(tx, previous, user.id, change);
+        await this.users.addInTransaction(tx, user, change);
+      }),
     );
   }
 
-  /** Returns the id of the user who had the number, or null. @throws PhoneTaken if someone has it and `reassign` is false */
-  private async removePhone(
-    phone: string,
+  /** The other user who has the number. @throws PhoneTaken if `reassign` is false */
+  private async previousOwner(
+    phone: string | null,
     newOwnerId: string,
-    change: Change,
     reassign: boolean,
-  ): Promise<string | null> {
+  ): Promise<PhoneOwner | null> {
+    if (phone === null) return null;
     const owner = await this.users.findByPhone(phone);
     if (!owner || owner.id === newOwnerId) return null;
     if (!reassign) throw new PhoneTaken(owner.id);
-    await this.end(owner.id, change, async (tx) => {
-      await this.signIn.deleteFailures(tx, phone);
-      await this.users.removePhone(tx, owner.id, phone, change, { givenTo: newOwnerId });
-    });
-    return owner.id;
+    return { id: owner.id, phone };
+  }
+
+  private async removePhone(
+    tx: Transaction,
+    { id, phone }: PhoneOwner,
+    newOwnerId: string,
+    change: Change,
+  ): Promise<void> {
+    await this.endSignIns(tx, { id, phone }, change);
+    await this.signIn.deleteFailures(tx, phone);
+    await this.users.removePhone(tx, id, phone, change, { givenTo: newOwnerId });
+    await this.grants.revokeAllOf(tx, id, change);
   }
 }

@@ -13,6 +13,7 @@ import type { SignInUser } from '../../users/users.repository.js';
 import { GrantsService } from '../tokens/grants.service.js';
 import { TokenIssuer } from '../tokens/token-issuer.js';
 import { APPS_PAGE } from '../browser/page-state.js';
+import { lockText } from '../rate-limit/rate-limit.repository.js';
 import { userView } from '../sign-in/sign-in.service.js';
 import { GrantsRepository } from '../tokens/grants.repository.js';
 import { AuthorizationsRepository } from './authorizations.repository.js';
@@ -56,6 +57,8 @@ export class ConsentService {
     const { clientId } = app;
     const code = await this.transactions.run(async (tx) => {
       await this.markDecided(tx, id);
+      // Of two decisions at once, each would miss the grant of the other, and leave it the scopes that the user withheld.
+      await lockText(tx, `decision ${userId} ${clientId}`);
       const notAllowed = requestedScopes.filter((scope) => !grantedScopes.includes(scope));
       await this.grants.withdraw(tx, userId, clientId, notAllowed);
       const grant = await this.grants.create(tx, userId, clientId, grantedScopes, requestedScopes);

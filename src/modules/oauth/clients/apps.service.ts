@@ -10,6 +10,7 @@ import { isId, newId } from '../../../platform/ids.js';
 import { type ImageType, imageTypeOf } from '../../../platform/logo-file.js';
 import { sha256 } from '../../../platform/secrets.js';
 import { corsOrigin } from '../protocol/redirect-uri.js';
+import { lockText } from '../rate-limit/rate-limit.repository.js';
 import {
   changedIdentity,
   identityOf,
@@ -24,6 +25,9 @@ import {
 import { AppSecretsService } from './app-secrets.service.js';
 import { AppsRepository } from './apps.repository.js';
 import type { App } from './client.entities.js';
+
+/** Locked before a name is stored, so that of two similar names at once, one finds the other. */
+const ALL_NAMES = 'app names';
 
 /** An app with its redirect URIs (product requirements, section 1). */
 export interface RegisteredApp extends Omit<App, 'scope' | 'status' | 'postsHiddenAt'> {
@@ -117,6 +121,7 @@ export class AppsService {
       createdAt,
     };
     return this.transactions.run(async (tx) => {
+      await lockText(tx, ALL_NAMES);
       await this.repository.insert(tx, app, redirectUris);
       if (registration.logo) await this.repository.replaceLogo(tx, clientId, registration.logo);
       const similar = await this.checkSimilarNames(tx, app, registration);
@@ -220,6 +225,7 @@ export class AppsService {
     };
     const identity = validIdentity(registration);
     return this.transactions.run(async (tx) => {
+      if (name !== undefined) await lockText(tx, ALL_NAMES);
       await this.repository.lock(tx, clientId);
       const app = await this.repository.require(clientId, tx);
       if (app.kind === 'public' && requiresPkce === false)

@@ -3,6 +3,7 @@ import { DataSource, MoreThan, Not } from 'typeorm';
 import { type RawTime, storedTime } from '../../../platform/database/columns.js';
 import { readRows, upsertAll, upsert } from '../../../platform/database/sql.js';
 import { entities, type Transaction } from '../../../platform/database/transaction.js';
+import { sha256 } from '../../../platform/secrets.js';
 import { LOCK_SLOT, RateLimitHit, TrustedDevice } from './rate-limit.entities.js';
 
 /** The slots of a hash after `afterSlot`. */
@@ -15,6 +16,16 @@ interface Count {
   hits: number;
   /** Start of the oldest counted slot. */
   oldest: Date;
+}
+
+/** Locks any text until the end of the transaction, by a write to a lock row. Transactions that lock the same text run one by one. */
+export function lockText(tx: Transaction, text: string): Promise<void> {
+  return lockHashes(tx, [sha256(text)]);
+}
+
+function lockHashes(tx: Transaction, hashes: readonly string[]): Promise<void> {
+  const rows = hashes.map((hash) => ({ hash, slot: LOCK_SLOT, hits: 0 }));
+  return upsertAll(tx, RateLimitHit, rows);
 }
 
 /** The table `throttle_hits`. */
@@ -49,8 +60,7 @@ export class RateLimitRepository {
 
   /** Locks the hashes until the end of the transaction, in this order, by a write to their lock rows. */
   lock(tx: Transaction, hashes: readonly string[]): Promise<void> {
-    const rows = hashes.map((hash) => ({ hash, slot: LOCK_SLOT, hits: 0 }));
-    return upsertAll(tx, RateLimitHit, rows);
+    return lockHashes(tx, hashes);
   }
 }
 
