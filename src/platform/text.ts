@@ -73,11 +73,15 @@ const LETTERS_PER_MISTAKE = 3;
  * The word that the user probably meant; undefined if none is near. Ignores case. Of equally near words, returns the first.
  * Takes O(typed.length * word.length) per word, so limit the length of `typed`.
  */
-export function nearestWord(typed: string, words: readonly string[]): string | undefined {
+export function nearestWord(
+  typed: string,
+  words: readonly string[],
+  lettersPerMistake = LETTERS_PER_MISTAKE,
+): string | undefined {
   const candidates = words
     .map((word) => ({ word, mistakes: editDistance(typed.toLowerCase(), word.toLowerCase()) }))
     .filter(
-      ({ word, mistakes }) => mistakes * LETTERS_PER_MISTAKE <= Math.max(typed.length, word.length),
+      ({ word, mistakes }) => mistakes * lettersPerMistake <= Math.max(typed.length, word.length),
     );
   return candidates.toSorted((a, b) => a.mistakes - b.mistakes)[0]?.word;
 }

@@ -5,7 +5,7 @@ import { Grant } from '../../src/modules/oauth/tokens/token.entities.js';
 import { addMilliseconds, HOUR } from '../../src/platform/clock.js';
 import { QuotaUsage } from '../../src/modules/quota/quota.entities.js';
 import { User } from '../../src/modules/users/user.entity.js';
-import { commandTree, optionsOf } from '../support/command-line.js';
+import { commandTree, optionsOf, SHORT_REQUESTS } from '../support/command-line.js';
 import { useCommands } from '../support/commands.js';
 import { onOneEngine } from '../support/database.js';
 import { Member } from '../support/member.js';
@@ -187,7 +187,7 @@ describe('Commands with a --reason', () => {
 });
 
 onOneEngine('Confirmation and audit events of commands', (database) => {
-  const { app, cli } = useCommands(database);
+  const { app, cli } = useCommands(database, SHORT_REQUESTS);
 
   it.each(Object.entries(COMMANDS))(
     '"%s" does nothing without its confirmation, and records its actor and reason',

@@ -5,7 +5,7 @@ import { RateLimitHit } from '../../src/modules/oauth/rate-limit/rate-limit.enti
 import { Post } from '../../src/modules/posts/post.entities.js';
 import { User } from '../../src/modules/users/user.entity.js';
 import { UsersService } from '../../src/modules/users/users.service.js';
-import { CommandLine } from '../support/command-line.js';
+import { CommandLine, runCommand, SHORT_REQUESTS } from '../support/command-line.js';
 import { useCommands } from '../support/commands.js';
 import { dumpTables, onOneEngine, onSqlite, tablesContaining } from '../support/database.js';
 import { ANAS_TEXTS, twoMembers } from '../support/fixtures.js';
@@ -31,7 +31,7 @@ const ERASED_ROWS = {
 };
 
 onOneEngine('Command "user erase"', (database) => {
-  const { app, cli } = useCommands(database);
+  const { app, cli } = useCommands(database, SHORT_REQUESTS);
   const dump = (): Promise<Map<string, string>> => dumpTables(app().dataSource);
 
   it("deletes all personal data of the user, keeps only the id in the audit log, and keeps other users' data", async () => {
@@ -135,7 +135,7 @@ onOneEngine('Command "user erase"', (database) => {
 
 onSqlite('The database file after "user erase"', (database) => {
   it('contains no data of the erased user, not even in freed pages', async () => {
-    const cli = new CommandLine(database);
+    const cli = new CommandLine(database, runCommand, SHORT_REQUESTS);
     const bytes = (): Promise<string> =>
       readFile(database.url.slice('sqlite:'.length), { encoding: 'latin1' });
     await cli.run('db', 'migrate');

@@ -60,6 +60,13 @@ export async function runCommand(
   return { code, ...output };
 }
 
+/** Settings for an erasure that waits for three seconds instead of 38, for requests of a service with the same settings. */
+export const SHORT_REQUESTS = {
+  REQUEST_TIMEOUT_MS: '100',
+  DB_QUEUE_TIMEOUT_MS: '1',
+  DB_TIMEOUT_MS: '900',
+};
+
 /**
  * Runs commands on one database, and compares each JSON result with the members that the help of its command names. Concurrent
  * commands need their own processes (`runCommandProcess`).
@@ -68,6 +75,7 @@ export class CommandLine {
   constructor(
     private readonly database: Pick<TestDatabase, 'url'>,
     private readonly start: typeof runCommand = runCommand,
+    private readonly env: Readonly<Record<string, string>> = {},
   ) {}
 
   run(...args: string[]): Promise<CommandResult> {
@@ -76,12 +84,13 @@ export class CommandLine {
 
   /** Like `run`, with a terminal of this width as standard output. */
   runAtTerminal(columns: number, ...args: string[]): Promise<CommandResult> {
-    return this.start(args, { DATABASE_URL: this.database.url }, '', columns);
+    return this.start(args, { ...this.env, DATABASE_URL: this.database.url }, '', columns);
   }
 
   /** Like `run`, with `input` on standard input. */
   async runWithInput(input: string, ...args: string[]): Promise<CommandResult> {
-    const result = await this.start(args, { DATABASE_URL: this.database.url }, input);
+    const env = { ...this.env, DATABASE_URL: this.database.url };
+    const result = await this.start(args, env, input);
     if (args.includes('--json') && result.stdout !== '') expectDeclaredMembers(args, result.stdout);
     return result;
   }

@@ -44,6 +44,7 @@ import { ApiCall } from '../quota/quota.entities.js';
 import { User } from '../users/user.entity.js';
 import { AuditLog, type Change } from '../../platform/audit/audit-log.repository.js';
 import { Clock, SECOND } from '../../platform/clock.js';
+import { AppConfig } from '../../platform/config/app-config.js';
 import { UserAccess } from '../oauth/account/user-access.service.js';
 import { UsersService } from '../users/users.service.js';
 
@@ -94,6 +95,8 @@ const CALL_LOG_DELAY_MS = 2 * SECOND;
 
 interface ErasureSettings extends Pick<BatchSettings, 'onBatch'> {
   change: Change;
+  /** Called before the wait for requests of the user that have begun. */
+  onWait: (seconds: number) => void;
 }
 
 /** What belongs to a person, its export and its erasure. A test fails for a table with a column for a person that is not listed here. */
@@ -106,6 +109,7 @@ export class PersonalData {
     private readonly audit: AuditLog,
     private readonly transactions: TransactionRunner,
     private readonly clock: Clock,
+    private readonly config: AppConfig,
   ) {}
 
   /** Exports one JSON document in chunks. Each table is a property, each row a line. @throws UnknownUser */
@@ -140,18 +144,20 @@ export class PersonalData {
   }
 
   /**
-   * Blocks the user first, so that later requests add no rows. Then deletes in batches, the row of the user last. An interrupted
-   * erasure can be repeated, also concurrently.
+   * Blocks the user first, so that later requests add no rows. Waits until requests that have begun must have ended, even if their
+   * body arrives slowly. Then deletes in batches, the row of the user last. An interrupted erasure can be repeated, also concurrently.
    * @returns the number of deleted rows by table; for an erased user, those added after the erasure
    * @throws UnknownUser
    */
-  async erase(userId: string, { change, onBatch }: ErasureSettings): Promise<RowsByTable> {
+  async erase(userId: string, { change, onWait, onBatch }: ErasureSettings): Promise<RowsByTable> {
     const person = await this.personOf(userId);
     if (!(await this.wasErased(userId))) {
       await this.access.end(userId, change, async (tx) => {
         await this.users.changeStatusInTransaction(tx, userId, 'blocked', change);
       });
-      await sleep(CALL_LOG_DELAY_MS);
+      const waitMs = this.longestRequestMs() + CALL_LOG_DELAY_MS;
+      onWait(Math.ceil(waitMs / SECOND));
+      await sleep(waitMs);
     }
     const rows = this.rowsToErase(person);
     const counts = await deleteRows(this.transactions, rows.slice(0, -1), { onBatch });
@@ -164,6 +170,12 @@ export class PersonalData {
       });
     }
     return counts;
+  }
+
+  /** For how long a request can run and write after it was authenticated: to receive its body, in queues, and in the database. */
+  private longestRequestMs(): number {
+    const { server, database } = this.config;
+    return server.requestTimeoutMs + database.queueTimeoutMs + database.timeoutMs;
   }
 
   /** Also for an erased user, because requests during the erasure may have added rows. @throws UnknownUser */

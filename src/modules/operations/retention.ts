@@ -29,7 +29,7 @@ import { rowsInPages } from '../../platform/database/rows-in-pages.js';
 import { TransactionRunner } from '../../platform/database/transaction.js';
 import { IdempotencyKey } from '../../platform/http/idempotency/idempotency-key.entity.js';
 import { JobRun } from '../../platform/lifecycle/job-run.entity.js';
-import { hourOf } from '../../platform/lifecycle/job-runner.service.js';
+import { hourOf, JOBS } from '../../platform/lifecycle/job-runner.service.js';
 import { Comment } from '../comments/comment.entity.js';
 import { Authorization } from '../oauth/authorize/authorization.entity.js';
 import { LOCK_SLOT, RateLimitHit, TrustedDevice } from '../oauth/rate-limit/rate-limit.entities.js';
@@ -145,8 +145,7 @@ export class Retention {
       rows(IdempotencyKey, { expiresAt: before(CLOCK_SKEW_MS) }),
       logRowsBefore(dataSource, ApiCall, callsBefore),
       logRowsBefore(dataSource, AuditEvent, ago(retention.auditLog * DAY)),
-      rows(JobRun, { period: LessThan(firstPeriod), job: 'prune' }),
-      rows(JobRun, { period: LessThan(firstPeriod), job: 'usage-rollup' }),
+      ...JOBS.map((job) => rows(JobRun, { period: LessThan(firstPeriod), job })),
       rows(Comment, { deletedAt: before(deletedPostsMs) }),
       childRows(dataSource, expiredPosts, Comment, 'postId', {
         deletedAt: Or(IsNull(), MoreThan(ago(deletedPostsMs))),

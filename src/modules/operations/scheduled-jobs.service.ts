@@ -11,13 +11,12 @@ import {
 } from '../../platform/lifecycle/job-runner.service.js';
 import { UsageRollup } from '../quota/calls/usage-rollup.service.js';
 import { type ClosedMonths, QuotaMonths } from '../quota/months/quota-months.service.js';
-import { periodOf } from '../quota/quota-period.js';
 import { Retention } from './retention.js';
 
 /** The period of a run that starts at this time. */
 const PERIOD_OF: Readonly<Record<JobName, (time: Date) => string>> = {
   prune: (time) => hourOf(time).name,
-  'quota-reset': periodOf,
+  'quota-reset': (time) => hourOf(time).name,
   'usage-rollup': (time) => tenMinutesOf(time).name,
 };
 
@@ -47,15 +46,15 @@ export class ScheduledJobs {
 
   /**
    * Closes earlier months; resets no counter. This is the quota reset at the start of a calendar month (product requirements,
-   * section 8): the month is part of the counters' key. Scheduled every hour, in case the service was down at the start of the month.
+   * section 8): the month is part of the counters' key. Runs every hour, because a publish can commit after the first run of a month.
    */
   @Cron('0 * * * *', { name: 'quota-reset', timeZone: 'UTC' })
   closeEarlierMonths(): Promise<void> {
     return this.jobs.run({
       name: 'quota-reset',
-      period: periodOf(this.clock.now()),
+      period: hourOf(this.clock.now()).name,
       work: () => this.months.closeEarlier(),
-      report: resetMessage,
+      report: closedMessage,
       failureMessage:
         'The quota reset failed, but quotas are still enforced. It is retried in the next hour; to retry now, run "quota reset".',
     });
@@ -93,6 +92,11 @@ function deletedMessage(deleted: RowsByTable): string | undefined {
   const tables = Object.entries(deleted).filter(([, rows]) => rows > 0);
   if (tables.length === 0) return undefined;
   return `Deleted rows: ${tables.map(([table, rows]) => `${table} ${rows}`).join(', ')}.`;
+}
+
+/** Undefined if there was nothing to close, as in most hours. */
+function closedMessage(months: ClosedMonths): string | undefined {
+  return months.closed === 0 ? undefined : resetMessage(months);
 }
 
 export function resetMessage({ closed, previous }: ClosedMonths): string {

@@ -11,6 +11,9 @@ const MAX_INT = 2_147_483_647;
 /** An hour: longer than any sensible timeout, and short enough for the timers and server settings that are derived from it. */
 const MAX_TIMEOUT_MS = 3_600_000;
 
+/** As in `RATE_LIMITS`. */
+const UNLIMITED = 0;
+
 /** NIST SP 800-63B §3.1.3.2. */
 const MAX_OTP_SECONDS = 600;
 
@@ -344,8 +347,15 @@ const signIn = {
     'An operator whose messages arrive late.',
   ),
   OTP_DAILY_TOTAL: forPayer(
-    count.default(10_000),
-    'Maximum number of messages to all phones in a day; 0 is no limit. The service logs an error when it is reached.',
+    z
+      .string()
+      .regex(
+        /^(?:[1-9]\d{0,8}|unlimited)$/,
+        'must be a whole number from 1 to 999999999, or unlimited; 0 would not stop messages',
+      )
+      .transform((text) => (text === 'unlimited' ? UNLIMITED : Number(text)))
+      .default(10_000),
+    'Maximum number of messages to all phones in a day, or `unlimited`. The service logs an error when it is reached.',
   ),
 };
 
@@ -364,7 +374,7 @@ const tokens = {
 const limits = {
   RATE_LIMITS: documented(
     parsed(parseRateLimits).prefault(''),
-    'Rate limits that differ from their defaults, such as `token-calls=20000,phone-messages-per-hour=3`; 0 is no limit. A demo (`DEMO`) has higher limits of text messages.',
+    'Rate limits that differ from their defaults, such as `token-calls=20000,phone-messages-per-hour=3`; 0 is no limit, so it does not stop anything. A demo (`DEMO`) has higher limits of text messages.',
     'An operator with one very busy app, or with many users behind one address.',
   ),
   QUOTA_DEFAULT_LIMIT: forPlans(

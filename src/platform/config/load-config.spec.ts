@@ -136,6 +136,11 @@ describe('loadConfig', () => {
     ['QUOTA_DEFAULT_LIMIT', ['2147483648'], 'must be at most 2147483647'],
     ['DB_TIMEOUT_MS', ['3600001'], 'must be at most 3600000'],
     ['METRICS_PORT', ['x'], 'must be a port or off'],
+    [
+      'OTP_DAILY_TOTAL',
+      ['0', '00', '-1', '1000000000', 'none', 'Unlimited'],
+      'must be a whole number from 1 to 999999999, or unlimited; 0 would not stop messages',
+    ],
     ['OTP_COUNTRIES', ['UK'], '"UK" is not a country with phone numbers; the code is GB'],
     [
       'OTP_COUNTRIES',
@@ -346,6 +351,37 @@ describe('loadConfig', () => {
       `OTHER: Node.js and shells read different values from line 2 of ${file}; write it as OTHER='…'`,
     ]);
     await rm(folder, { recursive: true });
+  });
+
+  it.each([
+    // [variable, the setting that is meant]
+    ['OTP_COUNTIRES', 'OTP_COUNTRIES'],
+    ['OTP_COUNTRY', undefined],
+    ['otp_countries', 'OTP_COUNTRIES'],
+    ['DATABASE_URI', 'DATABASE_URL'],
+    ['DATABASE_URL_FLIE', 'DATABASE_URL_FILE'],
+    ['RATE_LIMIT', 'RATE_LIMITS'],
+    ['PUBLICURL', 'PUBLIC_URL'],
+    // Of other programs.
+    ['PATH', undefined],
+    ['HOME', undefined],
+    ['HOSTNAME', undefined],
+    ['LOGNAME', undefined],
+    ['DB_HOST', undefined],
+    ['SMTP_URL', undefined],
+    ['HTTP_PROXY', undefined],
+    ['OTEL_EXPORTER_OTLP_HEADERS', undefined],
+    ['npm_config_user_agent', undefined],
+  ])('warns of the misspelled variable %s (%s)', (name, meant) => {
+    expect(loadConfig({ [name]: 'x' }).warnings).toEqual(
+      meant === undefined
+        ? []
+        : [`${name}: is ignored, because it is not a setting; the nearest name of one is ${meant}`],
+    );
+  });
+
+  it('accepts an unlimited number of messages', () => {
+    expect(loadConfig({ OTP_DAILY_TOTAL: 'unlimited' }).otp.dailyTotal).toBe(0);
   });
 
   it('requires OTP_PEPPER in production, and uses a fixed pepper otherwise', () => {

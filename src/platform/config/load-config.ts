@@ -4,6 +4,7 @@ import { type EnvFileProblem, envFileProblems, envFilesOf } from './env-files.js
 import { envSchema, type Env } from './env.js';
 import { isGuessable } from './guessable.js';
 import { isLoopback } from './loopback.js';
+import { nearestWord } from '../text.js';
 
 /** The message has one line per invalid variable. */
 export class ConfigError extends Error {
@@ -88,8 +89,27 @@ export function loadConfig(
     [...invalid].some((name) => problem.startsWith(`${name}:`));
   problems.push(...further.filter((problem) => !isReported(problem)));
   if (problems.length > 0) throw new ConfigError(problems);
-  const warnings = inFiles.filter((problem) => !isOwn(problem)).map(({ message }) => message);
+  const warnings = [
+    ...inFiles.filter((problem) => !isOwn(problem)).map(({ message }) => message),
+    ...misspelledVariables(given),
+  ];
   return new AppConfig(env, warnings);
+}
+
+/** So few, because names of other programs resemble those of settings: `SMTP_URL` is no `SITE_URL`. */
+const LETTERS_PER_MISTAKE = 5;
+
+/** Looks only for names with the same first letter, because there may be many variables of other programs. */
+function misspelledVariables(given: NodeJS.ProcessEnv): string[] {
+  return Object.keys(given).flatMap((name) => {
+    if (VARIABLES.has(name) || name in REMOVED_VARIABLES) return [];
+    const similar = [...VARIABLES].filter(([first]) => first === name[0]?.toUpperCase());
+    const nearest = nearestWord(name, similar, LETTERS_PER_MISTAKE);
+    if (nearest === undefined) return [];
+    return [
+      `${name}: is ignored, because it is not a setting; the nearest name of one is ${nearest}`,
+    ];
+  });
 }
 
 /** Another program may read its variable from the file alone. */

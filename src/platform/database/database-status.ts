@@ -67,6 +67,11 @@ export interface DatabaseSettings {
   /** Such as `READ-COMMITTED`. */
   isolation: string;
   sqlModes: string[];
+  /** Such as `ROW`; undefined if the server has no binary log. */
+  binlogFormat: string | undefined;
+  maxConnections: number;
+  /** Bytes. */
+  maxAllowedPacket: number;
   /** What the session uses, such as `utf8mb4`, by the name of the variable. */
   characterSets: Readonly<Record<string, string | null>>;
   /** For the database and every table. */
@@ -116,9 +121,10 @@ export class DatabaseDiagnostics {
     if (name === 'SQLite') return null;
     const collation = COLLATION[name];
     // Older versions of MariaDB call it tx_isolation.
-    const [isolation] = await this.query<{ Value: string }>(
-      `SHOW VARIABLES WHERE Variable_name IN ('transaction_isolation', 'tx_isolation')`,
-    );
+    const isolation =
+      (await this.variable('transaction_isolation')) ?? (await this.variable('tx_isolation'));
+    const hasBinlog = (await this.variable('log_bin')) === 'ON';
+    const binlogFormat = hasBinlog ? await this.variable('binlog_format') : undefined;
     const [session] = await this.query<{ collation: string; modes: string }>(
       'SELECT @@collation_database AS collation, @@sql_mode AS modes',
     );
@@ -131,8 +137,11 @@ export class DatabaseDiagnostics {
       [collation],
     );
     return {
-      isolation: isolation?.Value ?? '',
+      isolation: isolation ?? '',
       sqlModes: session?.modes.split(',') ?? [],
+      binlogFormat,
+      maxConnections: Number(await this.variable('max_connections')),
+      maxAllowedPacket: Number(await this.variable('max_allowed_packet')),
       characterSets: characterSets ?? {},
       expectedCollation: collation,
       defaultCollation: session?.collation ?? '',
@@ -156,6 +165,12 @@ export class DatabaseDiagnostics {
     const { pool } = this.dataSource.driver as unknown as { pool: Pool };
     const { open, free, waiting } = countsOf(pool);
     return { used: open - free, free, limit: pool.config.connectionLimit ?? 0, waiting };
+  }
+
+  /** Undefined if the server does not have the variable. */
+  private async variable(name: string): Promise<string | undefined> {
+    const [row] = await this.query<{ Value: string }>('SHOW VARIABLES LIKE ?', [name]);
+    return row?.Value;
   }
 
   private query<R extends RawRow<R>>(sql: string, parameters: string[] = []): Promise<R[]> {

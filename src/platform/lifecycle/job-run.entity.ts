@@ -7,7 +7,7 @@ export class JobRun {
   @PrimaryColumn(text(40))
   job: string;
 
-  /** Such as the month `2026-11`. */
+  /** Such as the hour `2026-11-21T09`; a month in rows of `quota-reset` that 1.1 wrote. */
   @PrimaryColumn(text(40))
   period: string;
 

@@ -22,6 +22,20 @@ describe('startupErrorMessage', () => {
     },
   );
 
+  it.each([
+    // Those that test/system/servers/refusals does not provoke.
+    [{ code: 'ER_HOST_NOT_PRIVILEGED', errno: 1130 }, /create the user for this address/],
+    [{ code: 'ER_HOST_IS_BLOCKED', errno: 1129 }, /FLUSH HOSTS/],
+    [{ code: 'ER_CON_COUNT_ERROR', errno: 1040 }, /max_connections/],
+    [{ code: 'ER_MUST_CHANGE_PASSWORD_LOGIN', errno: 1862 }, /must change its password/],
+    [{ code: 'ER_TABLEACCESS_DENIED_ERROR', errno: 1142 }, /lacks a privilege/],
+    [{ code: 'ER_DUP_FIELDNAME', errno: 1060 }, /on a Galera cluster on one node only/],
+  ])('reports the refusal %j in one sentence', (fields, remedy) => {
+    const message = startupErrorMessage(Object.assign(new Error('Reason'), fields));
+    expect(message).toMatch(remedy);
+    expect(message).toMatch(/^[^\n]+ \(Reason\)$/);
+  });
+
   it('reports a file system error with its stack, and does not mention the database', async () => {
     const error = await open('/nowhere/at/all').catch((failure: unknown) => failure);
     const busy = Object.assign(error as Error, { code: 'EMFILE' });

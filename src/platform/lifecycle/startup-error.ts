@@ -11,6 +11,43 @@ import { DatabaseFileError } from '../database/sqlite-file.js';
 
 class ListenError extends Error {}
 
+const REJECTED_PASSWORD = `The user of DATABASE_URL must change its password: ALTER USER <user> IDENTIFIED BY '…';`;
+const TOO_MANY_CONNECTIONS =
+  'The database server allows no more connections: raise its max_connections, or the limit of the user, or lower DB_POOL_SIZE.';
+const MIGRATED_TWICE =
+  'Another process changed the schema at the same time. Run "db migrate" again, and on a Galera cluster on one node only: locks of other nodes do not count there.';
+
+/** What to do if the database server refuses the service, by the code of the error or its number. */
+const REFUSALS: Readonly<Record<string, string>> = {
+  ER_BAD_DB_ERROR: 'The database of DATABASE_URL does not exist: create it first.',
+  ER_ACCESS_DENIED_ERROR:
+    'The database rejected the user or password of DATABASE_URL. If it accepts only TLS connections, set DATABASE_SSL.',
+  ER_DBACCESS_DENIED_ERROR:
+    'The user of DATABASE_URL may not use the database: GRANT SELECT, INSERT, UPDATE, DELETE, ALTER, CREATE, DROP, INDEX ON <database>.* TO <user>;',
+  ER_TABLEACCESS_DENIED_ERROR:
+    'The user of DATABASE_URL lacks a privilege: GRANT SELECT, INSERT, UPDATE, DELETE ON <database>.* TO <user>; "db migrate" also needs ALTER, CREATE, DROP, INDEX.',
+  ER_HOST_NOT_PRIVILEGED:
+    "The database server accepts no user from the address of this machine: create the user for this address, such as 'platform'@'10.0.0.%'.",
+  ER_HOST_IS_BLOCKED:
+    'The database server blocks the address of this machine after too many failed connections: run FLUSH HOSTS there, and let load balancers check only that the port is open.',
+  ER_ACCOUNT_HAS_BEEN_LOCKED:
+    'The user of DATABASE_URL is locked: ALTER USER <user> ACCOUNT UNLOCK;',
+  // The same on MariaDB, whose number the driver has another name for.
+  4151: 'The user of DATABASE_URL is locked: ALTER USER <user> ACCOUNT UNLOCK;',
+  ER_MUST_CHANGE_PASSWORD: REJECTED_PASSWORD,
+  ER_MUST_CHANGE_PASSWORD_LOGIN: REJECTED_PASSWORD,
+  AUTH_SWITCH_PLUGIN_ERROR:
+    'The user of DATABASE_URL signs in by a method that the service does not support: use caching_sha2_password on MySQL, and mysql_native_password on MariaDB.',
+  ER_CON_COUNT_ERROR: TOO_MANY_CONNECTIONS,
+  ER_TOO_MANY_USER_CONNECTIONS: TOO_MANY_CONNECTIONS,
+  ER_USER_LIMIT_REACHED: TOO_MANY_CONNECTIONS,
+  ER_BINLOG_STMT_MODE_AND_ROW_ENGINE:
+    'The database server cannot replicate the isolation level READ COMMITTED with binlog_format=STATEMENT: set binlog_format to ROW or MIXED, and connect again.',
+  ER_DUP_FIELDNAME: MIGRATED_TWICE,
+  ER_DUP_KEYNAME: MIGRATED_TWICE,
+  ER_TABLE_EXISTS_ERROR: MIGRATED_TWICE,
+};
+
 /** Wraps errors of `listen`, to distinguish them from network errors of the database. */
 export async function wrapListenErrors(listen: () => Promise<unknown>): Promise<void> {
   try {
@@ -24,14 +61,12 @@ export async function wrapListenErrors(listen: () => Promise<unknown>): Promise<
 export function startupErrorMessage(error: unknown): string {
   if (error instanceof ConfigError || error instanceof DatabaseFileError) return error.message;
   if (error instanceof ListenError) return listenProblem(error.cause as ListenFailure);
-  const { code, message, stack, path } = error as NodeJS.ErrnoException;
+  const { code, errno, message, stack, path } = error as NodeJS.ErrnoException;
   // A file system error, such as too many open files.
   if (path !== undefined) return stack ?? message;
   if (code === 'SQLITE_NOTADB') return 'The file of DATABASE_URL is not a SQLite database.';
-  if (code === 'ER_BAD_DB_ERROR')
-    return `The database of DATABASE_URL does not exist: create it first. (${message})`;
-  if (code === 'ER_ACCESS_DENIED_ERROR')
-    return `The database rejected the user or password of DATABASE_URL. If it accepts only TLS connections, set DATABASE_SSL. (${message})`;
+  const refusal = REFUSALS[errno ?? ''] ?? REFUSALS[code ?? ''];
+  if (refusal !== undefined) return `${refusal} (${message})`;
   if (code === 'WRONG_CHARACTER_SET') return message;
   const tls = tlsProblem(code, message);
   if (tls !== undefined) return tls;

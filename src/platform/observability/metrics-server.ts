@@ -55,7 +55,8 @@ export class MetricsServer implements OnApplicationShutdown {
   }
 
   private async respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    if (request.url !== PATH) {
+    // Prometheus can add parameters.
+    if (request.url?.split('?')[0] !== PATH) {
       response.writeHead(404).end(`The metrics are at ${PATH}.\n`);
       return;
     }

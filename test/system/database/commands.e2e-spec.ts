@@ -1,6 +1,11 @@
 import type { DataSource } from 'typeorm';
 import { Migrator } from '../../../src/platform/database/migrations/migrator.js';
-import { CommandLine, runCommandProcess } from '../../support/command-line.js';
+import {
+  CommandLine,
+  runCommand,
+  runCommandProcess,
+  SHORT_REQUESTS,
+} from '../../support/command-line.js';
 import { connect, onEachEngine, onEachServer, type TestDatabase } from '../../support/database.js';
 
 interface Check {
@@ -131,7 +136,7 @@ onEachServer('Command "db migrate" while a table is locked', (database) => {
 });
 
 onEachEngine('Command "db revert"', (database) => {
-  const cli = new CommandLine(database);
+  const cli = new CommandLine(database, runCommand, SHORT_REQUESTS);
   beforeAll(() => createEmpty(database));
 
   it('reverts once to the schema of a release, and rejects an unknown release', async () => {

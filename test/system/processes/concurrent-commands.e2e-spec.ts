@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Post } from '../../../src/modules/posts/post.entities.js';
-import { CommandLine, runCommandProcess } from '../../support/command-line.js';
+import { CommandLine, runCommandProcess, SHORT_REQUESTS } from '../../support/command-line.js';
 import { dumpTables, onOneEngine, tablesContaining } from '../../support/database.js';
 import { useFolder } from '../../support/folder.js';
 import { twoMembers } from '../../support/fixtures.js';
@@ -10,7 +10,7 @@ import { useTestApp } from '../../support/test-app.js';
 onOneEngine('Commands that run twice at the same time, in two processes', (database) => {
   const folder = useFolder();
   const app = useTestApp(database);
-  const cli = new CommandLine(database, runCommandProcess);
+  const cli = new CommandLine(database, runCommandProcess, SHORT_REQUESTS);
 
   const runTwice = <T>(...args: string[]): Promise<[T, T]> =>
     Promise.all([cli.json<T>(...args), cli.json<T>(...args)]);

@@ -90,7 +90,7 @@ describe('Command "doctor" without a database', () => {
     ],
     [{ RATE_LIMITS: 'address-messages-per-hour=0' }, 'address-messages-per-hour=0 limits nothing'],
     [{ RATE_LIMITS: 'sign-in-calls=0' }, 'sign-in-calls=0 limits nothing; its default is 60.'],
-    [{ OTP_DAILY_TOTAL: '0' }, 'The number of text messages in a day is not limited.'],
+    [{ OTP_DAILY_TOTAL: 'unlimited' }, 'The number of text messages in a day is not limited.'],
     [{ LOG_LEVEL: 'silent' }, 'LOG_LEVEL is silent'],
     [{ METRICS_PORT: '9464', METRICS_HOST: '0.0.0.0' }, 'METRICS_HOST is all addresses'],
     [{ METRICS_PORT: '9464', METRICS_HOST: '::' }, 'METRICS_HOST is all addresses'],
@@ -266,7 +266,7 @@ onOneEngine('Command "doctor": clock', (database) => {
     else
       expect(clock).toMatchObject({
         status: 'failed',
-        summary: expect.stringMatching(/^The clock of this process is \d\d\.\d s ahead of the/),
+        summary: expect.stringMatching(/^The clock of this machine is \d\d\.\d s ahead of the/),
         remedy: 'Synchronize both machines with a time server (NTP).',
       });
   });

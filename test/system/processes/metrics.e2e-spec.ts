@@ -32,6 +32,8 @@ onOneEngine('Metrics', (database) => {
     const labels = `version="${VERSION}",node_version="${process.versions.node}"`;
     expect(text).toContain(`build_info{${labels}} 1\n`);
     expect((await app.fetch('/metrics')).status).toBe(404);
+    // As Prometheus sends with `params`.
+    expect((await fetch(`${metricsUrl}?collect[]=x`)).status).toBe(200);
     const other = await fetch(metricsUrl.replace('/metrics', '/'));
     expect([other.status, await other.text()]).toEqual([404, 'The metrics are at /metrics.\n']);
   });

@@ -1,8 +1,7 @@
-import { randomBytes } from 'node:crypto';
-import { cleanUp } from '../../support/background.js';
 import { runCommand } from '../../support/command-line.js';
 import { connect, onEachServer } from '../../support/database.js';
 import { startPrivateServer } from '../../support/database-server.js';
+import { ordinaryUser } from '../../support/database-user.js';
 import { Member } from '../../support/member.js';
 import { findProgram } from '../../support/programs.js';
 import { json } from '../../support/responses.js';
@@ -27,27 +26,6 @@ async function publishAndRead(url: string): Promise<{ read: string; stored: stri
   } finally {
     await app.stop();
   }
-}
-
-/** Creates a database and a user for whom the server runs `init_connect`, which it skips for administrators. */
-async function ordinaryUser(
-  serverUrl: string,
-): Promise<{ url: string; drop: () => Promise<void> }> {
-  const name = `platform_test_${randomBytes(6).toString('hex')}`;
-  const password = randomBytes(12).toString('hex');
-  await runSql(serverUrl, `CREATE DATABASE ${name} CHARACTER SET latin1`);
-  await runSql(serverUrl, `CREATE USER ${name}@'%' IDENTIFIED BY '${password}'`);
-  await runSql(serverUrl, `GRANT ALL ON ${name}.* TO ${name}@'%'`);
-  // For the schema that the tests copy.
-  await runSql(serverUrl, `GRANT SELECT ON *.* TO ${name}@'%'`);
-  const url = new URL(serverUrl);
-  Object.assign(url, { username: name, password, pathname: `/${name}` });
-  const drop = (): Promise<void> =>
-    cleanUp(
-      () => runSql(serverUrl, `DROP USER ${name}@'%'`),
-      () => runSql(serverUrl, `DROP DATABASE ${name}`),
-    );
-  return { url: url.href, drop };
 }
 
 onEachServer('Character set of connections that the server overrides', (database) => {

@@ -16,7 +16,6 @@ import { type JobName, JOBS } from '../../../platform/lifecycle/job-runner.servi
 import { JobRunsRepository } from '../../../platform/lifecycle/job-runs.repository.js';
 import { AppsService } from '../../oauth/clients/apps.service.js';
 import { QuotaReconciliation } from '../../quota/months/quota-reconciliation.service.js';
-import { periodStart } from '../../quota/quota-period.js';
 import { UsersService } from '../../users/users.service.js';
 import { COUNTERS } from '../counters.js';
 import {
@@ -42,7 +41,7 @@ export class Doctor {
     const get: Services = (service) => this.modules.get(service, { strict: false });
     const onAnySchema: Check[] = [
       ['database', () => serverFinding(get(DatabaseDiagnostics))],
-      ['settings', () => settingsFindings(get(DatabaseDiagnostics))],
+      ['settings', () => settingsFindings(get(DatabaseDiagnostics), get(AppConfig))],
       ['clock', () => clockFinding(get(ClockSkew))],
       ['migrations', () => migrationsFinding(get(Migrator))],
     ];
@@ -96,10 +95,17 @@ function isOlder(version: string, major: number, minor: number): boolean {
 }
 
 /** Checks the session settings and the character sets of tables. Returns nothing on SQLite. */
-async function settingsFindings(diagnostics: DatabaseDiagnostics): Promise<Finding[]> {
+async function settingsFindings(
+  diagnostics: DatabaseDiagnostics,
+  { database: { poolSize } }: AppConfig,
+): Promise<Finding[]> {
   const settings = await diagnostics.settings();
   if (settings === null) return [];
-  const found = [...sessionFindings(settings), ...textFindings(settings)];
+  const found = [
+    ...sessionFindings(settings),
+    ...serverLimitFindings(settings, poolSize),
+    ...textFindings(settings),
+  ];
   return found.length > 0
     ? found
     : [ok('Isolation level, strict mode and character set are correct.')];
@@ -116,6 +122,43 @@ function sessionFindings({ isolation, sqlModes, characterSets }: DatabaseSetting
   const remedy =
     'Find the proxy between the service and the database that resets session variables.';
   return problems.map((problem) => failed(problem, remedy));
+}
+
+/** An import sends up to half a megabyte at once. */
+const MIN_PACKET_BYTES = 1_048_576;
+/** Of a command that runs beside the service. */
+const COMMAND_CONNECTIONS = 2;
+
+function serverLimitFindings(
+  { binlogFormat, maxConnections, maxAllowedPacket }: DatabaseSettings,
+  poolSize: number,
+): Finding[] {
+  const needed = poolSize + COMMAND_CONNECTIONS;
+  const problems: [isWrong: boolean, finding: Finding][] = [
+    [
+      // READ COMMITTED cannot be replicated by statements.
+      binlogFormat === 'STATEMENT',
+      failed(
+        'binlog_format is STATEMENT, so no write succeeds.',
+        'SET GLOBAL binlog_format = ROW;',
+      ),
+    ],
+    [
+      maxConnections < needed,
+      warning(
+        `max_connections is ${maxConnections}, but one process and one command need up to ${needed}.`,
+        'Raise max_connections to the sum of DB_POOL_SIZE of all processes, and two for each command.',
+      ),
+    ],
+    [
+      maxAllowedPacket < MIN_PACKET_BYTES,
+      warning(
+        `max_allowed_packet is ${maxAllowedPacket} bytes, so large requests and imports fail.`,
+        `SET GLOBAL max_allowed_packet = ${16 * MIN_PACKET_BYTES};`,
+      ),
+    ],
+  ];
+  return problems.flatMap(([isWrong, finding]) => (isWrong ? [finding] : []));
 }
 
 function textFindings({
@@ -292,14 +335,16 @@ async function jobFindings(get: Services): Promise<Finding[]> {
   const findings = await Promise.all(
     JOBS.map(async (name): Promise<Finding[]> => {
       const [firstRunMs, command] = SCHEDULES[name];
-      const firstRunSince = addMilliseconds(now, -firstRunMs);
-      const mustHaveFinishedSince = name === 'quota-reset' ? periodStart(now) : firstRunSince;
+      const mustHaveFinishedSince = addMilliseconds(now, -firstRunMs);
       const finished = await get(JobRunsRepository).findLastFinish(name);
       // `futureJobFindings` reports it.
       if (finished !== null && finished > get(ClockSkew).latestTime()) return [];
       if (finished !== null && finished >= mustHaveFinishedSince)
         return [ok(`The job ${name} last finished at ${finished.toISOString()}.`)];
-      if (finished === null && (await wasMigratedSince(get(AuditEventReader), firstRunSince)))
+      if (
+        finished === null &&
+        (await wasMigratedSince(get(AuditEventReader), mustHaveFinishedSince))
+      )
         return [ok(`The job ${name} has not been due since the installation.`)];
       const last =
         finished === null ? 'has never finished' : `last finished at ${finished.toISOString()}`;

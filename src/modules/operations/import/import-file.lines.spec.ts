@@ -33,6 +33,12 @@ describe('batchesOfLines', () => {
     ]);
   });
 
+  it('ends a batch of long lines earlier', async () => {
+    const long = 'x'.repeat(30_000);
+    const batches = await batchesOf([`${long}\n`.repeat(10)]);
+    expect(batches.map((batch) => batch.length)).toEqual([7, 3]);
+  });
+
   it('keeps the number but not the text of a line over the length limit', async () => {
     const long = 'x'.repeat(20_000);
     expect(await batchesOf(['a\n', long, long, 'y', '\nb\n', long, long])).toEqual([

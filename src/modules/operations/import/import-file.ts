@@ -33,6 +33,8 @@ export interface Line {
 /** Characters. Far longer than a valid line. */
 const MAX_LINE_LENGTH = 32_768;
 const BATCH_SIZE = 500;
+/** So that the statements of a batch are far smaller than a `max_allowed_packet` of 1 MiB, the smallest of common plans. */
+const MAX_BATCH_LENGTH = 200_000;
 
 const TOO_LONG = `It is longer than ${MAX_LINE_LENGTH} characters.`;
 const INVALID_UTF8 = 'It is not valid UTF-8.';
@@ -108,13 +110,16 @@ export async function* batchesOfLines(
   batchSize: number,
 ): AsyncGenerator<Line[]> {
   let batch: Line[] = [];
+  let length = 0;
   for await (const lines of numberedLines(source)) {
     for (const line of lines) {
       if (line.text?.trim() === '') continue;
       batch.push(line);
-      if (batch.length < batchSize) continue;
+      length += line.text?.length ?? 0;
+      if (batch.length < batchSize && length < MAX_BATCH_LENGTH) continue;
       yield batch;
       batch = [];
+      length = 0;
     }
   }
   if (batch.length > 0) yield batch;

@@ -82,7 +82,8 @@ export function driverWithTimeouts(kind: ServerKind, { waitMs, statementMs }: Ti
   const settings = [
     CHARACTER_SET_SETTING,
     'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED',
-    `SET SESSION ${statementTimeout}, innodb_lock_wait_timeout = ${seconds}, lock_wait_timeout = ${seconds}, ${idleTimeouts}`,
+    // With autocommit = 0, which a server can set for all connections, single statements would never be committed.
+    `SET SESSION autocommit = 1, ${statementTimeout}, innodb_lock_wait_timeout = ${seconds}, lock_wait_timeout = ${seconds}, ${idleTimeouts}`,
     // Replaces the server's modes: NO_BACKSLASH_ESCAPES would break the driver's escaping.
     `SET SESSION sql_mode = 'STRICT_ALL_TABLES'`,
   ];
