@@ -242,8 +242,9 @@ onSqlite('Names of apps: order of statements', (database) => {
     });
     const afterBegin = statements.filter((_, index) => statements[index - 1]?.startsWith('BEGIN'));
     expect(afterBegin.map((statement) => statement.split(' ')[0])).toEqual([
+      // Each locks the names first.
       'INSERT',
-      'UPDATE',
+      'INSERT',
       'INSERT',
     ]);
     expect((await apps.list()).map(({ name }) => name)).not.toContain('ToolStore');

@@ -189,6 +189,7 @@ onOneEngine('Retention: expired rows', (database) => {
   it('O142 deletes attempts after two days, and the lock rows of keys without attempts', async () => {
     const { manager } = app().dataSource;
     const hit = (key: string, slot: Date) => ({ hash: sha256(key), slot, hits: 1 });
+    await manager.clear(RateLimitHit);
     await manager.insert(RateLimitHit, [
       hit('quiet', LOCK_SLOT),
       hit('quiet', ago(2 * DAY)),

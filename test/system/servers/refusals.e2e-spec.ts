@@ -77,16 +77,19 @@ onEachServer('Database server that refuses the service', ({ engine }) => {
 
   it.skipIf(kind === 'mysql')(
     'says in one sentence that the user signs in by a method that is not supported',
-    async () => {
+    async ({ skip }) => {
       const { name, url, drop } = await ordinaryUser(serverUrl);
       try {
-        await runSql(serverUrl, 'INSTALL SONAME IF NOT EXISTS "auth_ed25519"').catch(
-          () => undefined,
-        );
-        await runSql(
+        const user = `${name}@'%'`;
+        await runSql(serverUrl, `INSTALL SONAME 'auth_ed25519'`).catch(() => undefined);
+        const isInstalled = await runSql(
           serverUrl,
-          `ALTER USER ${name}@'%' IDENTIFIED VIA ed25519 USING PASSWORD('a-long-password')`,
+          `ALTER USER ${user} IDENTIFIED VIA ed25519 USING PASSWORD('a-long-password')`,
+        ).then(
+          () => true,
+          () => false,
         );
+        skip(!isInstalled, 'The server does not have the plugin.');
         expect(await startupError(url)).toMatch(
           /^The user of DATABASE_URL signs in by a method that the service does not support: .*\)$/,
         );
@@ -167,11 +170,11 @@ describe.skipIf((await findProgram('mariadbd')) === undefined)(
           (_, index) => `+1415555${String(1000 + index)},Member ${index},${photo}`,
         );
         await writeFile(file, ['phone,name,photo_url', ...lines].join('\n'));
-        for (const summary of [`Added ${IMPORTED_USERS}`, 'Added 0']) {
+        for (const added of [IMPORTED_USERS, 0]) {
           const { code, stdout, stderr } = await runCommand(['user', 'import', file], settings);
           expect(stderr).toBe('');
           expect(code).toBe(0);
-          expect(stdout).toContain(summary);
+          expect(stdout).toMatch(new RegExp(`^added +${added}$`, 'm'));
         }
       } finally {
         await server?.stop();

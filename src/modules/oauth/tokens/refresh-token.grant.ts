@@ -207,7 +207,7 @@ export class RefreshTokenGrant {
     const scopes = commonScopes([response.scopes, stored.scopes]);
     if (formatScope(narrowedScopes(stored, scope)) !== formatScope(scopes)) {
       throw new InvalidScope(
-        `The refresh token was just used with the scope "${formatScope(scopes)}". Send this scope to get the same response.`,
+        `The refresh token was just used with another scope: ${formatScope(scopes)}. Send that one to get the same response.`,
       );
     }
     const late = kind === 'late';
