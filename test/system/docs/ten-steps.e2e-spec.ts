@@ -24,7 +24,7 @@ function withPlaceholders(output: string): string {
     .replaceAll(/svc_(app|sec)_[\w-]+/g, 'svc_$1_…')
     .replaceAll(/sec_\w{26}/g, 'sec_…')
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
-    .replaceAll(/\b(MySQL|MariaDB) \S+ responds in [\d.]+ ms/g, 'SERVER responds')
+    .replaceAll(/\b(MySQL|MariaDB) [^\n]+ responds in [\d.]+ ms/g, 'SERVER responds')
     .replaceAll(/127\.0\.0\.1:\d+/g, '127.0.0.1:PORT')
     .replaceAll(/\((ENOTFOUND|EAI_AGAIN)\)/g, '(ENOTFOUND)')
     .replaceAll(/\d{4}-\d\d: /g, 'MONTH: ')
