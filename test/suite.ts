@@ -7,5 +7,5 @@ export const SUITE = (process.env.TEST_SUITE ?? 'rules') as Suite;
 export const IS_QUICK = process.env.TEST_EXTENT !== 'whole';
 
 /** Returns `quick` in a shortened run, else `whole`. */
-export const byExtent = ({ whole, quick }: { whole: number; quick: number }): number =>
+export const byExtent = <T>({ whole, quick }: { whole: T; quick: T }): T =>
   IS_QUICK ? quick : whole;

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,7 +9,8 @@ import { findProgram } from './programs.js';
 
 const START_TIMEOUT_MS = 5000;
 
-export type ProxyName = 'nginx' | 'haproxy';
+export const PROXIES = ['nginx', 'haproxy', 'apache2', 'caddy'] as const;
+export type ProxyName = (typeof PROXIES)[number];
 
 /** A real reverse proxy on loopback, in front of several processes of the service. */
 export interface ReverseProxy {
@@ -40,10 +41,13 @@ const CONFIGURATIONS: Readonly<
       }
       server {
         listen 127.0.0.1:${port};
+        large_client_header_buffers 4 32k;
         location / {
           proxy_pass http://service;
           proxy_http_version 1.1;
           proxy_set_header Connection "";
+          proxy_buffer_size 32k;
+          proxy_buffers 8 32k;
           proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
         }
       }
@@ -67,31 +71,76 @@ backend service
   default-server check inter 1s pool-max-conn 50 pool-purge-delay 60s
   ${backends.map((backend, index) => `server service-${index} ${backend}`).join('\n  ')}
 `,
+  apache2: (port, backends, folder) => `
+ServerRoot ${folder}
+ServerName 127.0.0.1
+PidFile ${folder}/apache.pid
+ErrorLog ${folder}/error.log
+DefaultRuntimeDir ${folder}
+Mutex file:${folder}
+${APACHE_MODULES.map((name) => `LoadModule ${name}_module /usr/lib/apache2/modules/mod_${name}.so`).join('\n')}
+Listen 127.0.0.1:${port}
+User www-data
+Group www-data
+LimitRequestLine 16384
+<Proxy balancer://service>
+  ${backends.map((backend) => `BalancerMember http://${backend} ttl=60 retry=1 responsefieldsize=16384 hcmethod=GET hcuri=/readyz hcinterval=1`).join('\n  ')}
+</Proxy>
+ProxyPass / balancer://service/
+`,
+  caddy: (port, backends) => `
+{
+  admin off
+  auto_https off
+}
+http://127.0.0.1:${port} {
+  reverse_proxy ${backends.join(' ')} {
+    health_uri /readyz
+    health_interval 1s
+    health_timeout 2s
+    lb_try_duration 3s
+    transport http {
+      keepalive 60s
+    }
+  }
+}
+`,
 };
+
+const APACHE_MODULES = [
+  ...['mpm_event', 'authz_core', 'slotmem_shm', 'lbmethod_byrequests'],
+  ...['proxy', 'proxy_http', 'proxy_balancer', 'proxy_hcheck'],
+];
 
 const OPTIONS: Readonly<Record<ProxyName, string[]>> = {
   nginx: ['-c'],
   haproxy: ['-q', '-db', '-f'],
+  apache2: ['-D', 'FOREGROUND', '-f'],
+  caddy: ['run', '--adapter', 'caddyfile', '--config'],
 };
 
 /** Starts the proxy, or returns undefined if it is not installed. @param backends as `host:port` */
 export async function startProxy(
   name: ProxyName,
   backends: readonly string[],
+  port?: number,
 ): Promise<ReverseProxy | undefined> {
   const program = await findProgram(name);
   if (program === undefined) return undefined;
   const folder = await mkdtemp(join(tmpdir(), 'platform-proxy-'));
-  const port = await freePort();
+  // Apache runs as another user.
+  await chmod(folder, 0o777);
+  const ownPort = port ?? (await freePort());
   const file = join(folder, 'proxy.conf');
-  await writeFile(file, CONFIGURATIONS[name](port, backends, folder));
+  await writeFile(file, CONFIGURATIONS[name](ownPort, backends, folder));
   const child = spawn(program, [...OPTIONS[name], file], {
-    stdio: ['ignore', 'inherit', 'inherit'],
+    stdio: ['ignore', 'ignore', name === 'caddy' ? 'ignore' : 'inherit'],
+    env: { PATH: process.env.PATH, HOME: folder },
   });
-  const baseUrl = `http://127.0.0.1:${port}`;
+  const baseUrl = `http://127.0.0.1:${ownPort}`;
   const stop = async (): Promise<void> => {
     await end(child);
-    await rm(folder, { recursive: true });
+    await rm(folder, { recursive: true, force: true });
   };
   for (const deadline = Date.now() + START_TIMEOUT_MS; Date.now() < deadline; await sleep(50)) {
     const response = await fetch(`${baseUrl}/livez`).catch(() => undefined);

@@ -1,25 +1,34 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { cleanUp } from '../../support/background.js';
-import { concurrently } from '../../support/cluster.js';
+import { Cluster, concurrently } from '../../support/cluster.js';
+import { approve } from '../../support/oauth-flow.js';
 import { onOneServer } from '../../support/database.js';
 import { countPublished, expectedCounts } from '../../support/fixtures.js';
 import { freePort } from '../../support/free-port.js';
 import { Member } from '../../support/member.js';
-import { type ProxyName, type ReverseProxy, startProxy } from '../../support/reverse-proxy.js';
+import {
+  type ProxyName,
+  PROXIES,
+  type ReverseProxy,
+  startProxy,
+} from '../../support/reverse-proxy.js';
 import {
   type ServiceProcess,
   startBehindProxy,
   startProcess,
 } from '../../support/service-process.js';
-import { callAt, useTestApp } from '../../support/test-app.js';
+import { byExtent } from '../../suite.js';
+import { callAt, TEST_LIMITS, useTestApp } from '../../support/test-app.js';
 
 const POOLED = 50;
 const POSTS_PER_SECOND = 30;
 /** The default in production: HAProxy notices within 4 seconds that a process is not ready. */
 const DELAY_MS = 5000;
-/** Before the stop, and after it. */
+/** Before the first stop. */
 const SECONDS = 1;
+/** Proxies check each second; HAProxy needs two good responses. */
+const CHECKED_SECONDS = 4;
 
 onOneServer('Idle connections in the pool of a reverse proxy', (database) => {
   const setupApp = useTestApp(database, { QUOTA_DEFAULT_LIMIT: '100000' });
@@ -48,9 +57,9 @@ onOneServer('Idle connections in the pool of a reverse proxy', (database) => {
     proxy = undefined;
   });
 
-  it.each<ProxyName>(['nginx', 'haproxy'])(
-    'loses no request and publishes no post twice when a process stops and starts again behind %s',
-    { timeout: 60_000 },
+  it.each<ProxyName>(byExtent({ whole: [...PROXIES], quick: ['nginx', 'haproxy'] }))(
+    'loses no request and publishes no post twice when both processes restart, one after the other, behind %s',
+    { timeout: 90_000 },
     async (name) => {
       const { baseUrl } = await start(name);
       const member = await Member.join(setupApp());
@@ -71,23 +80,56 @@ onOneServer('Idle connections in the pool of a reverse proxy', (database) => {
           await sleep(1000 / POSTS_PER_SECOND);
         }
       };
-      const secondsFrom = (begin: number) => () => performance.now() - begin > SECONDS * 1000;
+      const secondsFrom =
+        (begin: number, seconds = SECONDS) =>
+        () =>
+          performance.now() - begin > seconds * 1000;
       await publishFor(secondsFrom(performance.now()));
-      let hasEnded = false;
-      const stopping = processes[0] as ServiceProcess;
-      stopping.signal('SIGTERM');
-      const ended = stopping.ended.finally(() => (hasEnded = true));
-      await publishFor(() => hasEnded);
-      expect(await ended).toBe(0);
-      // As in a rolling restart, the next process listens on the same port.
-      const port = Number(new URL(stopping.baseUrl).port);
-      processes[0] = await startBehindProxy(database.url, port, DELAY_MS);
-      await publishFor(secondsFrom(performance.now()));
+      for (const [index, stopping] of processes.entries()) {
+        let hasEnded = false;
+        stopping.signal('SIGTERM');
+        const ended = stopping.ended.finally(() => (hasEnded = true));
+        await publishFor(() => hasEnded);
+        expect(await ended).toBe(0);
+        // As in a rolling restart, the next process listens on the same port.
+        const port = Number(new URL(stopping.baseUrl).port);
+        let hasStarted = false;
+        const starting = startBehindProxy(database.url, port, DELAY_MS).finally(
+          () => (hasStarted = true),
+        );
+        await publishFor(() => hasStarted);
+        processes[index] = await starting;
+        // Until the checks of the proxy have found it.
+        await publishFor(secondsFrom(performance.now(), CHECKED_SECONDS));
+      }
 
       expect(new Set(await Promise.all(results))).toEqual(new Set(['ok']));
       expect(await countPublished(setupApp(), member)).toEqual(expectedCounts(results.length));
     },
   );
+
+  it.each(PROXIES)('returns a state of 4,096 bytes through %s', async (name) => {
+    const [port, proxyPort] = [await freePort(), await freePort()];
+    const env = {
+      ...TEST_LIMITS,
+      PORT: String(port),
+      PUBLIC_URL: `http://127.0.0.1:${proxyPort}`,
+      MIGRATE: '0',
+      DEMO: '0',
+    };
+    const process = await startProcess({ url: database.url, env });
+    processes = [process];
+    proxy = await startProxy(name, [`127.0.0.1:${port}`], proxyPort);
+    const baseUrl = proxy?.baseUrl ?? '';
+    const site = new Cluster(baseUrl, [{ ...process, baseUrl }]);
+    const client = await setupApp().addClient();
+    // In ASCII, and in letters that take three bytes of the URL for each byte.
+    for (const state of ['s'.repeat(4096), 'é'.repeat(2048)]) {
+      const parameters = await approve(site, await setupApp().addUser(), client, { state });
+      expect(parameters.get('state')).toBe(state);
+      expect(parameters.get('code')).toMatch(/^svcac_/);
+    }
+  });
 
   it('keeps an idle connection for longer than the 60 seconds of common load balancers', async () => {
     const [process] = (processes = [

@@ -45,8 +45,9 @@ export class IdempotencyKeysRepository {
     const manager = entities(tx);
     // SQLite has no row locks.
     const hasLockTimeout = manager.dataSource.options.type !== 'better-sqlite3';
+    // Not in the `try`: if it fails, there is nothing to restore.
+    if (hasLockTimeout) await manager.query(SHORTEN_LOCK_TIMEOUT);
     try {
-      if (hasLockTimeout) await manager.query(SHORTEN_LOCK_TIMEOUT);
       await insertAll(tx, IdempotencyKey, rows);
       return true;
     } catch (error) {
