@@ -70,7 +70,9 @@ async function bench(options: Options): Promise<void> {
     }
     if (options.write) {
       const context = { command, server: server.version };
-      await writeResults('bench', context, results, tableOf(results));
+      // Separate tables for the oldest version of Node.js that is supported and for that of the image.
+      const name = `bench-${process.versions.node.split('.')[0]}`;
+      await writeResults(name, context, results, tableOf(results));
     }
     if (options.json) process.stdout.write(`${JSON.stringify(ratiosOf(results))}\n`);
 
