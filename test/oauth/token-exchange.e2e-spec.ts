@@ -225,14 +225,16 @@ onOneEngine('A code that is sent again', (database) => {
     ['public', '192.0.2.1', true],
     ['public', '192.0.2.2', false],
     ['public', '2001:db8::1', false],
+    ['public', '2001:db8::1', true, '2001:db8::2'],
+    ['public', '2001:db8:0:1::1', false, '2001:db8::1'],
   ] as const)(
-    'by a %s app from 192.0.2.1 and, within ten seconds, from %s keeps the grant: %j, and is counted and recorded',
-    async (kind, address, isKept) => {
+    'by a %s app within ten seconds, from %s, keeps the grant: %j, and is counted and recorded (first %s)',
+    async (kind, address, isKept, first: string = '192.0.2.1') => {
       const client = await app().addClient({ kind });
       const code = await newCode(app(), client);
       const send = (from: string, more = {}): Promise<Response> =>
         exchange(app(), client, code, more, { 'x-forwarded-for': from });
-      const tokens = await json<TokenBody>(await send('192.0.2.1'));
+      const tokens = await json<TokenBody>(await send(first));
       const before = await repeats();
       app().clock.advance(SECOND);
       // A thief without the verifier or the secret ends nothing.

@@ -60,11 +60,11 @@ export async function runCommand(
   return { code, ...output };
 }
 
-/** Settings for an erasure that waits for three seconds instead of 38, for requests of a service with the same settings. */
+/** Settings for an erasure that waits for six seconds instead of 46, for requests of a service with the same settings. */
 export const SHORT_REQUESTS = {
   REQUEST_TIMEOUT_MS: '100',
   DB_QUEUE_TIMEOUT_MS: '1',
-  DB_TIMEOUT_MS: '900',
+  DB_TIMEOUT_MS: '500',
 };
 
 /**

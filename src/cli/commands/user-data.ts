@@ -32,7 +32,7 @@ export function addUserDataCommands(user: CliCommand): void {
     .command('erase')
     .summary('Erase a user and all their data.')
     .description(
-      "Erase a user permanently. Revokes all tokens, then deletes the user's posts (with all comments and likes on them), the user's comments and likes on other posts, sessions, rate-limit counts and the user. Removes the user from the call log, and their IP address from audit events. Takes at least 38 seconds, because it waits for requests of the user that have begun. This cannot be undone. If interrupted, run the command again.",
+      "Erase a user permanently. Revokes all tokens, then deletes the user's posts (with all comments and likes on them), the user's comments and likes on other posts, sessions, rate-limit counts and the user. Removes the user from the call log, and their IP address from audit events. Takes at least 46 seconds, because it waits for requests of the user that have begun. This cannot be undone. If interrupted, run the command again.",
     )
     .argument('<user_id>')
     .acceptsDryRun('show how many rows would be deleted, but delete nothing')

@@ -92,6 +92,8 @@ interface Definition<T> {
 const CHUNK_SIZE = 65_536;
 /** Longer than a call waits in the queue of the call log. */
 const CALL_LOG_DELAY_MS = 2 * SECOND;
+/** A statement can overrun the timeout by this time (`SERVER_GRACE_MS`, and a moment). */
+const OVERRUN_MS = 3 * SECOND;
 
 interface ErasureSettings extends Pick<BatchSettings, 'onBatch'> {
   change: Change;
@@ -155,7 +157,7 @@ export class PersonalData {
       await this.access.end(userId, change, async (tx) => {
         await this.users.changeStatusInTransaction(tx, userId, 'blocked', change);
       });
-      const waitMs = this.longestRequestMs() + CALL_LOG_DELAY_MS;
+      const waitMs = this.longestRequestMs() + OVERRUN_MS + CALL_LOG_DELAY_MS;
       onWait(Math.ceil(waitMs / SECOND));
       await sleep(waitMs);
     }
@@ -172,10 +174,13 @@ export class PersonalData {
     return counts;
   }
 
-  /** For how long a request can run and write after it was authenticated: to receive its body, in queues, and in the database. */
+  /**
+   * For how long a request can run and write after it was authenticated: to receive its body, in queues, and in the database, where a
+   * write whose batch failed runs a second time.
+   */
   private longestRequestMs(): number {
     const { server, database } = this.config;
-    return server.requestTimeoutMs + database.queueTimeoutMs + database.timeoutMs;
+    return server.requestTimeoutMs + database.queueTimeoutMs + 2 * database.timeoutMs;
   }
 
   /** Also for an erased user, because requests during the erasure may have added rows. @throws UnknownUser */

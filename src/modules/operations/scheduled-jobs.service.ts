@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { Cron } from '@nestjs/schedule';
 import type { Change } from '../../platform/audit/audit-log.repository.js';
-import { Clock } from '../../platform/clock.js';
+import { addMilliseconds, Clock } from '../../platform/clock.js';
 import type { RowsByTable } from '../../platform/database/deletable-rows.js';
+import { MAX_SKEW_MS } from '../../platform/lifecycle/clock-skew.js';
 import {
   hourOf,
   type JobName,
@@ -33,7 +34,7 @@ export class ScheduledJobs {
 
   @Cron('0 * * * *', { name: 'prune', timeZone: 'UTC' })
   prune(): Promise<void> {
-    const { name: period, end } = hourOf(this.clock.now());
+    const { name: period, end } = hourOf(this.scheduledTime());
     return this.jobs.run({
       name: 'prune',
       period,
@@ -52,7 +53,7 @@ export class ScheduledJobs {
   closeEarlierMonths(): Promise<void> {
     return this.jobs.run({
       name: 'quota-reset',
-      period: hourOf(this.clock.now()).name,
+      period: hourOf(this.scheduledTime()).name,
       work: () => this.months.closeEarlier(),
       report: closedMessage,
       failureMessage:
@@ -63,7 +64,7 @@ export class ScheduledJobs {
   /** Aggregates the call log by day. */
   @Cron('*/10 * * * *', { name: 'usage-rollup', timeZone: 'UTC' })
   rollUpUsage(): Promise<void> {
-    const { name: period, end } = tenMinutesOf(this.clock.now());
+    const { name: period, end } = tenMinutesOf(this.scheduledTime());
     return this.jobs.run({
       name: 'usage-rollup',
       period,
@@ -71,6 +72,11 @@ export class ScheduledJobs {
       failureMessage:
         'The usage roll-up failed, so totals are out of date. It is retried in ten minutes; to retry now, run "usage rollup".',
     });
+  }
+
+  /** Schedules follow the clock of the machine, which may be a little ahead of that of the database: the period has begun by then. */
+  private scheduledTime(): Date {
+    return addMilliseconds(this.clock.now(), MAX_SKEW_MS);
   }
 
   /** What the job would delete now, by table. @throws JobRefused if the clock is wrong */

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, type SelectQueryBuilder } from 'typeorm';
+import { DataSource, MoreThanOrEqual, type SelectQueryBuilder } from 'typeorm';
 import { Clock } from '../clock.js';
 import { isId, newId, type IdPrefix } from '../ids.js';
 import { currentRequest } from '../request-context.js';
@@ -31,11 +31,13 @@ export class AuditLog {
     return this.dataSource.manager.existsBy(AuditEvent, { action, userId });
   }
 
-  /** The address of the request of an event; undefined if no event matches. */
+  /** The address of the request of an event since `since`; undefined if no event matches. */
   async addressOf(
     event: Pick<AuditEvent, 'action' | 'subject'> & { userId: string },
+    since: Date,
   ): Promise<string | null | undefined> {
-    return (await this.dataSource.manager.findOneBy(AuditEvent, event))?.address;
+    const at = MoreThanOrEqual(since);
+    return (await this.dataSource.manager.findOneBy(AuditEvent, { ...event, at }))?.address;
   }
 
   /** Creates an event of the current request, job or command, without storing it. */

@@ -6,7 +6,7 @@ import { CHARACTER_SETS } from './mysql/driver.js';
 import { countsOf } from './mysql/private-members.js';
 import type { RawRow } from './sql.js';
 
-/** The clock of the database server, for comparison only: stored times come from the service's clock. */
+/** The clock of the database server, by which `ClockSkew` corrects the times of the process. */
 @Injectable()
 export class DatabaseClock {
   constructor(private readonly dataSource: DataSource) {}

@@ -7,9 +7,7 @@ import type { JobRun } from './job-run.entity.js';
 import { JobRunsRepository } from './job-runs.repository.js';
 
 /** Beyond this difference, one of the two clocks is wrong. */
-const MAX_SKEW_MS = 5 * SECOND;
-/** Smaller differences are not corrected: they are those of measurements, and would make the time step. */
-const MIN_CORRECTION_MS = 100;
+export const MAX_SKEW_MS = 5 * SECOND;
 
 /** Compares the clock of this machine with that of the database, and corrects the times of the process by the difference. */
 @Injectable()
@@ -69,16 +67,16 @@ export class ClockSkew implements OnApplicationBootstrap {
 
   /**
    * Milliseconds by which the machine is ahead; negative if it is behind; undefined on SQLite. The database reads its clock between
-   * query and result, so only a time outside of this interval is skew.
+   * query and result. While what was known lies in this interval, it stays, so that a slow measurement changes nothing.
    */
   private async measure(): Promise<number | undefined> {
     const before = this.clock.machineTime();
     const database = (await this.databaseClock.now())?.getTime();
     const after = this.clock.machineTime();
     if (database === undefined) return undefined;
-    const skewMs = before > database ? before - database : Math.min(0, after - database);
-    if (Math.abs(skewMs - this.clock.skewMs) >= MIN_CORRECTION_MS) this.clock.skewMs = skewMs;
-    return skewMs;
+    const { skewMs } = this.clock;
+    this.clock.skewMs = Math.min(Math.max(skewMs, before - database), after - database);
+    return this.clock.skewMs;
   }
 }
 

@@ -1,7 +1,7 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 import { optional, text, TIME } from '../database/columns.js';
 
-/** One run of a job for one period. The process that inserts the row runs the job; another process may take over an abandoned run. */
+/** One run of a job for one period. The process that inserts the row runs the job. */
 @Entity('job_runs')
 export class JobRun {
   @PrimaryColumn(text(40))

@@ -1,14 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { DataSource, type FindOptionsWhere, IsNull, LessThanOrEqual, MoreThan, Not } from 'typeorm';
-import { Clock, HOUR, addMilliseconds } from '../clock.js';
+import { DataSource, type FindOptionsWhere, IsNull, MoreThan, Not } from 'typeorm';
+import { Clock } from '../clock.js';
 import { isDuplicateKey } from '../database/errors.js';
 import { entities, TransactionRunner, type Transaction } from '../database/transaction.js';
 import { upsert } from '../database/sql.js';
 import { JobRun } from './job-run.entity.js';
-
-/** An unfinished run of this age is abandoned: its process was killed or lost the connection. */
-const ABANDONED_AFTER_MS = HOUR;
 
 @Injectable()
 export class JobRunsRepository {
@@ -18,10 +15,12 @@ export class JobRunsRepository {
     private readonly clock: Clock,
   ) {}
 
-  /** True for the caller that inserts the row of the job and period, or takes over an abandoned run. */
+  /**
+   * True for the caller that inserts the row of the job and period. If its process is killed, the job runs again in the next period,
+   * which is an hour away at most.
+   */
   async claim(job: string, period: string, startedAt: Date): Promise<boolean> {
-    const run = await this.dataSource.manager.findOneBy(JobRun, { job, period });
-    if (run) return run.finishedAt === null && this.claimAbandoned(job, period, startedAt);
+    if (await this.dataSource.manager.existsBy(JobRun, { job, period })) return false;
     try {
       await this.transactions.run((tx) =>
         entities(tx).insert(JobRun, { job, period, startedAt, finishedAt: null }),
@@ -88,18 +87,6 @@ export class JobRunsRepository {
     } catch (error) {
       if (error !== rollback) throw error;
     }
-  }
-
-  private async claimAbandoned(job: string, period: string, startedAt: Date): Promise<boolean> {
-    const abandoned = LessThanOrEqual(addMilliseconds(startedAt, -ABANDONED_AFTER_MS));
-    const { affected } = await this.transactions.run((tx) =>
-      entities(tx).update(
-        JobRun,
-        { job, period, finishedAt: IsNull(), startedAt: abandoned },
-        { startedAt },
-      ),
-    );
-    return affected === 1;
   }
 }
 

@@ -29,7 +29,7 @@ const REFUSALS: Readonly<Record<string, string>> = {
   ER_HOST_NOT_PRIVILEGED:
     "The database server accepts no user from the address of this machine: create the user for this address, such as 'platform'@'10.0.0.%'.",
   ER_HOST_IS_BLOCKED:
-    'The database server blocks the address of this machine after too many failed connections: run FLUSH HOSTS there, and let load balancers check only that the port is open.',
+    'The database server blocks the address of this machine after too many failed connections: run TRUNCATE TABLE performance_schema.host_cache there (MariaDB: FLUSH HOSTS), and let load balancers check only that the port is open.',
   ER_ACCOUNT_HAS_BEEN_LOCKED:
     'The user of DATABASE_URL is locked: ALTER USER <user> ACCOUNT UNLOCK;',
   // The same on MariaDB, whose number the driver has another name for.

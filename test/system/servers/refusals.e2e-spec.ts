@@ -134,7 +134,9 @@ describe.skipIf((await findProgram('mariadbd')) === undefined)(
         const settings = { DATABASE_URL: `${serverUrl}/platform` };
         const doctor = await runCommand(['doctor'], settings);
         expect(doctor.stdout).toContain('binlog_format is STATEMENT, so no write succeeds.');
-        expect(doctor.stdout).toContain('SET GLOBAL binlog_format = ROW;');
+        expect(doctor.stdout).toContain(
+          'SET GLOBAL binlog_format = ROW; then restart the service.',
+        );
         expect(doctor.stdout).toContain('max_connections is 11, but one process and one command');
         expect(doctor.stdout).toContain('max_allowed_packet is 524288 bytes');
         const migration = await runCommand(['db', 'migrate'], settings);

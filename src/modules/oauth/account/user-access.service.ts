@@ -12,7 +12,7 @@ import {
 import { AuthorizationsRepository } from '../authorize/authorizations.repository.js';
 import { TrustedDevicesRepository } from '../rate-limit/rate-limit.repository.js';
 import { SignInRepository } from '../sign-in/sign-in.repository.js';
-import { GrantsService, type AppSummary } from '../tokens/grants.service.js';
+import { appsOf, GrantsService, type AppSummary } from '../tokens/grants.service.js';
 
 export interface EndedAccess {
   /** The apps that lost access. */
@@ -39,20 +39,22 @@ export class UserAccess {
   /**
    * Ends every grant, session, trusted device, authorization request and one-time password of a user in one transaction.
    * @param also further changes in the same transaction
+   * @param others users whose grants end, too
    * @throws UnknownUser
    */
   async end(
     userId: string,
     change: Change,
     also: (tx: Transaction) => Promise<void> = async () => undefined,
+    others: readonly string[] = [],
   ): Promise<EndedAccess> {
     const user = { id: userId, phone: await this.users.phoneOf(userId) };
     const apps = await this.grants.activeApps(userId);
     return this.transactions.run(async (tx) => {
       const sessions = await this.endSignIns(tx, user, change);
       await also(tx);
-      const revoked = await this.grants.revokeAllOf(tx, userId, change);
-      return { apps: apps.filter(({ clientId }) => revoked.has(clientId)), sessions };
+      const revoked = await this.grants.revokeAllOf(tx, [userId, ...others], change);
+      return { apps: appsOf(userId, revoked, apps), sessions };
     });
   }
 
@@ -115,10 +117,15 @@ export class UserAccess {
     const previous = await this.previousOwner(phone, userId, reassign);
     const details = { fields, ...(previous && { takenFrom: previous.id }) };
     return this.users.withUniqueValues({ phone: previous ? null : phone, ...values }, () =>
-      this.end(userId, change, async (tx) => {
-        if (previous) await this.removePhone(tx, previous, userId, change);
-        await this.users.updateInTransaction(tx, userId, { ...values, phone }, change, details);
-      }),
+      this.end(
+        userId,
+        change,
+        async (tx) => {
+          if (previous) await this.removePhone(tx, previous, userId, change);
+          await this.users.updateInTransaction(tx, userId, { ...values, phone }, change, details);
+        },
+        previous ? [previous.id] : [],
+      ),
     );
   }
 
@@ -129,6 +136,7 @@ export class UserAccess {
       this.transactions.run(async (tx) => {
         if (previous) await this.removePhone(tx, previous, user.id, change);
         await this.users.addInTransaction(tx, user, change);
+        if (previous) await this.grants.revokeAllOf(tx, [previous.id], change);
       }),
     );
   }
@@ -146,6 +154,7 @@ export class UserAccess {
     return { id: owner.id, phone };
   }
 
+  /** Ends the sign-ins of the previous owner. The caller ends the grants. */
   private async removePhone(
     tx: Transaction,
     { id, phone }: PhoneOwner,
@@ -155,6 +164,5 @@ export class UserAccess {
     await this.endSignIns(tx, { id, phone }, change);
     await this.signIn.deleteFailures(tx, phone);
     await this.users.removePhone(tx, id, phone, change, { givenTo: newOwnerId });
-    await this.grants.revokeAllOf(tx, id, change);
   }
 }

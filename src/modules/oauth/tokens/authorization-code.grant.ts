@@ -1,5 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
+import { normalizeIp } from '@nestjs/throttler';
 import { AuditLog, type NewAuditEvent } from '../../../platform/audit/audit-log.repository.js';
 import { Clock, addMilliseconds, SECOND } from '../../../platform/clock.js';
 import { hasSecretFormat, sha256 } from '../../../platform/secrets.js';
@@ -25,6 +26,9 @@ interface Exchange {
  * fails. Otherwise it revokes the grant.
  */
 const RETRY_MS = 10 * SECOND;
+
+/** Within this prefix, the address of a machine changes. */
+const IPV6_PREFIX_BITS = 64;
 
 const VERIFIER = /^[A-Za-z0-9._~-]{43,128}$/;
 
@@ -94,7 +98,10 @@ export class AuthorizationCodeGrant {
   /** Revokes the grant if one of the two clients must have stolen the code, which came twice with the right verifier (RFC 6749 §4.1.2). */
   private async recordRepeat(code: StoredCode, consumedAt: Date, receivedAt: Date): Promise<void> {
     const { grantId, clientId, userId } = code;
-    const first = await this.audit.addressOf({ action: 'token.issued', userId, subject: grantId });
+    const issued = { action: 'token.issued', userId, subject: grantId } as const;
+    const first = await this.transactions.readCommitted(() =>
+      this.audit.addressOf(issued, consumedAt),
+    );
     const retry = this.audit.event(
       'code.retried',
       grantId,
@@ -102,7 +109,7 @@ export class AuthorizationCodeGrant {
       { clientId, userId },
     );
     // Without tokens, the first exchange had a wrong verifier.
-    const isSameAddress = first === undefined || first === retry.address;
+    const isSameAddress = first === undefined || networkOf(first) === networkOf(retry.address);
     const isRetry = isSameAddress && receivedAt < addMilliseconds(consumedAt, RETRY_MS);
     await this.transactions.run((tx) =>
       isRetry
@@ -133,6 +140,10 @@ export class AuthorizationCodeGrant {
     // The time after the wait for the lock: the code may have expired meanwhile.
     return this.tokens.consumeCodes(tx, hashes, this.clock.now());
   }
+}
+
+function networkOf(address: string | null): string | null {
+  return address === null ? null : normalizeIp(address, IPV6_PREFIX_BITS);
 }
 
 /** @param options.countsAsFailedAttempt false when the app sent its own code and the right verifier, or the user is inactive */

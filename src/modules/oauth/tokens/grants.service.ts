@@ -21,6 +21,8 @@ const REUSE_REASONS = {
   'refresh_token.reused': 'refresh token reused',
 };
 
+type RevokedGrant = Pick<Grant, 'clientId' | 'userId'>;
+
 /** Grants per statement. */
 const BATCH_SIZE = 500;
 
@@ -127,29 +129,29 @@ export class GrantsService {
     const someClientIds = clientIds === 'all' ? undefined : clientIds;
     const apps = await this.activeApps(userId, someClientIds);
     const revoked = await this.transactions.run((tx) =>
-      this.revokeAllOf(tx, userId, change, someClientIds),
+      this.revokeAllOf(tx, [userId], change, someClientIds),
     );
-    return apps.filter(({ clientId }) => revoked.has(clientId));
+    return appsOf(userId, revoked, apps);
   }
 
   /**
-   * Revokes a user's grants.
+   * Revokes the grants of users, in the order of the ids, which is the lock order.
    * @param clientIds only those to these apps
-   * @returns the client ids of the revoked grants
+   * @returns the revoked grants
    */
   async revokeAllOf(
     tx: Transaction,
-    userId: string,
+    userIds: readonly string[],
     change: Change,
     clientIds?: readonly string[],
-  ): Promise<ReadonlySet<string>> {
-    const revoked = new Set<string>();
-    const ids = await this.repository.findUnrevoked(tx, userId, clientIds);
-    for (let start = 0; start < ids.length; start += BATCH_SIZE) {
-      const batch = ids.slice(start, start + BATCH_SIZE);
-      const grants = await this.revokeBatch(tx, batch, change);
-      for (const { clientId } of grants) revoked.add(clientId);
-    }
+  ): Promise<RevokedGrant[]> {
+    const ids: string[] = [];
+    for (const userId of userIds)
+      ids.push(...(await this.repository.findUnrevoked(tx, userId, clientIds)));
+    ids.sort();
+    const revoked: RevokedGrant[] = [];
+    for (let start = 0; start < ids.length; start += BATCH_SIZE)
+      revoked.push(...(await this.revokeBatch(tx, ids.slice(start, start + BATCH_SIZE), change)));
     return revoked;
   }
 
@@ -192,7 +194,7 @@ export class GrantsService {
     tx: Transaction,
     ids: readonly string[],
     change: Change,
-  ): Promise<Pick<Grant, 'clientId'>[]> {
+  ): Promise<RevokedGrant[]> {
     const grants = await this.repository.revokeAll(tx, ids, this.clock.now());
     const events = grants.map(({ id, clientId, userId }) =>
       this.audit.event('grant.revoked', id, change, { clientId, userId }),
@@ -200,4 +202,14 @@ export class GrantsService {
     await this.audit.insertAll(tx, events);
     return grants;
   }
+}
+
+/** The apps among `apps` that lost their access to a user. */
+export function appsOf(
+  userId: string,
+  revoked: readonly RevokedGrant[],
+  apps: readonly AppSummary[],
+): AppSummary[] {
+  const lost = new Set(revoked.flatMap((grant) => (grant.userId === userId ? grant.clientId : [])));
+  return apps.filter(({ clientId }) => lost.has(clientId));
 }

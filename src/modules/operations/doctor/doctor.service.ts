@@ -140,7 +140,7 @@ function serverLimitFindings(
       binlogFormat === 'STATEMENT',
       failed(
         'binlog_format is STATEMENT, so no write succeeds.',
-        'SET GLOBAL binlog_format = ROW;',
+        'SET GLOBAL binlog_format = ROW; then restart the service.',
       ),
     ],
     [

@@ -98,7 +98,7 @@ export class SmsQueue implements OnApplicationShutdown {
     if (delayMs === undefined || !mayRetry || this.isShuttingDown) return false;
     const now = this.clock.now();
     const retryAfter = fault?.kind === 'status' ? fault.retryAfter : null;
-    const retryAfterMs = parseRetryAfter(retryAfter, now);
+    const retryAfterMs = parseRetryAfter(retryAfter, new Date(this.clock.machineTime()));
     const waitMs = Math.max(delayMs, retryAfterMs);
     if (addMilliseconds(now, waitMs) >= expiresAt) return false;
     await new Promise<void>((resolve) => {

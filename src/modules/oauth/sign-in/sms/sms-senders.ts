@@ -99,7 +99,8 @@ class WebhookSmsSender extends SmsSender {
   }
 
   private signedHeaders(id: string, body: string): Record<string, string> {
-    const timestamp = String(Math.floor(this.clock.now().getTime() / SECOND));
+    // The gateway compares it with its own clock, not with that of our database.
+    const timestamp = String(Math.floor(this.clock.machineTime() / SECOND));
     const signature = createHmac('sha256', this.key)
       .update(`${id}.${timestamp}.${body}`)
       .digest('base64');
