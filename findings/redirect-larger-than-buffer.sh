@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Reverse proxies that replace a redirect of an authorization server by an error page of their own, with their default settings.
 #
-# Versions: nginx 1.22.1, Apache 2.4, HAProxy 2.6, Caddy 2.6 (all of Debian 12), Node 20.20. Needs these four programs.
+# Versions: nginx 1.22.1-9+deb12u11, Apache 2.4.71-1~deb12u1, HAProxy 2.6.12-1+deb12u4, Caddy 2.6.2-5, Node 20.20. Needs Debian 12 with
+# the libraries of these packages. The packages themselves are unpacked in a temporary folder.
 # Expected: a proxy that accepts a request URL of some length also passes a redirect that repeats a part of this URL, or all four
 # refuse URLs of the same length. RFC 9110 §4.1 recommends at least 8,000 octets for URLs.
 # Seen: with a `state` of 4,500 characters, all four accept the request, and the server answers it. Apache, HAProxy and Caddy pass the
@@ -24,6 +25,8 @@ stop() {
 trap stop EXIT
 chmod 777 "$folder"
 cd "$folder"
+apt-get download -qq nginx=1.22.1-9+deb12u11 apache2-bin=2.4.71-1~deb12u1 haproxy=2.6.12-1+deb12u4 caddy=2.6.2-5 2>/dev/null
+for package in *.deb; do dpkg-deb -x "$package" "$folder/root"; done
 
 cat > nginx.conf <<CONF
 daemon off;
@@ -44,7 +47,7 @@ PidFile $folder/apache.pid
 ErrorLog $folder/apache.log
 DefaultRuntimeDir $folder
 Mutex file:$folder
-$(for name in mpm_event authz_core proxy proxy_http; do echo "LoadModule ${name}_module /usr/lib/apache2/modules/mod_$name.so"; done)
+$(for name in mpm_event authz_core proxy proxy_http; do echo "LoadModule ${name}_module $folder/root/usr/lib/apache2/modules/mod_$name.so"; done)
 Listen 127.0.0.1:18102
 User www-data
 Group www-data
@@ -108,10 +111,10 @@ console.log(holds ? 'As described.' : 'Changed.');
 process.exit(holds ? 0 : 1);
 JS
 node server.mjs & pids+=($!)
-"$(command -v nginx || echo /usr/sbin/nginx)" -c "$folder/nginx.conf" 2>/dev/null & pids+=($!)
-"$(command -v apache2 || echo /usr/sbin/apache2)" -D FOREGROUND -f "$folder/apache.conf" 2>/dev/null & pids+=($!)
-"$(command -v haproxy || echo /usr/sbin/haproxy)" -q -db -f "$folder/haproxy.conf" 2>/dev/null & pids+=($!)
-HOME="$folder" caddy run --adapter caddyfile --config "$folder/Caddyfile" >/dev/null 2>&1 & pids+=($!)
+root/usr/sbin/nginx -c "$folder/nginx.conf" 2>/dev/null & pids+=($!)
+root/usr/sbin/apache2 -D FOREGROUND -f "$folder/apache.conf" 2>/dev/null & pids+=($!)
+root/usr/sbin/haproxy -q -db -f "$folder/haproxy.conf" 2>/dev/null & pids+=($!)
+HOME="$folder" root/usr/bin/caddy run --adapter caddyfile --config "$folder/Caddyfile" >/dev/null 2>&1 & pids+=($!)
 for port in 18101 18102 18103 18104; do
   for _ in $(seq 100); do curl -so /dev/null "http://127.0.0.1:$port/answered" && break; sleep 0.1; done
 done
