@@ -17,8 +17,8 @@ const COMMON = {
   pool: 'forks' as const,
   // Loading Nest and TypeORM again for each file took half of the time. Our modules keep no state outside of their application.
   isolate: false,
-  // One more than the two cores of CI: tests wait for servers and timers.
-  maxWorkers: 3,
+  // More than the two cores of CI: tests wait for servers and timers. The tests of the rules wait most, for erasures.
+  maxWorkers: SUITE === 'rules' ? 4 : 3,
   testTimeout: 30_000,
   hookTimeout: 60_000,
   // The database engine of a test file that needs no particular one is selected by the hash of the file name plus this number.

@@ -16,12 +16,16 @@ const LONGEST = [
   'system/browser/',
   'system/processes/',
   'system/races/',
+  'cli/user-erase',
+  'cli/reassigned-phones',
+  'docs/guide-samples',
+  'database/migrations',
+  'cli/audited-commands',
+  'oauth/prune',
   'sign-in-rate-limits',
   'otp-limits',
   'consent-decision',
-  'cli/user-erase',
   'token-limits',
-  'oauth/prune',
 ];
 
 /** Runs the slowest files first, so that all workers end at about the same time. */
