@@ -23,11 +23,11 @@ RUN mkdir data && chown node:node data \
  && ln -s /app/dist/src/bundle/cli.js /usr/local/bin/devplatform \
  && rm -rf /opt/yarn-* /usr/local/lib/node_modules \
  && rm -f /usr/local/bin/npm /usr/local/bin/npx /usr/local/bin/corepack /usr/local/bin/yarn /usr/local/bin/yarnpkg
-# Fills the compile cache of the command line, which then starts a quarter faster. Node keeps a cache for each uid, so the user 1000 fills
-# it. Afterwards this user can only read it, so that a compromised process cannot replace code.
-RUN export NODE_ENV=development DATABASE_URL=sqlite:/tmp/empty.sqlite CACHE=dist/src/bundle/compile-cache \
+# Fills the compile cache, with which both programs start a quarter to a third faster. Node keeps a cache for each uid, so the user 1000
+# fills it. Afterwards this user can only read it, so that a compromised process cannot replace code.
+RUN export NODE_ENV=development DEMO=0 DATABASE_URL=sqlite:/tmp/empty.sqlite CACHE=dist/src/bundle/compile-cache \
  && mkdir $CACHE && chown node:node $CACHE \
- && setpriv --reuid=1000 --regid=1000 --clear-groups sh -c 'devplatform db migrate && devplatform app list' \
+ && setpriv --reuid=1000 --regid=1000 --clear-groups sh -c 'devplatform db migrate && devplatform app list && timeout --preserve-status 30 node dist/src/bundle/main.js' \
  && rm /tmp/empty.sqlite* && chown -R root:root $CACHE && chmod -R a+rX $CACHE
 # The uid of the user "node". Kubernetes' runAsNonRoot needs a number instead of a name.
 USER 1000

@@ -61,9 +61,11 @@ export default defineConfig({
     chunkFileNames: '[name]-[hash].js',
     codeSplitting: {
       groups: [
+        // What must run before the other files are compiled.
+        { name: 'before', test: /(v8-flags|compile-cache)\.js$/, priority: 2 },
         // Without Nest and TypeORM: help and usage errors need only these.
         { name: 'command-line', test: (id) => commandLine.has(id), priority: 1 },
-        { name: 'platform', test: /dist\/src/ },
+        { name: 'platform', test: /dist\/src\/(?!main\.js)/ },
         // V8 keeps memory in proportion to the largest file.
         { name: 'packages', test: /node_modules/, maxSize: 1_000_000 },
       ],

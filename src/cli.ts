@@ -1,14 +1,6 @@
-import module from 'node:module';
-import { fileURLToPath } from 'node:url';
+import './platform/compile-cache.js';
 import { FAILED, INTERRUPTED, runCommandLine } from './cli/program.js';
 import { CLEAR_LINE } from './cli/session.js';
-
-/*
- * Compiling the service is most of the time that a command takes to start. Node 22.8 and later store the result beside the program, or
- * nothing if the folder is not writable; the types are those of Node 20.
- */
-const { enableCompileCache } = module as { enableCompileCache?: (folder: string) => void };
-enableCompileCache?.(fileURLToPath(new URL('compile-cache', import.meta.url)));
 
 /** The exit codes of shells after these signals: 128 and the number of the signal. */
 const EXIT_CODES = { SIGINT: INTERRUPTED, SIGTERM: 143 } as const;

@@ -104,10 +104,14 @@ onOneEngine('Reuse of a refresh token', (database) => {
       expect(await renew(second, { scope: third.scope })).toEqual(third);
     });
 
-    it('O96 rejects other scopes as invalid_scope and keeps the grant', async () => {
+    it('O96 rejects other scopes as invalid_scope, names the one that was used, and keeps the grant', async () => {
       const scope = 'profile.read';
       const second = await renew(fixture.first, { scope });
-      await expectTokenError(await refresh(fixture.first), 'invalid_scope');
+      const rejected = await refresh(fixture.first);
+      expect(await rejected.clone().json()).toMatchObject({
+        error_description: expect.stringContaining(`used with another scope: ${scope}.`) as string,
+      });
+      await expectTokenError(rejected, 'invalid_scope');
       for (const other of ['posts.read', 'profile.read posts.read', 'no.such'])
         await expectTokenError(await refresh(fixture.first, { scope: other }), 'invalid_scope');
       expect(await renew(fixture.first, { scope })).toEqual(second);

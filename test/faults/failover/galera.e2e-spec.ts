@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
 import { cleanUp } from '../../support/background.js';
+import { runCommandProcess } from '../../support/command-line.js';
 import { Member } from '../../support/member.js';
 import { obtainTokens, requestToken } from '../../support/oauth-flow.js';
 import { json, type TokenBody } from '../../support/responses.js';
@@ -21,6 +22,7 @@ const COMMAND = process.env.TEST_GALERA_COMMAND ?? '';
 const NODES = 3;
 const TOKENS = byExtent({ whole: 1000, quick: 100 });
 const PUBLISHERS = 4;
+const MIGRATIONS = byExtent({ whole: 5, quick: 1 });
 const DATABASE = `platform_test_${randomBytes(6).toString('hex')}`;
 
 /** The ports of the nodes, after starting the cluster if it does not run. */
@@ -39,10 +41,12 @@ describe.skipIf(COMMAND === '')('Galera cluster with a process on each of two no
   let first: StartedService;
   let second: ServiceProcess;
   let administrator: string;
+  let otherNode: string;
 
   beforeAll(async () => {
     const [one, two] = (await startCluster()).map((port) => `mysql://root@127.0.0.1:${port}`);
     administrator = `${one}`;
+    otherNode = `${two}`;
     await runSql(administrator, `CREATE DATABASE ${DATABASE}`);
     const env = {
       QUOTA_DEFAULT_LIMIT: '1000000',
@@ -84,6 +88,32 @@ describe.skipIf(COMMAND === '')('Galera cluster with a process on each of two no
     reportFigure(
       task,
       `Galera: ${TOKENS} tokens, each used at once on another node than the one that issued it, none rejected, while ${load.posts.size} posts were published`,
+    );
+  }, 300_000);
+
+  it('needs another run after migrations on two nodes at once, and says so', async ({ task }) => {
+    let failures = 0;
+    for (let round = 0; round < MIGRATIONS; round += 1) {
+      const database = `${DATABASE}_${round}`;
+      await runSql(administrator, `CREATE DATABASE ${database}`);
+      const migrate = (server: string) =>
+        runCommandProcess(['db', 'migrate'], { DATABASE_URL: `${server}/${database}` });
+      const results = await Promise.all([migrate(administrator), migrate(otherNode)]);
+      for (const { code, stderr } of results.filter((result) => result.code !== 0)) {
+        failures += 1;
+        expect(code).toBe(1);
+        expect(stderr).not.toMatch(/^ +at /m);
+        expect(stderr).toMatch(/Run "db migrate" again|Try again/);
+      }
+      expect(await migrate(administrator)).toMatchObject({ code: 0 });
+      const status = ['db', 'status'];
+      const env = { DATABASE_URL: `${otherNode}/${database}` };
+      expect(await runCommandProcess(status, env)).toMatchObject({ code: 0 });
+      await runSql(administrator, `DROP DATABASE ${database}`);
+    }
+    reportFigure(
+      task,
+      `Galera: ${MIGRATIONS} times "db migrate" on two nodes at once, ${failures} failed with a sentence, and the next run completed each`,
     );
   }, 300_000);
 });
