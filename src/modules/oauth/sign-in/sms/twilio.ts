@@ -230,14 +230,11 @@ export function refusalOf({ status, json }: TwilioResponse):
   // In an error, the member is `code`; in a message, `error_code`.
   const code = twilioCode(isCreated ? json.error_code : json.code);
   const details = [
-    ...(isCreated && hasFailed ? [`with the state ${String(json.status)}`] : []),
+    ...(isCreated && hasFailed ? [`the state ${String(json.status)}`] : []),
     ...(code === undefined ? [] : [describeTwilioCode(code)]),
   ];
-  const isUnreadable = status >= 200 && status < 300 && details.length === 0;
-  return {
-    detail: isUnreadable ? 'without the state of a message' : details.join(' and '),
-    code,
-  };
+  if (details.length > 0) return { detail: `with ${details.join(' and ')}`, code };
+  return { detail: status < 300 ? 'without the state of a message' : '', code };
 }
 
 /** A code of Twilio in a JSON body, which may also be text. */
