@@ -72,7 +72,7 @@ async function beginningOf({ body }: Response): Promise<string> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   try {
-    for await (const chunk of body ?? []) {
+    for await (const chunk of (body ?? []) as AsyncIterable<Uint8Array>) {
       chunks.push(chunk);
       size += chunk.length;
       if (size >= MAX_BODY_BYTES) break;

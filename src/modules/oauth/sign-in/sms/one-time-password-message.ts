@@ -55,7 +55,7 @@ function codePoint(character: string): string {
   return `U+${hexadecimal}`;
 }
 
-/** Signs of GSM 03.38 in place of similar ones. */
+/** Signs of GSM 03.38 in place of similar ones that NFKD does not decompose. */
 const SIMILAR: Readonly<Record<string, string>> = {
   '‘': "'",
   '’': "'",
@@ -65,10 +65,8 @@ const SIMILAR: Readonly<Record<string, string>> = {
   '»': '"',
   '–': '-',
   '—': '-',
-  '…': '...',
   '·': '-',
   '•': '-',
-  ' ': ' ',
 };
 
 /** The name with similar characters of GSM 03.38, such as `León` as `Leon`; undefined if there are none. */
