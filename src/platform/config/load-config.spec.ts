@@ -247,10 +247,7 @@ describe('loadConfig', () => {
         {},
         'TWILIO_AUTH_TOKEN: is required with SMS_SENDER=twilio, unless TWILIO_API_KEY and TWILIO_API_SECRET are set',
       ],
-      [
-        { TWILIO_API_KEY: 'SK1' },
-        'TWILIO_API_KEY: must be set together with TWILIO_API_SECRET',
-      ],
+      [{ TWILIO_API_KEY: 'SK1' }, 'TWILIO_API_KEY: must be set together with TWILIO_API_SECRET'],
       [
         { ...token, TWILIO_API_SECRET: 'secret' },
         'TWILIO_API_KEY: must be set together with TWILIO_API_SECRET',
@@ -378,8 +375,7 @@ describe('loadConfig', () => {
 
   const carriesPasswords = 'must be an https URL in production, as it carries one-time passwords';
   const guessable = 'can be guessed; generate one with: openssl rand -base64 48';
-  const guessableKey =
-    'can be guessed; generate one with: echo "whsec_$(openssl rand -base64 32)"';
+  const guessableKey = 'can be guessed; generate one with: echo "whsec_$(openssl rand -base64 32)"';
   it.each([
     ['SMS_WEBHOOK_URL', 'http://127.0.0.1:9000', carriesPasswords],
     ['TWILIO_API_URL', 'http://127.0.0.1:9000', carriesPasswords],

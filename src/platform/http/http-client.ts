@@ -51,7 +51,7 @@ export function httpCall(
   { readsBody = false } = {},
 ): Promise<HttpResult | RequestFailure> {
   const call: Call = { wasSent: false };
-  return currentCall.run(call, async () => {
+  return currentCall.run(call, async (): Promise<HttpResult | RequestFailure> => {
     const signal = AbortSignal.timeout(timeoutMs);
     try {
       const response = await fetch(url, { ...init, signal, redirect: 'manual' });

@@ -106,7 +106,11 @@ async function cases(): Promise<[name: string, request: SignedRequest, isAuthent
     ['signed with an empty key', withHeader(own, 'signature', `v1,${unsignedKey}`), false],
     ['another body', { ...own, body: own.body.replace('2671', '2672') }, false],
     ['another id', withHeader(own, 'id', 'msg_2'), false],
-    ['another time', withHeader(own, 'timestamp', String(Number(own.headers['webhook-timestamp']) - 1)), false],
+    [
+      'another time',
+      withHeader(own, 'timestamp', String(Number(own.headers['webhook-timestamp']) - 1)),
+      false,
+    ],
     ['six minutes old', requestOfLibrary(SECRET, minutesAgo(6)), false],
     ['of the future', requestOfLibrary(SECRET, minutesAgo(-6)), false],
     ['another version', withHeader(own, 'signature', signature.replace('v1', 'v2')), false],
@@ -201,12 +205,16 @@ describe('Webhook of docs/gateways.md', () => {
     expect(new Webhook(SECRET).verify(own.body, own.headers)).toEqual(body);
     const old = await requestOfService(OLD_SECRET);
     const { headers } = old;
-    expect(() => new Webhook(OLD_SECRET).verify(old.body, headers)).toThrow('No matching signature');
+    expect(() => new Webhook(OLD_SECRET).verify(old.body, headers)).toThrow(
+      'No matching signature',
+    );
     expect(new Webhook(OLD_SECRET_FOR_LIBRARIES).verify(old.body, headers)).toEqual(body);
     expect(new Webhook(OLD_SECRET, { format: 'raw' }).verify(old.body, headers)).toEqual(body);
   });
 
-  for (const [language, { interpreters, sample, harness, source, command }] of Object.entries(PROGRAMS))
+  for (const [language, { interpreters, sample, harness, source, command }] of Object.entries(
+    PROGRAMS,
+  ))
     it(
       `is verified by the function in ${language}`,
       async ({ skip }) => {
@@ -218,7 +226,9 @@ describe('Webhook of docs/gateways.md', () => {
         await writeFile(join(folder, harness), source);
         const all = await cases();
         const input = JSON.stringify(all.map(([, request]) => request));
-        const results = JSON.parse(await run(program, command, { cwd: folder, input })) as boolean[];
+        const results = JSON.parse(
+          await run(program, command, { cwd: folder, input }),
+        ) as boolean[];
         expect(results.map((result, index) => [all[index]?.[0], result])).toEqual(
           all.map(([name, , isAuthentic]) => [name, isAuthentic]),
         );
@@ -251,7 +261,14 @@ onOneEngine('Kannel of docs/gateways.md', (database) => {
       stdio: 'inherit',
     });
     await expect
-      .poll(() => fetch(url).then(({ status }) => status, () => 0), { timeout: 10_000 })
+      .poll(
+        () =>
+          fetch(url).then(
+            ({ status }) => status,
+            () => 0,
+          ),
+        { timeout: 10_000 },
+      )
       .toBe(401);
     const webhook = { SMS_SENDER: 'webhook', SMS_WEBHOOK_URL: url, SMS_WEBHOOK_SECRET: SECRET };
     app = await TestApp.start(database, webhook);

@@ -82,7 +82,10 @@ describe('Command "doctor" without a database', () => {
     [{ SMS_SENDER: 'file' }, 'One-time passwords are written to a file.'],
     [rateLimits({ 'phone-failures': UNLIMITED }), 'Guesses of one-time passwords are not limited.'],
     [{ ...TWILIO, TWILIO_FROM: 'garbage' }, 'TWILIO_FROM is the name garbage, which is lost in'],
-    [{ ...TWILIO, TWILIO_FROM: 'MGBank', OTP_COUNTRIES: 'MX,CA' }, 'TWILIO_FROM is the name MGBank'],
+    [
+      { ...TWILIO, TWILIO_FROM: 'MGBank', OTP_COUNTRIES: 'MX,CA' },
+      'TWILIO_FROM is the name MGBank',
+    ],
   ])('warns of %j: %s', expectWarning);
 
   it('accepts a name as sender in other countries', async () => {
@@ -218,7 +221,12 @@ describe('Command "doctor": external services', () => {
     [200, 'null', 'failed', / is not Twilio: /],
     [302, '', 'failed', / redirects \(302\)\./],
     [401, '', 'failed', / rejects the credentials \(401\)\.$/],
-    [401, error(20003), 'failed', / rejects the credentials \(401, code 20003: the credentials are /],
+    [
+      401,
+      error(20003),
+      'failed',
+      / rejects the credentials \(401, code 20003: the credentials are /,
+    ],
     [404, error(20404), 'failed', / rejects the credentials \(404, code 20404: /],
     [429, error(20429), 'warning', / returned 429\.$/],
     [451, '', 'failed', / returned 451\.$/],

@@ -61,7 +61,9 @@ describe('expensiveMessage', () => {
   });
 
   it('blames the length if each character is in GSM 03.38', () => {
-    const found = expensiveMessage(withName('x'.repeat(40), `https://${'host.'.repeat(12)}example`));
+    const found = expensiveMessage(
+      withName('x'.repeat(40), `https://${'host.'.repeat(12)}example`),
+    );
     expect(found?.summary).toMatch(/2 segments .*, because it has more than 160 characters$/);
     expect(found?.remedy).toBe('Shorten NETWORK_NAME, or the host of PUBLIC_URL.');
   });

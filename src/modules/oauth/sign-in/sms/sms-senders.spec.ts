@@ -224,7 +224,10 @@ describe('Webhook sender', () => {
   it('makes one attempt, and signs each with a new timestamp and the id of the message', async () => {
     const { url, received } = await gateway([status(500), hangUp, status(202)]);
     const sender = webhook(url);
-    const failures = [await failureOf(sender.send(MESSAGE, EXPIRES_AT)), await failureOf(sender.send(MESSAGE, EXPIRES_AT))];
+    const failures = [
+      await failureOf(sender.send(MESSAGE, EXPIRES_AT)),
+      await failureOf(sender.send(MESSAGE, EXPIRES_AT)),
+    ];
     expect(failures.map(({ mayRetry }) => mayRetry)).toEqual([true, true]);
     await sender.send(MESSAGE, EXPIRES_AT);
     await sender.send({ ...MESSAGE, id: 'another' }, EXPIRES_AT);
@@ -237,7 +240,9 @@ describe('Webhook sender', () => {
 
   it('allows a retry after a timeout', async () => {
     const { url } = await gateway([silence]);
-    const { fault, mayRetry } = await failureOf(webhook(url, { timeoutMs: 100 }).send(MESSAGE, EXPIRES_AT));
+    const { fault, mayRetry } = await failureOf(
+      webhook(url, { timeoutMs: 100 }).send(MESSAGE, EXPIRES_AT),
+    );
     expect([fault, mayRetry]).toEqual([{ kind: 'timeout', wasSent: true }, true]);
   });
 
@@ -337,9 +342,13 @@ describe('Twilio sender', () => {
     ['a refused connection', undefined],
   ])('allows a retry after %s, because nothing was sent', async (_, url) => {
     const sender = twilio(url ?? `http://127.0.0.1:${await closedPort()}`);
-    const { fault, mayRetry, metricCode, details } = await failureOf(sender.send(MESSAGE, EXPIRES_AT));
+    const { fault, mayRetry, metricCode, details } = await failureOf(
+      sender.send(MESSAGE, EXPIRES_AT),
+    );
     expect([fault.kind, mayRetry, metricCode]).toEqual(['connection', true, 'connection']);
-    expect(details).toEqual({ failure: expect.stringMatching(/^(ENOTFOUND|EAI_AGAIN|ECONNREFUSED)$/) });
+    expect(details).toEqual({
+      failure: expect.stringMatching(/^(ENOTFOUND|EAI_AGAIN|ECONNREFUSED)$/),
+    });
   });
 
   it('allows a retry if the timeout comes before the connection is complete', async () => {
@@ -372,7 +381,9 @@ describe('Twilio sender', () => {
   ] as const)('makes one attempt, and allows a retry or not: %s', async (_, respond, kind, may) => {
     const { url, received } = await gateway([respond, QUEUED]);
     const timeoutMs = kind === 'timeout' ? 100 : 3000;
-    const { fault, mayRetry } = await failureOf(twilio(url, { timeoutMs }).send(MESSAGE, EXPIRES_AT));
+    const { fault, mayRetry } = await failureOf(
+      twilio(url, { timeoutMs }).send(MESSAGE, EXPIRES_AT),
+    );
     expect([fault.kind, mayRetry]).toEqual([kind, may]);
     expect(received).toHaveLength(1);
   });
@@ -433,12 +444,21 @@ describe('Twilio sender', () => {
       { status: 201 },
       '201',
     ],
-    ['200 with a state', json(200, { status: 'queued' }), 'returned 200 without the state of a message.', { status: 200 }, '200'],
+    [
+      '200 with a state',
+      json(200, { status: 'queued' }),
+      'returned 200 without the state of a message.',
+      { status: 200 },
+      '200',
+    ],
     ['null', json(201, []), 'returned 201 without the state of a message.', { status: 201 }, '201'],
   ])('names the code in message, audit details and metric: %s', async (_, respond, ...expected) => {
     const { url } = await gateway([respond]);
     const { message, details, metricCode } = await failureOf(twilio(url).send(MESSAGE, EXPIRES_AT));
-    expect([message, details, metricCode]).toEqual([`The SMS gateway ${expected[0]}`, ...expected.slice(1)]);
+    expect([message, details, metricCode]).toEqual([
+      `The SMS gateway ${expected[0]}`,
+      ...expected.slice(1),
+    ]);
   });
 
   it('reads no more than 64 KiB of a body', async () => {

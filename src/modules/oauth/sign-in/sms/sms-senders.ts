@@ -177,7 +177,9 @@ export class GatewayError extends Error {
     readonly fault: GatewayFault,
     { mayRetry }: { mayRetry: boolean },
   ) {
-    super(`The SMS gateway ${fault.kind === 'status' ? describeStatus(fault) : describeFailure(fault)}.`);
+    super(
+      `The SMS gateway ${fault.kind === 'status' ? describeStatus(fault) : describeFailure(fault)}.`,
+    );
     this.name = 'GatewayError';
     this.mayRetry = mayRetry;
   }
