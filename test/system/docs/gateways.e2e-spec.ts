@@ -54,7 +54,9 @@ async function requestOfService(secret: string): Promise<SignedRequest> {
   await createSmsSender(config, new SystemClock()).send(MESSAGE, new Date());
   await gateway.close();
   const [request] = gateway.requests;
-  const named = Object.entries(request?.headers ?? {}).filter(([name]) => /^webhook-/.test(name));
+  const named = Object.entries(request?.headers ?? {}).filter(([name]) =>
+    name.startsWith('webhook-'),
+  );
   return {
     secret,
     headers: Object.fromEntries(named) as Record<string, string>,

@@ -71,7 +71,7 @@ const SIMILAR: Readonly<Record<string, string>> = {
 
 /** The name with similar characters of GSM 03.38, such as `León` as `Leon`; undefined if there are none. */
 function plainName(name: string): string | undefined {
-  const plain = [...name]
+  const plain = Array.from(name)
     .map((character) => {
       if (costOf(character).unicode.length === 0) return character;
       return SIMILAR[character] ?? character.normalize('NFKD').replaceAll(/\p{M}/gu, '');

@@ -19,7 +19,7 @@ export interface Cost {
 
 /** The number of text messages that a phone joins to this text, and the characters that cost extra. */
 export function costOf(text: string): Cost {
-  const characters = [...text];
+  const characters = Array.from(text);
   const unicode = [...new Set(characters.filter((one) => !BASIC.has(one) && !EXTENSION.has(one)))];
   const isGsm = unicode.length === 0;
   const sizes = characters.map((one) => (isGsm ? (EXTENSION.has(one) ? 2 : 1) : one.length));
