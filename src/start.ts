@@ -11,6 +11,7 @@ import { JsonAdapter } from './platform/http/server/json-adapter.js';
 import { Migrator } from './platform/database/migrations/migrator.js';
 import { createDatabaseFile } from './platform/database/sqlite-file.js';
 import { DemoService } from './modules/demo/demo.service.js';
+import { expensiveMessage } from './modules/oauth/sign-in/sms/one-time-password-message.js';
 import { AuditedMigrator } from './modules/operations/audited-migrator.service.js';
 import { MetricsServer } from './platform/observability/metrics-server.js';
 import { startTracing } from './platform/observability/tracing.js';
@@ -45,6 +46,8 @@ async function start(): Promise<void> {
   const seeded = allowsDemo ? await demo.seedIfNeeded() : undefined;
   acceptRequests?.();
   for (const message of config.warnings) new Logger('Start').warn(`${message}.`);
+  const expensive = expensiveMessage(config);
+  if (expensive) new Logger('Start').warn(`${expensive.summary}. ${expensive.remedy}`);
   if (!config.production && !isLoopback(new URL(config.publicUrl).hostname))
     new Logger('Start').warn(
       `NOT FOR PRODUCTION: NODE_ENV is not "production", but PUBLIC_URL ${config.publicUrl} is not on this machine. Unless OTP_PEPPER and DEMO=0 are set, one-time passwords are hashed with a public pepper, and anyone can use the demo data.`,

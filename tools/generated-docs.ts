@@ -3,11 +3,13 @@ import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { ENV_GROUPS } from '../src/platform/config/env.js';
 import { RATE_LIMITS } from '../src/platform/config/rate-limits.js';
+import { TWILIO_ERRORS } from '../src/modules/oauth/sign-in/sms/twilio.js';
 import { cliPage } from './cli-page.js';
 
 const EXAMPLE = '.env.example';
 const CONFIGURATION = 'docs/configuration.md';
 const CLI = 'docs/cli.md';
+const OPERATE = 'docs/operate.md';
 const WRITE_COMMAND = 'npm run -s build && node dist/tools/generated-docs.js --write';
 
 const EXAMPLE_HEAD = `\
@@ -28,7 +30,7 @@ The service and the command line read environment variables. Outside of producti
 
 With \`NODE_ENV=production\`, the service requires \`OTP_PEPPER\` and an https \`PUBLIC_URL\`. It rejects the console SMS sender, an SMS gateway over plain http, and demo data. It reports all problems together.
 
-\`DATABASE_URL\`, \`OTP_PEPPER\`, \`SMS_WEBHOOK_SECRET\` and \`TWILIO_AUTH_TOKEN\` can also be read from files: set \`DATABASE_URL_FILE\` and so on to the path, and leave the variable itself unset. A line break at the end of the file is ignored.
+\`DATABASE_URL\`, \`OTP_PEPPER\`, \`SMS_WEBHOOK_SECRET\`, \`TWILIO_API_SECRET\` and \`TWILIO_AUTH_TOKEN\` can also be read from files: set \`DATABASE_URL_FILE\` and so on to the path, and leave the variable itself unset. A line break at the end of the file is ignored.
 `;
 
 interface Variable {
@@ -106,6 +108,22 @@ export function configurationPage(): string {
   ].join('\n');
 }
 
+/** The page for operators with the current table of the codes of Twilio. */
+export function operatePage(page: string): string {
+  const rows = Object.entries(TWILIO_ERRORS).map(([number, { meaning, retry, remedy }]) => [
+    code(number),
+    `${meaning[0]?.toUpperCase()}${meaning.slice(1)}.`,
+    retry ? 'yes' : 'no',
+    `${remedy.replaceAll(/\b(?:OTP|TWILIO)_[A-Z_]+/g, code)}.`,
+  ]);
+  const head = ['Code', 'Meaning', 'Sent again', 'What to do'];
+  // A replacement text would interpret dollar signs.
+  return page.replace(
+    /(?<=sms\/twilio\.ts by: .*\n<!-- prettier-ignore-start -->\n).*?(?=<!-- prettier-ignore-end -->)/s,
+    () => `\n${table(head, rows)}\n`,
+  );
+}
+
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   return [head, head.map(() => '---'), ...rows]
     .map((cells) => `| ${cells.join(' | ')} |\n`)
@@ -127,6 +145,7 @@ async function main(): Promise<void> {
     [EXAMPLE]: envExample(),
     [CONFIGURATION]: configurationPage(),
     [CLI]: await cliPage(),
+    [OPERATE]: operatePage(await readFile(OPERATE, 'utf8').catch(() => '')),
   };
   for (const [file, text] of Object.entries(files)) {
     if (process.argv.includes('--write')) {

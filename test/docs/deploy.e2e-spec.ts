@@ -29,6 +29,7 @@ const SAMPLES: Record<(typeof SECRETS)[number], string> = {
   DATABASE_URL: 'mysql://platform:secret@database:3306/platform',
   OTP_PEPPER: 'a pepper of at least 32 characters',
   SMS_WEBHOOK_SECRET: 'a key of at least 16 bytes',
+  TWILIO_API_SECRET: 'a secret',
   TWILIO_AUTH_TOKEN: 'a token',
 };
 /** Time that a process needs after its last request, as docs/operate.md says. */

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
+import { TWILIO_ERRORS } from '../../src/modules/oauth/sign-in/sms/twilio.js';
 import { LIMITS } from '../../src/modules/oauth/rate-limit/rate-limits.js';
 import { cliPage } from '../../tools/cli-page.js';
-import { configurationPage, envExample } from '../../tools/generated-docs.js';
+import { configurationPage, envExample, operatePage } from '../../tools/generated-docs.js';
 import { envSchema } from '../../src/platform/config/env.js';
 import { loadConfig } from '../../src/platform/config/load-config.js';
 import { commandTree } from '../support/command-line.js';
@@ -39,6 +40,15 @@ describe('Documentation of settings and commands', () => {
     const headings = [...page.matchAll(/^### (.+)$/gm)].map(([, path]) => path);
     expect(headings).toEqual(commandTree().leaves.map(({ path }) => path));
     expect(page.match(/^Usage: /gm)).toHaveLength(headings.length);
+  });
+
+  it('lists each code of Twilio with its meaning, whether it is sent again, and what to do', () => {
+    const page = readFileSync('docs/operate.md', 'utf8');
+    expect(operatePage(page)).toBe(page);
+    const rows = [...page.matchAll(/^\| `(\d{5})` \| \S.+\. \| (yes|no) \| \S.+\. \|$/gm)];
+    expect(rows.map(([, code, sent]) => [Number(code), sent === 'yes'])).toEqual(
+      Object.entries(TWILIO_ERRORS).map(([code, { retry }]) => [Number(code), retry]),
+    );
   });
 
   it('lists, in the runbook of throttling, the setting of each limit in the metric and the audit log', () => {

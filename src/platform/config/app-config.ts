@@ -36,7 +36,9 @@ function smsConfig(env: Env) {
         sender: 'twilio' as const,
         apiUrl: env.TWILIO_API_URL,
         accountSid: env.TWILIO_ACCOUNT_SID ?? '',
-        authToken: env.TWILIO_AUTH_TOKEN ?? '',
+        /** The SID of the API key, or of the account, whose password is the auth token. */
+        username: env.TWILIO_API_KEY ?? env.TWILIO_ACCOUNT_SID ?? '',
+        password: (env.TWILIO_API_KEY ? env.TWILIO_API_SECRET : env.TWILIO_AUTH_TOKEN) ?? '',
         from: env.TWILIO_FROM ?? '',
         timeoutMs: GATEWAY_TIMEOUT_MS,
       };

@@ -4,6 +4,7 @@ import { colorsOf, readLogo } from './brand.js';
 import { parseDatabaseUrl } from './database-url.js';
 import { parseRateLimits } from './rate-limits.js';
 import { parseTrustProxy } from './trust-proxy.js';
+import { parseTwilioFrom } from './twilio-from.js';
 
 /** The largest number that a signed 32-bit column can hold. */
 const MAX_INT = 2_147_483_647;
@@ -312,17 +313,34 @@ const messages = {
       .string()
       .refine(hasWebhookKey, `must contain a key of at least ${MIN_WEBHOOK_KEY_BYTES} bytes`)
       .optional(),
-    'For `webhook`: key that signs each message, as text or as `whsec_` and base64; at least 16 bytes.',
+    'For `webhook`: key that signs each message: `whsec_` and base64, as the libraries of Standard Webhooks read it, or plain text; at least 16 bytes. docs/gateways.md has the protocol.',
   ),
-  TWILIO_ACCOUNT_SID: forTwilio(z.string().optional(), 'For `twilio`: account SID.'),
-  TWILIO_AUTH_TOKEN: forTwilio(z.string().optional(), 'For `twilio`: auth token of the account.'),
-  TWILIO_FROM: forTwilio(
+  TWILIO_ACCOUNT_SID: forTwilio(
+    z
+      .string()
+      .regex(
+        /^AC/,
+        'must begin with AC; the SID of an API key, which begins with SK, belongs in TWILIO_API_KEY',
+      )
+      .optional(),
+    'For `twilio`: account SID, which begins with `AC`.',
+  ),
+  TWILIO_API_KEY: forTwilio(
+    z.string().regex(/^SK/, 'must be the SID of an API key, which begins with SK').optional(),
+    'For `twilio`: SID of an API key, which begins with `SK`. Twilio recommends a key, which can be revoked alone, instead of the auth token. A standard key suffices.',
+  ),
+  TWILIO_API_SECRET: forTwilio(z.string().optional(), 'For `twilio`: secret of `TWILIO_API_KEY`.'),
+  TWILIO_AUTH_TOKEN: forTwilio(
     z.string().optional(),
-    'For `twilio`: sending number or messaging service.',
+    'For `twilio`: auth token of the account. Not used with `TWILIO_API_KEY`.',
+  ),
+  TWILIO_FROM: forTwilio(
+    parsed(parseTwilioFrom).optional(),
+    'For `twilio`: sending number such as `+14155550100`, short code, name of at most 11 letters and digits, or SID of a messaging service: `MG` and 32 hexadecimal digits.',
   ),
   TWILIO_API_URL: documented(
     baseUrl.default('https://api.twilio.com'),
-    'For `twilio`: base URL of its API.',
+    'For `twilio`: base URL of its API. Other regions have their own, such as `https://api.dublin.ie1.twilio.com`, and their own credentials.',
     'A customer of Twilio outside the United States region.',
   ),
 };

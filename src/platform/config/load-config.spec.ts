@@ -12,6 +12,12 @@ const PRODUCTION = {
   SMS_WEBHOOK_SECRET: 'a webhook secret',
 };
 
+const TWILIO = {
+  SMS_SENDER: 'twilio',
+  TWILIO_ACCOUNT_SID: 'AC1',
+  TWILIO_FROM: '+14155550100',
+};
+
 const SERVER_URL = { DATABASE_URL: 'mysql://app:pw@db/platform' };
 
 const HTTP_URL = 'must be an http or https URL';
@@ -76,7 +82,7 @@ describe('loadConfig', () => {
       },
     );
 
-    it('reads DATABASE_URL, SMS_WEBHOOK_SECRET and TWILIO_AUTH_TOKEN', async () => {
+    it('reads DATABASE_URL, SMS_WEBHOOK_SECRET, TWILIO_AUTH_TOKEN and TWILIO_API_SECRET', async () => {
       await writeFile(file, 'mysql://app:pw@db/platform');
       expect(loadConfig({ DATABASE_URL_FILE: file }).database.address).toMatchObject({
         user: 'app',
@@ -85,14 +91,16 @@ describe('loadConfig', () => {
       expect(
         loadConfig({ ...PRODUCTION, SMS_WEBHOOK_SECRET: '', SMS_WEBHOOK_SECRET_FILE: file }).sms,
       ).toMatchObject({ secret: 'another webhook secret' });
-      expect(
-        loadConfig({
-          SMS_SENDER: 'twilio',
-          TWILIO_ACCOUNT_SID: 'AC1',
-          TWILIO_FROM: '+14155550100',
-          TWILIO_AUTH_TOKEN_FILE: file,
-        }).sms,
-      ).toMatchObject({ authToken: 'another webhook secret' });
+      expect(loadConfig({ ...TWILIO, TWILIO_AUTH_TOKEN_FILE: file }).sms).toMatchObject({
+        username: 'AC1',
+        password: 'another webhook secret',
+      });
+      const key = { TWILIO_API_KEY: 'SK1', TWILIO_API_SECRET_FILE: file };
+      expect(loadConfig({ ...TWILIO, ...key }).sms).toMatchObject({
+        accountSid: 'AC1',
+        username: 'SK1',
+        password: 'another webhook secret',
+      });
     });
 
     it('rejects a missing or empty file, and a variable beside its file', async () => {
@@ -229,6 +237,63 @@ describe('loadConfig', () => {
     expect(problemsOf(environment)).toEqual([problem]);
   });
 
+  describe('Twilio', () => {
+    const token = { TWILIO_AUTH_TOKEN: 'token' };
+    const sender =
+      'must be a number such as +14155550100, a short code, a name of at most 11 letters and digits, or a messaging service: MG and 32 hexadecimal digits';
+
+    it.each<[NodeJS.ProcessEnv, string]>([
+      [
+        {},
+        'TWILIO_AUTH_TOKEN: is required with SMS_SENDER=twilio, unless TWILIO_API_KEY and TWILIO_API_SECRET are set',
+      ],
+      [{ TWILIO_API_KEY: 'SK1' }, 'TWILIO_API_KEY: must be set together with TWILIO_API_SECRET'],
+      [
+        { ...token, TWILIO_API_SECRET: 'secret' },
+        'TWILIO_API_KEY: must be set together with TWILIO_API_SECRET',
+      ],
+      [
+        { TWILIO_API_KEY: 'AC1', TWILIO_API_SECRET: 'secret' },
+        'TWILIO_API_KEY: must be the SID of an API key, which begins with SK',
+      ],
+      [
+        { ...token, TWILIO_ACCOUNT_SID: 'SK1' },
+        'TWILIO_ACCOUNT_SID: must begin with AC; the SID of an API key, which begins with SK, belongs in TWILIO_API_KEY',
+      ],
+      ...[
+        '14155550100',
+        '+1 415 555 0100',
+        '+0123456789',
+        'Oak Street 12',
+        'Straße',
+        `MG${'0'.repeat(31)}`,
+        `MG${'0'.repeat(33)}`,
+        `MG${'g'.repeat(32)}`,
+      ].map((from): [NodeJS.ProcessEnv, string] => [
+        { ...token, TWILIO_FROM: from },
+        `TWILIO_FROM: ${sender}`,
+      ]),
+    ])('rejects %o', (environment, problem) => {
+      expect(problemsOf({ ...TWILIO, ...environment })).toContain(problem);
+    });
+
+    it.each(['+14155550100', '12345', 'MGBank', 'Oak Street', `MG${'0aF1'.repeat(8)}`])(
+      'accepts the sender %s',
+      (from) => {
+        expect(problemsOf({ ...TWILIO, ...token, TWILIO_FROM: from })).toEqual([]);
+      },
+    );
+
+    it('prefers an API key to the auth token', () => {
+      const key = { TWILIO_API_KEY: 'SK1', TWILIO_API_SECRET: 'secret' };
+      expect(loadConfig({ ...TWILIO, ...token, ...key }).sms).toMatchObject({
+        accountSid: 'AC1',
+        username: 'SK1',
+        password: 'secret',
+      });
+    });
+  });
+
   it('O52 sets the default limits of one-time passwords', () => {
     const { otp, rateLimits } = loadConfig({ DEMO: '0' });
     expect(otp).toMatchObject({ seconds: 300, dailyTotal: 10_000, countries: undefined });
@@ -309,15 +374,16 @@ describe('loadConfig', () => {
   });
 
   const carriesPasswords = 'must be an https URL in production, as it carries one-time passwords';
-  const guessable = 'can be guessed; generate one with "openssl rand -base64 48"';
+  const guessable = 'can be guessed; generate one with: openssl rand -base64 48';
+  const guessableKey = 'can be guessed; generate one with: echo "whsec_$(openssl rand -base64 32)"';
   it.each([
     ['SMS_WEBHOOK_URL', 'http://127.0.0.1:9000', carriesPasswords],
     ['TWILIO_API_URL', 'http://127.0.0.1:9000', carriesPasswords],
     ['OTP_PEPPER', 'not-secret-for-development-only!', guessable],
     ['OTP_PEPPER', 'a'.repeat(32), guessable],
     ['OTP_PEPPER', 'changeme'.repeat(5), guessable],
-    ['SMS_WEBHOOK_SECRET', 'b'.repeat(16), guessable],
-    ['SMS_WEBHOOK_SECRET', `whsec_${'A'.repeat(24)}`, guessable],
+    ['SMS_WEBHOOK_SECRET', 'b'.repeat(16), guessableKey],
+    ['SMS_WEBHOOK_SECRET', `whsec_${'A'.repeat(24)}`, guessableKey],
   ])('rejects %s=%s in production only: %s', (name, value, problem) => {
     expect(problemsOf({ ...PRODUCTION, [name]: value })).toEqual([`${name}: ${problem}`]);
     expect(problemsOf({ [name]: value })).toEqual([]);

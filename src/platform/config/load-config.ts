@@ -46,6 +46,7 @@ export const SECRETS = [
   'DATABASE_URL',
   'OTP_PEPPER',
   'SMS_WEBHOOK_SECRET',
+  'TWILIO_API_SECRET',
   'TWILIO_AUTH_TOKEN',
 ] as const satisfies readonly (keyof Env)[];
 
@@ -157,7 +158,7 @@ const REQUIRED_BY_SENDER: Readonly<Record<Env['SMS_SENDER'], readonly (keyof Env
   console: [],
   file: [],
   webhook: ['SMS_WEBHOOK_URL', 'SMS_WEBHOOK_SECRET'],
-  twilio: ['TWILIO_ACCOUNT_SID', 'TWILIO_AUTH_TOKEN', 'TWILIO_FROM'],
+  twilio: ['TWILIO_ACCOUNT_SID', 'TWILIO_FROM'],
 };
 
 function removedVariableProblems(given: NodeJS.ProcessEnv): string[] {
@@ -177,9 +178,20 @@ function unsetModeProblems({ NODE_ENV, PUBLIC_URL = '' }: NodeJS.ProcessEnv): st
 }
 
 function missingVariableProblems(env: Env): string[] {
-  return REQUIRED_BY_SENDER[env.SMS_SENDER]
+  const missing = REQUIRED_BY_SENDER[env.SMS_SENDER]
     .filter((name) => env[name] === undefined)
     .map((name) => `${name}: is required with SMS_SENDER=${env.SMS_SENDER}`);
+  return env.SMS_SENDER === 'twilio' ? [...missing, ...twilioCredentialProblems(env)] : missing;
+}
+
+function twilioCredentialProblems(env: Env): string[] {
+  const { TWILIO_API_KEY: key, TWILIO_API_SECRET: secret, TWILIO_AUTH_TOKEN: token } = env;
+  if ((key === undefined) !== (secret === undefined))
+    return ['TWILIO_API_KEY: must be set together with TWILIO_API_SECRET'];
+  if (key !== undefined || token !== undefined) return [];
+  return [
+    'TWILIO_AUTH_TOKEN: is required with SMS_SENDER=twilio, unless TWILIO_API_KEY and TWILIO_API_SECRET are set',
+  ];
 }
 
 function productionProblems(env: Env): string[] {
@@ -191,10 +203,13 @@ function productionProblems(env: Env): string[] {
     problems.push(
       'OTP_PEPPER: is required in production; generate one with "openssl rand -base64 48"',
     );
-  for (const name of ['OTP_PEPPER', 'SMS_WEBHOOK_SECRET'] as const) {
+  for (const [name, command] of [
+    ['OTP_PEPPER', 'openssl rand -base64 48'],
+    ['SMS_WEBHOOK_SECRET', 'echo "whsec_$(openssl rand -base64 32)"'],
+  ] as const) {
     const secret = env[name];
     if (secret !== undefined && isGuessable(secret))
-      problems.push(`${name}: can be guessed; generate one with "openssl rand -base64 48"`);
+      problems.push(`${name}: can be guessed; generate one with: ${command}`);
   }
   if (!env.PUBLIC_URL?.startsWith('https:'))
     problems.push('PUBLIC_URL: must be an https URL in production');

@@ -27,6 +27,14 @@ const PRODUCTION = {
   SMS_WEBHOOK_URL: 'https://127.0.0.1:1/',
   SMS_WEBHOOK_SECRET: SECRET,
 };
+const TWILIO = {
+  SMS_SENDER: 'twilio',
+  TWILIO_ACCOUNT_SID: 'AC1',
+  TWILIO_AUTH_TOKEN: 'token',
+  TWILIO_FROM: '+14155550100',
+  // Refuses connections.
+  TWILIO_API_URL: 'http://127.0.0.1:1',
+};
 const CHOSEN_ADDRESS = 'A client that reaches the port without the proxies chooses its IP address.';
 
 async function findings(env: Record<string, string>): Promise<Finding[]> {
@@ -73,7 +81,18 @@ describe('Command "doctor" without a database', () => {
     [{ TRUST_PROXY: '1', HOST: '0.0.0.0' }, CHOSEN_ADDRESS],
     [{ SMS_SENDER: 'file' }, 'One-time passwords are written to a file.'],
     [rateLimits({ 'phone-failures': UNLIMITED }), 'Guesses of one-time passwords are not limited.'],
+    [{ ...TWILIO, TWILIO_FROM: 'garbage' }, 'TWILIO_FROM is the name garbage, which is lost in'],
+    [
+      { ...TWILIO, TWILIO_FROM: 'MGBank', OTP_COUNTRIES: 'MX,CA' },
+      'TWILIO_FROM is the name MGBank',
+    ],
   ])('warns of %j: %s', expectWarning);
+
+  it('accepts a name as sender in other countries', async () => {
+    const env = { ...TWILIO, TWILIO_FROM: 'MGBank', OTP_COUNTRIES: 'GB,FR' };
+    const found = await findings({ ...UNREACHABLE, ...env });
+    expect(found.filter(({ summary }) => summary.includes('TWILIO_FROM'))).toEqual([]);
+  });
 
   it.each<[Record<string, string>, string]>([
     [{}, 'pages and messages say "Neighbourhood network".'],
@@ -137,10 +156,11 @@ describe('Command "doctor" without a database', () => {
 describe('Command "doctor": external services', () => {
   let status = 200;
   let type = 'text/plain';
+  let body = '';
   const requests: string[] = [];
   const server = createServer((request, response) => {
     requests.push(`${request.method} ${request.url} ${request.headers.authorization ?? ''}`);
-    response.writeHead(status, { 'content-type': type }).end();
+    response.writeHead(status, { 'content-type': type }).end(body);
   });
   let port = 0;
   beforeAll(async () => {
@@ -159,16 +179,17 @@ describe('Command "doctor": external services', () => {
     SMS_WEBHOOK_URL: url,
     SMS_WEBHOOK_SECRET: SECRET,
   });
-  const twilio = () => ({
-    SMS_SENDER: 'twilio',
-    TWILIO_ACCOUNT_SID: 'AC1',
-    TWILIO_AUTH_TOKEN: 'token',
-    TWILIO_FROM: '+14155550100',
-    TWILIO_API_URL: `http://127.0.0.1:${port}`,
-  });
+  const twilio = () => ({ ...TWILIO, TWILIO_API_URL: `http://127.0.0.1:${port}` });
 
   it.each([
+    [200, 'ok', ' responds.'],
+    [401, 'ok', ' responds.'],
     [405, 'ok', ' responds.'],
+    [301, 'failed', ' redirects (301). Messages are not sent to the new address.'],
+    [307, 'failed', ' redirects (307). Messages are not sent to the new address.'],
+    [404, 'warning', ' returned 404 to HEAD.'],
+    [410, 'failed', ' returned 410: this URL is gone.'],
+    [429, 'warning', ' returned 429.'],
     [503, 'warning', ' returned 503.'],
   ])('probes a webhook without sending a message: %d is %s', async (code, expected, words) => {
     status = code;
@@ -189,16 +210,71 @@ describe('Command "doctor": external services', () => {
     });
   });
 
+  const account = (state: string): string => JSON.stringify({ sid: 'AC1', status: state });
+  const error = (code: number): string => JSON.stringify({ code, message: 'secret', status: 401 });
   it.each([
-    [200, 'ok', ' responds.'],
-    [401, 'failed', ' rejects the credentials (401).'],
-  ])('requests the Twilio account: %d is %s', async (code, expected, words) => {
-    status = code;
+    [200, account('active'), 'ok', /^The gateway at \S+ responds\.$/],
+    [200, account('suspended'), 'failed', /^The account of Twilio is suspended\.$/],
+    [200, account('closed'), 'failed', /^The account of Twilio is closed\.$/],
+    [200, '<h1>Welcome</h1>', 'failed', / is not Twilio: its response has no account\.$/],
+    [200, '', 'failed', / is not Twilio: /],
+    [200, 'null', 'failed', / is not Twilio: /],
+    [302, '', 'failed', / redirects \(302\)\./],
+    [401, '', 'failed', / rejects the credentials \(401\)\.$/],
+    [
+      401,
+      error(20003),
+      'failed',
+      / rejects the credentials \(401, code 20003: the credentials are /,
+    ],
+    [404, error(20404), 'failed', / rejects the credentials \(404, code 20404: /],
+    [429, error(20429), 'warning', / returned 429\.$/],
+    [451, '', 'failed', / returned 451\.$/],
+    [503, '', 'warning', / returned 503\.$/],
+  ])('requests the Twilio account: %d %s is %s', async (code, text, expected, summary) => {
+    [status, body] = [code, text];
     requests.length = 0;
     const found = await finding('sms', twilio());
-    expect(found).toMatchObject({ status: expected, summary: expect.stringContaining(words) });
+    body = '';
+    expect(found).toMatchObject({ status: expected, summary: expect.stringMatching(summary) });
+    expect(JSON.stringify(found)).not.toContain('secret');
     const credentials = Buffer.from('AC1:token').toString('base64');
     expect(requests).toEqual([`GET /2010-04-01/Accounts/AC1.json Basic ${credentials}`]);
+  });
+
+  it.each([
+    [200, JSON.stringify({ messages: [] }), 'ok', / responds\.$/],
+    [200, '<h1>Welcome</h1>', 'failed', / is not Twilio: its response has no messages\.$/],
+    [401, error(20003), 'failed', / rejects the credentials \(401, code 20003: /],
+  ])(
+    'requests what a standard API key of Twilio may read: %d %s is %s',
+    async (code, text, expected, summary) => {
+      [status, body] = [code, text];
+      requests.length = 0;
+      const key = { TWILIO_API_KEY: 'SK1', TWILIO_API_SECRET: 'secret' };
+      const found = await finding('sms', { ...twilio(), ...key });
+      body = '';
+      expect(found).toMatchObject({ status: expected, summary: expect.stringMatching(summary) });
+      const credentials = Buffer.from('SK1:secret').toString('base64');
+      expect(requests).toEqual([
+        `GET /2010-04-01/Accounts/AC1/Messages.json?PageSize=1 Basic ${credentials}`,
+      ]);
+    },
+  );
+
+  it.each([
+    ['Elm & Oak', 'ok', 'A one-time password has 1 segment (en), 1 segment (es).'],
+    [
+      'Vecinos de León',
+      'warning',
+      'A one-time password costs more than one text message: 2 segments (en), 2 segments (es), because the alphabet of text messages (GSM 03.38) lacks ó (U+00F3).',
+    ],
+  ])('says what a message of %s costs: %s', async (name, expected, summary) => {
+    const found = await findings({ ...UNREACHABLE, NETWORK_NAME: name });
+    expect(found.filter(({ check }) => check === 'sms')[1]).toMatchObject({
+      status: expected,
+      summary,
+    });
   });
 
   it('checks that messages can be written to their file', async () => {

@@ -45,6 +45,16 @@ describe('First start', () => {
     expect(await service.stop()).toBe(0);
   });
 
+  it('says how many segments a message has if its name costs extra, and by which character', async () => {
+    const service = await startProcess({ url, env: { NETWORK_NAME: 'Vecinos de León' } });
+    await expect
+      .poll(() => service.output())
+      .toContain(
+        "2 segments (en), 2 segments (es), because the alphabet of text messages (GSM 03.38) lacks ó (U+00F3). NETWORK_NAME='Vecinos de Leon'",
+      );
+    expect(await service.stop()).toBe(0);
+  });
+
   it('is refused without NODE_ENV on a PUBLIC_URL with https', async () => {
     const env = { PUBLIC_URL: 'https://platform.example' };
     await expect(startProcess({ url, env })).rejects.toThrow('NODE_ENV: must be set');

@@ -54,6 +54,7 @@ onOneEngine('Metrics', (database) => {
     app.sms.refuse(1);
     await visitor.submit(phonePage, '/oauth/authorize/sign-in', { phone: user.phone });
     await expect.poll(metrics).toMatch(/^otp_send_failures_total 1$/m);
+    expect(await metrics()).toMatch(/^otp_send_failure_codes_total\{code="other"\} 1$/m);
   });
 });
 

@@ -8,12 +8,13 @@ import { AppConfig } from '../../../platform/config/app-config.js';
 import { TransactionRunner } from '../../../platform/database/transaction.js';
 import { Metrics, registerStoredGauge } from '../../../platform/observability/metrics.js';
 import type { Language } from '../../../pages/language.js';
-import { CATALOGUES } from '../../../pages/translations/translations.js';
 import { RateLimiter, type CountResult, type RateLimitState } from '../rate-limit/rate-limiter.js';
 import type { RateLimit } from '../rate-limit/rate-limits.js';
 import type { OtpChallenge } from './sign-in.entities.js';
 import { SignInRepository } from './sign-in.repository.js';
+import { oneTimePasswordMessage } from './sms/one-time-password-message.js';
 import { SmsQueue } from './sms/sms-queue.js';
+import { GatewayError } from './sms/sms-senders.js';
 
 /** Maximum milliseconds between the statements of a message and the request to the gateway. */
 const MAX_SEND_DELAY_MS = 50;
@@ -40,6 +41,7 @@ export class OtpDelivery {
   private readonly logger = new Logger(OtpDelivery.name);
   private readonly sent: Counter;
   private readonly failures: Counter;
+  private readonly failureCodes: Counter<'code'>;
 
   constructor(
     private readonly queue: SmsQueue,
@@ -57,6 +59,11 @@ export class OtpDelivery {
     this.failures = metrics.counter(
       'otp_send_failures_total',
       'One-time passwords that could not be sent, after all retries.',
+    );
+    this.failureCodes = metrics.counter(
+      'otp_send_failure_codes_total',
+      'One-time passwords that could not be sent, by the code of Twilio, else the status of the gateway, timeout, connection or other.',
+      'code',
     );
     if (config.otp.dailyTotal > 0) this.registerGauges(metrics);
   }
@@ -98,12 +105,15 @@ export class OtpDelivery {
         return dailyTotal.isCounted && !isDecoy;
       },
       onSent: () => this.sent.inc(),
-      onFailure: async () => {
+      onFailure: async (error) => {
         if (isDecoy) return;
+        const { details, metricCode } =
+          error instanceof GatewayError ? error : { details: {}, metricCode: 'other' };
         this.failures.inc();
+        this.failureCodes.inc({ code: metricCode });
         await this.transactions.run(async (tx) => {
           if (dailyTotal?.isCounted) await this.limiter.refund(tx, dailyTotal.counted);
-          await this.audit.record(tx, 'otp.send_failed', userId, { actor: 'service' });
+          await this.audit.record(tx, 'otp.send_failed', userId, { actor: 'service' }, details);
         });
       },
     });
@@ -174,15 +184,4 @@ export class OtpDelivery {
       { labels: {}, value: Math.max(0, dailyTotal - (await this.messagesToday())) },
     ]);
   }
-}
-
-/** The last line lets phones fill in the password on this host only (WebOTP). */
-export function oneTimePasswordMessage(
-  password: string,
-  language: Language,
-  { brand, otp, publicUrl }: Pick<AppConfig, 'brand' | 'otp' | 'publicUrl'>,
-): string {
-  const { layout, sms } = CATALOGUES[language];
-  const text = sms.oneTimePassword(password, brand.name ?? layout.network, otp.seconds);
-  return `${text}\n\n@${new URL(publicUrl).hostname} #${password}`;
 }

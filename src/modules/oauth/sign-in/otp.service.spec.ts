@@ -1,6 +1,6 @@
 import { loadConfig } from '../../../platform/config/load-config.js';
 import { LANGUAGES } from '../../../pages/language.js';
-import { oneTimePasswordMessage } from './otp-delivery.js';
+import { oneTimePasswordMessage } from './sms/one-time-password-message.js';
 import { newOneTimePassword, parseOneTimePassword } from './otp.service.js';
 
 const SAMPLES = 60_000;

@@ -4,14 +4,29 @@ import { DAY, SECOND } from '../../../platform/clock.js';
 import type { AppConfig, SmsConfig } from '../../../platform/config/app-config.js';
 import { ConfigError } from '../../../platform/config/load-config.js';
 import { isLoopback } from '../../../platform/config/loopback.js';
+import { isAlphanumericSender } from '../../../platform/config/twilio-from.js';
 import { RATE_LIMITS, type RateLimitName } from '../../../platform/config/rate-limits.js';
 import {
   databaseFile,
   DatabaseFileError,
   sharedFiles,
 } from '../../../platform/database/sqlite-file.js';
-import { describeFailure, httpCall } from '../../../platform/http/http-client.js';
+import {
+  describeFailure,
+  httpCall,
+  type RequestFailure,
+} from '../../../platform/http/http-client.js';
 import { parseIpAddress } from '../../../platform/http/http-request-context.js';
+import {
+  expensiveMessage,
+  segmentsOfMessages,
+} from '../../oauth/sign-in/sms/one-time-password-message.js';
+import {
+  callTwilio,
+  describeTwilioCode,
+  twilioCode,
+  type TwilioConfig,
+} from '../../oauth/sign-in/sms/twilio.js';
 import {
   capitalized,
   type Check,
@@ -68,6 +83,9 @@ function developmentRules({ secure, sms, demo, hasOwnPepper }: AppConfig): Rule[
   ];
 }
 
+/** Countries that do not support names as senders, of those that most networks are in. */
+const WITHOUT_NAMES: ReadonlySet<string> = new Set(['US', 'CA']);
+
 /** Settings that are unsafe anywhere. */
 function commonRules({
   secure,
@@ -77,13 +95,20 @@ function commonRules({
   brand,
   database,
   rateLimits,
+  otp,
 }: AppConfig): Rule[] {
   const { trustProxy, host } = server;
+  const name = sms.sender === 'twilio' && isAlphanumericSender(sms.from) ? sms.from : undefined;
   const { address, tls } = database;
   const servers = address.engine === 'server' ? address.servers : [];
   const remote = servers.find((one) => !isLoopback(one.host));
   return [
     [sms.sender === 'file', 'One-time passwords are written to a file.', 'SMS_SENDER=webhook'],
+    [
+      name !== undefined && (otp.countries ?? ['US', 'CA']).some((one) => WITHOUT_NAMES.has(one)),
+      `TWILIO_FROM is the name ${name}, which is lost in the United States and Canada: their networks accept only numbers.`,
+      'Set TWILIO_FROM to a number or a messaging service, or leave US and CA out of OTP_COUNTRIES.',
+    ],
     [
       secure && trustProxy === 0,
       'PUBLIC_URL is https, but no proxy is trusted. All clients share the IP address of the proxy.',
@@ -207,8 +232,6 @@ async function metricsFinding({
     : failed(`Another program responds at ${url} (${response.status}).`, METRICS_PORT_REMEDY);
 }
 
-const REJECTED_CREDENTIALS = new Set([401, 403, 404]);
-
 /** Checks the SMS gateway without sending a message. */
 async function gatewayFinding(sms: SmsConfig): Promise<Finding> {
   switch (sms.sender) {
@@ -220,44 +243,96 @@ async function gatewayFinding(sms: SmsConfig): Promise<Finding> {
       return ok(`Messages are written to ${sms.file}.`);
     }
     case 'webhook':
-      return gatewayResponseFinding(sms.url, sms.timeoutMs, { method: 'HEAD' });
-    case 'twilio': {
-      const { apiUrl, accountSid, authToken, timeoutMs } = sms;
-      const credentials = Buffer.from(`${accountSid}:${authToken}`, 'utf8').toString('base64');
-      const account = `${apiUrl}/2010-04-01/Accounts/${encodeURIComponent(accountSid)}.json`;
-      const headers = { authorization: `Basic ${credentials}` };
-      return gatewayResponseFinding(
-        account,
-        timeoutMs,
-        { method: 'GET', headers },
-        REJECTED_CREDENTIALS,
-      );
-    }
+      return webhookFinding(sms);
+    case 'twilio':
+      return twilioFinding(sms);
   }
 }
 
-/**
- * Prints only the origin, because the path may contain a secret. A status below 500 is ok unless it is in `rejected`, because a
- * gateway may reject HEAD.
- */
-async function gatewayResponseFinding(
-  url: string,
-  timeoutMs: number,
-  init: { method: string; headers?: Record<string, string> },
-  rejected: ReadonlySet<number> = new Set(),
-): Promise<Finding> {
-  const gateway = `The gateway at ${new URL(url).origin}`;
-  const response = await httpCall(url, timeoutMs, init);
-  if ('kind' in response)
-    return failed(`${gateway} ${describeFailure(response)}.`, `curl -v ${new URL(url).origin}`);
-  if (rejected.has(response.status))
+/** Only the origin, because the path may contain a secret. */
+function gatewayAt(url: string): string {
+  return `The gateway at ${new URL(url).origin}`;
+}
+
+function unreachable(url: string, failure: RequestFailure): Finding {
+  const problem = `${gatewayAt(url)} ${describeFailure(failure)}.`;
+  return failed(problem, `curl -v ${new URL(url).origin}`);
+}
+
+/** A redirect, 429 or 5xx; undefined for any other status, which the check of each gateway judges. */
+function statusFinding(url: string, status: number): Finding | undefined {
+  const gateway = gatewayAt(url);
+  if (status >= 300 && status < 400)
     return failed(
-      `${gateway} rejects the credentials (${response.status}).`,
-      'Correct TWILIO_ACCOUNT_SID and TWILIO_AUTH_TOKEN.',
+      `${gateway} redirects (${status}). Messages are not sent to the new address.`,
+      'Correct the URL in the settings, or find the proxy that redirects.',
     );
-  if (response.status >= 500)
-    return warning(`${gateway} returned ${response.status}.`, 'Contact its operator.');
+  if (status === 429 || status >= 500)
+    return warning(`${gateway} returned ${status}.`, 'Contact its operator.');
+  return undefined;
+}
+
+/** Most responses to HEAD prove only that there is a server, because a gateway may accept nothing but POST. */
+async function webhookFinding({
+  url,
+  timeoutMs,
+}: Extract<SmsConfig, { sender: 'webhook' }>): Promise<Finding> {
+  const response = await httpCall(url, timeoutMs, { method: 'HEAD' });
+  if ('kind' in response) return unreachable(url, response);
+  const problem = statusFinding(url, response.status);
+  if (problem !== undefined) return problem;
+  const gateway = gatewayAt(url);
+  if (response.status === 410)
+    return failed(`${gateway} returned 410: this URL is gone.`, 'Correct SMS_WEBHOOK_URL.');
+  if (response.status === 404)
+    return warning(
+      `${gateway} returned 404 to HEAD.`,
+      'Check the path of SMS_WEBHOOK_URL, unless the gateway responds so to everything but POST.',
+    );
   return ok(`${gateway} responds.`);
+}
+
+async function twilioFinding(sms: TwilioConfig): Promise<Finding> {
+  // Only the auth token and main keys may read the account; a standard key may read messages.
+  const usesKey = sms.username !== sms.accountSid;
+  const path = usesKey ? '/Messages.json?PageSize=1' : '.json';
+  const response = await callTwilio(sms, path, { method: 'GET' });
+  if ('kind' in response) return unreachable(sms.apiUrl, response);
+  const { status, json } = response;
+  const problem = statusFinding(sms.apiUrl, status);
+  if (problem !== undefined) return problem;
+  const gateway = gatewayAt(sms.apiUrl);
+  if (status !== 200) {
+    const code = twilioCode(json.code);
+    const reason = `${status}${code === undefined ? '' : `, ${describeTwilioCode(code)}`}`;
+    return [401, 403, 404].includes(status)
+      ? failed(
+          `${gateway} rejects the credentials (${reason}).`,
+          usesKey
+            ? 'Correct TWILIO_ACCOUNT_SID, TWILIO_API_KEY and TWILIO_API_SECRET. The key must be able to read messages.'
+            : 'Correct TWILIO_ACCOUNT_SID and TWILIO_AUTH_TOKEN.',
+        )
+      : failed(`${gateway} returned ${reason}.`, 'Correct TWILIO_API_URL.');
+  }
+  if (json.status === 'suspended' || json.status === 'closed')
+    return failed(
+      `The account of Twilio is ${json.status}.`,
+      'Look at the account in the console of Twilio.',
+    );
+  return (usesKey ? Array.isArray(json.messages) : json.status === 'active')
+    ? ok(`${gateway} responds.`)
+    : failed(
+        `${gateway} is not Twilio: its response has no ${usesKey ? 'messages' : 'account'}.`,
+        'Correct TWILIO_API_URL, or find the proxy that responds instead.',
+      );
+}
+
+/** What a message costs. */
+function messageFinding(config: AppConfig): Finding {
+  const expensive = expensiveMessage(config);
+  return expensive
+    ? warning(`${expensive.summary}.`, expensive.remedy)
+    : ok(`A one-time password has ${segmentsOfMessages(config)}.`);
 }
 
 const MEGABYTE = 1024 ** 2;
@@ -308,7 +383,7 @@ export function checkSettings(config: AppConfig, options: CheckOptions): Promise
   const checks: Check[] = [
     ['configuration', async () => (warnings.length > 0 ? warnings : valid)],
     ...(file === undefined ? [] : [['storage', () => storageFindings(file)] satisfies Check]),
-    ['sms', () => gatewayFinding(config.sms)],
+    ['sms', async () => [await gatewayFinding(config.sms), messageFinding(config)]],
     ['metrics', () => metricsFinding(config.server)],
   ];
   return runChecks(checks, options);

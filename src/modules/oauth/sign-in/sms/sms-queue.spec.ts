@@ -11,6 +11,7 @@ describe('SmsQueue', () => {
   let inbox: SmsInbox;
   let queue: SmsQueue;
   let failures: string[];
+  let reasons: string[];
   let sent: number;
   let logged: string[];
 
@@ -22,6 +23,7 @@ describe('SmsQueue', () => {
     inbox = new SmsInbox();
     queue = new SmsQueue(inbox, clock);
     failures = [];
+    reasons = [];
     sent = 0;
   });
 
@@ -39,8 +41,9 @@ describe('SmsQueue', () => {
       onSent: () => {
         sent += 1;
       },
-      onFailure: async () => {
+      onFailure: async ({ message }) => {
         failures.push(MESSAGE.id);
+        reasons.push(message);
       },
       ...overrides,
     };
@@ -230,13 +233,14 @@ describe('SmsQueue', () => {
     const slowGateway = new (class extends SmsSender {
       override async send(): Promise<void> {
         calls += 1;
-        throw new GatewayError({ kind: 'timeout' }, { mayRetry: false });
+        throw new GatewayError({ kind: 'timeout', wasSent: true }, { mayRetry: false });
       }
     })();
     const slowQueue = new SmsQueue(slowGateway, clock);
     slowQueue.add(job());
     await settled();
     expect({ calls, failures }).toEqual({ calls: 1, failures: [MESSAGE.id] });
+    expect(reasons).toEqual(['The SMS gateway did not respond in time.']);
     await advance(60);
     expect(calls).toBe(1);
   });

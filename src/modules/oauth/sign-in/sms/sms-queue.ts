@@ -18,8 +18,8 @@ export interface SmsJob {
   shouldSend: () => Promise<boolean>;
   /** Called after the gateway accepted the message. Must not throw. */
   onSent: () => void;
-  /** Called after the last attempt failed, to record the failure. */
-  onFailure: () => Promise<void>;
+  /** Called after the last attempt failed, with its error, to record the failure. */
+  onFailure: (error: Error) => Promise<void>;
 }
 
 /**
@@ -65,7 +65,7 @@ export class SmsQueue implements OnApplicationShutdown {
     const error = await this.send(job);
     if (!error) return;
     this.logger.error(`A one-time password could not be sent: ${error.message}`);
-    await job.onFailure();
+    await job.onFailure(error);
   }
 
   /** Returns the error of the last attempt, or undefined if the message was sent or dropped. */
@@ -78,7 +78,7 @@ export class SmsQueue implements OnApplicationShutdown {
     for (let retry = 0; ; retry += 1) {
       try {
         if (!(await shouldSend())) return undefined;
-        await this.sender.send(message);
+        await this.sender.send(message, expiresAt);
         onSent();
         return undefined;
       } catch (error) {

@@ -7,12 +7,14 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http';
+import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { afterEach, describe, expect, it } from 'vitest';
 import { Clock, addMilliseconds, SECOND, SystemClock } from '../../../../platform/clock.js';
 import type { SmsConfig } from '../../../../platform/config/app-config.js';
+import { FixedClock } from '../../../../../test/support/doubles.js';
 import { GatewayError, createSmsSender, type SmsSender } from './sms-senders.js';
 
 const MESSAGE = {
@@ -22,6 +24,8 @@ const MESSAGE = {
 };
 const SECRET = 'a webhook secret of some length';
 const ACCOUNT = 'AC0123456789';
+/** Five minutes after the time of `FixedClock`. */
+const EXPIRES_AT = new Date('2026-11-21T09:35:00.000Z');
 const TOKEN = 'twilio-auth-token';
 
 type Respond = (response: ServerResponse) => void;
@@ -44,6 +48,7 @@ afterEach(async () => {
   for (const folder of folders.splice(0)) await rm(folder, { recursive: true });
 });
 
+/** With an unreadable body, as of a proxy. */
 const status =
   (code: number, headers: Record<string, string> = {}): Respond =>
   (response) =>
@@ -113,14 +118,24 @@ function twilio(
       sender: 'twilio',
       apiUrl,
       accountSid: ACCOUNT,
-      authToken: TOKEN,
+      username: ACCOUNT,
+      password: TOKEN,
       from: '+15005550006',
       timeoutMs: 3000,
       ...options,
     },
-    new SystemClock(),
+    new FixedClock(),
   );
 }
+
+/** A response of Twilio. */
+const json =
+  (code: number, body: object, headers: Record<string, string> = {}): Respond =>
+  (response) =>
+    response
+      .writeHead(code, { 'content-type': 'application/json', ...headers })
+      .end(JSON.stringify(body));
+const QUEUED = json(201, { sid: 'SM1', status: 'queued', error_code: null });
 
 async function failureOf(sending: Promise<void>): Promise<GatewayError> {
   const outcome = await sending.catch((error: unknown) => error);
@@ -155,7 +170,7 @@ async function fileSender() {
 describe('Console sender', () => {
   it('writes one readable line per message', async () => {
     const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
-    await createSmsSender({ sender: 'console' }, new SystemClock()).send(MESSAGE);
+    await createSmsSender({ sender: 'console' }, new SystemClock()).send(MESSAGE, EXPIRES_AT);
     const written = write.mock.calls.map(([chunk]) => chunk);
     write.mockRestore();
     expect(written).toEqual(['SMS to +14155552671: Ваш код & code: 123456 @example.com #123456\n']);
@@ -166,8 +181,8 @@ describe('File sender', () => {
   it('appends one JSON line per message, also when messages are sent concurrently', async () => {
     const { file, sender } = await fileSender();
     const texts = Array.from({ length: 20 }, (_, index) => `${MESSAGE.text} ${index}`);
-    await sender.send(MESSAGE);
-    await Promise.all(texts.map((text) => sender.send({ ...MESSAGE, text })));
+    await sender.send(MESSAGE, EXPIRES_AT);
+    await Promise.all(texts.map((text) => sender.send({ ...MESSAGE, text }, EXPIRES_AT)));
 
     const [first, ...others] = (await readFile(file, 'utf8')).trimEnd().split('\n');
     expect(first).toBe(JSON.stringify({ to: MESSAGE.to, text: MESSAGE.text }));
@@ -177,14 +192,14 @@ describe('File sender', () => {
 
   it('creates a file that only its owner can read', async () => {
     const { file, sender } = await fileSender();
-    await sender.send(MESSAGE);
+    await sender.send(MESSAGE, EXPIRES_AT);
     expect((await stat(file)).mode & 0o777).toBe(0o600);
   });
 
   it('rejects when the line cannot be written', async () => {
     const { folder } = await fileSender();
     const sender = createSmsSender({ sender: 'file', file: folder }, new SystemClock());
-    await expect(sender.send(MESSAGE)).rejects.toThrow('EISDIR');
+    await expect(sender.send(MESSAGE, EXPIRES_AT)).rejects.toThrow('EISDIR');
   });
 });
 
@@ -195,7 +210,7 @@ describe('Webhook sender', () => {
     ['a base64 key after whsec_', `whsec_${key.toString('base64')}`, key],
   ])('posts the message as JSON, signed with the secret: %s', async (_, secret, signingKey) => {
     const { url, received } = await gateway([status(204)]);
-    await webhook(url, { secret }).send(MESSAGE);
+    await webhook(url, { secret }).send(MESSAGE, EXPIRES_AT);
     const call = onlyCall(received);
     expect(call).toMatchObject({ method: 'POST', path: '/sms?tenant=7' });
     expect(call.headers['content-type']).toBe('application/json');
@@ -209,10 +224,13 @@ describe('Webhook sender', () => {
   it('makes one attempt, and signs each with a new timestamp and the id of the message', async () => {
     const { url, received } = await gateway([status(500), hangUp, status(202)]);
     const sender = webhook(url);
-    const failures = [await failureOf(sender.send(MESSAGE)), await failureOf(sender.send(MESSAGE))];
+    const failures = [
+      await failureOf(sender.send(MESSAGE, EXPIRES_AT)),
+      await failureOf(sender.send(MESSAGE, EXPIRES_AT)),
+    ];
     expect(failures.map(({ mayRetry }) => mayRetry)).toEqual([true, true]);
-    await sender.send(MESSAGE);
-    await sender.send({ ...MESSAGE, id: 'another' });
+    await sender.send(MESSAGE, EXPIRES_AT);
+    await sender.send({ ...MESSAGE, id: 'another' }, EXPIRES_AT);
     expect(idsOf(received)).toEqual([MESSAGE.id, MESSAGE.id, MESSAGE.id, 'another']);
     expect(new Set(received.map(({ headers }) => headers['webhook-timestamp'])).size).toBe(4);
     for (const call of received) {
@@ -222,8 +240,10 @@ describe('Webhook sender', () => {
 
   it('allows a retry after a timeout', async () => {
     const { url } = await gateway([silence]);
-    const { fault, mayRetry } = await failureOf(webhook(url, { timeoutMs: 100 }).send(MESSAGE));
-    expect([fault, mayRetry]).toEqual([{ kind: 'timeout' }, true]);
+    const { fault, mayRetry } = await failureOf(
+      webhook(url, { timeoutMs: 100 }).send(MESSAGE, EXPIRES_AT),
+    );
+    expect([fault, mayRetry]).toEqual([{ kind: 'timeout', wasSent: true }, true]);
   });
 
   it.each([
@@ -240,7 +260,7 @@ describe('Webhook sender', () => {
     'reports %i with its Retry-After, and whether a retry is allowed: %s',
     async (code, allowed) => {
       const { url, received } = await gateway([status(code, { 'retry-after': '60' }), status(200)]);
-      const { message, fault, mayRetry } = await failureOf(webhook(url).send(MESSAGE));
+      const { message, fault, mayRetry } = await failureOf(webhook(url).send(MESSAGE, EXPIRES_AT));
       expect(message).toBe(`The SMS gateway returned ${code}.`);
       expect(fault).toEqual({ kind: 'status', status: code, retryAfter: '60' });
       expect(mayRetry).toBe(allowed);
@@ -251,7 +271,7 @@ describe('Webhook sender', () => {
   it.each([302, 307])('does not follow a redirect with %i', async (code) => {
     const elsewhere = await gateway([status(200)]);
     const { url, received } = await gateway([status(code, { location: elsewhere.url })]);
-    const { message } = await failureOf(webhook(url).send(MESSAGE));
+    const { message } = await failureOf(webhook(url).send(MESSAGE, EXPIRES_AT));
     expect(message).toBe(`The SMS gateway returned ${code}.`);
     expect(received).toHaveLength(1);
     expect(elsewhere.received).toEqual([]);
@@ -259,51 +279,200 @@ describe('Webhook sender', () => {
 
   it('treats a message as accepted when the connection breaks after a 200', async () => {
     const { url, received } = await gateway([acceptThenBreak]);
-    await webhook(url).send(MESSAGE);
+    await webhook(url).send(MESSAGE, EXPIRES_AT);
     expect(received).toHaveLength(1);
   });
 });
 
 describe('Twilio sender', () => {
+  const service = 'MG0123456789abcdefABCDEF0123456789';
   it.each([
     ['From', '+15005550006'],
-    ['MessagingServiceSid', 'MG0123456789'],
-  ])('posts a form to the account with Basic authentication and %s=%s', async (name, from) => {
-    const { url, received } = await gateway([status(201)]);
-    await twilio(url, { from }).send(MESSAGE);
-    const call = onlyCall(received);
-    const path = `/2010-04-01/Accounts/${ACCOUNT}/Messages.json`;
-    expect(call).toMatchObject({ method: 'POST', path });
-    expect(call.headers['content-type']).toMatch(/^application\/x-www-form-urlencoded\b/);
-    expect(call.headers.authorization).toBe(`Basic ${btoa(`${ACCOUNT}:${TOKEN}`)}`);
-    expect(Object.fromEntries(new URLSearchParams(call.body))).toEqual({
-      To: MESSAGE.to,
-      Body: MESSAGE.text,
-      [name]: from,
+    ['MessagingServiceSid', service],
+    // A name, although it begins with MG.
+    ['From', 'MGBank'],
+  ])(
+    'posts a form to the account with Basic authentication, the lifetime of the password, and %s=%s',
+    async (name, from) => {
+      const { url, received } = await gateway([QUEUED]);
+      await twilio(url, { from }).send(MESSAGE, EXPIRES_AT);
+      const call = onlyCall(received);
+      const path = `/2010-04-01/Accounts/${ACCOUNT}/Messages.json`;
+      expect(call).toMatchObject({ method: 'POST', path });
+      expect(call.headers['content-type']).toMatch(/^application\/x-www-form-urlencoded\b/);
+      expect(call.headers.authorization).toBe(`Basic ${btoa(`${ACCOUNT}:${TOKEN}`)}`);
+      expect(Object.fromEntries(new URLSearchParams(call.body))).toEqual({
+        To: MESSAGE.to,
+        Body: MESSAGE.text,
+        ValidityPeriod: '300',
+        [name]: from,
+      });
+    },
+  );
+
+  it('posts to the account with the credentials of an API key', async () => {
+    const { url, received } = await gateway([QUEUED]);
+    const key = { username: 'SK1', password: 'secret' };
+    await twilio(url, key).send(MESSAGE, EXPIRES_AT);
+    const { path, headers } = onlyCall(received);
+    expect(path).toBe(`/2010-04-01/Accounts/${ACCOUNT}/Messages.json`);
+    expect(headers.authorization).toBe(`Basic ${btoa('SK1:secret')}`);
+  });
+
+  it.each([
+    [new Date('2026-11-21T09:30:00.001Z'), '1'],
+    [new Date('2026-11-21T09:29:00.000Z'), '1'],
+    [new Date('2026-11-21T09:34:29.100Z'), '270'],
+  ])('asks for a message that expires at %s with ValidityPeriod=%s', async (expiresAt, seconds) => {
+    const { url, received } = await gateway([QUEUED]);
+    await twilio(url).send(MESSAGE, expiresAt);
+    expect(new URLSearchParams(onlyCall(received).body).get('ValidityPeriod')).toBe(seconds);
+  });
+
+  it.each(['queued', 'accepted', 'sending', 'sent', 'scheduled', 'delivered'])(
+    'accepts 201 with the state %s',
+    async (state) => {
+      const { url } = await gateway([json(201, { status: state, error_code: null })]);
+      await expect(twilio(url).send(MESSAGE, EXPIRES_AT)).resolves.toBeUndefined();
+    },
+  );
+
+  it.each([
+    ['an unknown name', 'http://sms.invalid'],
+    ['a refused connection', undefined],
+  ])('allows a retry after %s, because nothing was sent', async (_, url) => {
+    const sender = twilio(url ?? `http://127.0.0.1:${await closedPort()}`);
+    const { fault, mayRetry, metricCode, details } = await failureOf(
+      sender.send(MESSAGE, EXPIRES_AT),
+    );
+    expect([fault.kind, mayRetry, metricCode]).toEqual(['connection', true, 'connection']);
+    expect(details).toEqual({
+      failure: expect.stringMatching(/^(ENOTFOUND|EAI_AGAIN|ECONNREFUSED)$/),
     });
   });
 
-  it('allows a retry after a refused connection', async () => {
-    const port = await closedPort();
-    const failure = await failureOf(twilio(`http://127.0.0.1:${port}`).send(MESSAGE));
-    expect(failure.mayRetry).toBe(true);
+  it('allows a retry if the timeout comes before the connection is complete', async () => {
+    // A server that accepts the TCP connection and never completes the TLS handshake.
+    const server = createTcpServer();
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const { port } = server.address() as AddressInfo;
+    const sender = twilio(`https://127.0.0.1:${port}`, { timeoutMs: 200 });
+    const { fault, mayRetry } = await failureOf(sender.send(MESSAGE, EXPIRES_AT));
+    server.close();
+    expect([fault, mayRetry]).toEqual([{ kind: 'timeout', wasSent: false }, true]);
   });
 
+  const error = (code: number): object => ({ code, message: `To ${MESSAGE.to}`, status: 400 });
   it.each([
     ['429', status(429), 'status', true],
     ['503', status(503), 'status', true],
+    ['20429', json(429, error(20429), { 'retry-after': '7' }), 'status', true],
+    ['the daily limit (63038)', json(429, error(63038)), 'status', false],
     ['a timeout, because the gateway may have accepted the message', silence, 'timeout', false],
     ['a broken connection', hangUp, 'connection', false],
     ['500', status(500), 'status', false],
     ['502', status(502), 'status', false],
     ['408', status(408), 'status', false],
     ['400', status(400), 'status', false],
+    ['21610', json(400, error(21610)), 'status', false],
+    ['an unknown code', json(400, error(21999)), 'status', false],
+    ['a failed message', json(201, { status: 'failed', error_code: 30008 }), 'status', false],
+    ['a captive page', status(200), 'status', false],
   ] as const)('makes one attempt, and allows a retry or not: %s', async (_, respond, kind, may) => {
-    const { url, received } = await gateway([respond, status(201)]);
+    const { url, received } = await gateway([respond, QUEUED]);
     const timeoutMs = kind === 'timeout' ? 100 : 3000;
-    const { fault, mayRetry } = await failureOf(twilio(url, { timeoutMs }).send(MESSAGE));
+    const { fault, mayRetry } = await failureOf(
+      twilio(url, { timeoutMs }).send(MESSAGE, EXPIRES_AT),
+    );
     expect([fault.kind, mayRetry]).toEqual([kind, may]);
     expect(received).toHaveLength(1);
+  });
+
+  const html: Respond = (response) =>
+    response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Welcome to our Wi-Fi</h1>');
+  it.each<[string, Respond, string, object, string]>([
+    [
+      'a code of the table',
+      json(400, error(21610)),
+      'returned 400 with code 21610: the recipient opted out, for example by replying STOP.',
+      { status: 400, code: 21610 },
+      '21610',
+    ],
+    [
+      'an unknown code',
+      json(400, error(21999)),
+      'returned 400 with code 21999.',
+      { status: 400, code: 21999 },
+      '400',
+    ],
+    ['no code', json(400, {}), 'returned 400.', { status: 400 }, '400'],
+    [
+      'a text instead of a code',
+      json(400, { code: `21610 ${MESSAGE.to}` }),
+      'returned 400.',
+      { status: 400 },
+      '400',
+    ],
+    [
+      'a failed message',
+      json(201, { status: 'failed', error_code: 30005 }),
+      'returned 201 with the state failed and code 30005: the number of the recipient does not exist.',
+      { status: 201, code: 30005 },
+      '30005',
+    ],
+    [
+      'a failed message without a code',
+      json(201, { status: 'undelivered', error_code: null }),
+      'returned 201 with the state undelivered.',
+      { status: 201 },
+      '201',
+    ],
+    [
+      'a captive page',
+      html,
+      'returned 200 without the state of a message.',
+      { status: 200 },
+      '200',
+    ],
+    [
+      '201 that breaks off',
+      (response) => {
+        response.writeHead(201, { 'content-length': '1000' });
+        response.write('{"status":"que', () => response.destroy());
+      },
+      'returned 201 without the state of a message.',
+      { status: 201 },
+      '201',
+    ],
+    [
+      '200 with a state',
+      json(200, { status: 'queued' }),
+      'returned 200 without the state of a message.',
+      { status: 200 },
+      '200',
+    ],
+    ['null', json(201, []), 'returned 201 without the state of a message.', { status: 201 }, '201'],
+  ])('names the code in message, audit details and metric: %s', async (_, respond, ...expected) => {
+    const { url } = await gateway([respond]);
+    const { message, details, metricCode } = await failureOf(twilio(url).send(MESSAGE, EXPIRES_AT));
+    expect([message, details, metricCode]).toEqual([
+      `The SMS gateway ${expected[0]}`,
+      ...expected.slice(1),
+    ]);
+  });
+
+  it('reads no more than 64 KiB of a body', async () => {
+    const endless: Respond = (response) => {
+      response.writeHead(201, { 'content-type': 'application/json' });
+      const more = (): void => {
+        if (!response.destroyed && response.write(' '.repeat(10_000))) setImmediate(more);
+        else response.once('drain', more);
+      };
+      more();
+    };
+    const { url } = await gateway([endless]);
+    const { message } = await failureOf(twilio(url).send(MESSAGE, EXPIRES_AT));
+    expect(message).toBe('The SMS gateway returned 201 without the state of a message.');
   });
 });
 
@@ -312,11 +481,14 @@ describe('Error of a sender', () => {
     const responses = [status(400), silence, hangUp];
     const gateways = await Promise.all(responses.map((respond) => gateway([respond])));
     const errors = await Promise.all([
-      failureOf(webhook('http://user:password@127.0.0.1:9').send(MESSAGE)),
-      ...gateways.flatMap(({ url }) => [
-        failureOf(webhook(url, { timeoutMs: 100 }).send(MESSAGE)),
-        failureOf(twilio(url, { timeoutMs: 100 }).send(MESSAGE)),
-      ]),
+      failureOf(webhook('http://user:password@127.0.0.1:9').send(MESSAGE, EXPIRES_AT)),
+      ...gateways.flatMap(({ url }, index) => {
+        const options = responses[index] === silence ? { timeoutMs: 100 } : {};
+        return [
+          failureOf(webhook(url, options).send(MESSAGE, EXPIRES_AT)),
+          failureOf(twilio(url, options).send(MESSAGE, EXPIRES_AT)),
+        ];
+      }),
     ]);
     const kinds = errors.map(({ fault }) => fault.kind);
     expect(new Set(kinds)).toEqual(new Set(['status', 'timeout', 'connection']));

@@ -3,11 +3,14 @@ import { appendFile, mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { type Clock, SECOND } from '../../../../platform/clock.js';
 import type { SmsConfig } from '../../../../platform/config/app-config.js';
+import { isMessagingService } from '../../../../platform/config/twilio-from.js';
 import {
   describeFailure,
   httpCall,
+  type HttpResult,
   type RequestFailure,
 } from '../../../../platform/http/http-client.js';
+import { callTwilio, refusalOf, TWILIO_ERRORS, type TwilioConfig } from './twilio.js';
 
 /** `to` is E.164. `id` is the same in every attempt, so that a gateway can drop duplicates. */
 export interface TextMessage {
@@ -20,12 +23,13 @@ export interface TextMessage {
 export abstract class SmsSender {
   /**
    * Makes one attempt. Resolves when the gateway has accepted the message, which does not prove its delivery.
+   * @param expiresAt when the message becomes useless, so that a gateway need not deliver it later
    * @throws GatewayError if a gateway did not accept it
    */
-  abstract send(message: TextMessage): Promise<void>;
+  abstract send(message: TextMessage, expiresAt: Date): Promise<void>;
 }
 
-/** Creates the configured sender. `clock` provides the time of signatures. */
+/** Creates the configured sender. `clock` provides the time of signatures and of the expiry of messages. */
 export function createSmsSender(config: SmsConfig, clock: Clock): SmsSender {
   switch (config.sender) {
     case 'console':
@@ -35,7 +39,7 @@ export function createSmsSender(config: SmsConfig, clock: Clock): SmsSender {
     case 'webhook':
       return new WebhookSmsSender(config, clock);
     case 'twilio':
-      return new TwilioSmsSender(config);
+      return new TwilioSmsSender(config, clock);
     default:
       return config satisfies never;
   }
@@ -89,13 +93,14 @@ class WebhookSmsSender extends SmsSender {
 
   override async send({ id, to, text }: TextMessage): Promise<void> {
     const body = JSON.stringify({ to, text });
-    await callGateway({
-      url: this.config.url,
-      timeoutMs: this.config.timeoutMs,
-      request: { headers: this.signedHeaders(id, body), body },
-      mayRetry: (fault) =>
-        fault.kind !== 'status' || [408, 429].includes(fault.status) || fault.status >= 500,
-    });
+    const { url, timeoutMs } = this.config;
+    const headers = this.signedHeaders(id, body);
+    const result = await httpCall(url, timeoutMs, { method: 'POST', headers, body });
+    if ('kind' in result) throw new GatewayError(result, { mayRetry: true });
+    const { status } = result;
+    if (status >= 200 && status < 300) return;
+    const mayRetry = [408, 429].includes(status) || status >= 500;
+    throw new GatewayError(statusFault(result), { mayRetry });
   }
 
   private signedHeaders(id: string, body: string): Record<string, string> {
@@ -113,38 +118,55 @@ class WebhookSmsSender extends SmsSender {
   }
 }
 
-const MESSAGING_SERVICE_PREFIX = 'MG';
-
 /**
  * Sends each message with the HTTP API of Twilio. The API has no idempotency key. The sender therefore retries only if Twilio
- * certainly did not accept the message: after a refused connection, 429 and 503.
+ * certainly did not accept the message: if the request was not sent, and after the codes that `TWILIO_ERRORS` lists, 429 and 503.
  * @see https://www.twilio.com/docs/messaging/api/message-resource
  */
 class TwilioSmsSender extends SmsSender {
-  constructor(private readonly config: Extract<SmsConfig, { sender: 'twilio' }>) {
+  constructor(
+    private readonly config: TwilioConfig,
+    private readonly clock: Clock,
+  ) {
     super();
   }
 
-  override async send({ to, text }: TextMessage): Promise<void> {
-    const { apiUrl, accountSid, authToken, from, timeoutMs } = this.config;
-    const sender = from.startsWith(MESSAGING_SERVICE_PREFIX) ? 'MessagingServiceSid' : 'From';
-    const credentials = Buffer.from(`${accountSid}:${authToken}`).toString('base64');
-    await callGateway({
-      url: `${apiUrl}/2010-04-01/Accounts/${encodeURIComponent(accountSid)}/Messages.json`,
-      timeoutMs,
-      request: {
-        headers: { authorization: `Basic ${credentials}` },
-        body: new URLSearchParams({ To: to, Body: text, [sender]: from }),
-      },
-      mayRetry: (fault) =>
-        fault.kind === 'status'
-          ? fault.status === 429 || fault.status === 503
-          : fault.kind === 'connection' && fault.code === 'ECONNREFUSED',
+  override async send({ to, text }: TextMessage, expiresAt: Date): Promise<void> {
+    const { from } = this.config;
+    const body = new URLSearchParams({
+      To: to,
+      Body: text,
+      [isMessagingService(from) ? 'MessagingServiceSid' : 'From']: from,
+      // Otherwise, Twilio would deliver a message that had to wait up to ten hours later, when the password has expired.
+      ValidityPeriod: String(this.validSeconds(expiresAt)),
     });
+    const response = await callTwilio(this.config, '/Messages.json', { method: 'POST', body });
+    if ('kind' in response) throw new GatewayError(response, { mayRetry: !response.wasSent });
+    const refusal = refusalOf(response);
+    if (refusal === undefined) return;
+    const { status, headers } = response;
+    const fault = { ...statusFault({ status, headers }), ...refusal };
+    const known = TWILIO_ERRORS[refusal.code ?? 0];
+    throw new GatewayError(fault, {
+      mayRetry: known ? known.retry : status === 429 || status === 503,
+    });
+  }
+
+  private validSeconds(expiresAt: Date): number {
+    return Math.max(1, Math.ceil((expiresAt.getTime() - this.clock.now().getTime()) / SECOND));
   }
 }
 
-type GatewayFault = { kind: 'status'; status: number; retryAfter: string | null } | RequestFailure;
+/** `code` is a code of Twilio. `detail` describes it, and follows the status. */
+interface StatusFault {
+  kind: 'status';
+  status: number;
+  retryAfter: string | null;
+  code?: number | undefined;
+  detail?: string;
+}
+
+type GatewayFault = StatusFault | RequestFailure;
 
 /** Describes the fault. It has no `cause`, because addresses, headers and bodies contain secrets and phone numbers. */
 export class GatewayError extends Error {
@@ -155,26 +177,35 @@ export class GatewayError extends Error {
     readonly fault: GatewayFault,
     { mayRetry }: { mayRetry: boolean },
   ) {
-    const problem = fault.kind === 'status' ? `returned ${fault.status}` : describeFailure(fault);
-    super(`The SMS gateway ${problem}.`);
+    super(
+      `The SMS gateway ${fault.kind === 'status' ? describeStatus(fault) : describeFailure(fault)}.`,
+    );
     this.name = 'GatewayError';
     this.mayRetry = mayRetry;
   }
+
+  /** For the audit log: `status` and, if known, `code`; or `failure`, which is `timeout` or a system error code. */
+  get details(): Record<string, string | number> {
+    const { fault } = this;
+    if (fault.kind !== 'status')
+      return { failure: fault.kind === 'timeout' ? 'timeout' : fault.code };
+    const { status, code } = fault;
+    return code === undefined ? { status } : { status, code };
+  }
+
+  /** For the label of a metric, so one of few values: a code of `TWILIO_ERRORS`, a status, `timeout` or `connection`. */
+  get metricCode(): string {
+    const { fault } = this;
+    if (fault.kind !== 'status') return fault.kind;
+    const isListed = fault.code !== undefined && fault.code in TWILIO_ERRORS;
+    return String(isListed ? fault.code : fault.status);
+  }
 }
 
-interface GatewayCall {
-  url: string;
-  timeoutMs: number;
-  request: Pick<RequestInit, 'headers' | 'body'>;
-  mayRetry: (fault: GatewayFault) => boolean;
+function describeStatus({ status, detail = '' }: StatusFault): string {
+  return `returned ${status}${detail === '' ? '' : ` ${detail}`}`;
 }
 
-/** @throws GatewayError */
-async function callGateway({ url, timeoutMs, request, mayRetry }: GatewayCall): Promise<void> {
-  const result = await httpCall(url, timeoutMs, { method: 'POST', ...request });
-  if ('kind' in result) throw new GatewayError(result, { mayRetry: mayRetry(result) });
-  const { status, headers } = result;
-  if (status >= 200 && status < 300) return;
-  const fault = { kind: 'status', status, retryAfter: headers.get('retry-after') } as const;
-  throw new GatewayError(fault, { mayRetry: mayRetry(fault) });
+function statusFault({ status, headers }: Pick<HttpResult, 'status' | 'headers'>): StatusFault {
+  return { kind: 'status', status, retryAfter: headers.get('retry-after') };
 }
