@@ -4,10 +4,12 @@ import { z } from 'zod';
 import { ENV_GROUPS } from '../src/platform/config/env.js';
 import { RATE_LIMITS } from '../src/platform/config/rate-limits.js';
 import { cliPage } from './cli-page.js';
+import { phoneNumbersPage } from './phone-numbers-page.js';
 
 const EXAMPLE = '.env.example';
 const CONFIGURATION = 'docs/configuration.md';
 const CLI = 'docs/cli.md';
+const PHONE_NUMBERS = 'docs/phone-numbers.md';
 const WRITE_COMMAND = 'npm run -s build && node dist/tools/generated-docs.js --write';
 
 const EXAMPLE_HEAD = `\
@@ -127,6 +129,7 @@ async function main(): Promise<void> {
     [EXAMPLE]: envExample(),
     [CONFIGURATION]: configurationPage(),
     [CLI]: await cliPage(),
+    [PHONE_NUMBERS]: phoneNumbersPage(),
   };
   for (const [file, text] of Object.entries(files)) {
     if (process.argv.includes('--write')) {

@@ -18,7 +18,7 @@ describe('batchesOfLines', () => {
     const whole = [
       { number: 1, text: 'Žofie' },
       { number: 3, text: '🌻' },
-      { number: 4, text: 'end' },
+      { number: 4, text: 'end', isUnterminated: true },
     ];
     for (let cut = 0; cut <= bytes.length; cut += 1)
       expect(await batchesOf([bytes.subarray(0, cut), bytes.subarray(cut)])).toEqual([whole]);
@@ -46,7 +46,7 @@ describe('batchesOfLines', () => {
         { number: 1, text: 'a' },
         { number: 2, text: undefined },
         { number: 3, text: 'b' },
-        { number: 4, text: undefined },
+        { number: 4, text: undefined, isUnterminated: true },
       ],
     ]);
   });
