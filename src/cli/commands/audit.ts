@@ -40,7 +40,7 @@ export function addAuditCommands(program: CliCommand): void {
     .command('list')
     .summary('List audit events, newest first.')
     .description(
-      'List audit events, newest first: changes by operators, issued and revoked tokens, consents, rejected requests and locked phone numbers. Each event is one line: time (UTC), action, actor, subject, app and details. A terminal cuts the line at its width, and below 120 columns shows the age of the event instead of its time. Use --full or a pipe to see everything. Events are deleted after AUDIT_LOG_DAYS days.',
+      'List audit events, newest first: changes by operators, imports, issued and revoked tokens, consents, rejected requests and locked phone numbers. Each event is one line: time (UTC), action, actor, subject, app and details. A terminal cuts the line at its width, and below 120 columns shows the age of the event instead of its time. Use --full or a pipe to see everything. Events are deleted after AUDIT_LOG_DAYS days.',
     )
     .option(
       '--since <time>',
