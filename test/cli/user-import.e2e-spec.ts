@@ -222,7 +222,7 @@ onOneEngine('Command "user import"', (database) => {
       expect(await imports.run(path)).toMatchObject({
         code: 1,
         invalid: 1,
-        errors: [{ line: 6, problem: 'It has 3 of 5 columns. Is the file complete?' }],
+        errors: [{ line: 6, row: 5, problem: 'It has 3 of 5 columns. Is the file complete?' }],
       });
       expect(await imports.byPhone('+14155550173')).toMatchObject({
         latitude: 37.7749,

@@ -6,9 +6,9 @@ import {
   formatOf,
   FORMATS,
   openImportFile,
-  placeName,
   type Format,
 } from '../../modules/operations/import/import-file.js';
+import { placeName } from '../../modules/operations/import/file-record.js';
 import type { Problem } from '../../modules/operations/import/imported-user.js';
 import type { ImportReport } from '../../modules/operations/import/user-import.service.js';
 

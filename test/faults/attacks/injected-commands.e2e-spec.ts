@@ -1,11 +1,8 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import {
-  type Column,
-  COLUMNS,
-  FORMATS,
-} from '../../../src/modules/operations/import/import-file.js';
+import { type Column, COLUMNS } from '../../../src/modules/operations/import/file-record.js';
+import { FORMATS } from '../../../src/modules/operations/import/import-file.js';
 import { User } from '../../../src/modules/users/user.entity.js';
 import {
   CommandLine,

@@ -1,4 +1,5 @@
-import { batchesOfLines, type Line } from './import-file.js';
+import type { Line } from './file-record.js';
+import { batchesOfLines } from './import-file.js';
 
 async function batchesOf(
   chunks: readonly (Buffer | string)[],

@@ -10,7 +10,7 @@ import {
   placeName,
   REQUIRED_COLUMNS,
   type Values,
-} from './import-file.js';
+} from './file-record.js';
 
 /** The fields of a line. Absent fields are not changed. `phone` is E.164. */
 export type ImportedUser = Pick<NewUser, 'phone' | 'name'> &

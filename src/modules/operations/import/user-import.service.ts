@@ -11,7 +11,7 @@ import { InvalidRequest } from '../../../platform/errors.js';
 import { UserAccess } from '../../oauth/account/user-access.service.js';
 import type { User } from '../../users/user.entity.js';
 import { newUser } from '../../users/users.service.js';
-import type { FileRecord, Place } from './import-file.js';
+import type { FileRecord, Place } from './file-record.js';
 import {
   decideLine,
   decideMoves,
