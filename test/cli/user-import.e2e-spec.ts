@@ -210,7 +210,7 @@ onOneEngine('Command "user import"', (database) => {
     ])('accepts %s as separators, with decimal commas, as Excel writes them', async (name, by) => {
       const rows = [
         ['phone', 'name', 'latitude', 'longitude', ''],
-        ['+14155550173', `"Lee${by} Ana"`, '37,7749', '-122,4194', ''],
+        ['+14155550173', '"Lee; Ana"', '37,7749', '-122,4194', ''],
         ['+14155550174', 'Lee, Ben', '1', '2.5', ''],
         ['', '', '', '', ''],
         ['+14155550175', 'Cem', ''],
