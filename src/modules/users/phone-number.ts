@@ -29,9 +29,9 @@ const PLUS = /^\+[\s+]*(?:00)?\s*/;
 /** Digits and separators, without `+`. */
 const WITHOUT_PLUS = /^[\d\s()./-]+$/;
 
-/** Numbers as they were before a change of the numbering plan, and as WhatsApp still shows them: Mexico in 2019, Benin in 2024. */
+/** Numbers as they were before a change of the numbering plan, and as WhatsApp and habit still write them: Mexico 2019, Benin 2024. */
 const FORMER_NUMBERS: readonly (readonly [RegExp, string])[] = [
-  [/^\+521(?=\d{10}$)/, '+52'],
+  [/^\+52(?:1|01|04[45])(?=\d{10}$)/, '+52'],
   [/^\+229(?=\d{8}$)/, '+22901'],
 ];
 
