@@ -179,13 +179,26 @@ onOneEngine('Command "user import"', (database) => {
 
     it('imports a last line without a line feed with a warning, and rejects it with --strict', async () => {
       const cut = await imports.write('cut.csv', `name,phone\nAna,+14155550171\nBen,+14155550172`);
-      const warning = { line: 3, problem: 'It does not end with a line feed. Is the file complete?' };
-      const counts = { code: 1, added: 1, invalid: 1, errors: [warning], doubtful: 0, warnings: [] };
+      const warning = {
+        line: 3,
+        problem: 'It does not end with a line feed. Is the file complete?',
+      };
+      const counts = {
+        code: 1,
+        added: 1,
+        invalid: 1,
+        errors: [warning],
+        doubtful: 0,
+        warnings: [],
+      };
       expect(await imports.run(cut, '--strict')).toMatchObject(counts);
       expect(await imports.byPhone('+14155550172')).toBeNull();
       expect(await imports.run(cut, '--dry-run')).toMatchObject({ code: 0, warnings: [warning] });
       const { code, stdout, stderr } = await cli.run('user', 'import', cut);
-      expect({ code, stderr }).toEqual({ code: 0, stderr: `Warning: line 3: ${warning.problem}\n` });
+      expect({ code, stderr }).toEqual({
+        code: 0,
+        stderr: `Warning: line 3: ${warning.problem}\n`,
+      });
       expect(stdout).toMatch(/^added +1\n(.*\n)+doubtful lines +1$/m);
       const whole = await imports.write('cut.csv', `name,phone\nAna,+14155550171\n\n`);
       expect(await imports.run(whole, '--strict')).toMatchObject({ code: 0, doubtful: 0 });
@@ -465,18 +478,18 @@ onOneEngine('Command "user import"', (database) => {
       });
     });
 
-    it.each(['[\n{"phone":"+14155550231","name":"Ana"},\n{"phone":"+14155550232","name":"Ben"}\n]\n', ' []'])(
-      'rejects a JSON array: %j',
-      async (text) => {
-        const path = await imports.write('array.ndjson', text);
-        const { code, stdout, stderr } = await cli.run('user', 'import', path);
-        expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-        expect(stderr).toBe(
-          "The file is one JSON array. NDJSON has one object per line, without brackets and commas around it. Convert it with: jq -c '.[]' FILE\n",
-        );
-        expect(await imports.byPhone('+14155550232')).toBeNull();
-      },
-    );
+    it.each([
+      '[\n{"phone":"+14155550231","name":"Ana"},\n{"phone":"+14155550232","name":"Ben"}\n]\n',
+      ' []',
+    ])('rejects a JSON array: %j', async (text) => {
+      const path = await imports.write('array.ndjson', text);
+      const { code, stdout, stderr } = await cli.run('user', 'import', path);
+      expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+      expect(stderr).toBe(
+        "The file is one JSON array. NDJSON has one object per line, without brackets and commas around it. Convert it with: jq -c '.[]' FILE\n",
+      );
+      expect(await imports.byPhone('+14155550232')).toBeNull();
+    });
 
     it('reads standard input as CSV, or in the format of --format', async () => {
       const line = '{"phone": "+14155550221", "name": "Ana"}';

@@ -118,7 +118,7 @@ function rowsOf(
     return { rows: lines.map((line, index) => ({ lines: [line], cells: whole[index] })), open: [] };
   // A value contains a line break, or the quotes of a line do not match.
   const rows: Row[] = [];
-  for (let start = 0; start < lines.length; ) {
+  for (let start = 0; start < lines.length;) {
     const row = rowAt(lines, start, header);
     if (!row && !isEnd) return { rows, open: lines.slice(start) };
     rows.push(row ?? { lines: lines.slice(start, start + 1), cells: undefined });

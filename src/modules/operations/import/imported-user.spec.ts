@@ -121,9 +121,28 @@ describe('decideMoves', () => {
 
   it.each<[string, readonly Move[]]>([
     ['a number that its owner keeps', [[1, 2]]],
-    ['a chain that ends with such a number', [[1, 2], [2, 3]]],
-    ['an exchange', [[1, 2], [2, 1]]],
-    ['a circle', [[1, 2], [2, 3], [3, 1]]],
+    [
+      'a chain that ends with such a number',
+      [
+        [1, 2],
+        [2, 3],
+      ],
+    ],
+    [
+      'an exchange',
+      [
+        [1, 2],
+        [2, 1],
+      ],
+    ],
+    [
+      'a circle',
+      [
+        [1, 2],
+        [2, 3],
+        [3, 1],
+      ],
+    ],
   ])('O163 refuses %s without reassignment', (_, moves) => {
     for (const order of [moves, moves.toReversed()]) {
       expect(new Set(Object.values(outcomes(order, false)))).toEqual(new Set(['refuse']));
@@ -132,10 +151,7 @@ describe('decideMoves', () => {
   });
 
   it('O163 gives a number that becomes free to a new user', () => {
-    const lines = [
-      { line: 2, user: line('Eve', 'm-7', phoneOf(1)) },
-      ...linesOf([[1, 9]]),
-    ];
+    const lines = [{ line: 2, user: line('Eve', 'm-7', phoneOf(1)) }, ...linesOf([[1, 9]])];
     expect(decideMoves(lines, members, false).map(({ decision }) => decision.outcome)).toEqual([
       'change_phone',
       'add',

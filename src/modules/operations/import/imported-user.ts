@@ -200,7 +200,10 @@ export function decideMoves(
 }
 
 /** Applies a decided line to the phone numbers of `users`. Returns the phone number that is free now. */
-function movePhone({ byPhone }: UserIndex, { user: { phone }, decision }: DecidedLine): string | null {
+function movePhone(
+  { byPhone }: UserIndex,
+  { user: { phone }, decision }: DecidedLine,
+): string | null {
   if (decision.outcome !== 'change_phone') return null;
   const [owner, { user }] = [byPhone.get(phone), decision];
   if (owner) owner.phone = null;
