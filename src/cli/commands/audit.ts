@@ -25,7 +25,6 @@ interface ListOptions {
   user?: string;
   action?: AuditAction;
   notAction?: AuditAction[];
-  actor?: string;
   limit: number;
   full?: boolean;
 }
@@ -67,9 +66,11 @@ export function addAuditCommands(program: CliCommand): void {
       `audit list --app ${EXAMPLE_APP} --since 2026-11-20 --until 2026-11-21`,
       'audit list --action refresh_token.reused --limit all --json',
     )
-    .execute(async (session, options: ListOptions) => {
+    .execute(async (session, options: ListOptions, command: CliCommand) => {
       const { since, until, app: clientId, user: userId, limit, full = false } = options;
-      const { action, notAction: notActions, actor } = options;
+      const { action, notAction: notActions } = options;
+      // Every command accepts --actor, so the program has its value.
+      const { actor } = command.optsWithGlobals<{ actor?: string }>();
       const now = session.get('Clock').now();
       const events = session
         .get('AuditEventReader')
