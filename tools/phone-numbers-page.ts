@@ -44,9 +44,7 @@ export interface RegionSpellings {
 }
 
 const TRUNK_PREFIXES = ['0', '8', '1', '06'];
-const INTERNATIONAL_PREFIXES = [
-  ...['00', '011', '0011', '010', '001', '000', '009', '0015', '810', '119', '0', '99', '1230'],
-];
+const INTERNATIONAL_PREFIXES = '00 011 0011 010 001 000 009 0015 810 119 0 99 1230'.split(' ');
 const ABROAD: readonly { code: string; phone: string }[] = [
   { code: 'FR', phone: '+33612345678' },
   { code: 'DE', phone: '+4915123456789' },

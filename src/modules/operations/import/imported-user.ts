@@ -178,7 +178,7 @@ export function decideMoves(
   stored: readonly User[],
   mayReassign: boolean,
 ): DecidedLine[] {
-  const copies = new Map(stored.map((user) => [user.id, { ...user }]));
+  const copies = new Map(stored.map((user) => [user.id, structuredClone(user)]));
   const users = indexUsers([...copies.values()]);
   /** By the phone number that the line needs, which no other line has. */
   const waiting = new Map(lines.map((line) => [line.user.phone, line]));
