@@ -39,8 +39,13 @@ const STORED: Readonly<Record<string, string>> = {
   'user update --name': 'name',
   'user add --neighborhood': 'neighborhood',
 };
-/** All values that accept any text: the stored ones, a file name and the text of a search. */
-const FREE_TEXT = [...Object.keys(STORED), 'user export --output', 'user search <text>'];
+/** All values that accept any text: the stored ones, a file name, the text of a search and the name of an actor. */
+const FREE_TEXT = [
+  ...Object.keys(STORED),
+  'audit list --actor',
+  'user export --output',
+  'user search <text>',
+];
 /** The valid columns of an imported line, without its phone. */
 const DEFAULTS: Readonly<Record<Exclude<Column, 'phone'>, string>> = {
   name: 'Ana Lee',
