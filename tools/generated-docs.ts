@@ -5,11 +5,13 @@ import { ENV_GROUPS } from '../src/platform/config/env.js';
 import { RATE_LIMITS } from '../src/platform/config/rate-limits.js';
 import { TWILIO_ERRORS } from '../src/modules/oauth/sign-in/sms/twilio.js';
 import { cliPage } from './cli-page.js';
+import { phoneNumbersPage } from './phone-numbers-page.js';
 
 const EXAMPLE = '.env.example';
 const CONFIGURATION = 'docs/configuration.md';
 const CLI = 'docs/cli.md';
 const OPERATE = 'docs/operate.md';
+const PHONE_NUMBERS = 'docs/phone-numbers.md';
 const WRITE_COMMAND = 'npm run -s build && node dist/tools/generated-docs.js --write';
 
 const EXAMPLE_HEAD = `\
@@ -146,6 +148,7 @@ async function main(): Promise<void> {
     [CONFIGURATION]: configurationPage(),
     [CLI]: await cliPage(),
     [OPERATE]: operatePage(await readFile(OPERATE, 'utf8').catch(() => '')),
+    [PHONE_NUMBERS]: phoneNumbersPage(),
   };
   for (const [file, text] of Object.entries(files)) {
     if (process.argv.includes('--write')) {

@@ -49,7 +49,7 @@ export interface CountryChoice {
   name: string;
 }
 
-/** Posts `phone` and `country` to `<path>/sign-in`. */
+/** Posts `phone`, `country` and `checked` to `<path>/sign-in`. */
 export interface PhoneView extends SignInView {
   /** As the user typed it. */
   phone?: string;
@@ -57,6 +57,8 @@ export interface PhoneView extends SignInView {
   countries: readonly CountryChoice[];
   /** The selected country, if one is known. */
   country?: string;
+  /** E.164. The number that the user was asked to check. */
+  checked?: string;
   error?: Text;
 }
 

@@ -152,6 +152,20 @@ onOneEngine('Command "audit list"', (database) => {
     expect(await found('--since', '49h', '--until', '47h', ...action)).toEqual([ofUser]);
   });
 
+  it('filters by actor, and leaves out actions', async () => {
+    const added = await write('2026-11-20T00:00:01.000Z', { action: 'user.added' });
+    const updated = await write('2026-11-20T00:00:02.000Z', { action: 'user.updated' });
+    const byService = await write('2026-11-20T00:00:03.000Z', { actor: 'service' });
+    expect(await ids('--actor', 'olga')).toEqual([updated, added]);
+    expect(await ids('--actor', 'service')).toEqual([byService]);
+    expect(await ids('--actor', 'ol')).toEqual([]);
+    expect(await ids('--not-action', 'user.added')).toEqual([byService, updated]);
+    const others = ['--not-action', 'user.added', '--not-action', 'user.updated'];
+    expect(await ids(...others)).toEqual([byService]);
+    expect(await ids(...others, '--actor', 'olga')).toEqual([]);
+    expect(await ids('--not-action', 'user.added', '--limit', '1')).toEqual([byService]);
+  });
+
   it('prints nothing on standard output when no event matches', async () => {
     expect(await list()).toEqual([]);
     expect(await cli.run('audit', 'list', '--action', 'app.created')).toEqual({
@@ -165,6 +179,7 @@ onOneEngine('Command "audit list"', (database) => {
     ['--app', 'garden', 'It must be a client_id such as svc_app_…. Run "app list" to find it.'],
     ['--user', ANA_APP, 'It must be a user id such as usr_….'],
     ['--action', 'quota.sett', 'Allowed choices are app.created, app.disabled, '],
+    ['--not-action', 'user.add', 'It must be one of the actions that --help lists at --action.'],
     ['--since', 'yesterday', 'It must be an age such as 24h or 30d, a day'],
     ['--since', '2026-02-30', 'It must be an age'],
     ['--until', '2026-11-20T10:00:00', 'It must be an age'],

@@ -96,7 +96,7 @@ const COMMANDS: Readonly<Record<string, CommandCase>> = {
   'user import': {
     args: () => ['-', '--reassign-phones'],
     input: () => 'phone,name\n+14155550198,Eli\n',
-    actions: ['user.added'],
+    actions: ['user.added', 'user.imported'],
   },
   'user revoke-all': { args: ({ member: { user } }) => [user.id], actions: ['grant.revoked'] },
   'user erase': {

@@ -52,6 +52,8 @@ onOneEngine('Command "user import"', (database) => {
         unchanged: 0,
         invalid: 0,
         errors: [],
+        doubtful: 0,
+        warnings: [],
       });
       const profile = {
         name: 'Ana Lee',
@@ -175,6 +177,184 @@ onOneEngine('Command "user import"', (database) => {
       });
     });
 
+    it('imports a last line without a line feed with a warning, and rejects it with --strict', async () => {
+      const cut = await imports.write('cut.csv', `name,phone\nAna,+14155550171\nBen,+14155550172`);
+      const warning = {
+        line: 3,
+        problem: 'It does not end with a line feed. Is the file complete?',
+      };
+      const counts = {
+        code: 1,
+        added: 1,
+        invalid: 1,
+        errors: [warning],
+        doubtful: 0,
+        warnings: [],
+      };
+      expect(await imports.run(cut, '--strict')).toMatchObject(counts);
+      expect(await imports.byPhone('+14155550172')).toBeNull();
+      expect(await imports.run(cut, '--dry-run')).toMatchObject({ code: 0, warnings: [warning] });
+      const { code, stdout, stderr } = await cli.run('user', 'import', cut);
+      expect({ code, stderr }).toEqual({
+        code: 0,
+        stderr: `Warning: line 3: ${warning.problem}\n`,
+      });
+      expect(stdout).toMatch(/^added +1\n(.*\n)+doubtful lines +1$/m);
+      const whole = await imports.write('cut.csv', `name,phone\nAna,+14155550171\n\n`);
+      expect(await imports.run(whole, '--strict')).toMatchObject({ code: 0, doubtful: 0 });
+    });
+
+    it('warns of a header without members, and rejects it with --strict', async () => {
+      for (const text of [`${HEADER}\n`, HEADER, `sep=;\n${HEADER}\n,,,,,\n`]) {
+        const path = await imports.write('header.csv', text);
+        const warnings = [{ line: 1, problem: 'The file has a header, but no members.' }];
+        expect(await imports.run(path)).toMatchObject({ code: 0, lines: 0, doubtful: 1, warnings });
+        expect(await cli.run('user', 'import', path, '--strict')).toEqual({
+          code: 1,
+          stdout: '',
+          stderr: 'The file has a header, but no members.\n',
+        });
+      }
+    });
+
+    it.each([
+      ['semicolons', ';'],
+      ['tabs', '\t'],
+    ])('accepts %s as separators, with decimal commas, as Excel writes them', async (name, by) => {
+      const rows = [
+        ['phone', 'name', 'latitude', 'longitude', ''],
+        ['+14155550173', '"Lee; Ana"', '37,7749', '-122,4194', ''],
+        ['+14155550174', 'Lee, Ben', '1', '2.5', ''],
+        ['', '', '', '', ''],
+        ['+14155550175', 'Cem', ''],
+      ];
+      const path = await imports.write(
+        'excel.tsv',
+        `sep=${by}\r\n${rows.map((row) => `${row.join(by)}\r\n`).join('')}`,
+      );
+      expect(await imports.run(path)).toMatchObject({
+        code: 1,
+        invalid: 1,
+        errors: [{ line: 6, row: 5, problem: 'It has 3 of 5 columns. Is the file complete?' }],
+      });
+      expect(await imports.byPhone('+14155550173')).toMatchObject({
+        latitude: 37.7749,
+        longitude: -122.4194,
+      });
+      expect(await imports.byPhone('+14155550174')).toMatchObject({
+        name: 'Lee, Ben',
+        latitude: 1,
+        longitude: 2.5,
+      });
+      const wide = await imports.write('wide.csv', `phone${by}name\n+14155550176${by}A${by}B\n`);
+      expect((await imports.run(wide)).errors).toEqual([
+        { line: 2, problem: `It has 3 columns instead of 2. Quote values that contain ${name}.` },
+      ]);
+    });
+
+    it.each(['14155550101', '14155550101.0', '1.42E+10', '1,42E+10', '4915123456789'])(
+      'says how to keep the plus of "%s", which a spreadsheet stored as a number',
+      async (phone) => {
+        const path = await imports.write('numbers.csv', `phone;name\n${phone};Ana\n`);
+        const { errors } = await imports.run(path);
+        expect(errors).toEqual([
+          {
+            line: 2,
+            problem:
+              'phone must be a phone number with its country code, such as +14155550101. If a spreadsheet removed the plus, format the column as text, then enter the numbers again.',
+          },
+        ]);
+      },
+    );
+
+    it('names the row of the spreadsheet, too, after a value with a line break', async () => {
+      const fillers = Array.from({ length: 600 }, (_, index) => `+1415778${2000 + index},A,,,,`);
+      const path = await csv(
+        '+14155550177,"Ana',
+        '',
+        'Lee",,,,',
+        '1,Ben,,,,',
+        ...fillers,
+        '+14155550177,"Cem ""C""\nOrtiz",,,,',
+        '1,Dina,,,,',
+        fillers[0] ?? '',
+      );
+      const control = 'name must be one line without control characters, but contains U+000A.';
+      expect(await imports.run(path)).toMatchObject({
+        lines: 605,
+        added: 600,
+        errors: [
+          { line: 2, problem: control },
+          { line: 5, row: 3, problem: expect.stringContaining('phone must be') },
+          { line: 606, row: 604, problem: control },
+          { line: 608, row: 605, problem: expect.stringContaining('phone must be') },
+          { line: 609, row: 606, problem: 'phone is already used on line 6 (row 4).' },
+        ],
+      });
+      const { stderr } = await cli.run('user', 'import', path);
+      expect(stderr).toMatch(/^line 2: name .*\nline 5 \(row 3\): phone must be/);
+    });
+
+    it('reports a quote that is never closed at its own line, and imports the lines after it', async () => {
+      const others = Array.from({ length: 30 }, (_, index) => `+1415779${2000 + index},A,,,,`);
+      const { errors, ...counts } = await imports.run(
+        await csv('+14155550178,"Ana,,,,', ...others, '+14155550179,"Ben,,,,'),
+      );
+      expect(counts).toMatchObject({ added: 30, invalid: 2 });
+      expect(errors).toEqual([
+        { line: 2, problem: expect.stringContaining('Its quotes do not match.') },
+        { line: 33, problem: expect.stringContaining('Its quotes do not match.') },
+      ]);
+    });
+
+    it('imports numbers that are only possible, and fixed lines, with a warning', async () => {
+      const unknown = 'phone is possible, but in no known range of numbers. Check it.';
+      const fixed = 'phone is a fixed line, to which text messages may not be delivered.';
+      const path = await csv(
+        '+39 0347 1234567,Ana,,,,',
+        '+39 347 1234567,Ana,,,,',
+        '+55 11 6123 4567,Ben,,,,',
+        '+54 11 2345 6789,Cem,,,,',
+        '+54 9 11 2345 6789,Cem,,,,',
+        '+1 621 555 0101,Dina,,,,',
+        '+52 1 55 1234 5678,Eli,,,,',
+        `"'(+44) 7911 123456;",Fay,,,,`,
+      );
+      expect(await imports.run(path)).toMatchObject({
+        code: 0,
+        added: 8,
+        invalid: 0,
+        doubtful: 4,
+        warnings: [
+          { line: 2, problem: unknown },
+          { line: 4, problem: unknown },
+          { line: 5, problem: fixed },
+          { line: 7, problem: unknown },
+        ],
+      });
+      expect(await imports.byPhone('+525512345678')).toMatchObject({ name: 'Eli' });
+      expect(await imports.byPhone('+447911123456')).toMatchObject({ name: 'Fay' });
+      expect(await imports.run(path)).toMatchObject({ code: 0, unchanged: 8 });
+    });
+
+    it('writes one summary to the audit log, but none for a dry run', async () => {
+      const path = await csv('+14155550180,Ana,,,,', '+14155550181,Ben,,,,', 'x,Cem,,,,');
+      const summaries = () =>
+        cli.json<object[]>('audit', 'list', '--actor', 'olga', '--not-action', 'user.added');
+      const before = await summaries();
+      await imports.run(path, '--dry-run', '--actor', 'olga');
+      expect(await summaries()).toEqual(before);
+      await imports.run(path, '--actor', 'olga', '--reason', 'Nightly');
+      const [summary] = await summaries();
+      expect(summary).toMatchObject({
+        action: 'user.imported',
+        subject: 'users',
+        actor: 'olga',
+        reason: 'Nightly',
+        details: { lines: 3, added: 2, updated: 0, unchanged: 0, invalid: 1, doubtful: 0 },
+      });
+    });
+
     it('prints 20 invalid lines, returns at most 1000 as JSON, and counts all of them', async () => {
       const lines = Array.from({ length: 1200 }, (_, number) => `${number},Ana,,,,`);
       const path = await csv(...lines);
@@ -216,7 +396,7 @@ onOneEngine('Command "user import"', (database) => {
       ['phone,nam', '"nam" is not a column. Did you mean "name"?'],
       ['name,neighborhood', 'The column "phone" is missing.'],
       ['phone,name,phone', 'The column "phone" appears twice.'],
-      ['phone;name', 'Separate the columns with commas.'],
+      ['phone|name', 'Separate the columns with commas, semicolons or tabs.'],
       ['phone,"name', 'The quotes of the first line do not match.'],
       ['', 'The file is empty.'],
       ['phone,name\r+14155550161,Ana\r', 'The file has no line feeds'],
@@ -296,6 +476,19 @@ onOneEngine('Command "user import"', (database) => {
           { line: 6, problem: 'It is not a JSON object. Is the file complete?' },
         ],
       });
+    });
+
+    it.each([
+      '[\n{"phone":"+14155550231","name":"Ana"},\n{"phone":"+14155550232","name":"Ben"}\n]\n',
+      ' []',
+    ])('rejects a JSON array: %j', async (text) => {
+      const path = await imports.write('array.ndjson', text);
+      const { code, stdout, stderr } = await cli.run('user', 'import', path);
+      expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+      expect(stderr).toBe(
+        "The file is one JSON array. NDJSON has one object per line, without brackets and commas around it. Convert it with: jq -c '.[]' FILE\n",
+      );
+      expect(await imports.byPhone('+14155550232')).toBeNull();
     });
 
     it('reads standard input as CSV, or in the format of --format', async () => {

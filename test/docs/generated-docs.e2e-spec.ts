@@ -4,6 +4,8 @@ import { TWILIO_ERRORS } from '../../src/modules/oauth/sign-in/sms/twilio.js';
 import { LIMITS } from '../../src/modules/oauth/rate-limit/rate-limits.js';
 import { cliPage } from '../../tools/cli-page.js';
 import { configurationPage, envExample, operatePage } from '../../tools/generated-docs.js';
+import { phoneNumbersPage } from '../../tools/phone-numbers-page.js';
+import { callingCodes, parsePhone } from '../../src/modules/users/phone-number.js';
 import { envSchema } from '../../src/platform/config/env.js';
 import { loadConfig } from '../../src/platform/config/load-config.js';
 import { commandTree } from '../support/command-line.js';
@@ -61,5 +63,24 @@ describe('Documentation of settings and commands', () => {
     expect(listed.toSorted()).toEqual(
       [...expected, ['otp-daily-total', 'OTP_DAILY_TOTAL']].toSorted(),
     );
+  });
+
+  it('O53 lists, for every region, spellings of a phone number that are accepted', () => {
+    const page = readFileSync('docs/phone-numbers.md', 'utf8');
+    expect(page).toBe(phoneNumbersPage());
+    const rows = [...page.matchAll(/^\| .+ \(([A-Z]{2}), \+(\d+)\) \| `(\+\d+)` \| (.+) \|$/gm)];
+    const listed = rows.map(([, code, callingCode]) => ({ code, callingCode }));
+    const byCode = (one: { code?: string }) => one.code ?? '';
+    expect(listed.toSorted((a, b) => (byCode(a) < byCode(b) ? -1 : 1))).toEqual(callingCodes());
+    for (const [, code, , phone, cells = ''] of rows) {
+      const columns = cells.split(' | ').map((cell) => [...cell.matchAll(/`([^`]+)`/g)]);
+      const [national = [], withoutPlus = [], trunkPrefix = [], prefixes = []] = columns;
+      expect(columns).toHaveLength(4);
+      for (const [, typed = ''] of [...national, ...withoutPlus, ...trunkPrefix])
+        expect(parsePhone(typed, code), `${code} ${typed}`).toBe(phone);
+      for (const [, prefix = ''] of prefixes)
+        expect(parsePhone(`${prefix} 358 41 2345678`, code), code).toBe('+358412345678');
+      expect([national, withoutPlus, prefixes].filter((column) => column.length === 0)).toEqual([]);
+    }
   });
 });

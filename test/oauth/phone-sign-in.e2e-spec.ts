@@ -1,3 +1,4 @@
+import { formatPhone } from '../../src/modules/users/phone-number.js';
 import { type Page, Browser } from '../support/browser.js';
 import { authorizeLink } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
@@ -52,7 +53,14 @@ onOneEngine('Sign-in by phone', (database) => {
     expect(page.html).not.toContain('<script');
   }
 
-  it.each(['+1 (415) 555-2671', '(415) 555-2671'])(
+  it.each([
+    '+1 (415) 555-2671',
+    '(415) 555-2671',
+    '(+1) 415 555 2671',
+    'tel:+1-415-555-2671',
+    "'+14155552671",
+    '++14155552671;',
+  ])(
     'O53 sends the message for "%s" to the user of +14155552671 and counts every spelling in one limit',
     async (typed) => {
       const page = await requestCode(typed);
@@ -63,6 +71,28 @@ onOneEngine('Sign-in by phone', (database) => {
         expectPage(await requestCode(again), 429);
     },
   );
+
+  it('O53 asks once to check a number in no known range, whether it has an account or not, and counts no message before', async () => {
+    // Area code 621 is newer than the phone library.
+    await app().addUser({ phone: '+16215550191' });
+    for (const phone of ['+16215550191', '+16215550192']) {
+      const visitor = new Browser(app());
+      const page = await submitPhone(visitor, authorizeLink(client), phone.slice(2));
+      expectFieldError(page);
+      expect(page.html).toContain('We do not know numbers like this one.');
+      expect(page.html).toContain(`<input type="hidden" name="checked" value="${phone}">`);
+      // As the server read it, so that the user sees another country or a wrong digit.
+      const shown = formatPhone(phone);
+      expect(page.html).toContain(`value="${shown}"`);
+      expectFieldError(await visitor.submit(page, SIGN_IN, { phone: '+16215550193' }));
+      const codePage = await visitor.submit(page, SIGN_IN, { phone: shown });
+      expectPage(codePage, 200);
+      app().clock.advance(61_000);
+      expectPage(await visitor.submit(codePage, SIGN_IN, { again: '1' }), 200);
+    }
+    expect(await app().sms.password('+16215550191', { afterMessages: 1 })).toMatch(/^\d{6}$/);
+    expect(app().sms.count('+16215550192')).toBe(0);
+  });
 
   it.each(['nobody', '<script>alert(1)</script>'])(
     'O150 shows an error at the field for "%s"',

@@ -132,6 +132,7 @@ const stateOf = <Page extends keyof Views>(template: Page, view: Views[Page]) =>
 export const STATES = {
   phone: stateOf('phone', phone),
   'phone with an error': stateOf('phone', { ...phone, phone: '415', error: 'Add the country' }),
+  'phone to check': stateOf('phone', { ...phone, checked: '+16215550101', error: 'Check it' }),
   code: stateOf('code', code),
   'code with three attempts left': stateOf('code', { ...code, attemptsLeft: 3 }),
   'code with an error': stateOf('code', { ...code, error: 'Wrong code' }),

@@ -1,4 +1,4 @@
-import { Option } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
 import { AUDIT_ACTIONS, type AuditAction } from '../../platform/audit/audit-actions.js';
 import type { AuditEvent } from '../../platform/audit/audit-event.entity.js';
 import { type CliCommand, EXAMPLE_APP } from '../command.js';
@@ -24,6 +24,7 @@ interface ListOptions {
   app?: string;
   user?: string;
   action?: AuditAction;
+  notAction?: AuditAction[];
   limit: number;
   full?: boolean;
 }
@@ -38,7 +39,7 @@ export function addAuditCommands(program: CliCommand): void {
     .command('list')
     .summary('List audit events, newest first.')
     .description(
-      'List audit events, newest first: changes by operators, issued and revoked tokens, consents, rejected requests and locked phone numbers. Each event is one line: time (UTC), action, actor, subject, app and details. A terminal cuts the line at its width, and below 120 columns shows the age of the event instead of its time. Use --full or a pipe to see everything. Events are deleted after AUDIT_LOG_DAYS days.',
+      'List audit events, newest first: changes by operators, imports, issued and revoked tokens, consents, rejected requests and locked phone numbers. Each event is one line: time (UTC), action, actor, subject, app and details. A terminal cuts the line at its width, and below 120 columns shows the age of the event instead of its time. Use --full or a pipe to see everything. Events are deleted after AUDIT_LOG_DAYS days.',
     )
     .option(
       '--since <time>',
@@ -48,7 +49,9 @@ export function addAuditCommands(program: CliCommand): void {
     .option('--until <time>', 'before this time, in the same formats', parseTime)
     .option('--app <client_id>', 'events of this app', parseClientId)
     .option('--user <user_id>', 'events of this user', parseUserId)
+    .option('--actor <name>', 'events of this actor: an operator, an id, or "service"')
     .addOption(new Option('--action <name>', 'events of this action').choices(AUDIT_ACTIONS))
+    .option('--not-action <name>', 'no events of this action; repeatable', collectAction)
     .addOption(
       new Option('--limit <number>', 'maximum number of events, or "all"')
         .argParser(parseCountOrAll)
@@ -59,18 +62,32 @@ export function addAuditCommands(program: CliCommand): void {
     .examples(
       'audit list --since 24h',
       'audit list --action post.removed --full',
+      'audit list --actor olga --not-action user.added --not-action user.updated',
       `audit list --app ${EXAMPLE_APP} --since 2026-11-20 --until 2026-11-21`,
       'audit list --action refresh_token.reused --limit all --json',
     )
-    .execute(async (session, options: ListOptions) => {
-      const { since, until, app: clientId, user: userId, action, limit, full = false } = options;
+    .execute(async (session, options: ListOptions, command: CliCommand) => {
+      const { since, until, app: clientId, user: userId, limit, full = false } = options;
+      const { action, notAction: notActions } = options;
+      // Every command accepts --actor, so the program has its value.
+      const { actor } = command.optsWithGlobals<{ actor?: string }>();
       const now = session.get('Clock').now();
       const events = session
         .get('AuditEventReader')
-        .search({ since: since?.(now), until: until?.(now), clientId, userId, action }, limit);
+        .search(
+          { since: since?.(now), until: until?.(now), clientId, userId, action, notActions, actor },
+          limit,
+        );
       if (session.printsJson) await printJson(session, events);
       else await printText(session, events, full);
     });
+}
+
+function collectAction(input: string, previous: readonly AuditAction[] = []): AuditAction[] {
+  const action = AUDIT_ACTIONS.find((name) => name === input);
+  if (action === undefined)
+    throw new InvalidArgumentError('It must be one of the actions that --help lists at --action.');
+  return [...previous, action];
 }
 
 /** @param full separates the events, of several lines each, by an empty line */

@@ -8,6 +8,7 @@ import {
   maskPhone,
   parseCountry,
   parsePhone,
+  parsePhoneWithWarning,
 } from './phone-number.js';
 
 describe('parsePhone', () => {
@@ -24,6 +25,24 @@ describe('parsePhone', () => {
     '\u2066+1 (415) 555\u20112671\u2069',
     '\u200e+1\u00a0415\u2009555\u20132671\ufe0f',
     '\u{e0001}+14155552671',
+    '(+1) 415-555-2671',
+    '[+1] (415)555.2671',
+    'tel:+14155552671',
+    'tel:+1-415-555-2671;ext=5',
+    'Tel.: +1 415 555 2671',
+    'Móvil: +1 415 555 2671',
+    '+1 415 555 2671,',
+    '+1 415 555 2671;',
+    '+1 415 555 2671.',
+    "'+14155552671",
+    '"+14155552671"',
+    '“+1 415 555 2671”',
+    '<+14155552671>',
+    '++14155552671',
+    '+ 1 415 555 2671',
+    '+0014155552671',
+    '+1·415·555·2671',
+    '*+14155552671*',
   ])('O53 parses "%s" as +14155552671', (typed) => {
     expect(parsePhone(typed)).toBe('+14155552671');
     expect(parsePhone(typed, 'DE')).toBe('+14155552671');
@@ -62,6 +81,9 @@ describe('parsePhone', () => {
     '<script>alert(1)</script>',
     '+14155552671\r\nBcc: +14155552672',
     '+1415\u0000555267',
+    '+14155552671, +14155552672',
+    '+14155552671 or 72',
+    `+1 415 555 2671${' '.repeat(100_000)}x`,
   ])('O150 rejects "%.30s"', (typed) => {
     expect(parsePhone(typed)).toBeUndefined();
   });
@@ -82,6 +104,13 @@ describe('parsePhone of a number without a plus', () => {
     ['0491 99900191', 'DE', '+4949199900191'],
     // A mobile phone of Italy, whose digits begin with the calling code.
     ['390 264 4420', 'IT', '+393902644420'],
+    // After 00, which is the prefix of no number at home.
+    ['0049 171 3920012', 'DE', '+491713920012'],
+    ['001 415 555 0191', 'US', '+14155550191'],
+    ['007 912 345 67 89', 'RU', '+79123456789'],
+    // 55 is also a carrier, after which the number would be one of Peru.
+    ['0055 51 9 9123 4567', 'BR', '+5551991234567'],
+    ['52 1 55 1234 5678', 'MX', '+525512345678'],
     // Of another country than the selected one.
     ['49 171 3920012', 'FR', undefined],
   ])('O53 reads "%s" in %s as %s', (typed, country, phone) => {
@@ -90,7 +119,7 @@ describe('parsePhone of a number without a plus', () => {
 
   it('O53 finds the example of a mobile number of every country in each spelling', () => {
     const failures: string[] = [];
-    for (const { code } of callingCodes()) {
+    for (const { code, callingCode } of callingCodes()) {
       const example = getExampleNumber(code as CountryCode, examples);
       if (example === undefined) continue;
       const { number } = example;
@@ -100,6 +129,13 @@ describe('parsePhone of a number without a plus', () => {
         number.slice(1),
         example.formatInternational().slice(1),
         example.formatNational(),
+        `(+${callingCode}) ${example.nationalNumber}`,
+        `tel:${number}`,
+        `'${number}`,
+        `+${number};`,
+        `00${number.slice(1)}`,
+        `+00${number.slice(1)},`,
+        formatPhone(number),
       ];
       for (const typed of spellings)
         if (parsePhone(typed, code) !== number)
@@ -132,11 +168,46 @@ describe('parsePhone of its own result', () => {
           : `${start}${number}`;
         const phone = parsePhone(typed, from.code);
         if (phone === undefined) return;
-        expect(parsePhone(phone)).toBe(phone);
-        expect(parsePhone(phone, from.code)).toBe(phone);
+        // The page shows the number in groups of digits.
+        for (const again of [phone, formatPhone(phone)]) {
+          expect(parsePhone(again)).toBe(phone);
+          expect(parsePhone(again, from.code)).toBe(phone);
+        }
       }),
       { numRuns: 20_000 },
     );
+  });
+});
+
+describe('parsePhone of a number as it was before a change of the numbering plan', () => {
+  it.each([
+    ['+52 1 55 1234 5678', undefined, '+525512345678'],
+    ['+5215512345678', 'DE', '+525512345678'],
+    ['+52 55 1234 5678', undefined, '+525512345678'],
+    ['1 55 1234 5678', 'MX', '+525512345678'],
+    ['044 55 1234 5678', 'MX', '+525512345678'],
+    ['(01) 55 1234 5678', 'MX', '+525512345678'],
+    ['+52 (045) 55 1234 5678', undefined, '+525512345678'],
+    ['+229 97 12 34 56', undefined, '+2290197123456'],
+    ['+229 01 97 12 34 56', undefined, '+2290197123456'],
+    ['97 12 34 56', 'BJ', '+2290197123456'],
+  ])('O53 reads "%s" in %s as %s', (typed, country, phone) => {
+    expect(parsePhone(typed, country)).toBe(phone);
+  });
+});
+
+describe('parsePhoneWithWarning', () => {
+  it.each([
+    ['+14155552671', undefined, { phone: '+14155552671' }],
+    ['+54 9 11 2345 6789', undefined, { phone: '+5491123456789' }],
+    ['+54 11 2345 6789', undefined, { phone: '+541123456789', warning: 'fixed_line' }],
+    ['0347 1234567', 'IT', { phone: '+3903471234567', warning: 'unknown' }],
+    ['+55 11 6123 4567', undefined, { phone: '+551161234567', warning: 'unknown' }],
+    ['14155550101', 'DE', { phone: '+4914155550101', warning: 'unknown' }],
+    ['+1 621 555 0191', undefined, { phone: '+16215550191', warning: 'unknown' }],
+    ['+1 415 555 267', undefined, undefined],
+  ])('O53 reads "%s" in %s as %j', (typed, country, parsed) => {
+    expect(parsePhoneWithWarning(typed, country)).toEqual(parsed);
   });
 });
 

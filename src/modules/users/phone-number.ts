@@ -11,8 +11,35 @@ import { plainNumber } from '../../platform/text.js';
 /** At most 15 digits (ITU-T E.164, section 6). The library accepts more digits for some countries. */
 const E164 = /^\+[1-9]\d{1,14}$/;
 
+/** Characters. The library accepts no longer texts. */
+const MAX_TYPED_LENGTH = 250;
+
+/** Brackets and quotes of any script, and characters that some programs put between the digits. */
+const BRACKETS_AND_QUOTES = /[\p{Ps}\p{Pe}\p{Pi}\p{Pf}<>'"`·•_]/gu;
+
+/** A label or URI scheme before the number, such as `Tel.:` or `tel:` (RFC 3966). */
+const LABEL = /^[^\p{L}\d+]*\p{L}[\p{L}\s.]*:/u;
+
+/** What surrounds a number that was copied from a text or from a list of values. */
+const SURROUNDINGS = /^[^\p{L}\d+]+|[^\p{L}\d#]+$/gu;
+
+/** `++44`, `+ 44` and `+0044`: no calling code begins with 0. */
+const PLUS = /^\+[\s+]*(?:00)?\s*/;
+
 /** Digits and separators, without `+`. */
 const WITHOUT_PLUS = /^[\d\s()./-]+$/;
+
+/** Numbers as they were before a change of the numbering plan, and as WhatsApp and habit still write them: Mexico 2019, Benin 2024. */
+const FORMER_NUMBERS: readonly (readonly [RegExp, string])[] = [
+  [/^\+52(?:1|01|04[45])(?=\d{10}$)/, '+52'],
+  [/^\+229(?=\d{8}$)/, '+22901'],
+];
+
+/**
+ * Why a text message may not arrive. `unknown`: the length is right, but no number range that the library knows contains the number; the
+ * range may be newer than the library. `fixed_line`: not a mobile phone.
+ */
+export type PhoneWarning = 'unknown' | 'fixed_line';
 
 /**
  * Converts a phone number to E.164. Returns undefined if it is invalid. A number without `+` is parsed as dialled in
@@ -20,15 +47,44 @@ const WITHOUT_PLUS = /^[\d\s()./-]+$/;
  * the same number, because a stored number is parsed again at each sign-in.
  */
 export function parsePhone(typed: string, defaultCountry?: string): string | undefined {
-  const text = plainNumber(typed);
+  return parsePossible(typed, defaultCountry)?.number;
+}
+
+/** Like `parsePhone`, with a warning if a text message may not arrive. */
+export function parsePhoneWithWarning(
+  typed: string,
+  defaultCountry?: string,
+): { phone: string; warning?: PhoneWarning } | undefined {
+  const number = parsePossible(typed, defaultCountry);
+  if (!number) return undefined;
+  const type = number.getType();
+  if (type === undefined) return { phone: number.number, warning: 'unknown' };
+  return { phone: number.number, ...(type === 'FIXED_LINE' && { warning: 'fixed_line' }) };
+}
+
+function parsePossible(typed: string, defaultCountry?: string): PhoneNumber | undefined {
+  const text = plainPhone(typed);
   const country = defaultCountry as CountryCode | undefined;
   const dialled = parseStable(text, country);
   const number = (country && parseWithoutPlus(text, country, dialled)) ?? dialled;
-  return number?.isPossible() && E164.test(number.number) ? number.number : undefined;
+  return number?.isPossible() && E164.test(number.number) ? number : undefined;
+}
+
+/** The number without what people paste along with it. */
+function plainPhone(typed: string): string {
+  if (typed.length > MAX_TYPED_LENGTH) return '';
+  return plainNumber(typed)
+    .replaceAll(BRACKETS_AND_QUOTES, ' ')
+    .replace(LABEL, '')
+    .replaceAll(SURROUNDINGS, '')
+    .replace(PLUS, '+');
 }
 
 function parse(text: string, defaultCountry?: CountryCode): PhoneNumber | undefined {
-  return parsePhoneNumberFromString(text, { defaultCountry, extract: false });
+  const number = parsePhoneNumberFromString(text, { defaultCountry, extract: false });
+  if (!number || number.isPossible()) return number;
+  const former = FORMER_NUMBERS.find(([pattern]) => pattern.test(number.number));
+  return former ? parsePhoneNumberFromString(number.number.replace(...former)) : number;
 }
 
 /**
@@ -45,9 +101,9 @@ function parseStable(text: string, country?: CountryCode): PhoneNumber | undefin
 }
 
 /**
- * The number if its digits begin with the calling code of the country and only lack the `+`. The library reads `49 171 …` as a fixed
- * line of Germany, area code 491. If both readings are valid, only the national one may be that of a mobile phone, which receives text
- * messages.
+ * The number if its digits begin with the calling code of the country, perhaps after 00, and only lack the `+`. The library reads
+ * `49 171 …` as a fixed line of Germany, area code 491, and `0055 51 …` in Brazil, where 55 is also a carrier, as a number of Peru. If
+ * both readings are valid, only the national one may be that of a mobile phone, which receives text messages.
  */
 function parseWithoutPlus(
   text: string,
@@ -55,7 +111,7 @@ function parseWithoutPlus(
   dialled: PhoneNumber | undefined,
 ): PhoneNumber | undefined {
   if (!WITHOUT_PLUS.test(text)) return undefined;
-  const digits = text.replaceAll(/\D/g, '');
+  const digits = text.replaceAll(/\D/g, '').replace(/^00/, '');
   if (!digits.startsWith(getCountryCallingCode(country))) return undefined;
   const number = parseStable(`+${digits}`);
   const isMeant = number?.isValid() && (isMobile(number) || !isMobile(dialled));

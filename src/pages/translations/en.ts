@@ -88,6 +88,8 @@ export const en = {
       markup`<bdi>${app}</bdi> never sees your number. It gets no access until you allow it.`,
     invalid:
       'Check the number and its country, or enter the number with its country code, like +1 415 555 0100.',
+    check:
+      'We do not know numbers like this one. Check its country and each digit. If it is correct, send it again.',
     unsupportedCountry: 'We cannot send codes to phone numbers in this country.',
   },
   code: {

@@ -90,6 +90,8 @@ export const es: Catalogue = {
       markup`<bdi>${app}</bdi> nunca verá su número. No tendrá acceso hasta que usted lo permita.`,
     invalid:
       'Compruebe el número y su país, o escriba el número con el prefijo del país, como +1 415 555 0100.',
+    check:
+      'No conocemos números como este. Compruebe el país y cada cifra. Si es correcto, envíelo otra vez.',
     unsupportedCountry: 'No podemos enviar códigos a números de teléfono de ese país.',
   },
   code: {

@@ -43,7 +43,7 @@ export const AUDIT_ACTIONS = [
   'user.added',
   'user.blocked',
   'user.erased',
-  // Only in events of 1.0.0.
+  // The counts of an import.
   'user.imported',
   'user.signed_out',
   'user.unblocked',

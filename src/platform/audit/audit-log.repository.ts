@@ -103,6 +103,9 @@ export interface AuditSearch {
   clientId?: string;
   userId?: string;
   action?: AuditAction;
+  actor?: string;
+  /** Actions that an event must not have. */
+  notActions?: readonly AuditAction[];
 }
 
 const PAGE_SIZE = 1000;
@@ -164,10 +167,15 @@ export class AuditEventReader {
   }
 }
 
-function matches(event: AuditEvent, { clientId, userId, action }: AuditSearch): boolean {
+function matches(
+  event: AuditEvent,
+  { clientId, userId, action, notActions = [], actor }: AuditSearch,
+): boolean {
   return (
     (clientId === undefined || event.clientId === clientId) &&
     (userId === undefined || event.userId === userId) &&
-    (action === undefined || event.action === action)
+    (action === undefined || event.action === action) &&
+    (actor === undefined || event.actor === actor) &&
+    !notActions.some((name) => name === event.action)
   );
 }

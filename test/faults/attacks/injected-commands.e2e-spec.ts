@@ -1,11 +1,8 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import {
-  type Column,
-  COLUMNS,
-  FORMATS,
-} from '../../../src/modules/operations/import/import-file.js';
+import { type Column, COLUMNS } from '../../../src/modules/operations/import/file-record.js';
+import { FORMATS } from '../../../src/modules/operations/import/import-file.js';
 import { User } from '../../../src/modules/users/user.entity.js';
 import {
   CommandLine,
@@ -42,8 +39,13 @@ const STORED: Readonly<Record<string, string>> = {
   'user update --name': 'name',
   'user add --neighborhood': 'neighborhood',
 };
-/** All values that accept any text: the stored ones, a file name and the text of a search. */
-const FREE_TEXT = [...Object.keys(STORED), 'user export --output', 'user search <text>'];
+/** All values that accept any text: the stored ones, a file name, the text of a search and the name of an actor. */
+const FREE_TEXT = [
+  ...Object.keys(STORED),
+  'audit list --actor',
+  'user export --output',
+  'user search <text>',
+];
 /** The valid columns of an imported line, without its phone. */
 const DEFAULTS: Readonly<Record<Exclude<Column, 'phone'>, string>> = {
   name: 'Ana Lee',

@@ -82,6 +82,8 @@ type MessageValues = Pick<PageState, 'seconds' | 'count'> & {
 /** The messages about a form, with the values of the state. */
 const MESSAGES = {
   invalid_phone: ({ phone }) => ({ status: 400, error: phone.invalid }),
+  /** The number is possible, but no known range contains it. The user may submit it again. */
+  check_phone: ({ phone }) => ({ status: 400, error: phone.check }),
   unsupported_country: ({ phone }) => ({ status: 400, error: phone.unsupportedCountry }),
   invalid_code: ({ code }, { attemptsLeft = 0 }) => ({
     status: 400,

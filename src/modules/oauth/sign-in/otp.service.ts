@@ -79,15 +79,20 @@ export class OtpService {
     private readonly config: AppConfig,
   ) {}
 
+  /** Whether `OTP_COUNTRIES` includes the number (E.164). */
+  serves(phone: string): boolean {
+    const { countries } = this.config.otp;
+    return !countries || countries.includes(countryOf(phone) ?? '');
+  }
+
   /**
    * Sends a new one-time password to `phone` (E.164) if it belongs to an active user. The result does not reveal whether it does:
    * an unknown number uses up the same limits and gets `sent`, too. The daily total limits real messages, so this method only reads
    * it, and `OtpDelivery` counts each message that it sends.
    */
   async send(phone: string, visitor: Visitor, language: Language): Promise<SendResult> {
-    const { countries, seconds } = this.config.otp;
-    if (countries && !countries.includes(countryOf(phone) ?? ''))
-      return { outcome: 'unsupported_country' };
+    const { seconds } = this.config.otp;
+    if (!this.serves(phone)) return { outcome: 'unsupported_country' };
     const access = await this.phones.accessOf(phone, visitor);
     if (access.blocked) return access.blocked;
     const id = challengeId(visitor, phone);

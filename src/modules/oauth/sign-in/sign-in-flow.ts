@@ -18,6 +18,7 @@ import {
   formatPhone,
   parseCountry,
   parsePhone,
+  parsePhoneWithWarning,
 } from '../../users/phone-number.js';
 import type { SignInUser } from '../../users/users.repository.js';
 import {
@@ -26,6 +27,7 @@ import {
   PageStates,
   typedPhone,
   type Message,
+  type PageState,
   type ResultPage,
 } from '../browser/page-state.js';
 import { sendRedirect } from '../protocol/authorization-response.js';
@@ -78,12 +80,12 @@ export class SignInFlowService {
 
   /**
    * Sends the page on which the user enters a phone number.
-   * @param typed the phone as the user typed it, and the country that the user selected
+   * @param typed the phone as the user typed it, the country that the user selected, and the number to check
    */
   sendPhonePage(
     response: Response,
     { binding, app, path = AUTHORIZE_PATH }: SignInForm,
-    typed: Pick<PhoneView, 'phone' | 'country'> = {},
+    typed: Pick<PhoneView, 'phone' | 'country' | 'checked'> = {},
     feedback: Partial<Feedback> = {},
   ): void {
     const countries = this.countriesIn(languageOf(response.req));
@@ -91,7 +93,7 @@ export class SignInFlowService {
     const known = [typed.country, this.config.otp.defaultCountry, acceptedCountry(response.req)];
     const only = countries.length === 1 ? countries[0]?.code : undefined;
     const country = known.find(listed) ?? only;
-    const form = { ...binding, app, path, phone: typed.phone, countries, country };
+    const form = { ...binding, app, path, ...typed, countries, country };
     this.renderer.send(response, 'phone', { ...form, ...feedback }, feedback);
   }
 
@@ -119,10 +121,12 @@ export class SignInFlowService {
     const { binding, app, path = AUTHORIZE_PATH, phonePage } = flow;
     const phone = parsePhone(state.phone ?? '');
     if (step === 'phone') {
-      // Only a number that was accepted is in E.164. It is shown with its own country.
-      const isAccepted = phone !== undefined && phone === state.phone;
-      const typed = isAccepted ? { phone: formatPhone(phone), country: countryOf(phone) } : state;
-      return this.sendPhonePage(response, flow, typed, messageOf(state, textsFor(request)));
+      return this.sendPhonePage(
+        response,
+        flow,
+        typedOn(state, phone),
+        messageOf(state, textsFor(request)),
+      );
     }
     if (phone === undefined) return sendRedirect(response, phonePage.url);
     const status = await this.otp.status(phone, this.limits.visitor(request));
@@ -149,7 +153,8 @@ export class SignInFlowService {
   async sendOneTimePassword(flow: SignInFlow, request: Request, response: Response): Promise<void> {
     const parameters = new Parameters(request.body);
     const country = parseCountry(parameters.get('country')) ?? this.config.otp.defaultCountry;
-    const phone = parsePhone(parameters.get('phone') ?? '', country);
+    const parsed = parsePhoneWithWarning(parameters.get('phone') ?? '', country);
+    const phone = parsed?.phone;
     if (await flow.findSignedInUser(phone)) return this.next(flow, response);
     const rejectPhone = (message: Message, seconds?: number): void =>
       this.states.redirect(response, flow.phonePage, {
@@ -158,9 +163,13 @@ export class SignInFlowService {
         seconds,
       });
     if (phone === undefined) return rejectPhone('invalid_phone');
+    const isResend = parameters.get('again') !== undefined;
+    const isChecked = isResend || parameters.get('checked') === phone;
+    // A mistyped number is more likely than one that is newer than the library. Members and strangers get the same question.
+    if (parsed?.warning === 'unknown' && !isChecked && this.otp.serves(phone))
+      return this.states.redirect(response, flow.phonePage, { phone, message: 'check_phone' });
     const showCodePage = (message?: Message, seconds?: number): void =>
       this.states.redirect(response, flow.codePage, { phone, message, seconds });
-    const isResend = parameters.get('again') !== undefined;
     const result = await this.otp.send(phone, this.limits.visitor(request), languageOf(request));
     switch (result.outcome) {
       case 'sent':
@@ -209,6 +218,18 @@ export class SignInFlowService {
   private next({ codePage, nextUrl }: SignInFlow, response: Response): void {
     this.states.redirect(response, { ...codePage, url: nextUrl });
   }
+}
+
+/** What the form of the phone page shows. @param phone the number of the state */
+function typedOn(
+  state: PageState,
+  phone: string | undefined,
+): Pick<PhoneView, 'phone' | 'country' | 'checked'> {
+  // Only a number that was accepted is in E.164. It is shown with its own country.
+  if (phone === undefined || phone !== state.phone)
+    return { phone: state.phone, country: state.country };
+  const checked = state.message === 'check_phone' ? phone : undefined;
+  return { phone: formatPhone(phone), country: countryOf(phone), checked };
 }
 
 function blockedPhone(result: BlockedPhone): PageError {

@@ -1,4 +1,5 @@
-import { batchesOfLines, type Line } from './import-file.js';
+import type { Line } from './file-record.js';
+import { batchesOfLines } from './import-file.js';
 
 async function batchesOf(
   chunks: readonly (Buffer | string)[],
@@ -18,7 +19,7 @@ describe('batchesOfLines', () => {
     const whole = [
       { number: 1, text: 'Žofie' },
       { number: 3, text: '🌻' },
-      { number: 4, text: 'end' },
+      { number: 4, text: 'end', isUnterminated: true },
     ];
     for (let cut = 0; cut <= bytes.length; cut += 1)
       expect(await batchesOf([bytes.subarray(0, cut), bytes.subarray(cut)])).toEqual([whole]);
@@ -46,7 +47,7 @@ describe('batchesOfLines', () => {
         { number: 1, text: 'a' },
         { number: 2, text: undefined },
         { number: 3, text: 'b' },
-        { number: 4, text: undefined },
+        { number: 4, text: undefined, isUnterminated: true },
       ],
     ]);
   });

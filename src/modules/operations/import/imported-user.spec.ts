@@ -1,6 +1,7 @@
 import type { User } from '../../users/user.entity.js';
 import { newUser } from '../../users/users.service.js';
-import { decide, type ImportedUser } from './imported-user.js';
+import * as fc from 'fast-check';
+import { decide, decideMoves, type ImportedUser } from './imported-user.js';
 
 const NOW = new Date('2026-11-26T10:00:00Z');
 
@@ -79,5 +80,81 @@ describe('decide', () => {
     const advice = 'If the number belongs to another person now, use --reassign-phones.';
     const problem = `${reason} ${advice}`;
     expect(decide(imported, users, false)).toEqual({ outcome: 'refuse', problem });
+  });
+});
+
+describe('decideMoves', () => {
+  const phoneOf = (number: number): string => `+1415555${2000 + number}`;
+  const members = [1, 2, 3, 4].map((number) =>
+    stored({ name: `Person ${number}`, externalId: `m-${number}`, phone: phoneOf(number) }),
+  );
+  /** A member, and the number of the phone that the line gives to the member. */
+  type Move = readonly [member: number, phone: number];
+  const linesOf = (moves: readonly Move[]) =>
+    moves.map(([member, phone], index) => ({
+      line: index + 2,
+      user: line(`Person ${member}`, `m-${member}`, phoneOf(phone)),
+    }));
+  const outcomes = (moves: readonly Move[], mayReassign: boolean): Record<string, string> =>
+    Object.fromEntries(
+      decideMoves(linesOf(moves), members, mayReassign).map(({ user, decision }) => [
+        user.externalId,
+        decision.outcome,
+      ]),
+    );
+
+  it('O163 moves a chain that ends with a free number, in any order of the lines, from its end', () => {
+    const chain: readonly Move[] = [
+      [1, 2],
+      [2, 3],
+      [3, 4],
+      [4, 9],
+    ];
+    fc.assert(
+      fc.property(fc.shuffledSubarray([...chain], { minLength: 4 }), (moves) => {
+        const decided = decideMoves(linesOf(moves), members, false);
+        expect(decided.map(({ user }) => user.externalId)).toEqual(['m-4', 'm-3', 'm-2', 'm-1']);
+        for (const { decision } of decided) expect(decision.outcome).toBe('change_phone');
+      }),
+    );
+  });
+
+  it.each<[string, readonly Move[]]>([
+    ['a number that its owner keeps', [[1, 2]]],
+    [
+      'a chain that ends with such a number',
+      [
+        [1, 2],
+        [2, 3],
+      ],
+    ],
+    [
+      'an exchange',
+      [
+        [1, 2],
+        [2, 1],
+      ],
+    ],
+    [
+      'a circle',
+      [
+        [1, 2],
+        [2, 3],
+        [3, 1],
+      ],
+    ],
+  ])('O163 refuses %s without reassignment', (_, moves) => {
+    for (const order of [moves, moves.toReversed()]) {
+      expect(new Set(Object.values(outcomes(order, false)))).toEqual(new Set(['refuse']));
+      expect(new Set(Object.values(outcomes(order, true)))).toEqual(new Set(['change_phone']));
+    }
+  });
+
+  it('O163 gives a number that becomes free to a new user', () => {
+    const lines = [{ line: 2, user: line('Eve', 'm-7', phoneOf(1)) }, ...linesOf([[1, 9]])];
+    expect(decideMoves(lines, members, false).map(({ decision }) => decision.outcome)).toEqual([
+      'change_phone',
+      'add',
+    ]);
   });
 });

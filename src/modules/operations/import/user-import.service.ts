@@ -7,14 +7,18 @@ import {
 import { Clock } from '../../../platform/clock.js';
 import { isDuplicateKey } from '../../../platform/database/errors.js';
 import { type Transaction, TransactionRunner } from '../../../platform/database/transaction.js';
+import { InvalidRequest } from '../../../platform/errors.js';
 import { UserAccess } from '../../oauth/account/user-access.service.js';
 import type { User } from '../../users/user.entity.js';
 import { newUser } from '../../users/users.service.js';
-import type { FileRecord } from './import-file.js';
+import type { FileRecord, Place } from './file-record.js';
 import {
-  decide,
+  decideLine,
+  decideMoves,
+  indexUsers,
   parseRecord,
   SeenValues,
+  type DecidedLine,
   type Decision,
   type ImportLine,
   type Problem,
@@ -23,6 +27,9 @@ import { ImportedUsersRepository } from './imported-users.repository.js';
 
 /** An attempt to write a batch fails if another process adds one of its users at the same time. */
 const MAX_WRITE_ATTEMPTS = 5;
+/** Lines whose users are read by one statement. */
+const MOVES_PER_STATEMENT = 500;
+const NO_MEMBERS = 'The file has a header, but no members.';
 
 export interface ImportReport {
   added: number;
@@ -31,28 +38,28 @@ export interface ImportReport {
   /** Lines read, without the header and blank lines. */
   lines: number;
   invalid: number;
+  /** Lines with a warning. They may be imported or not. */
+  doubtful: number;
 }
 
 interface ImportSettings {
   change: Change;
   /** Checks everything and writes nothing. */
   dryRun: boolean;
+  /** Whether a file that may be incomplete is an error. */
+  strict: boolean;
   /** Whether a phone number may move from one person to another. */
   reassignPhones: boolean;
   /** Called after every batch with the counts so far. */
   onProgress: (report: ImportReport) => void;
   onProblem: (problem: Problem) => void;
+  onWarning: (warning: Problem) => void;
 }
-
-type DecidedLine = ImportLine & {
-  decision: Decision;
-  /** Whether the phone number was changed. */
-  isDone?: boolean;
-};
 
 /**
  * Adds and updates users from a file. Each batch is a transaction of its own, so that an interrupted import can be repeated. A line
- * that changes a phone number ends all access of the user, so it is a transaction of its own, after its batch.
+ * that changes a phone number ends all access of the user, so it is a transaction of its own, after all batches: then it is known which
+ * lines give up a phone number, and a dry run decides the same.
  */
 @Injectable()
 export class UserImport {
@@ -64,48 +71,77 @@ export class UserImport {
     private readonly clock: Clock,
   ) {}
 
+  /** @throws InvalidRequest if `strict` and the file has no members */
   async run(batches: AsyncIterable<FileRecord[]>, settings: ImportSettings): Promise<ImportReport> {
+    const { change, dryRun, reassignPhones, strict } = settings;
     const seen = new SeenValues();
-    const report = { lines: 0, added: 0, updated: 0, unchanged: 0, invalid: 0 };
-    const reject = (problem: Problem): void => {
-      settings.onProblem(problem);
+    const moves: ImportLine[] = [];
+    const report = { lines: 0, added: 0, updated: 0, unchanged: 0, invalid: 0, doubtful: 0 };
+    const reject = (place: Place, problem: string): void => {
+      settings.onProblem(problemAt(place, problem));
       report.invalid += 1;
+    };
+    const warn = (place: Place, problem: string): void => {
+      settings.onWarning(problemAt(place, problem));
+      report.doubtful += 1;
     };
     for await (const records of batches) {
       const lines = records.flatMap((record) => {
-        const parsed = parseRecord(record, seen);
-        if (!('problem' in parsed)) return [parsed];
-        reject(parsed);
-        return [];
+        const parsed = parseRecord(record, seen, strict);
+        if ('problem' in parsed) {
+          reject(parsed, parsed.problem);
+          return [];
+        }
+        if (parsed.warning !== undefined) warn(parsed, parsed.warning);
+        return [parsed];
       });
-      for (const { line, decision } of await this.import(lines, settings)) {
-        if (decision.outcome === 'refuse') reject({ line, problem: decision.problem });
-        else report[countedAs(decision)] += 1;
+      for (const line of await this.import(lines, change, dryRun)) {
+        if (isMove(line.decision)) moves.push(line);
+        else report[countedAs(line.decision)] += 1;
       }
       report.lines += records.length;
       settings.onProgress(report);
     }
+    for (const move of decideMoves(moves, await this.usersOf(moves), reassignPhones)) {
+      const line = dryRun ? move : await this.writeMove(move, change, reassignPhones);
+      if (line.decision.outcome === 'refuse') reject(line, line.decision.problem);
+      else report[countedAs(line.decision)] += 1;
+      settings.onProgress(report);
+    }
+    if (report.lines === 0) {
+      if (strict) throw new InvalidRequest(NO_MEMBERS);
+      warn({ line: 1 }, NO_MEMBERS);
+    }
+    if (!dryRun)
+      await this.transactions.run((tx) =>
+        this.audit.record(tx, 'user.imported', 'users', change, { ...report }),
+      );
     return report;
   }
 
-  /** Returns what was done with each line. A dry run decides by what is stored now. */
+  /** Writes all lines that move no phone number. Returns what was done with each line, or what remains to be done. */
   private async import(
     lines: readonly ImportLine[],
-    { change, dryRun, reassignPhones }: ImportSettings,
+    change: Change,
+    dryRun: boolean,
   ): Promise<DecidedLine[]> {
-    const decided = await this.decideAll(lines, reassignPhones);
+    const decided = await this.decideAll(lines, false);
     if (dryRun) return decided;
     const written = await this.writeAll(
       decided.filter(({ decision }) => isWritten(decision)),
       change,
     );
-    const results = [...written, ...decided.filter(({ decision }) => !isWritten(decision))];
-    // Twice, because a line may need the phone number that a later line gives up.
-    for (let pass = 1; pass <= 2; pass += 1)
-      for (const [index, line] of results.entries())
-        if (isSeparate(line.decision) && !line.isDone)
-          results[index] = await this.writeSeparately(line, change, reassignPhones);
-    return results;
+    return [...written, ...decided.filter(({ decision }) => !isWritten(decision))];
+  }
+
+  /** The stored users with a phone number or external id of these lines, perhaps repeatedly. */
+  private async usersOf(lines: readonly ImportLine[]): Promise<User[]> {
+    const users: User[] = [];
+    for (let start = 0; start < lines.length; start += MOVES_PER_STATEMENT) {
+      const part = lines.slice(start, start + MOVES_PER_STATEMENT);
+      users.push(...(await this.users.find(phonesOf(part), externalIdsOf(part))));
+    }
+    return users;
   }
 
   /** Reads the stored users of these lines, and decides what each line does. */
@@ -115,14 +151,8 @@ export class UserImport {
     tx?: Transaction,
   ): Promise<DecidedLine[]> {
     const stored = await this.users.find(phonesOf(lines), externalIdsOf(lines), tx);
-    const byPhone = new Map(stored.map((user) => [user.phone, user]));
-    const byExternalId = new Map(stored.map((user) => [user.externalId, user]));
-    return lines.map((line) => {
-      const { phone, externalId } = line.user;
-      const candidates = [byPhone.get(phone), byExternalId.get(externalId ?? null)];
-      const known = candidates.filter((user): user is User => user !== undefined);
-      return { ...line, decision: decide(line.user, known, mayReassign) };
-    });
+    const users = indexUsers(stored);
+    return lines.map((line) => decideLine(line, users, mayReassign));
   }
 
   /** Adds and updates users in one transaction. */
@@ -169,7 +199,7 @@ export class UserImport {
   }
 
   /** Decides again, and moves the phone number of the line. */
-  private async writeSeparately(
+  private async writeMove(
     line: ImportLine,
     change: Change,
     mayReassign: boolean,
@@ -181,7 +211,7 @@ export class UserImport {
       const [written] = (await this.writeAll([decided], change)) as [DecidedLine];
       // Another process gave or took the phone number in the meantime.
       return written.decision.outcome === 'change_phone'
-        ? this.writeSeparately(line, change, mayReassign)
+        ? this.writeMove(line, change, mayReassign)
         : written;
     }
     const { phone, ...values } = line.user;
@@ -191,8 +221,12 @@ export class UserImport {
         values,
       });
     else await this.access.addWithReassignedPhone(newUser(line.user, this.clock.now()), change);
-    return { ...decided, isDone: true };
+    return decided;
   }
+}
+
+function problemAt({ line, row }: Place, problem: string): Problem {
+  return { line, ...(row !== undefined && { row }), problem };
 }
 
 function phonesOf(lines: readonly ImportLine[]): string[] {
@@ -211,7 +245,7 @@ function isWritten(decision: Decision): boolean {
 }
 
 /** Whether the line waits for the others. A refused line does, too: another line may give up the phone number that it needs. */
-function isSeparate({ outcome }: Decision): boolean {
+function isMove({ outcome }: Decision): boolean {
   return outcome === 'change_phone' || outcome === 'refuse';
 }
 
