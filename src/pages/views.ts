@@ -57,6 +57,8 @@ export interface PhoneView extends SignInView {
   countries: readonly CountryChoice[];
   /** The selected country, if one is known. */
   country?: string;
+  /** Whether an operator paused all messages. */
+  isPaused: boolean;
   error?: Text;
 }
 
@@ -68,6 +70,8 @@ export interface CodeView extends SignInView {
   formattedPhone: string;
   /** Where the user can enter another number. */
   phonePageUrl: string;
+  /** Of the one-time password. */
+  digits: number;
   /** Whether the one-time password can still be entered. */
   isOpen: boolean;
   /** After a wrong code, unless `error` says it. */
