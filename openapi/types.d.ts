@@ -2637,7 +2637,7 @@ export interface operations {
                     "text/html": string;
                 };
             };
-            /** @description The request is invalid and the user is signed in, or `prompt=none` is the only error: the server redirects the error to the app. */
+            /** @description The request is invalid and the signed-in user has allowed the app before, or `prompt=none` is the only error: the server redirects the error to the app. */
             303: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2648,7 +2648,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description An error page: the client or redirect URI is not registered, `state` is too long, the URL is malformed, or the request has another error than `prompt=none` and the user is not signed in. Only in the last case, a link on the page returns the error to the app. */
+            /** @description An error page: the client or redirect URI is not registered, `state` is too long, the URL is malformed, or the request has another error than `prompt=none` and the user is not signed in or has not allowed the app yet. Only in the last case, a link on the page returns the error to the app. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];

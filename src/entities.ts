@@ -16,7 +16,9 @@ import {
 } from './modules/oauth/tokens/token.entities.js';
 import {
   OtpChallenge,
+  OtpCount,
   OtpFailures,
+  OtpPause,
   SignInSession,
 } from './modules/oauth/sign-in/sign-in.entities.js';
 import { TrustedDevice, RateLimitHit } from './modules/oauth/rate-limit/rate-limit.entities.js';
@@ -35,7 +37,9 @@ export const entities = [
   Authorization,
   SignInSession,
   OtpChallenge,
+  OtpCount,
   OtpFailures,
+  OtpPause,
   TrustedDevice,
   Grant,
   AuthorizationCode,

@@ -230,9 +230,9 @@ export const BREAKS = [
   {
     name: 'otp-guesses',
     file: 'src/modules/oauth/sign-in/sign-in.repository.ts',
-    find: 'LessThan(MAX_ATTEMPTS)',
-    replace: 'LessThan(MAX_ATTEMPTS + 1)',
-    rule: 'A one-time password allows five guesses.',
+    find: '} < max_attempts',
+    replace: '} <= max_attempts',
+    rule: 'A one-time password allows three guesses, on a trusted device five.',
     spec: 'test/oauth/one-time-password.e2e-spec.ts',
   },
   {

@@ -7,6 +7,7 @@ export { UsersService } from '../modules/users/users.service.js';
 export { UserImport } from '../modules/operations/import/user-import.service.js';
 export { AppsService } from '../modules/oauth/clients/apps.service.js';
 export { AppSecretsService } from '../modules/oauth/clients/app-secrets.service.js';
+export { OtpOperations } from '../modules/oauth/sign-in/otp-operations.service.js';
 export { PhoneLimits } from '../modules/oauth/sign-in/phone-limits.js';
 export { TokensService } from '../modules/oauth/tokens/tokens.service.js';
 export { GrantReader } from '../modules/oauth/tokens/grant-reader.repository.js';

@@ -12,6 +12,7 @@ import { addDemoCommands } from './commands/demo.js';
 import { addDoctorCommand } from './commands/doctor.js';
 import { textUpTo } from './option-values.js';
 import { addGrantCommands } from './commands/grant.js';
+import { addOtpCommands } from './commands/otp.js';
 import { addPostCommands } from './commands/post.js';
 import { addCommentCommands } from './commands/comment.js';
 import { addPruneCommand } from './commands/prune.js';
@@ -70,6 +71,7 @@ export function commandLine(context: CliContext): CliCommand {
   addDatabaseCommands(program);
   addUserCommands(program);
   addSessionCommands(program);
+  addOtpCommands(program);
   addGrantCommands(program);
   addTokenCommands(program);
   addAppCommands(program);

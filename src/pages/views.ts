@@ -59,6 +59,8 @@ export interface PhoneView extends SignInView {
   country?: string;
   /** E.164. The number that the user was asked to check. */
   checked?: string;
+  /** Whether an operator paused all messages. */
+  isPaused: boolean;
   error?: Text;
 }
 
@@ -70,6 +72,8 @@ export interface CodeView extends SignInView {
   formattedPhone: string;
   /** Where the user can enter another number. */
   phonePageUrl: string;
+  /** Of the one-time password. */
+  digits: number;
   /** Whether the one-time password can still be entered. */
   isOpen: boolean;
   /** After a wrong code, unless `error` says it. */

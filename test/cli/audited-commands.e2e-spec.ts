@@ -1,5 +1,6 @@
 import { AuditEvent } from '../../src/platform/audit/audit-event.entity.js';
 import { Migrator } from '../../src/platform/database/migrations/migrator.js';
+import { OtpOperations } from '../../src/modules/oauth/sign-in/otp-operations.service.js';
 import { OtpFailures, SignInSession } from '../../src/modules/oauth/sign-in/sign-in.entities.js';
 import { Grant } from '../../src/modules/oauth/tokens/token.entities.js';
 import { addMilliseconds, HOUR } from '../../src/platform/clock.js';
@@ -121,6 +122,18 @@ const COMMANDS: Readonly<Record<string, CommandCase>> = {
     },
     actions: ['session.ended'],
   },
+  'otp pause': {
+    args: () => [],
+    after: ({ app }) => app.service(OtpOperations).resume({ actor: 'test' }),
+    actions: ['otp.paused'],
+  },
+  'otp resume': {
+    args: async ({ app }) => {
+      await app.service(OtpOperations).pause({ actor: 'test' });
+      return [];
+    },
+    actions: ['otp.resumed'],
+  },
   'token revoke': {
     args: () => [],
     input: ({ member }) => member.token,
@@ -163,7 +176,7 @@ const COMMANDS: Readonly<Record<string, CommandCase>> = {
     args: () => ['1.0.0'],
     after: ({ app }) => app.service(Migrator).migrate(),
     // One event for each migration after 1.0.0.
-    actions: ['db.reverted', 'db.reverted'],
+    actions: ['db.reverted', 'db.reverted', 'db.reverted'],
   },
   prune: { args: () => [], actions: ['job.run'] },
   'quota reset': { args: () => [], actions: ['job.run'] },

@@ -10,7 +10,7 @@ const WITHOUT_REASON = [
   ...['app list', 'app show', 'app secret list', 'audit list', 'quota show'],
   ...['quota report', 'user show', 'user export', 'post show', 'request show'],
   ...['user list', 'user search'],
-  ...['grant list', 'session list'],
+  ...['grant list', 'otp report', 'session list'],
   ...['db status', 'db check', 'demo token'],
 ];
 /** Commands that can show what they would do. */

@@ -12,6 +12,8 @@ const NOT_PERSONAL = [
   'quota_usage',
   'api_usage_daily',
   'job_runs',
+  'otp_counts',
+  'otp_pauses',
 ];
 
 /** Not exported, because a row is only a count under a hash. The rows of a user's phone are erased with the user. */

@@ -99,7 +99,9 @@ onSqlite('Page of error codes', (database) => {
       ['request_uri_not_supported', { request_uri: 'x' }],
     ])('lists %s as an error of a redirect', async (code, parameters) => {
       const visitor = new Browser(app());
-      await visitor.signIn(authorizeLink(client), await app().addUser());
+      const consent = await visitor.signIn(authorizeLink(client), await app().addUser());
+      // Otherwise the error is a page with a link.
+      await visitor.allow(consent, client.scopes);
       const { location } = await visitor.open(authorizeLink(client, parameters));
       expect(new URL(location ?? '').searchParams.get('error')).toBe(code);
       expectListed(code, 'redirect');

@@ -1,4 +1,5 @@
 import { AppsService } from '../../src/modules/oauth/clients/apps.service.js';
+import { GrantsService } from '../../src/modules/oauth/tokens/grants.service.js';
 import { type Page, Browser } from '../support/browser.js';
 import {
   approve,
@@ -118,11 +119,34 @@ onOneEngine('Authorization endpoint: request', (database) => {
       },
     );
 
-    it('O20 redirects a signed-in user to the app with the error, without an error page', async () => {
+    it('O20 redirects a signed-in user who allowed the app to it with the error, without an error page', async () => {
       const visitor = new Browser(app());
-      await visitor.signIn(authorizeLink(client), await app().addUser());
+      const consent = await visitor.signIn(authorizeLink(client), await app().addUser());
+      await visitor.allow(consent, client.scopes);
       const page = await visitor.open(authorizeLink(client, { scope: 'nothing' }));
       expectErrorRedirect(page, client, 'invalid_scope');
+    });
+
+    it('O20 sends the same page with and without a session to an app that the user has not allowed', async () => {
+      const visitor = new Browser(app());
+      const user = await app().addUser();
+      const link = authorizeLink(client, { scope: 'nothing' });
+      const withoutIds = ({ status, html }: Page): string =>
+        `${status} ${html.replaceAll(/req_\w+/g, '')}`;
+      const signedOut = await visitor.open(link);
+      expectErrorPageWithReturnLink(signedOut, client, 'invalid_scope');
+      const consent = await visitor.signIn(authorizeLink(client), user);
+      const signedIn = await visitor.open(link);
+      expect(withoutIds(signedIn)).toBe(withoutIds(signedOut));
+      const names = ({ headers }: Page): string[] => [...headers.keys()].toSorted();
+      expect(names(signedIn)).toEqual(names(signedOut));
+      // A denial, and a grant that ended, are no permission.
+      await visitor.submit(consent, DECISION, { decision: 'deny' });
+      expect(withoutIds(await visitor.open(link))).toBe(withoutIds(signedOut));
+      const again = await visitor.open(authorizeLink(client));
+      await visitor.allow(again, client.scopes);
+      await app().service(GrantsService).revokeForUser(user.id, 'all', { actor: user.id });
+      expect(withoutIds(await visitor.open(link))).toBe(withoutIds(signedOut));
     });
 
     it('O9 shows an error page with 400 for malformed percent-encoding', async () => {

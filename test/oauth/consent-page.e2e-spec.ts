@@ -1,4 +1,6 @@
 import { SECOND } from '../../src/platform/clock.js';
+import { AppsService, type Registration } from '../../src/modules/oauth/clients/apps.service.js';
+import { Grant } from '../../src/modules/oauth/tokens/token.entities.js';
 import type { UserWithPhone } from '../../src/modules/users/users.service.js';
 import { type Page, Browser, linkOf } from '../support/browser.js';
 import { authorizeLink, exchange, redirectParameters, sendForm } from '../support/oauth-flow.js';
@@ -210,6 +212,46 @@ onOneEngine('Consent page', (database) => {
       expect(await asksForScopes({ scope: first })).toBe(false);
       await sendForm(app(), '/oauth/revoke', client, { token });
       expect(await asksForScopes({ scope: first })).toBe(true);
+    });
+
+    it.each<[changed: string, change: Partial<Registration>]>([
+      ['name', { name: 'Garden Share Plus' }],
+      ['publisher', { publisher: 'Other Ltd' }],
+    ])('O40 shows the consent page once after the %s of the app changed', async (_, change) => {
+      await allowAll();
+      expect(await asksForScopes()).toBe(false);
+      await app().service(AppsService).update(client.clientId, change, { actor: 'olga' });
+      const page = await visitor.open(authorizeLink(client));
+      expect(page.html).toContain(CHECKBOX);
+      // The latest of two grants is the one with the later id.
+      app().clock.advance(SECOND);
+      await allow(page, [...client.scopes]);
+      expect(await asksForScopes()).toBe(false);
+    });
+
+    it('O40 shows the consent page for another redirect host, but not for another path or port', async () => {
+      const redirectUris = [
+        'https://garden.example/callback',
+        'https://garden.example/other',
+        'https://other.example/callback',
+        'http://127.0.0.1/callback',
+      ];
+      client = await app().addClient({ kind: 'public', redirectUris });
+      await visitor.allow(await visitor.signIn(authorizeLink(client), user), client.scopes);
+      expect(await asksForScopes({ redirect_uri: 'https://garden.example/other' })).toBe(false);
+      expect(await asksForScopes({ redirect_uri: 'https://other.example/callback' })).toBe(true);
+      const native = { redirect_uri: 'http://127.0.0.1:41001/callback' };
+      const consent = await visitor.open(authorizeLink(client, native));
+      expect(consent.html).toContain(CHECKBOX);
+      app().clock.advance(SECOND);
+      await visitor.allow(consent, client.scopes);
+      expect(await asksForScopes({ redirect_uri: 'http://127.0.0.1:52002/callback' })).toBe(false);
+    });
+
+    it('O40 shows the consent page for a grant of version 1.1, which did not store how the app presented itself', async () => {
+      await allowAll();
+      await app().dataSource.manager.update(Grant, { userId: user.id }, { identityHash: null });
+      expect(await asksForScopes()).toBe(true);
     });
 
     it('O40 shows the consent page to another user of the browser', async () => {

@@ -150,10 +150,10 @@ onOneEngine('Retention: expired rows', (database) => {
     expect(left.map(({ expiresAt }) => expiresAt)).toEqual([ago(MINUTE - 1)]);
   });
 
-  it('O142 deletes the failures of a phone, unless it is locked, and trusted devices after 400 days', async () => {
+  it('O142 deletes the failures of a phone after 90 days, unless it is locked, and trusted devices after 400', async () => {
     const { manager } = app().dataSource;
     await manager.insert(OtpFailures, [
-      { phone: '+1', failures: 3, lastAttemptAt: ago(400 * DAY), lockedUntil: null },
+      { phone: '+1', failures: 3, lastAttemptAt: ago(90 * DAY), lockedUntil: null },
       { phone: '+2', failures: 100, lastAttemptAt: ago(401 * DAY), lockedUntil: now() },
       {
         phone: '+3',
@@ -161,7 +161,7 @@ onOneEngine('Retention: expired rows', (database) => {
         lastAttemptAt: ago(401 * DAY),
         lockedUntil: addMilliseconds(now(), 1),
       },
-      { phone: '+4', failures: 3, lastAttemptAt: ago(400 * DAY - 1), lockedUntil: null },
+      { phone: '+4', failures: 3, lastAttemptAt: ago(90 * DAY - 1), lockedUntil: null },
     ]);
     const browserHash = sha256('browser');
     await manager.insert(TrustedDevice, [

@@ -95,7 +95,7 @@ export class SmsInbox extends SmsSender {
   /** Waits for the newest one-time password and returns it. Waits because the service sends messages after its response. */
   async password(phone: string, { afterMessages = 0 } = {}): Promise<string> {
     await expect.poll(() => this.count(phone), { timeout: 10_000 }).toBeGreaterThan(afterMessages);
-    return /\b\d{6}\b/.exec(this.messagesTo(phone).at(-1)?.text ?? '')?.[0] ?? '';
+    return /\b\d{6}(?:\d\d)?\b/.exec(this.messagesTo(phone).at(-1)?.text ?? '')?.[0] ?? '';
   }
 
   /** The messages to a phone, oldest first if at most one file has messages. */

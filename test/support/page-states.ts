@@ -32,8 +32,15 @@ export const phone: PhoneView = {
   path: '/oauth/authorize',
   app: cornerStore,
   countries,
+  isPaused: false,
 };
-const accountPhone: PhoneView = { ...binding, path: '/account', next: 'svc_app_1', countries };
+const accountPhone: PhoneView = {
+  ...binding,
+  path: '/account',
+  next: 'svc_app_1',
+  countries,
+  isPaused: false,
+};
 export const code: CodeView = {
   ...binding,
   path: '/oauth/authorize',
@@ -41,6 +48,7 @@ export const code: CodeView = {
   phone: '+14155550101',
   formattedPhone: '+1 415 555 0101',
   phonePageUrl: '/oauth/authorize/txn_1/phone',
+  digits: 6,
   isOpen: true,
   resendAfterSeconds: 42,
 };
@@ -133,10 +141,12 @@ export const STATES = {
   phone: stateOf('phone', phone),
   'phone with an error': stateOf('phone', { ...phone, phone: '415', error: 'Add the country' }),
   'phone to check': stateOf('phone', { ...phone, checked: '+16215550101', error: 'Check it' }),
+  'phone while messages are paused': stateOf('phone', { ...phone, isPaused: true }),
   code: stateOf('code', code),
   'code with three attempts left': stateOf('code', { ...code, attemptsLeft: 3 }),
   'code with an error': stateOf('code', { ...code, error: 'Wrong code' }),
   'code with a notice': stateOf('code', { ...code, notice: 'We sent a new code.' }),
+  'code of eight digits': stateOf('code', { ...code, digits: 8 }),
   'closed code': stateOf('code', { ...code, isOpen: false, resendAfterSeconds: 0 }),
   'closed code with an error': stateOf('code', { ...code, isOpen: false, error: 'The last one.' }),
   'phone of the account': stateOf('phone', accountPhone),

@@ -14,7 +14,7 @@ export async function submitPhone(visitor: Browser, link: string, phone: string)
 
 /** Another one-time password than `code`, and another one for each offset. */
 export function wrongCode(code: string, offset = 1): string {
-  return String((Number(code) + offset) % 1_000_000).padStart(6, '0');
+  return String((Number(code) + offset) % 10 ** (code.length || 6)).padStart(code.length || 6, '0');
 }
 
 /** Submits different wrong codes, and asserts that each is rejected. */

@@ -24,6 +24,7 @@ import { GrantsRepository } from './tokens/grants.repository.js';
 import { UserAccess } from './account/user-access.service.js';
 import { SignInRepository } from './sign-in/sign-in.repository.js';
 import { OtpDelivery } from './sign-in/otp-delivery.js';
+import { OtpOperations } from './sign-in/otp-operations.service.js';
 import { OtpService } from './sign-in/otp.service.js';
 import { PhoneLimits } from './sign-in/phone-limits.js';
 import { SignInFlowService } from './sign-in/sign-in-flow.js';
@@ -99,6 +100,7 @@ const repositories: Type[] = [
     SignInService,
     SignInFlowService,
     UserSessions,
+    OtpOperations,
     AccountSessions,
     ConsentPage,
     ConsentService,
@@ -110,7 +112,7 @@ const repositories: Type[] = [
     RefreshTokenGrant,
     TokensService,
   ],
-  exports: [AppsService, GrantsService, TokenIssuer, TokensService, UserAccess],
+  exports: [AppsService, GrantsService, OtpOperations, TokenIssuer, TokensService, UserAccess],
 })
 export class OAuthModule implements NestModule {
   configure(consumer: MiddlewareConsumer): void {

@@ -32,7 +32,12 @@ import { Authorization } from '../oauth/authorize/authorization.entity.js';
 import { App } from '../oauth/clients/client.entities.js';
 import { RateLimitHit, TrustedDevice } from '../oauth/rate-limit/rate-limit.entities.js';
 import { attemptHashesOf } from '../oauth/sign-in/phone-limits.js';
-import { OtpChallenge, OtpFailures, SignInSession } from '../oauth/sign-in/sign-in.entities.js';
+import {
+  failuresKey,
+  OtpChallenge,
+  OtpFailures,
+  SignInSession,
+} from '../oauth/sign-in/sign-in.entities.js';
 import {
   AccessToken,
   AuthorizationCode,
@@ -234,7 +239,7 @@ export class PersonalData {
         }),
         this.table(Grant, {
           where: { userId },
-          omit: ['userId'],
+          omit: ['userId', 'identityHash'],
           add: () => this.appNames(),
           children: [
             this.childTable(AuthorizationCode, 'grantId', grants, ['hash', 'codeChallenge']),
@@ -248,7 +253,11 @@ export class PersonalData {
         }),
         this.table(SignInSession, { where: { userId }, omit: ['hash', 'userId'] }),
         this.table(OtpChallenge, { where: byPhone, omit: ['codeHash'] }),
-        this.table(OtpFailures, { where: byPhone }),
+        this.table(OtpFailures, {
+          where: phone === null ? null : { phone: In([failuresKey(this.config, phone), phone]) },
+          omit: ['phone'],
+          add: async () => () => ({ phone }),
+        }),
         // Its keys are hashes, so the export would say nothing.
         this.table(RateLimitHit, { where: attempts, omit: 'all' }),
         this.table(TrustedDevice, { where: byPhone, omit: ['browserHash'] }),

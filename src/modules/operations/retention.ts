@@ -33,7 +33,13 @@ import { hourOf, JOBS } from '../../platform/lifecycle/job-runner.service.js';
 import { Comment } from '../comments/comment.entity.js';
 import { Authorization } from '../oauth/authorize/authorization.entity.js';
 import { LOCK_SLOT, RateLimitHit, TrustedDevice } from '../oauth/rate-limit/rate-limit.entities.js';
-import { OtpChallenge, OtpFailures, SignInSession } from '../oauth/sign-in/sign-in.entities.js';
+import {
+  OtpChallenge,
+  OtpCount,
+  OtpFailures,
+  SignInSession,
+} from '../oauth/sign-in/sign-in.entities.js';
+import { OtpOperations } from '../oauth/sign-in/otp-operations.service.js';
 import {
   AccessToken,
   AuthorizationCode,
@@ -50,8 +56,12 @@ const CLOCK_SKEW_MS = MINUTE;
 const EXPIRED_CREDENTIALS_MS = DAY;
 /** How long grants remain after they have expired or were revoked, for support. */
 const ENDED_GRANTS_MS = 90 * DAY;
-/** How long a trusted device remains after its last sign-in, and a count of wrong one-time passwords after the last attempt. */
+/** How long a trusted device remains after its last sign-in. */
 const TRUSTED_DEVICES_MS = 400 * DAY;
+/** How long a count of wrong one-time passwords remains after the last attempt. A lock remains. */
+const OTP_FAILURES_MS = 90 * DAY;
+/** How long the counts of `otp report` remain. */
+const OTP_COUNTS_MS = 400 * DAY;
 /** How long counted attempts remain: twice the longest window of a rate limit. */
 const RATE_LIMIT_HITS_MS = 2 * DAY;
 const JOB_RUNS_MS = 90 * DAY;
@@ -69,6 +79,7 @@ export class Retention {
   constructor(
     private readonly dataSource: DataSource,
     private readonly usage: UsageRollup,
+    private readonly otp: OtpOperations,
     private readonly transactions: TransactionRunner,
     private readonly clock: Clock,
     private readonly config: AppConfig,
@@ -94,7 +105,13 @@ export class Retention {
     const responses = deletableRows(dataSource, RefreshToken, where, { clear });
     await deleteRows(transactions, [responses], settings);
     const callsBefore = await this.usage.rollUpExpiredCalls({ stopAt, onDay });
-    return deleteRows(transactions, this.expired(this.clock.now(), callsBefore), settings);
+    const deleted = await deleteRows(
+      transactions,
+      this.expired(this.clock.now(), callsBefore),
+      settings,
+    );
+    await this.otp.hashPhones();
+    return deleted;
   }
 
   /**
@@ -136,9 +153,10 @@ export class Retention {
       rows(Grant, { revokedAt: before(ENDED_GRANTS_MS) }),
       rows(Grant, { expiresAt: before(ENDED_GRANTS_MS), revokedAt: IsNull() }),
       rows(OtpFailures, {
-        lastAttemptAt: before(TRUSTED_DEVICES_MS),
+        lastAttemptAt: before(OTP_FAILURES_MS),
         lockedUntil: Or(IsNull(), LessThanOrEqual(now)),
       }),
+      rows(OtpCount, { hour: before(OTP_COUNTS_MS) }),
       rows(TrustedDevice, { signedInAt: before(TRUSTED_DEVICES_MS) }),
       rows(RateLimitHit, { slot: And(MoreThan(LOCK_SLOT), before(RATE_LIMIT_HITS_MS)) }),
       this.unusedLockRows(),

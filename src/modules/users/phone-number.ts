@@ -131,8 +131,7 @@ export function formatPhone(phone: string): string {
 
 /** Masks all but the country code and the last two digits: `+1 ••• ••01`. */
 export function maskPhone(phone: string): string {
-  const callingCode = parsePhoneNumberFromString(phone)?.countryCallingCode ?? '';
-  return `+${callingCode} ••• ••${phone.slice(-2)}`;
+  return `+${callingCodeOf(phone)} ••• ••${phone.slice(-2)}`;
 }
 
 /**
@@ -143,6 +142,11 @@ export function countryOf(phone: string): string | undefined {
   const number = parsePhoneNumberFromString(phone);
   // The main country is the first one.
   return number?.country ?? number?.getPossibleCountries()[0];
+}
+
+/** The calling code of an E.164 number, without the `+`. */
+export function callingCodeOf(phone: string): string {
+  return parsePhoneNumberFromString(phone)?.countryCallingCode ?? '';
 }
 
 /** Returns an ISO 3166-1 alpha-2 country with a calling code; undefined for anything else. */

@@ -91,15 +91,17 @@ export const en = {
     check:
       'We do not know numbers like this one. Check its country and each digit. If it is correct, send it again.',
     unsupportedCountry: 'We cannot send codes to phone numbers in this country.',
+    paused: 'We are not sending codes at the moment. Please try again later.',
   },
   code: {
     title: 'Enter your code',
     closedTitle: 'Request a new code',
     closed:
       'There is no valid code. A code works once, for a few minutes, and only in the browser that requested it.',
-    sent: (phone: string) =>
-      markup`If there is an account for <strong class="phone">${phone}</strong>, we sent a 6-digit code to this number.`,
+    sent: (phone: string, digits: number) =>
+      markup`If there is an account for <strong class="phone">${phone}</strong>, we sent a ${String(digits)}-digit code to this number.`,
     label: '6-digit code',
+    longLabel: '8-digit code',
     hint: 'It works once. Never share it with anyone.',
     submit: 'Continue',
     notReceived: "Didn't get a code?",
@@ -110,7 +112,7 @@ export const en = {
     otherNumber: 'Use another number',
     sentAgain:
       'If there is an account for this number, a new code is on its way. Only the newest code works.',
-    invalid: 'Enter the 6 digits of the code.',
+    invalid: (digits: number) => `Enter the ${digits} digits of the code.`,
     wrong: (left: number) => `That code is wrong. Check the newest message. ${attemptsLeft(left)}`,
     attemptsLeft,
     lastWrong: 'That code is wrong, and it was the last attempt. Request a new one.',

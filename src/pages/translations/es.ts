@@ -93,15 +93,17 @@ export const es: Catalogue = {
     check:
       'No conocemos números como este. Compruebe el país y cada cifra. Si es correcto, envíelo otra vez.',
     unsupportedCountry: 'No podemos enviar códigos a números de teléfono de ese país.',
+    paused: 'En este momento no enviamos códigos. Vuelva a intentarlo más tarde.',
   },
   code: {
     title: 'Escriba su código',
     closedTitle: 'Pida un código nuevo',
     closed:
       'No hay ningún código válido. Un código sirve una vez, durante unos minutos y solo en el navegador que lo pidió.',
-    sent: (phone) =>
-      markup`Si hay una cuenta con el número <strong class="phone">${phone}</strong>, hemos enviado un código de 6 cifras a ese número.`,
+    sent: (phone, digits) =>
+      markup`Si hay una cuenta con el número <strong class="phone">${phone}</strong>, hemos enviado un código de ${String(digits)} cifras a ese número.`,
     label: 'Código de 6 cifras',
+    longLabel: 'Código de 8 cifras',
     hint: 'Sirve una sola vez. No lo comparta con nadie.',
     submit: 'Continuar',
     notReceived: '¿No ha recibido el código?',
@@ -112,7 +114,7 @@ export const es: Catalogue = {
     otherNumber: 'Usar otro número',
     sentAgain:
       'Si hay una cuenta con este número, recibirá un código nuevo. Solo sirve el más reciente.',
-    invalid: 'Escriba las 6 cifras del código.',
+    invalid: (digits) => `Escriba las ${digits} cifras del código.`,
     wrong: (left) =>
       `Ese código no es correcto. Compruebe el mensaje más reciente. ${attemptsLeft(left)}`,
     attemptsLeft,

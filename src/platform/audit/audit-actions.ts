@@ -13,6 +13,7 @@ export const AUDIT_ACTIONS = [
   // Only in events of 1.0.0.
   'authorization.challenge_reused',
   'authorization.denied',
+  'client.authentication_failed',
   'code.replayed',
   'code.retried',
   'comment.removed',
@@ -27,7 +28,11 @@ export const AUDIT_ACTIONS = [
   'oauth.throttled',
   'otp.daily_total_reached',
   'otp.device_distrusted',
+  'otp.failed',
   'otp.locked',
+  'otp.paused',
+  'otp.requested',
+  'otp.resumed',
   'otp.send_failed',
   'post.removed',
   'post.restored',
@@ -45,6 +50,7 @@ export const AUDIT_ACTIONS = [
   'user.erased',
   // The counts of an import.
   'user.imported',
+  'user.signed_in',
   'user.signed_out',
   'user.unblocked',
   'user.unlocked',

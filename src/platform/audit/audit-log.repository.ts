@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, MoreThanOrEqual, type SelectQueryBuilder } from 'typeorm';
+import { DataSource, IsNull, MoreThanOrEqual, type SelectQueryBuilder } from 'typeorm';
 import { Clock } from '../clock.js';
 import { isId, newId, type IdPrefix } from '../ids.js';
 import { currentRequest } from '../request-context.js';
 import { insertAll, insertOnAnySchema } from '../database/sql.js';
-import type { Transaction } from '../database/transaction.js';
+import { entities, type Transaction } from '../database/transaction.js';
 import type { AuditAction } from './audit-actions.js';
 import { AuditEvent } from './audit-event.entity.js';
 import { rowsOfRequest, type TimeRange } from '../database/rows-in-pages.js';
@@ -68,6 +68,22 @@ export class AuditLog {
     details?: Record<string, unknown>,
   ): Promise<void> {
     return this.insertAll(tx, [this.event(action, subject, change, details)]);
+  }
+
+  /**
+   * Records what happened to a phone number, if it belongs to a user. Otherwise runs the same statements and stores nothing, so that
+   * response times do not reveal whether a phone number has an account.
+   */
+  async recordOrDecoy(
+    tx: Transaction,
+    action: AuditAction,
+    userId: string | null,
+    details: Record<string, unknown>,
+  ): Promise<void> {
+    const event = this.event(action, userId ?? '', { actor: 'service' }, details);
+    const row = withId(event, this.clock.now());
+    await insertAll(tx, AuditEvent, [row]);
+    await entities(tx).delete(AuditEvent, { at: row.at, id: row.id, userId: IsNull() });
   }
 
   insertAll(tx: Transaction, events: readonly NewAuditEvent[]): Promise<void> {

@@ -49,6 +49,11 @@ export const RATE_LIMITS = {
     WINDOW_MS,
     'wrong one-time passwords for a phone number, and the same number again from its trusted devices together',
   ],
+  'wrong-codes-per-day': [
+    200,
+    DAY,
+    'wrong one-time passwords in the whole network; beyond it, browsers that did not sign in before get one-time passwords of eight digits',
+  ],
   'phone-messages-per-minute': [
     1,
     MINUTE,

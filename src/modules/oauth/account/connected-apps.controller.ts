@@ -104,8 +104,8 @@ export class ConnectedAppsController {
     sendRedirect(response, APPS_PAGE.url);
   }
 
-  private startSignIn(request: Request, response: Response, next?: string): void {
-    this.flows.sendPhonePage(response, this.sessions.startSignIn(request, response, next));
+  private async startSignIn(request: Request, response: Response, next?: string): Promise<void> {
+    await this.flows.sendPhonePage(response, this.sessions.startSignIn(request, response, next));
   }
 }
 

@@ -21,13 +21,15 @@ import { RETRY_AFTER } from '../../../platform/http/validation/schemas.openapi.j
 import { PageError } from '../../../pages/page-errors.js';
 import { Public } from '../../../platform/access/scopes.decorator.js';
 import { PageErrorFilter } from '../browser/page-error.filter.js';
-import { AppsService } from '../clients/apps.service.js';
+import type { SignInUser } from '../../users/users.repository.js';
+import { AppsService, type RegisteredApp } from '../clients/apps.service.js';
 import { AuthorizationError } from '../protocol/authorization-response.js';
 import { NavigationGuard } from '../protocol/fetch-metadata.js';
 import { isWellEncoded, Parameters } from '../protocol/parameters.js';
 import { LimitCalls } from '../rate-limit/call-limits.js';
 import { SignInFlowService } from '../sign-in/sign-in-flow.js';
 import { SignInService } from '../sign-in/sign-in.service.js';
+import { GrantsService } from '../tokens/grants.service.js';
 import {
   PROMPTS,
   type AuthorizationRequest,
@@ -119,7 +121,7 @@ export function ApiAuthorize(): MethodDecorator {
     ApiResponse({
       status: 303,
       description:
-        'The request is invalid and the user is signed in, or `prompt=none` is the only error: the server redirects the error to the app.',
+        'The request is invalid and the signed-in user has allowed the app before, or `prompt=none` is the only error: the server redirects the error to the app.',
       headers: {
         Location: {
           description: 'The redirect URI, with error, error_description, state and iss.',
@@ -131,7 +133,7 @@ export function ApiAuthorize(): MethodDecorator {
     page(
       400,
       'An error page: the client or redirect URI is not registered, `state` is too long, the URL is malformed, or the request ' +
-        'has another error than `prompt=none` and the user is not signed in. Only in the last case, a link on the page returns ' +
+        'has another error than `prompt=none` and the user is not signed in or has not allowed the app yet. Only in the last case, a link on the page returns ' +
         'the error to the app.',
     ),
     page(429, 'Too many requests from this IP address.', RETRY_AFTER),
@@ -151,6 +153,7 @@ export class AuthorizeController {
     private readonly signIn: SignInService,
     private readonly flows: SignInFlowService,
     private readonly consentPage: ConsentPage,
+    private readonly grants: GrantsService,
   ) {}
 
   /**
@@ -179,16 +182,22 @@ export class AuthorizeController {
     try {
       valid = checkAuthorizationRequest({ app, parameters });
     } catch (error) {
-      // Otherwise the server would be an open redirector (RFC 9700 §4.11.2). Not for `prompt=none`, which programs use.
-      if (error instanceof AuthorizationError)
-        error.needsConfirmation =
-          sessionUser === null && error.error.code !== 'interaction_required';
+      // Otherwise the server would be an open redirector (RFC 9700 §4.11.2), and every app could find out who is signed in. Not for
+      // `prompt=none`, which programs use.
+      if (error instanceof AuthorizationError && error.error.code !== 'interaction_required')
+        error.needsConfirmation = !(await this.isConnected(sessionUser, app));
       throw error;
     }
     const user = requiresSignIn(valid) ? null : sessionUser;
     const pending = await this.authorizations.start(valid, user?.id ?? null, request, response);
     if (user) await this.consentPage.send(response, pending, user);
-    else this.flows.sendPhonePage(response, pending);
+    else await this.flows.sendPhonePage(response, pending);
+  }
+
+  /** Whether the user is signed in and has allowed this app. */
+  private async isConnected(user: SignInUser | null, app: RegisteredApp | null): Promise<boolean> {
+    if (!user || !app) return false;
+    return (await this.grants.activeApps(user.id, [app.clientId])).length > 0;
   }
 
   /** The action URL of a form, requested with GET, or an unknown path. */

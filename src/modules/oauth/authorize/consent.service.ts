@@ -6,6 +6,7 @@ import type { Scope } from '../../../platform/access/scopes.js';
 import { AuditLog } from '../../../platform/audit/audit-log.repository.js';
 import { Clock } from '../../../platform/clock.js';
 import { TransactionRunner, type Transaction } from '../../../platform/database/transaction.js';
+import { sha256 } from '../../../platform/secrets.js';
 import { Metrics } from '../../../platform/observability/metrics.js';
 import { PageRenderer } from '../../../pages/page-renderer.js';
 import { AppConfig } from '../../../platform/config/app-config.js';
@@ -61,7 +62,14 @@ export class ConsentService {
       await lockText(tx, `decision ${userId} ${clientId}`);
       const notAllowed = requestedScopes.filter((scope) => !grantedScopes.includes(scope));
       await this.grants.withdraw(tx, userId, clientId, notAllowed);
-      const grant = await this.grants.create(tx, userId, clientId, grantedScopes, requestedScopes);
+      const grant = await this.grants.create(
+        tx,
+        userId,
+        clientId,
+        grantedScopes,
+        requestedScopes,
+        identityHashOf(pending),
+      );
       return this.issuer.issueCode(tx, grant, pending);
     });
     this.decisions.inc({ decision: 'approved' });
@@ -97,8 +105,8 @@ export class ConsentPage {
   ) {}
 
   /**
-   * Sends the consent page, or a shorter one if the app already has everything that it requests, unless the app or the user demands
-   * the consent page. Preselects the requested scopes, except those that the user withheld in the latest unrevoked grant.
+   * Sends the consent page, or a shorter one if the app already has everything that it requests and presents itself as in the latest
+   * unrevoked grant, unless the app or the user demands the consent page. Preselects the requested scopes, except those that the user withheld in the latest unrevoked grant.
    */
   async send(
     response: Response,
@@ -113,13 +121,14 @@ export class ConsentPage {
       redirectHost: returnsTo(pending),
       user: { id: user.id, ...userView(user) },
     };
-    if (prompt === null && !isChange && (await this.hasEverything(pending, user))) {
+    const latest = await this.grants.findLatestChoice(user.id, app.clientId);
+    const isKnown = latest?.identityHash === identityHashOf(pending);
+    if (prompt === null && !isChange && isKnown && (await this.hasEverything(pending, user))) {
       const { url } = authorizationPage(response.req, pending.id, 'consent');
       const consentPageUrl = `${url}${url.includes('?') ? '&' : '?'}${CHANGE}=1`;
       this.renderer.send(response, 'repeated-consent', { ...form, scopes, consentPageUrl });
       return;
     }
-    const latest = await this.grants.findLatestChoice(user.id, app.clientId);
     const withheld = latest?.requested.filter((name) => !latest.granted.includes(name)) ?? [];
     this.renderer.send(response, 'consent', {
       ...form,
@@ -137,6 +146,15 @@ export class ConsentPage {
     const [active] = await this.grants.findActiveApps(user.id, this.clock.now(), [app.clientId]);
     return scopes.every((scope) => active?.scopes.includes(scope));
   }
+}
+
+/**
+ * How the app presents itself to the user, as a hash: its name, its publisher, and the scheme and host of the redirect URI. Without the
+ * port, which native apps choose at random (RFC 8252 §7.3).
+ */
+function identityHashOf({ redirectUri, app }: PendingAuthorization): string {
+  const { protocol, hostname } = new URL(redirectUri);
+  return sha256(JSON.stringify([app.name, app.publisher, protocol, hostname]));
 }
 
 /** The host to which the browser returns. A private-use scheme opens the app itself. */

@@ -65,7 +65,7 @@ export function typedPhone(form: Parameters): Pick<PageState, 'phone' | 'country
 
 /** How a page shows a message: as an error at the field, or as a notice. */
 interface Shown {
-  status: 200 | 400 | 429;
+  status: 200 | 400 | 429 | 503;
   error?: Text;
   notice?: Text;
 }
@@ -73,6 +73,8 @@ interface Shown {
 type MessageValues = Pick<PageState, 'seconds' | 'count'> & {
   /** Guesses at the one-time password of the page. */
   attemptsLeft?: number;
+  /** Its digits. */
+  digits?: number;
   /** Whether there are none left because too many were wrong. */
   isUsedUp?: boolean;
   /** The name of the app with `clientId`. */
@@ -85,9 +87,11 @@ const MESSAGES = {
   /** The number is possible, but no known range contains it. The user may submit it again. */
   check_phone: ({ phone }) => ({ status: 400, error: phone.check }),
   unsupported_country: ({ phone }) => ({ status: 400, error: phone.unsupportedCountry }),
-  invalid_code: ({ code }, { attemptsLeft = 0 }) => ({
+  /** The page says it, as long as it is so. */
+  paused: () => ({ status: 503 }),
+  invalid_code: ({ code }, { attemptsLeft = 0, digits = 0 }) => ({
     status: 400,
-    error: attemptsLeft > 0 ? code.invalid : code.expired,
+    error: attemptsLeft > 0 ? code.invalid(digits) : code.expired,
   }),
   wrong_code({ code }, { attemptsLeft = 0, isUsedUp = false }) {
     if (attemptsLeft > 0) return { status: 400, error: code.wrong(attemptsLeft) };

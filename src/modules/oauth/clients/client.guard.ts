@@ -145,12 +145,12 @@ export class ClientGuard implements CanActivate {
     if (clientId === undefined) throw new MissingClientId();
     const app = await this.repository.find(clientId);
     if (app?.kind === 'public' && secret === undefined) {
-      if (app.status !== 'enabled') throw new InvalidClient({ needsChallenge: basic });
+      if (app.status !== 'enabled') throw new InvalidClient({ needsChallenge: basic, clientId });
       return app;
     }
     const matching = await this.matchingSecret(app, secret);
     if (!app || !matching || app.status !== 'enabled')
-      throw new InvalidClient({ needsChallenge: basic });
+      throw new InvalidClient({ needsChallenge: basic, clientId: app?.clientId });
     try {
       // The write has its own deadline, so that it does not use up the time of the request.
       await withDeadline(() => this.repository.recordSecretUse(matching, this.clock.now()));

@@ -6,6 +6,7 @@ import { ServiceUnavailable } from '../../../platform/errors.js';
 import { extensibleEnumOf } from '../../../platform/http/validation/schemas.openapi.js';
 import {
   FormTooSlow,
+  InvalidClient,
   InvalidGrant,
   OAuthError,
   ServerError,
@@ -85,6 +86,7 @@ export class OAuthErrorFilter implements ExceptionFilter {
     try {
       await this.limits.check(request, limits);
       await this.limits.record(request, limits);
+      if (error instanceof InvalidClient) await this.limits.recordRefusedClient(request, error);
       return error;
     } catch (thrown) {
       if (!isDatabaseUnavailable(thrown)) return this.oauthError(thrown);

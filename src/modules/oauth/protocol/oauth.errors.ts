@@ -132,19 +132,25 @@ export class FormTooSlow extends OAuthInvalidRequest {
 }
 
 export class InvalidClient extends OAuthError {
+  /** The app that the request claims to be; undefined if there is no such app. Only for the audit log. */
+  readonly clientId: string | undefined;
+
   /** @param options.needsChallenge whether the request used HTTP Basic, so that the response needs `WWW-Authenticate` (RFC 6749 §5.2) */
   constructor({
     needsChallenge,
     description = 'The client is unknown or its credentials are wrong.',
+    clientId,
   }: {
     needsChallenge: boolean;
     description?: string;
+    clientId?: string;
   }) {
     super('invalid_client', description, {
       headers: needsChallenge
         ? { 'WWW-Authenticate': 'Basic realm="oauth", charset="UTF-8"' }
         : undefined,
     });
+    this.clientId = clientId;
   }
 }
 

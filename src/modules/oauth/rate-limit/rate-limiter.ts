@@ -1,9 +1,10 @@
 import { Injectable, Logger } from '@nestjs/common';
 import type { Counter } from 'prom-client';
 import { AuditLog } from '../../../platform/audit/audit-log.repository.js';
-import { Clock } from '../../../platform/clock.js';
+import { Clock, HOUR } from '../../../platform/clock.js';
 import { AppConfig } from '../../../platform/config/app-config.js';
 import { TransactionRunner, type Transaction } from '../../../platform/database/transaction.js';
+import { CallLimitStorage } from '../../../platform/http/call-limit-storage.js';
 import { Metrics } from '../../../platform/observability/metrics.js';
 import { sha256 } from '../../../platform/secrets.js';
 import { lastExpiredSlot, secondsUntilExpiry, slotOf } from '../../../platform/sliding-window.js';
@@ -49,6 +50,7 @@ export class RateLimiter {
   readonly limits: Readonly<Record<RateLimitName, RateLimit>>;
   private readonly logger = new Logger(RateLimiter.name);
   private readonly rejections: Counter<'limit'>;
+  private readonly failures: CallLimitStorage;
 
   constructor(
     private readonly repository: RateLimitRepository,
@@ -59,6 +61,7 @@ export class RateLimiter {
     metrics: Metrics,
   ) {
     this.limits = limitsByName(config.rateLimits);
+    this.failures = new CallLimitStorage(clock);
     this.rejections = metrics.counter(
       'oauth_throttled_total',
       'Requests that exceeded a rate limit, by the name of the limit.',
@@ -131,13 +134,20 @@ export class RateLimiter {
   }
 
   /** Whether this is the first attempt in the window. Counts only that one, without reports. */
-  isFirst(attempt: Attempt): Promise<boolean> {
-    return this.transactions.run(async (tx) => {
-      const [state] = await this.lock(tx, [attempt]);
-      if (state?.count !== 0) return false;
-      await this.store(tx, attempt, this.clock.now());
-      return true;
-    });
+  async isFirst(tx: Transaction, attempt: Attempt): Promise<boolean> {
+    const [state] = await this.lock(tx, [attempt]);
+    if (state?.count !== 0) return false;
+    await this.store(tx, attempt, this.clock.now());
+    return true;
+  }
+
+  /**
+   * Whether this process has seen no failure like this one within the last hour. The audit log gets only such failures, so that an attacker
+   * cannot fill it. In memory, because each repeated failure would otherwise be a write.
+   * @param key what failed, and the network from which it was tried
+   */
+  async isFirstFailure(key: string): Promise<boolean> {
+    return !(await this.failures.increment(key, HOUR, 1)).isBlocked;
   }
 
   /** Counts a rejected request in the metric. */

@@ -42,6 +42,7 @@ export const LIMITS = {
   'decision-failures-by-browser': ['sign-in-failures', 'browser'],
   'decision-failures-by-address': ['sign-in-address-failures', 'stranger-address'],
   'otp-guesses': ['phone-failures', 'phone'],
+  'otp-wrong-codes': ['wrong-codes-per-day', 'network'],
   'otp-pause': ['phone-messages-per-minute', 'phone'],
   'otp-hourly': ['phone-messages-per-hour', 'phone'],
   'otp-daily': ['phone-messages-per-day', 'phone'],

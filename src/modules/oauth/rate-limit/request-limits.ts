@@ -1,11 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { normalizeIp } from '@nestjs/throttler';
 import type { Request } from 'express';
+import { AuditLog } from '../../../platform/audit/audit-log.repository.js';
 import { TransactionRunner } from '../../../platform/database/transaction.js';
 import { isId } from '../../../platform/ids.js';
 import { withDeadline } from '../../../platform/request-context.js';
 import { BrowserBinding } from '../protocol/browser-binding.js';
-import { TooManyAttempts } from '../protocol/oauth.errors.js';
+import { type InvalidClient, TooManyAttempts } from '../protocol/oauth.errors.js';
 import { Parameters } from '../protocol/parameters.js';
 import { claimedClientId } from '../protocol/presented-credentials.js';
 import { TrustedDevicesRepository } from './rate-limit.repository.js';
@@ -54,6 +55,7 @@ export class RequestLimits {
     private readonly limiter: RateLimiter,
     private readonly browsers: BrowserBinding,
     private readonly devices: TrustedDevicesRepository,
+    private readonly audit: AuditLog,
     private readonly transactions: TransactionRunner,
   ) {}
 
@@ -81,6 +83,22 @@ export class RequestLimits {
       const app = this.appDetails(request);
       await this.transactions.run((tx) => this.limiter.add(tx, counted, app));
     });
+  }
+
+  /**
+   * Records a failed client authentication in the audit log: of an app and a network, one an hour. All apps that do not exist count as
+   * one, because a stranger can make up any number of ids.
+   */
+  async recordRefusedClient(request: Request, { clientId }: InvalidClient): Promise<void> {
+    const subject = clientId ?? 'unknown app';
+    if (!(await this.limiter.isFirstFailure(`client ${subject} ${addressOf(request, 48)}`))) return;
+    const details = { endpoint: request.context.clientEndpoint, ...this.appDetails(request) };
+    const change = { actor: 'service' };
+    await withDeadline(() =>
+      this.transactions.run((tx) =>
+        this.audit.record(tx, 'client.authentication_failed', subject, change, details),
+      ),
+    );
   }
 
   private attempts(request: Request, names: readonly RequestLimitName[]): RequestAttempt[] {

@@ -8,9 +8,12 @@ import { AppConfig } from '../../../platform/config/app-config.js';
 import { TransactionRunner } from '../../../platform/database/transaction.js';
 import { Metrics, registerStoredGauge } from '../../../platform/observability/metrics.js';
 import type { Language } from '../../../pages/language.js';
+import { currentRequest } from '../../../platform/request-context.js';
+import { callingCodeOf, countryOf } from '../../users/phone-number.js';
 import { RateLimiter, type CountResult, type RateLimitState } from '../rate-limit/rate-limiter.js';
 import type { RateLimit } from '../rate-limit/rate-limits.js';
-import type { OtpChallenge } from './sign-in.entities.js';
+import { signInDetails } from './phone-limits.js';
+import type { OtpChallenge, OtpResult } from './sign-in.entities.js';
 import { SignInRepository } from './sign-in.repository.js';
 import { oneTimePasswordMessage } from './sms/one-time-password-message.js';
 import { SmsQueue } from './sms/sms-queue.js';
@@ -42,6 +45,7 @@ export class OtpDelivery {
   private readonly sent: Counter;
   private readonly failures: Counter;
   private readonly failureCodes: Counter<'code'>;
+  private readonly requests: Counter<'calling_code' | 'result'>;
 
   constructor(
     private readonly queue: SmsQueue,
@@ -64,6 +68,12 @@ export class OtpDelivery {
       'otp_send_failure_codes_total',
       'One-time passwords that could not be sent, by the code of Twilio, else the status of the gateway, timeout, connection or other.',
       'code',
+    );
+    this.requests = metrics.counter(
+      'otp_requests_total',
+      'Requested one-time passwords, by calling code and result: sent, failed, or no_account (nothing was sent).',
+      'calling_code',
+      'result',
     );
     if (config.otp.dailyTotal > 0) this.registerGauges(metrics);
   }
@@ -89,6 +99,9 @@ export class OtpDelivery {
   ): void {
     const { phone, userId, expiresAt } = challenge;
     const isDecoy = userId === null;
+    const countKey = countKeyOf(challenge);
+    const countRequest = (result: OtpResult): void =>
+      this.requests.inc({ calling_code: callingCodeOf(phone), result });
     const text = oneTimePasswordMessage(password, language, this.config);
     let dailyTotal: CountResult | undefined;
     let mustCheck = !isStored;
@@ -98,21 +111,31 @@ export class OtpDelivery {
       shouldSend: async () => {
         if (mustCheck && !(await this.isStored(challenge))) return false;
         mustCheck = true;
-        dailyTotal ??= await this.countTowardsDailyTotal(isTrusted, isDecoy);
+        if (await this.repository.isPaused()) return false;
+        dailyTotal ??= await this.countMessage(challenge, isTrusted);
         await this.reportDailyTotal();
         // The request to the gateway takes time, too, so it must not always meet the same one of the visitor's next requests.
         await sleep(randomInt(MAX_SEND_DELAY_MS));
+        if (isDecoy) countRequest('no_account');
         return dailyTotal.isCounted && !isDecoy;
       },
-      onSent: () => this.sent.inc(),
+      onSent: () => {
+        this.sent.inc();
+        countRequest('sent');
+      },
       onFailure: async (error) => {
         if (isDecoy) return;
         const { details, metricCode } =
           error instanceof GatewayError ? error : { details: {}, metricCode: 'other' };
         this.failures.inc();
         this.failureCodes.inc({ code: metricCode });
+        countRequest('failed');
         await this.transactions.run(async (tx) => {
-          if (dailyTotal?.isCounted) await this.limiter.refund(tx, dailyTotal.counted);
+          if (dailyTotal?.isCounted) {
+            await this.limiter.refund(tx, dailyTotal.counted);
+            await this.repository.count(tx, countKey, 'sent', -1);
+          }
+          await this.repository.count(tx, countKey, 'failed');
           await this.audit.record(tx, 'otp.send_failed', userId, { actor: 'service' }, details);
         });
       },
@@ -130,12 +153,20 @@ export class OtpDelivery {
     return { name: 'otp-daily-total', max, windowMs: DAY };
   }
 
-  /** Counts a message, unless the daily limit is exceeded. A decoy runs the same statements. */
-  private countTowardsDailyTotal(isTrusted: boolean, isDecoy: boolean): Promise<CountResult> {
+  /** Counts and records a message, unless the daily limit is exceeded. A decoy runs the same statements. */
+  private countMessage(challenge: OtpChallenge, isTrusted: boolean): Promise<CountResult> {
+    const { userId } = challenge;
+    const isDecoy = userId === null;
     const limit = this.dailyTotal(isTrusted);
     const decoy = { ...limit, max: limit.max === 0 ? 0 : Infinity };
     const attempt = isDecoy ? { limit: decoy, key: DECOY_KEY } : { limit, key: GLOBAL_KEY };
-    return this.transactions.run((tx) => this.limiter.addAllIfAllowed(tx, [attempt]));
+    return this.transactions.run(async (tx) => {
+      const result = await this.limiter.addAllIfAllowed(tx, [attempt]);
+      if (!result.isCounted) return result;
+      await this.repository.count(tx, countKeyOf(challenge), isDecoy ? 'no_account' : 'sent');
+      await this.audit.recordOrDecoy(tx, 'otp.requested', userId, signInDetails(isTrusted));
+      return result;
+    });
   }
 
   private async messagesToday(): Promise<number> {
@@ -151,7 +182,14 @@ export class OtpDelivery {
     const percentage = REPORTED_PERCENTAGES.find((percent) => sent * 100 >= limit * percent);
     if (percentage === undefined) return;
     const alarm = { name: 'otp-daily-total-alarm', max: 1, windowMs: HOUR };
-    if (!(await this.limiter.isFirst({ limit: alarm, key: String(percentage) }))) return;
+    const isFirst = await this.transactions.run(async (tx) => {
+      if (!(await this.limiter.isFirst(tx, { limit: alarm, key: String(percentage) })))
+        return false;
+      const change = { actor: 'service' };
+      await this.audit.record(tx, 'otp.daily_total_reached', 'otp', change, { limit, percentage });
+      return true;
+    });
+    if (!isFirst) return;
     const used = `${percentage} % of the daily limit of ${limit} one-time passwords are used up`;
     const advice =
       'If real users requested them, raise OTP_DAILY_TOTAL. Otherwise limit OTP_COUNTRIES, and lower address-messages-per-hour in RATE_LIMITS.';
@@ -162,10 +200,6 @@ export class OtpDelivery {
           ? `${used}, so only browsers that signed in before get more. ${advice}`
           : `${used}, so sign-ins by phone are paused. ${advice}`,
       );
-    const details = { limit, percentage };
-    await this.transactions.run((tx) =>
-      this.audit.record(tx, 'otp.daily_total_reached', 'otp', { actor: 'service' }, details),
-    );
   }
 
   private registerGauges(metrics: Metrics): void {
@@ -184,4 +218,17 @@ export class OtpDelivery {
       { labels: {}, value: Math.max(0, dailyTotal - (await this.messagesToday())) },
     ]);
   }
+}
+
+/** Where a one-time password is counted, for `otp report`: by the hour, the country and the app of its request. */
+export function countKeyOf({ phone, createdAt }: Pick<OtpChallenge, 'phone' | 'createdAt'>): {
+  requestedAt: Date;
+  country: string;
+  clientId: string;
+} {
+  return {
+    requestedAt: createdAt,
+    country: countryOf(phone) ?? '001',
+    clientId: currentRequest()?.clientId ?? '',
+  };
 }

@@ -12,12 +12,16 @@ import type { SignInUser } from '../../users/users.repository.js';
 import { UsersService } from '../../users/users.service.js';
 import type { CountResult } from '../rate-limit/rate-limiter.js';
 import type { Visitor } from '../rate-limit/request-limits.js';
-import { OtpDelivery, type PasswordMessage } from './otp-delivery.js';
+import { countKeyOf, OtpDelivery, type PasswordMessage } from './otp-delivery.js';
 import { PhoneLimits, type BlockedPhone } from './phone-limits.js';
 import type { OtpChallenge } from './sign-in.entities.js';
-import { MAX_ATTEMPTS, SignInRepository } from './sign-in.repository.js';
+import { SignInRepository } from './sign-in.repository.js';
 
 const DIGITS = 6;
+/** The digits for browsers that did not sign in with the phone before, while the limit `wrong-codes-per-day` is exceeded. */
+const LONG_DIGITS = 8;
+/** Guesses per one-time password: of trusted devices, and of other browsers. */
+const MAX_ATTEMPTS = { trusted: 5, stranger: 3 };
 
 /** A submitted one-time password. */
 export interface Guess {
@@ -50,16 +54,20 @@ export const VERIFICATION_OUTCOMES = [
 
 /**
  * `message_limit`: too many messages; `isEarlierValid` if the browser can still use the password of an earlier message.
- * `unsupported_country`: `OTP_COUNTRIES` excludes the number.
+ * `unsupported_country`: `OTP_COUNTRIES` excludes the number. `paused`: an operator paused all messages.
  */
 type SendResult =
-  | { outcome: 'sent' | 'unsupported_country' }
+  | { outcome: 'sent' | 'unsupported_country' | 'paused' }
   | { outcome: 'message_limit'; retryAfterSeconds: number; isEarlierValid: boolean }
   | BlockedPhone;
 
 interface OtpStatus {
+  /** Of the one-time password. */
+  digits: number;
   /** Guesses at the one-time password; 0 if it was never requested, has expired or was used. */
   attemptsLeft: number;
+  /** Whether a guess was wrong. */
+  hasFailed: boolean;
   /** Whether too many guesses were wrong. */
   isUsedUp: boolean;
   /** Until the pause after the last message to this browser ends. A limit may demand a longer wait. */
@@ -93,25 +101,29 @@ export class OtpService {
   async send(phone: string, visitor: Visitor, language: Language): Promise<SendResult> {
     const { seconds } = this.config.otp;
     if (!this.serves(phone)) return { outcome: 'unsupported_country' };
+    if (await this.repository.isPaused()) return { outcome: 'paused' };
     const access = await this.phones.accessOf(phone, visitor);
     if (access.blocked) return access.blocked;
     const id = challengeId(visitor, phone);
     const rejected = async (retryAfterSeconds: number): Promise<SendResult> => ({
       outcome: 'message_limit',
       retryAfterSeconds,
-      isEarlierValid: await this.repository.hasOpenChallenge(id, this.clock.now()),
+      isEarlierValid: (await this.findOpen(id)) !== null,
     });
     const { exceeded, retryAfterSeconds } = await this.delivery.peekDailyTotal(access.isTrusted);
     if (exceeded) return rejected(retryAfterSeconds);
     const user = await this.users.activeByPhone(phone);
-    const password = newOneTimePassword();
+    const digits = access.isTrusted ? DIGITS : await this.digitsForStrangers();
+    const password = newOneTimePassword(digits);
     const now = this.clock.now();
     const challenge: OtpChallenge = {
       id,
       phone,
       userId: user?.id ?? null,
       codeHash: this.hash(id, password),
+      digits,
       attempts: 0,
+      maxAttempts: MAX_ATTEMPTS[access.isTrusted ? 'trusted' : 'stranger'],
       createdAt: now,
       expiresAt: addMilliseconds(now, seconds * SECOND),
       consumedAt: null,
@@ -150,12 +162,22 @@ export class OtpService {
    */
   async status(phone: string, visitor: Visitor): Promise<OtpStatus> {
     const challenge = await this.repository.findChallenge(challengeId(visitor, phone));
-    if (!challenge) return { attemptsLeft: 0, isUsedUp: false, resendAfterSeconds: 0 };
-    const { attempts, consumedAt, createdAt, expiresAt } = challenge;
-    const isValid = !consumedAt && expiresAt > this.clock.now();
+    if (!challenge)
+      return {
+        digits: DIGITS,
+        attemptsLeft: 0,
+        hasFailed: false,
+        isUsedUp: false,
+        resendAfterSeconds: 0,
+      };
+    const { digits, attempts, maxAttempts, consumedAt, createdAt, expiresAt } = challenge;
+    const isValid =
+      !consumedAt && expiresAt > this.clock.now() && !(await this.isTooShort(challenge));
     return {
-      attemptsLeft: isValid ? Math.max(0, MAX_ATTEMPTS - attempts) : 0,
-      isUsedUp: attempts >= MAX_ATTEMPTS,
+      digits,
+      attemptsLeft: isValid ? Math.max(0, maxAttempts - attempts) : 0,
+      hasFailed: attempts > 0,
+      isUsedUp: attempts >= maxAttempts,
       resendAfterSeconds: this.phones.pauseAfter(createdAt),
     };
   }
@@ -163,18 +185,50 @@ export class OtpService {
   /** Verifies a one-time password. Only the outcome `wrong` uses up the limit of guesses. */
   async verify(guess: Guess, onSignIn: OnSignIn): Promise<Verification> {
     const { phone, visitor } = guess;
-    if (!(await this.repository.hasOpenChallenge(challengeId(visitor, phone), this.clock.now())))
-      return { outcome: 'no_valid_password' };
+    const challenge = await this.findOpen(challengeId(visitor, phone));
+    if (!challenge) return { outcome: 'no_valid_password' };
     const access = await this.phones.accessOf(phone, visitor);
     if (access.blocked) return access.blocked;
-    return this.transactions.run(async (tx) => {
+    const verification = await this.transactions.run<Verification>(async (tx) => {
       const result = await this.phones.countGuess(tx, access);
       if (!result.isCounted)
         return { outcome: 'throttled', retryAfterSeconds: result.retryAfterSeconds };
-      const verification = await this.compare(tx, guess, access.isTrusted, onSignIn);
-      if (verification.outcome !== 'wrong') await this.phones.refund(tx, result.counted);
-      return verification;
+      const compared = await this.compare(tx, guess, access.isTrusted, onSignIn);
+      if (compared.outcome !== 'wrong') await this.phones.refund(tx, result.counted);
+      return compared;
     });
+    if (verification.outcome === 'wrong')
+      await this.phones.recordFailure(challenge, visitor, access.isTrusted);
+    return verification;
+  }
+
+  /** The one-time password, if it can be entered. */
+  private async findOpen(id: string): Promise<OtpChallenge | null> {
+    const challenge = await this.repository.findOpenChallenge(id, this.clock.now());
+    return challenge && !(await this.isTooShort(challenge)) ? challenge : null;
+  }
+
+  /**
+   * Whether the one-time password of a stranger has become too short. Otherwise an attacker could request thousands before the first
+   * guess, which would all have six digits.
+   */
+  private async isTooShort({ digits, maxAttempts }: OtpChallenge): Promise<boolean> {
+    const isStranger = maxAttempts === MAX_ATTEMPTS.stranger;
+    return isStranger && digits < (await this.digitsForStrangers());
+  }
+
+  private async digitsForStrangers(): Promise<number> {
+    return (await this.phones.needsLongPasswords()) ? LONG_DIGITS : DIGITS;
+  }
+
+  /** Whether an operator paused all messages. */
+  isPaused(): Promise<boolean> {
+    return this.repository.isPaused();
+  }
+
+  /** The wrong one-time passwords of the last 24 hours. */
+  countWrong(): Promise<number> {
+    return this.phones.countWrong();
   }
 
   private async compare(
@@ -193,12 +247,16 @@ export class OtpService {
       await this.phones.recordTrustedDevice(tx, challenge, visitor.browserHash);
     if (!isTrusted && (await this.phones.recordStranger(tx, challenge, { isCorrect })))
       return { outcome: 'locked' };
-    if (!isCorrect) return { outcome: 'wrong' };
+    if (!isCorrect) {
+      await this.phones.countWrongCode(tx);
+      return { outcome: 'wrong' };
+    }
     const user = await this.users.active(userId, tx);
     // The number may have been reassigned since the password was sent.
     if (user?.phone !== phone || !(await this.repository.consumeChallenge(tx, id, now)))
       return { outcome: 'no_valid_password' };
-    await this.phones.recordSignIn(tx, phone, visitor);
+    await this.phones.recordSignIn(tx, user, visitor, isTrusted);
+    await this.repository.count(tx, countKeyOf(challenge), 'signed_in');
     await onSignIn(tx, user);
     return { outcome: 'verified', user };
   }
@@ -213,13 +271,13 @@ function challengeId({ browserHash }: Visitor, phone: string): string {
   return sha256(`${browserHash}|${phone}`).slice(0, 40);
 }
 
-/** Six random digits (NIST SP 800-63B, section 5.1.3.2). */
-export function newOneTimePassword(): string {
-  return String(randomInt(10 ** DIGITS)).padStart(DIGITS, '0');
+/** Random digits, by default six (NIST SP 800-63B, section 5.1.3.2). */
+export function newOneTimePassword(digits = DIGITS): string {
+  return String(randomInt(10 ** digits)).padStart(digits, '0');
 }
 
-/** Six digits, or undefined. Accepts spaces, dashes, invisible marks and the digits of any script. */
-export function parseOneTimePassword(typed: string): string | undefined {
-  const digits = plainNumber(typed).replaceAll(/[\s-]/g, '');
-  return /^\d{6}$/.test(digits) ? digits : undefined;
+/** This number of digits, by default six, or undefined. Accepts spaces, dashes, invisible marks and the digits of any script. */
+export function parseOneTimePassword(typed: string, digits = DIGITS): string | undefined {
+  const text = plainNumber(typed).replaceAll(/[\s-]/g, '');
+  return /^\d+$/.test(text) && text.length === digits ? text : undefined;
 }

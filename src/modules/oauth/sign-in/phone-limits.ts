@@ -2,7 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { AuditLog, type Change } from '../../../platform/audit/audit-log.repository.js';
 import { Clock } from '../../../platform/clock.js';
 import { TransactionRunner, type Transaction } from '../../../platform/database/transaction.js';
+import { currentRequest } from '../../../platform/request-context.js';
 import { lastExpiredSlot, secondsUntilExpiry, slotOf } from '../../../platform/sliding-window.js';
+import type { SignInUser } from '../../users/users.repository.js';
 import { UsersService } from '../../users/users.service.js';
 import type { RateLimitName } from '../rate-limit/rate-limits.js';
 import {
@@ -76,7 +78,7 @@ export class PhoneLimits {
     const access = { phone, isTrusted: await this.devices.isTrusted(browserHash, phone) };
     if (!access.isTrusted) {
       const failures = await this.repository.findFailures(phone);
-      if (isLockedAt(failures, this.clock.now()))
+      if (failures.some((row) => isLockedAt(row, this.clock.now())))
         return { ...access, blocked: { outcome: 'locked' } };
     }
     const guess = this.attempt('otp-guesses', access);
@@ -153,11 +155,54 @@ export class PhoneLimits {
       await this.audit.record(tx, 'otp.device_distrusted', userId, { actor: 'service' });
   }
 
-  /** Trusts the device and resets the counts of consecutive failures. */
-  async recordSignIn(tx: Transaction, phone: string, { browserHash }: Visitor): Promise<void> {
+  /** Counts a wrong one-time password in the whole network. */
+  async countWrongCode(tx: Transaction): Promise<void> {
+    await this.limiter.add(tx, [this.wrongCodes], {});
+  }
+
+  /**
+   * Records a wrong one-time password in the audit log if the phone belongs to a user: of a phone and a network, one an hour. The same
+   * statements run for every phone.
+   */
+  async recordFailure(
+    { phone, userId }: OtpChallenge,
+    { network48 }: Visitor,
+    isTrusted: boolean,
+  ): Promise<void> {
+    if (!(await this.limiter.isFirstFailure(`otp ${phone} ${network48}`))) return;
+    await this.transactions.run((tx) =>
+      this.audit.recordOrDecoy(tx, 'otp.failed', userId, signInDetails(isTrusted)),
+    );
+  }
+
+  /** The wrong one-time passwords of the last 24 hours in the whole network. 0 if they are not limited. */
+  async countWrong(): Promise<number> {
+    return (await this.limiter.peek(this.wrongCodes)).count;
+  }
+
+  /**
+   * Whether somebody tries the passwords of many phones, so that browsers that did not sign in before need longer ones. The guesses at each
+   * phone have limits of their own, but not those at all phones together: they must not stop every sign-in.
+   */
+  async needsLongPasswords(): Promise<boolean> {
+    return (await this.limiter.peek(this.wrongCodes)).exceeded;
+  }
+
+  private get wrongCodes(): Attempt {
+    return { limit: this.limiter.limits['otp-wrong-codes'], key: '' };
+  }
+
+  /** Trusts the device, resets the counts of consecutive failures, and records the sign-in. */
+  async recordSignIn(
+    tx: Transaction,
+    { id, phone }: SignInUser,
+    { browserHash }: Visitor,
+    isTrusted: boolean,
+  ): Promise<void> {
     const signedInAt = this.clock.now();
     await this.devices.save(tx, { browserHash, phone, signedInAt, failures: 0 });
     await this.repository.deleteFailures(tx, phone);
+    await this.audit.record(tx, 'user.signed_in', id, { actor: id }, signInDetails(isTrusted));
   }
 
   /**
@@ -182,6 +227,12 @@ export class PhoneLimits {
   private attempt(name: RateLimitName, access: PhoneAccess): Attempt {
     return { limit: this.limiter.limits[name], key: keyOf(access) };
   }
+}
+
+/** Details of audit events: the app, if the sign-in is for one, and whether somebody signed in with this browser and phone before. */
+export function signInDetails(isTrusted: boolean): Record<string, unknown> {
+  const { clientId } = currentRequest() ?? {};
+  return { ...(clientId !== undefined && { clientId }), device: isTrusted ? 'trusted' : 'new' };
 }
 
 /** Identifies the rows that count messages to this phone and guesses. */

@@ -35,7 +35,6 @@ import { Parameters } from '../protocol/parameters.js';
 import { FORM_FAILURES, RequestLimits } from '../rate-limit/request-limits.js';
 import { OtpService, parseOneTimePassword, type OnSignIn } from './otp.service.js';
 import type { BlockedPhone } from './phone-limits.js';
-import { MAX_ATTEMPTS } from './sign-in.repository.js';
 import { SignInService } from './sign-in.service.js';
 
 /** The pages of a sign-in. */
@@ -82,18 +81,20 @@ export class SignInFlowService {
    * Sends the page on which the user enters a phone number.
    * @param typed the phone as the user typed it, the country that the user selected, and the number to check
    */
-  sendPhonePage(
+  async sendPhonePage(
     response: Response,
     { binding, app, path = AUTHORIZE_PATH }: SignInForm,
     typed: Pick<PhoneView, 'phone' | 'country' | 'checked'> = {},
     feedback: Partial<Feedback> = {},
-  ): void {
+  ): Promise<void> {
     const countries = this.countriesIn(languageOf(response.req));
     const listed = (code?: string): boolean => countries.some((country) => country.code === code);
     const known = [typed.country, this.config.otp.defaultCountry, acceptedCountry(response.req)];
     const only = countries.length === 1 ? countries[0]?.code : undefined;
     const country = known.find(listed) ?? only;
-    const form = { ...binding, app, path, ...typed, countries, country };
+    // The account page of a visitor reads nothing from the database, so it says so only after the form.
+    const isPaused = feedback.status === 503 || (app !== undefined && (await this.otp.isPaused()));
+    const form = { ...binding, app, path, ...typed, countries, country, isPaused };
     this.renderer.send(response, 'phone', { ...form, ...feedback }, feedback);
   }
 
@@ -132,8 +133,8 @@ export class SignInFlowService {
     const status = await this.otp.status(phone, this.limits.visitor(request));
     // A longer limit may have rejected the last request.
     const rejectedFor = state.message === undefined ? 0 : (state.seconds ?? 0);
-    const { attemptsLeft } = status;
-    const showsAttempts = attemptsLeft < MAX_ATTEMPTS && state.message !== 'wrong_code';
+    const { attemptsLeft, digits, hasFailed } = status;
+    const showsAttempts = hasFailed && state.message !== 'wrong_code';
     const feedback = messageOf({ ...state, ...status }, textsFor(request));
     const view = {
       ...binding,
@@ -142,6 +143,7 @@ export class SignInFlowService {
       phone,
       formattedPhone: formatPhone(phone),
       phonePageUrl: phonePage.url,
+      digits,
       isOpen: attemptsLeft > 0,
       attemptsLeft: showsAttempts ? attemptsLeft : undefined,
       resendAfterSeconds: Math.max(status.resendAfterSeconds, rejectedFor),
@@ -175,7 +177,8 @@ export class SignInFlowService {
       case 'sent':
         return showCodePage(isResend ? 'sent_again' : undefined);
       case 'unsupported_country':
-        return rejectPhone('unsupported_country');
+      case 'paused':
+        return rejectPhone(result.outcome);
       case 'locked':
       case 'throttled':
         throw blockedPhone(result);
@@ -196,9 +199,11 @@ export class SignInFlowService {
     if (phone === undefined) throw new PageError('malformed_form');
     const reject = (message: Message): void =>
       this.states.redirect(response, flow.codePage, { phone, message });
-    const password = parseOneTimePassword(parameters.get('code') ?? '');
+    const visitor = this.limits.visitor(request);
+    const { digits } = await this.otp.status(phone, visitor);
+    const password = parseOneTimePassword(parameters.get('code') ?? '', digits);
     if (password === undefined) return reject('invalid_code');
-    const guess = { phone, password, visitor: this.limits.visitor(request) };
+    const guess = { phone, password, visitor };
     const verification = await this.signIn.signIn(request, response, guess, flow.onSignIn);
     const { outcome } = verification;
     switch (outcome) {

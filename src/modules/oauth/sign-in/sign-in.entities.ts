@@ -1,5 +1,15 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
-import { COUNTER, HASH, ID, optional, text, TIME } from '../../../platform/database/columns.js';
+import {
+  COUNTER,
+  HASH,
+  ID,
+  INTEGER,
+  optional,
+  text,
+  TIME,
+} from '../../../platform/database/columns.js';
+import type { AppConfig } from '../../../platform/config/app-config.js';
+import { hmacSha256 } from '../../../platform/secrets.js';
 
 /** A signed-in browser. */
 @Entity('sign_in_sessions')
@@ -44,8 +54,16 @@ export class OtpChallenge {
   @Column(HASH)
   codeHash: string;
 
+  /** Six, or eight while many wrong one-time passwords are entered. */
+  @Column({ ...INTEGER, default: 6 })
+  digits: number;
+
   @Column(COUNTER)
   attempts: number;
+
+  /** Guesses: fewer for browsers that did not sign in with this phone before. */
+  @Column({ ...INTEGER, default: 5 })
+  maxAttempts: number;
 
   @Column(TIME)
   createdAt: Date;
@@ -61,7 +79,10 @@ export class OtpChallenge {
 @Entity('otp_failures')
 @Index('ix_otp_failures_last_at', ['lastAttemptAt'])
 export class OtpFailures {
-  /** E.164. */
+  /**
+   * A keyed hash of the number, because the number may belong to somebody who never used this service: see `failuresKey`. Version 1.1
+   * stores the number (E.164).
+   */
   @PrimaryColumn(text(16))
   phone: string;
 
@@ -74,4 +95,54 @@ export class OtpFailures {
 
   @Column(optional(TIME))
   lockedUntil: Date | null;
+}
+
+/**
+ * The key of the failures of a phone: 96 bits of an HMAC, which the column holds. Without the pepper, a hash of a phone number could be
+ * reversed by trying all numbers.
+ */
+export function failuresKey({ otp }: Pick<AppConfig, 'otp'>, phone: string): string {
+  const digest = Buffer.from(hmacSha256(otp.pepper, `failures|${phone}`), 'hex');
+  return digest.subarray(0, 12).toString('base64url');
+}
+
+/**
+ * The results of requested one-time passwords. `sent`: handed to the gateway, which did not reject it. `failed`: not sent, after all
+ * retries. `no_account`: the phone has no account, so nothing was sent. `signed_in`: it was entered, and is also counted as `sent`.
+ */
+export const OTP_RESULTS = ['sent', 'failed', 'no_account', 'signed_in'] as const;
+
+export type OtpResult = (typeof OTP_RESULTS)[number];
+
+/** The one-time passwords that were requested within an hour, by country, app and result. */
+@Entity('otp_counts')
+export class OtpCount {
+  /** The start of the hour of the request. */
+  @PrimaryColumn(TIME)
+  hour: Date;
+
+  /** ISO 3166-1 alpha-2; `001` for numbers without a country, such as those of satellite networks. */
+  @PrimaryColumn(text(3))
+  country: string;
+
+  /** Empty for a sign-in to the account pages. */
+  @PrimaryColumn(ID)
+  clientId: string;
+
+  @PrimaryColumn(text(16))
+  result: OtpResult;
+
+  @Column(COUNTER)
+  total: number;
+}
+
+/** A row means that an operator paused all one-time passwords. */
+@Entity('otp_pauses')
+export class OtpPause {
+  /** Always `all`. */
+  @PrimaryColumn(text(16))
+  id: string;
+
+  @Column(TIME)
+  pausedAt: Date;
 }

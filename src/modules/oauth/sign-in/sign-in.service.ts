@@ -6,7 +6,7 @@ import type { UserView } from '../../../pages/views.js';
 import { AppConfig } from '../../../platform/config/app-config.js';
 import { UnknownCommitOutcome } from '../../../platform/database/errors.js';
 import { TransactionRunner } from '../../../platform/database/transaction.js';
-import { Metrics } from '../../../platform/observability/metrics.js';
+import { Metrics, registerStoredGauge } from '../../../platform/observability/metrics.js';
 import { randomToken, sha256 } from '../../../platform/secrets.js';
 import { maskPhone } from '../../users/phone-number.js';
 import type { SignInUser } from '../../users/users.repository.js';
@@ -43,6 +43,25 @@ export class SignInService {
       'outcome',
     );
     for (const outcome of VERIFICATION_OUTCOMES) this.signIns.inc({ outcome }, 0);
+    this.registerWrongCodes(metrics);
+  }
+
+  private registerWrongCodes(metrics: Metrics): void {
+    const limit = this.config.rateLimits['wrong-codes-per-day'];
+    if (limit === 0) return;
+    metrics.registerGauge(
+      'otp_wrong_codes_limit',
+      'Wrong one-time passwords in 24 hours from which on browsers that did not sign in before get eight digits (wrong-codes-per-day).',
+      () => limit,
+    );
+    const wrong = {
+      name: 'otp_wrong_codes',
+      help: 'Wrong one-time passwords of the last 24 hours, in all processes.',
+      labelNames: [],
+    };
+    registerStoredGauge(metrics.registry, wrong, async () => [
+      { labels: {}, value: await this.otp.countWrong() },
+    ]);
   }
 
   /** The active user of the session, or null. Extends the session at most once a minute. HEAD requests do not extend it. */

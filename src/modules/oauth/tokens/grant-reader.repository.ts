@@ -27,7 +27,10 @@ import type { Grant } from './token.entities.js';
 export type GrantStatus = 'active' | 'expired' | 'revoked';
 
 /** A grant with the names of its user and app. */
-export interface GrantDetails extends Omit<Grant, 'scope' | 'requestedScope' | 'withdrawnScope'> {
+export interface GrantDetails extends Omit<
+  Grant,
+  'scope' | 'requestedScope' | 'withdrawnScope' | 'identityHash'
+> {
   userName: string;
   appName: string;
   /** Those that still count. */

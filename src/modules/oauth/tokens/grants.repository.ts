@@ -69,18 +69,19 @@ export class GrantsRepository {
     await insertRow(tx, Grant, grant);
   }
 
-  /** The requested and the granted scopes of the user's latest unrevoked grant to this app. */
+  /** The requested and the granted scopes of the user's latest unrevoked grant to this app, and how the app presented itself. */
   async findLatestChoice(
     userId: string,
     clientId: string,
-  ): Promise<{ granted: Scope[]; requested: Scope[] } | null> {
+  ): Promise<{ granted: Scope[]; requested: Scope[]; identityHash: string | null } | null> {
     const grant = await this.dataSource.manager.findOne(Grant, {
-      select: { id: true, scope: true, requestedScope: true },
+      select: { id: true, scope: true, requestedScope: true, identityHash: true },
       where: { userId, clientId, revokedAt: IsNull() },
       order: { id: 'DESC' },
     });
     if (!grant) return null;
-    return { granted: parseScope(grant.scope), requested: parseScope(grant.requestedScope) };
+    const { scope, requestedScope, identityHash } = grant;
+    return { granted: parseScope(scope), requested: parseScope(requestedScope), identityHash };
   }
 
   /**

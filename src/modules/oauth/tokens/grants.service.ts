@@ -37,13 +37,17 @@ export class GrantsService {
     private readonly config: AppConfig,
   ) {}
 
-  /** @param requested all scopes that the app requested, including those that the user did not grant */
+  /**
+   * @param requested all scopes that the app requested, including those that the user did not grant
+   * @param identityHash how the app presented itself on the consent page; null without such a page
+   */
   async create(
     tx: Transaction,
     userId: string,
     clientId: string,
     scopes: readonly Scope[],
     requested: readonly Scope[] = scopes,
+    identityHash: string | null = null,
   ): Promise<Grant> {
     const now = this.clock.now();
     const grant: Grant = {
@@ -53,6 +57,7 @@ export class GrantsService {
       scope: formatScope(scopes),
       requestedScope: formatScope(requested),
       withdrawnScope: null,
+      identityHash,
       createdAt: now,
       expiresAt: addMilliseconds(now, this.config.lifetimes.grant * SECOND),
       revokedAt: null,

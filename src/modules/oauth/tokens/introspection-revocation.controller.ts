@@ -124,6 +124,7 @@ export class IntrospectionController {
     if (app.kind === 'public')
       throw new InvalidClient({
         needsChallenge: request.headers.authorization !== undefined,
+        clientId: app.clientId,
         description:
           'Introspection requires a client secret, which public apps do not have. Read the scope from the token response instead.',
       });

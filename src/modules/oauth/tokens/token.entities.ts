@@ -37,6 +37,10 @@ export class Grant {
   @Column(optional(SCOPE))
   withdrawnScope: string | null;
 
+  /** SHA-256 of how the app presented itself: see `identityHashOf`. Null for a grant of version 1.1, or of an operator. */
+  @Column(optional(HASH))
+  identityHash: string | null;
+
   @Column(TIME)
   createdAt: Date;
 

@@ -15,6 +15,7 @@ import { ClockSkew, lastTimeOf } from '../../../platform/lifecycle/clock-skew.js
 import { type JobName, JOBS } from '../../../platform/lifecycle/job-runner.service.js';
 import { JobRunsRepository } from '../../../platform/lifecycle/job-runs.repository.js';
 import { AppsService } from '../../oauth/clients/apps.service.js';
+import { OtpOperations } from '../../oauth/sign-in/otp-operations.service.js';
 import { QuotaReconciliation } from '../../quota/months/quota-reconciliation.service.js';
 import { UsersService } from '../../users/users.service.js';
 import { COUNTERS } from '../counters.js';
@@ -52,6 +53,7 @@ export class Doctor {
         () => counterFinding(get, counter, repairAs),
       ]),
       ['phones', () => phoneFinding(get(UsersService))],
+      ['sign-in', () => pauseFindings(get(OtpOperations))],
       ['quota', () => quotaFinding(get(QuotaReconciliation), repairAs)],
       ['documentation', () => documentationFindings(get)],
       [
@@ -65,6 +67,13 @@ export class Doctor {
     const check = [...new Set(onCurrentSchema.map(([name]) => name))].join(', ');
     return [...findings, { check, ...warning('Skipped while migrations are pending.') }];
   }
+}
+
+/** Reports a pause, which an operator may have forgotten. */
+async function pauseFindings(otp: OtpOperations): Promise<Finding[]> {
+  if (!(await otp.isPaused())) return [];
+  const summary = 'One-time passwords are paused, so users without a session cannot sign in.';
+  return [warning(summary, 'devplatform otp resume')];
 }
 
 /** Finds a service of any module. */

@@ -1,10 +1,12 @@
 import { CreatePlatform1795219200000 } from './1795219200000-CreatePlatform.js';
 import { Operate1795298400000 } from './1795298400000-Operate.js';
 import { RetireUnused1795827891000 } from './1795827891000-RetireUnused.js';
+import { WatchSignIns1795896600000 } from './1795896600000-WatchSignIns.js';
 
 /** All migrations, oldest first. Never change or rename a released migration, whose name databases have recorded; add one. */
 export const migrations = [
   CreatePlatform1795219200000,
   Operate1795298400000,
   RetireUnused1795827891000,
+  WatchSignIns1795896600000,
 ];
