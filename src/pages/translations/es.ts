@@ -11,6 +11,8 @@ export const landing: Catalogue['landing'] = {
   guide: 'Guía para desarrolladores (en inglés)',
   errorCodes: 'Códigos de error (en inglés)',
   openApi: 'Documento OpenAPI (en inglés)',
+  forMembers: '¿Es miembro?',
+  account: 'Vea las aplicaciones que tienen acceso a su cuenta',
   how: 'Cómo funciona',
   steps: [
     {
@@ -68,6 +70,8 @@ export const es: Catalogue = {
     publisher: (publisher) => markup`de <bdi>${publisher}</bdi>`,
     verified: (network) => `Verificada por ${network}`,
     notVerified: 'Sin verificar',
+    verifiedMeaning: (network) => `${network} ha comprobado quién ofrece esta aplicación.`,
+    notVerifiedMeaning: (network) => `${network} no ha comprobado quién ofrece esta aplicación.`,
     links: (app) => markup`Más sobre <bdi>${app}</bdi>`,
     homepage: 'Sitio web',
     privacy: 'Política de privacidad',
@@ -90,6 +94,8 @@ export const es: Catalogue = {
       markup`<bdi>${app}</bdi> nunca verá su número. No tendrá acceso hasta que usted lo permita.`,
     invalid:
       'Compruebe el número y su país, o escriba el número con el prefijo del país, como +1 415 555 0100.',
+    cookieLost:
+      'Escriba su número otra vez. Si esta página vuelve a aparecer, su navegador no conserva las cookies de este sitio. Permítalas o use otro navegador.',
     unsupportedCountry: 'No podemos enviar códigos a números de teléfono de ese país.',
   },
   code: {
@@ -108,8 +114,7 @@ export const es: Catalogue = {
     newCodeFor: (phone) => markup`Enviar un código al <span class="phone">${phone}</span>`,
     sendNew: 'Pedir un código nuevo',
     otherNumber: 'Usar otro número',
-    sentAgain:
-      'Si hay una cuenta con este número, recibirá un código nuevo. Solo sirve el más reciente.',
+    sentAgain: 'Ha pedido un código nuevo. Solo sirve el más reciente.',
     invalid: 'Escriba las 6 cifras del código.',
     wrong: (left) =>
       `Ese código no es correcto. Compruebe el mensaje más reciente. ${attemptsLeft(left)}`,
@@ -142,6 +147,10 @@ export const es: Catalogue = {
     earlierGrantHint:
       'Si elige Permitir, la aplicación pierde lo que desmarque. Si elige Cancelar o desmarca todo, no cambia nada.',
     details: 'Qué no podrá hacer y cuánto dura el acceso',
+    names: 'Nombres completos',
+    app: 'Aplicación',
+    publisher: 'Responsable',
+    host: 'Vuelve a',
     neverTitle: 'Nunca podrá:',
     never: [
       'Ver su número de teléfono',
@@ -164,7 +173,7 @@ export const es: Catalogue = {
     title: '¿Continuar?',
     heading: (app) => markup`Continuar en <bdi>${app}</bdi>`,
     permissions: 'Ya ha permitido a esta aplicación:',
-    continueAs: (name) => markup`Continuar como <bdi>${name}</bdi>`,
+    continue: 'Continuar',
     change: 'Cambiar lo que puede hacer',
   },
   apps: {
@@ -222,6 +231,7 @@ export const es: Catalogue = {
       'No hay ninguna página en esta dirección. Compruebe el enlace o empiece desde la página de inicio.',
     ],
     home: 'Página de inicio',
+    account: 'Sus aplicaciones conectadas',
   },
   invalidAuthorizationRequest: (app) => ({
     title: 'Este enlace no funciona',

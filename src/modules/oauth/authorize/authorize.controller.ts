@@ -23,7 +23,7 @@ import { Public } from '../../../platform/access/scopes.decorator.js';
 import { PageErrorFilter } from '../browser/page-error.filter.js';
 import { AppsService } from '../clients/apps.service.js';
 import { AuthorizationError } from '../protocol/authorization-response.js';
-import { NavigationGuard } from '../protocol/fetch-metadata.js';
+import { NavigationGuard, PrefetchGuard } from '../protocol/fetch-metadata.js';
 import { isWellEncoded, Parameters } from '../protocol/parameters.js';
 import { LimitCalls } from '../rate-limit/call-limits.js';
 import { SignInFlowService } from '../sign-in/sign-in-flow.js';
@@ -163,7 +163,7 @@ export class AuthorizeController {
     'authorize-calls-by-network56',
     'authorize-calls-by-network48',
   )
-  @UseGuards(NavigationGuard)
+  @UseGuards(NavigationGuard, PrefetchGuard)
   @ApiAuthorize()
   async authorize(
     @Query() query: Record<string, unknown>,
