@@ -1,11 +1,14 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import {
+  COMPRESSED_FILES,
   RENDERED_GUIDE,
   POSTMAN_COLLECTION,
   POSTMAN_ENVIRONMENT,
+  SWAGGER_UI_FILES,
 } from '../src/docs/served-files.js';
+import { CODINGS, COMPRESS, type Coding } from '../src/platform/http/compression.js';
 import { packClient } from './client-package.js';
 import { renderGuide } from './guide.js';
 import { postmanCollection, postmanEnvironment } from './postman.js';
@@ -25,4 +28,16 @@ for (const [path, content] of Object.entries(contents)) {
   await mkdir(dirname(file), { recursive: true });
   await writeFile(file, JSON.stringify(content));
 }
-await packClient();
+await Promise.all([packClient(), ...SWAGGER_UI_FILES.map(compress)]);
+
+/** Compresses a file of Swagger UI in each coding. That takes seconds, so the result of an earlier build of the same file is kept. */
+async function compress(name: string): Promise<void> {
+  const source = join('node_modules/swagger-ui-dist', name);
+  for (const coding of Object.keys(CODINGS) as Coding[]) {
+    const target = join('dist', COMPRESSED_FILES, name + CODINGS[coding]);
+    const [built, installed] = await Promise.all([stat(target).catch(() => null), stat(source)]);
+    if (built !== null && built.mtimeMs > installed.ctimeMs) continue;
+    await mkdir(dirname(target), { recursive: true });
+    await writeFile(target, await COMPRESS[coding](await readFile(source)));
+  }
+}

@@ -5,7 +5,9 @@ import type { Request, Response } from 'express';
 import { Public } from '../platform/access/scopes.decorator.js';
 import { AppConfig } from '../platform/config/app-config.js';
 import { API_ERRORS, FIELD_ERRORS, InvalidRequest } from '../platform/errors.js';
+import { PublicText } from '../platform/http/compression.js';
 import { ErrorResponse } from '../platform/http/errors/api-errors.js';
+import { APPS_PAGE } from '../modules/oauth/browser/page-state.js';
 import { OAUTH_ERRORS } from '../modules/oauth/protocol/oauth.errors.js';
 import { ana, DemoService } from '../modules/demo/demo.service.js';
 import { PAGE_ERRORS } from '../pages/page-errors.js';
@@ -37,6 +39,9 @@ const INVALID_POST = InvalidRequest.fields([
 @ApiExcludeController()
 @Controller()
 export class DocsController {
+  /** By path. */
+  private readonly postmanFiles = new Map<string, PublicText>();
+
   constructor(
     private readonly pages: PageRenderer,
     private readonly demo: DemoService,
@@ -46,7 +51,11 @@ export class DocsController {
   @Get()
   async landing(@Res() response: Response): Promise<void> {
     const hasDemo = this.config.demo && (await this.demo.isSeeded());
-    const view = { ...LINKS, ...(hasDemo && { demo: { phone: ana.phone } }) };
+    const view = {
+      ...LINKS,
+      accountUrl: APPS_PAGE.url,
+      ...(hasDemo && { demo: { phone: ana.phone } }),
+    };
     this.pages.send(response, 'landing', view);
   }
 
@@ -69,12 +78,19 @@ export class DocsController {
   @Get([POSTMAN_COLLECTION, POSTMAN_ENVIRONMENT])
   @Header('Content-Type', 'application/json; charset=utf-8')
   @Header('Cache-Control', CACHE_FOR_ONE_HOUR)
-  async postmanFile(@Req() { path }: Request): Promise<string> {
-    const { publicUrl } = this.config;
-    const text = await readFile(assetUrl(path.slice(1)), 'utf8');
-    return text
-      .replaceAll(ORIGIN_PLACEHOLDER.origin, publicUrl)
-      .replaceAll(ORIGIN_PLACEHOLDER.host, new URL(publicUrl).host);
+  async postmanFile(@Req() { path }: Request, @Res() response: Response): Promise<void> {
+    let file = this.postmanFiles.get(path);
+    if (!file) {
+      const { publicUrl } = this.config;
+      const text = await readFile(assetUrl(path.slice(1)), 'utf8');
+      file = new PublicText(
+        text
+          .replaceAll(ORIGIN_PLACEHOLDER.origin, publicUrl)
+          .replaceAll(ORIGIN_PLACEHOLDER.host, new URL(publicUrl).host),
+      );
+      this.postmanFiles.set(path, file);
+    }
+    await file.send(response);
   }
 
   /** The package of the TypeScript client, for `npm install https://…/docs/client.tgz`. */

@@ -9,6 +9,9 @@ export const SWAGGER_UI_FILES = [
   'swagger-ui-standalone-preset.js.LICENSE.txt',
 ] as const;
 
+/** The folder of the same files, compressed at build time: the path below `dist`. */
+export const COMPRESSED_FILES = 'docs/compressed';
+
 /** The Postman files, which `tools/postman.ts` generates at build time: the paths below `dist` and of the service. */
 export const POSTMAN_COLLECTION = 'docs/postman.json';
 export const POSTMAN_ENVIRONMENT = 'docs/postman-environment.json';

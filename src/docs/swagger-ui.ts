@@ -1,15 +1,20 @@
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import { SwaggerModule } from '@nestjs/swagger';
+import { type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import type { NextFunction, Request, Response } from 'express';
 import { AppsService } from '../modules/oauth/clients/apps.service.js';
 import { toHtml } from '../pages/translations/markup.js';
 import { CATALOGUES } from '../pages/translations/translations.js';
 import { SCOPES } from '../platform/access/scopes.js';
 import type { AppConfig } from '../platform/config/app-config.js';
+import { assetUrl } from '../platform/asset-url.js';
 import { UnknownPath } from '../platform/errors.js';
+import { CODINGS, negotiateCoding, PublicText } from '../platform/http/compression.js';
 import {
   GUIDE_PATH,
   CLIENT_PACKAGE,
+  COMPRESSED_FILES,
   POSTMAN_COLLECTION,
   POSTMAN_ENVIRONMENT,
   SWAGGER_UI_FILES,
@@ -90,7 +95,17 @@ export function serveDocumentation(app: NestExpressApplication, config: AppConfi
       'Content-Security-Policy',
       `default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self' ${config.publicUrl}; frame-ancestors 'none'; base-uri 'none'`,
     );
-    next();
+    const isRead = request.method === 'GET' || request.method === 'HEAD';
+    if (path === INIT_SCRIPT) compressSent(response);
+    if (!isRead || !sendCompressedFile(path, response, next)) next();
+  });
+  let built: OpenAPIObject | undefined;
+  const document = (): OpenAPIObject => (built ??= openApiDocument(app, config.publicUrl));
+  let openApi: PublicText | undefined;
+  const express = app.getHttpAdapter().getInstance();
+  express.get('/openapi.json', (_request, response) => {
+    openApi ??= new PublicText(JSON.stringify(document()));
+    return openApi.send(response.type('json'));
   });
   const initOAuth = {
     clientId: '',
@@ -98,9 +113,9 @@ export function serveDocumentation(app: NestExpressApplication, config: AppConfi
     scopes: [...SCOPES],
   };
   const plugins = [foldedPanels];
-  SwaggerModule.setup('docs', app, () => openApiDocument(app, config.publicUrl), {
+  SwaggerModule.setup('docs', app, document, {
     // Not at start, because another process may register or disable the app at any time.
-    patchDocumentOnRequest: async (request, _response, document) => {
+    patchDocumentOnRequest: async (request, _response, patched) => {
       if ((request as Request).path === INIT_SCRIPT) {
         // Without the database, the page still shows the endpoints.
         const docsApp = await app
@@ -110,11 +125,10 @@ export function serveDocumentation(app: NestExpressApplication, config: AppConfi
         initOAuth.clientId = docsApp?.clientId ?? '';
         plugins.splice(1, Infinity, ...(docsApp ? [] : [withoutAuthorize]));
       }
-      return document;
+      return patched;
     },
-    jsonDocumentUrl: 'openapi.json',
-    // YAML is disabled, because it would be rendered for every request.
-    raw: ['json'],
+    // Served compressed, above. YAML would be rendered for every request.
+    raw: false,
     customSiteTitle: `Developer API – ${toHtml(networkName(config))}`,
     customfavIcon: config.brand.logo ? '/assets/logo' : '/assets/icon.svg',
     customCss: topBarCss(config) + PAGE_CSS,
@@ -129,6 +143,35 @@ export function serveDocumentation(app: NestExpressApplication, config: AppConfi
       plugins,
     },
   });
+}
+
+/** Sends a file of Swagger UI in the coding of the client. Returns false if it is not compressed, and is sent by `SwaggerModule`. */
+function sendCompressedFile(path: string, response: Response, next: NextFunction): boolean {
+  const name = SWAGGER_UI_FILES.find((file) => path === `/docs/${file}`);
+  // Not compressed when the sources run without a build.
+  if (name === undefined || !existsSync(assetUrl(COMPRESSED_FILES))) return false;
+  const coding = negotiateCoding(response);
+  if (coding === undefined) return false;
+  const file = fileURLToPath(assetUrl(`${COMPRESSED_FILES}/${name}${CODINGS[coding]}`));
+  // The path of the installation may have a folder with a dot.
+  response.type(name).sendFile(file, { dotfiles: 'allow' }, (error) => {
+    if (error) next(error);
+  });
+  return true;
+}
+
+/** The newest script with the options, which has the whole document. It changes only with the app for the documentation. */
+let initScript = new PublicText('');
+
+/** Compresses the text that `SwaggerModule` sends. */
+function compressSent(response: Response): void {
+  response.send = (text: string) => {
+    // The next call is that of `PublicText`.
+    delete (response as Partial<Response>).send;
+    if (initScript.text !== text) initScript = new PublicText(text);
+    void initScript.send(response.type('js'));
+    return response;
+  };
 }
 
 function networkName({ brand }: AppConfig): string {

@@ -7,6 +7,7 @@ import { assetUrl } from '../platform/asset-url.js';
 import { AppConfig } from '../platform/config/app-config.js';
 import type { BrandColors } from '../platform/config/brand.js';
 import { UnknownPath } from '../platform/errors.js';
+import { PublicText } from '../platform/http/compression.js';
 import { CACHE_FOR_ONE_HOUR } from './page-renderer.js';
 
 /** Of the sign-in, consent and account pages, and of the guide. */
@@ -17,41 +18,41 @@ const SCRIPTS = ['code', 'consent', 'guide', 'submit-once'];
 @Public()
 @Controller()
 export class AssetsController {
-  private readonly css: string;
+  private readonly css: PublicText;
   private readonly scripts = new Map(
-    SCRIPTS.map((name) => [name, readFileSync(assetUrl(`src/pages/${name}.js`), 'utf8')]),
+    SCRIPTS.map((name) => [name, new PublicText(readAsset(`${name}.js`))]),
   );
-  private readonly svg = readFileSync(assetUrl('src/pages/icon.svg'), 'utf8');
+  private readonly svg = new PublicText(readAsset('icon.svg'));
 
   constructor(private readonly config: AppConfig) {
-    const css = readFileSync(assetUrl('src/pages/style.css'), 'utf8');
+    const css = readAsset('style.css');
     const { colors } = config.brand;
-    this.css = colors ? css + customColors(colors) : css;
+    this.css = new PublicText(colors ? css + customColors(colors) : css);
   }
 
   @Get('assets/style.css')
   @Header('Content-Type', 'text/css; charset=utf-8')
   @Header('Cache-Control', CACHE_FOR_ONE_HOUR)
-  stylesheet(): string {
-    return this.css;
+  stylesheet(@Res() response: Response): Promise<void> {
+    return this.css.send(response);
   }
 
   @Get('assets/:name.js')
-  script(@Param('name') name: string, @Res() response: Response): void {
+  script(@Param('name') name: string, @Res() response: Response): Promise<void> {
     const script = this.scripts.get(name);
     if (script === undefined) throw new UnknownPath();
     response.set({
       'Content-Type': 'text/javascript; charset=utf-8',
       'Cache-Control': CACHE_FOR_ONE_HOUR,
     });
-    response.send(script);
+    return script.send(response);
   }
 
   @Get('assets/icon.svg')
-  @Header('Content-Type', 'image/svg+xml')
+  @Header('Content-Type', 'image/svg+xml; charset=utf-8')
   @Header('Cache-Control', CACHE_FOR_ONE_HOUR)
-  icon(): string {
-    return this.svg;
+  icon(@Res() response: Response): Promise<void> {
+    return this.svg.send(response);
   }
 
   /** The logo of the network. A browser that opens it as a page runs no script in it. */
@@ -78,6 +79,11 @@ export class AssetsController {
   favicon(): { url: string; statusCode: number } {
     return { url: this.config.brand.logo ? '/assets/logo' : '/assets/icon.svg', statusCode: 302 };
   }
+}
+
+/** @param name of a file in the folder of this one */
+function readAsset(name: string): string {
+  return readFileSync(assetUrl(`src/pages/${name}`), 'utf8');
 }
 
 /** CSS that replaces the custom properties of style.css. */

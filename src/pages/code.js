@@ -22,6 +22,24 @@ function format(seconds) {
   );
 }
 
+/*
+ * Fills in the code of the text message (WebOTP): the browser asks the user, and hands over the code of a message whose last line has the
+ * host of this page. Other browsers suggest it for `autocomplete`.
+ */
+const input = document.querySelector('#code');
+if (input && 'OTPCredential' in window) {
+  const otherWay = new AbortController();
+  input.form.addEventListener('submit', () => otherWay.abort());
+  navigator.credentials.get({ otp: { transport: ['sms'] }, signal: otherWay.signal }).then(
+    ({ code }) => {
+      input.value = code;
+      input.form.requestSubmit();
+    },
+    // The user declined, submitted the form before, or the browser cannot read messages.
+    () => {},
+  );
+}
+
 if (wait) {
   const endsAt = performance.now() + Number(wait.dataset.seconds) * 1000;
   button.disabled = true;

@@ -14,6 +14,8 @@ describe('parseUiLocales', () => {
     ['es-MX', 'es'],
     ['es-419', 'es'],
     ['ES-mx', 'es'],
+    ['es_MX', 'es'],
+    ['fr_FR es_419', 'es'],
     ['en-GB', 'en'],
     ['fr es-MX en', 'es'],
     ['fr-CA en es', 'en'],
@@ -23,21 +25,12 @@ describe('parseUiLocales', () => {
     expect(parseUiLocales(uiLocales)).toBe(language);
   });
 
-  it.each([
-    '',
-    ' ',
-    'fr',
-    'est',
-    'e',
-    'español',
-    '*',
-    'es_MX',
-    'es-',
-    'es-toolongsubtag',
-    'en;q=1',
-  ])('returns undefined for "%s", which is unsupported or not a language tag', (uiLocales) => {
-    expect(parseUiLocales(uiLocales)).toBeUndefined();
-  });
+  it.each(['', ' ', 'fr', 'est', 'e', 'español', '*', 'es-', 'es-toolongsubtag', 'en;q=1'])(
+    'returns undefined for "%s", which is unsupported or not a language tag',
+    (uiLocales) => {
+      expect(parseUiLocales(uiLocales)).toBeUndefined();
+    },
+  );
 });
 
 describe('acceptedCountry', () => {

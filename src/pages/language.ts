@@ -8,15 +8,15 @@ export type Language = (typeof LANGUAGES)[number];
 /** For dates, numbers and durations (BCP 47). */
 export const LOCALES: Readonly<Record<Language, string>> = { en: 'en-GB', es: 'es' };
 
-/** A language tag (BCP 47) with its subtags. */
-const LANGUAGE_TAG = /^([a-z]{2,3})(?:-[a-z\d]{1,8})*$/i;
+/** A language tag (BCP 47) with its subtags. Many apps send the underscore of their platform, as in `es_MX`. */
+const LANGUAGE_TAG = /^([a-z]{2,3})(?:[-_][a-z\d]{1,8})*$/i;
 
 /** A language tag with a region, such as `es-MX` or `zh-Hant-TW` (BCP 47). */
 const COUNTRY_TAG = /^[a-z]{2,3}(?:-[a-z]{4})?-([a-z]{2})$/i;
 
 /**
  * The first supported language of `ui_locales`: tags separated by spaces, the preferred first (OpenID Connect Core §3.1.2.1;
- * lookup of RFC 4647 §3.4). `es-MX` matches `es`; an invalid tag is ignored.
+ * lookup of RFC 4647 §3.4). `es-MX` and `es_MX` match `es`; an invalid tag is ignored.
  */
 export function parseUiLocales(uiLocales: string): Language | undefined {
   return lookUp(uiLocales.split(' '));

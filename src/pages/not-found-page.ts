@@ -18,11 +18,14 @@ export class NotFoundPage {
   sendIfPreferred(request: Request, response: Response): boolean {
     if (FOR_PROGRAMS.test(request.path) || request.accepts(['json', 'html']) !== 'html')
       return false;
-    const { title, paragraphs, home } = textsFor(request).notFound;
+    const { title, paragraphs, home, account } = textsFor(request).notFound;
     const { requestId } = request.context;
     const code = 'not_found' satisfies ErrorCode;
     const details = { code, requestId, documentationUrl: `/docs/errors#${code}` };
-    const view = { title, paragraphs, error: true, link: { href: '/', text: home }, details };
+    const link = { href: '/', text: home };
+    // Not its constant: pages do not import modules.
+    const otherLink = { href: '/account/apps', text: account };
+    const view = { title, paragraphs, error: true, link, otherLink, details };
     this.renderer.send(response, 'message', view, { status: 404 });
     return true;
   }

@@ -136,12 +136,14 @@ export const PAGE_ERRORS = {
       'The browser sent no cookie. Open the authorization URL in the system browser, not in an embedded view.',
     en: ({ startAgain }) => [
       'A required cookie is missing',
-      'Your browser did not send the cookie that signing in requires. Allow cookies for this site.',
+      'Your browser did not send the cookie that signing in requires. A sign-in continues only in the browser that started it: if you copied the link from another browser, go back to that one.',
+      'Otherwise, allow cookies for this site.',
       startAgain,
     ],
     es: ({ startAgain }) => [
       'Falta una cookie necesaria',
-      'Su navegador no ha enviado la cookie que hace falta para iniciar sesión. Permita las cookies en este sitio.',
+      'Su navegador no ha enviado la cookie que hace falta para iniciar sesión. Un inicio de sesión solo continúa en el navegador en el que empezó: si copió el enlace desde otro navegador, vuelva a ese.',
+      'Si no, permita las cookies en este sitio.',
       startAgain,
     ],
   },
@@ -201,6 +203,36 @@ export const PAGE_ERRORS = {
       'Este formulario ya no es válido',
       'No es actual o pertenece a otro navegador. Quizá ha empezado de nuevo en otra pestaña o ha iniciado sesión con otra cuenta.',
       'No se ha cambiado nada.',
+      startAgain,
+    ],
+  },
+  other_address: {
+    status: 403,
+    remedy:
+      'The page was opened by another name of the host than the issuer. Build the authorization URL from the metadata of the service.',
+    en: () => [
+      'This page has another address',
+      'You opened it by another name of this site, where its forms do not work. Nothing was changed.',
+      'Open it at this address:',
+    ],
+    es: () => [
+      'Esta página tiene otra dirección',
+      'La ha abierto con otro nombre de este sitio, con el que sus formularios no funcionan. No se ha cambiado nada.',
+      'Ábrala en esta dirección:',
+    ],
+  },
+  prefetch: {
+    status: 400,
+    remedy:
+      'The browser requested the page before the user opened it (Sec-Purpose: prefetch), so nothing was stored. It sends the request again when the user does.',
+    en: ({ startAgain }) => [
+      'This page cannot be loaded in advance',
+      'It loads when you open the link.',
+      startAgain,
+    ],
+    es: ({ startAgain }) => [
+      'Esta página no se puede cargar por adelantado',
+      'Se carga cuando usted abre el enlace.',
       startAgain,
     ],
   },

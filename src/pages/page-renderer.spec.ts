@@ -132,7 +132,7 @@ describe('Pages', () => {
       '<li>Publish and delete posts and comments in your name</li>',
       '<input type="hidden" name="scope" value="profile.read">',
       '<input type="hidden" name="scope" value="posts.write">',
-      'Continue as <bdi>Ana Lee</bdi>',
+      />Continue<\/button>/,
       '<a href="/oauth/authorize/txn_1/consent?change=1">Change what it can do</a>',
     ],
     [

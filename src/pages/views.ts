@@ -157,6 +157,7 @@ export interface MessageView {
   error?: boolean;
   footer?: string;
   link?: { href: string; text: string };
+  otherLink?: { href: string; text: string };
   /** The app whose request failed, if it is known. */
   appName?: string;
   /** For the developers of the app. */
@@ -169,6 +170,8 @@ export interface LandingView {
   openApiUrl: string;
   guideUrl: string;
   errorsUrl: string;
+  /** The connected apps, for members. */
+  accountUrl: string;
   /** The demo user, if there is one. */
   demo?: { phone: string };
 }

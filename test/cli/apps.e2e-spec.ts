@@ -16,13 +16,7 @@ import {
   redirectParameters,
 } from '../support/oauth-flow.js';
 import { useCommands } from '../support/commands.js';
-import {
-  expectErrorRedirect,
-  expectPage,
-  json,
-  countGrantsAndCodes,
-  type TokenBody,
-} from '../support/responses.js';
+import { expectPage, json, countGrantsAndCodes, type TokenBody } from '../support/responses.js';
 
 const SECRET = /svc_sec_[A-Za-z0-9_-]{43}/;
 
@@ -304,7 +298,7 @@ onOneEngine('Command "app update"', (database) => {
     const visitor = new Browser(app());
     await visitor.signIn(authorizeLink(client), await app().addUser());
     expect(await update('--require-pkce')).toMatchObject({ requires_pkce: true });
-    expectErrorRedirect(await visitor.open(authorizeLink(client)), client, 'invalid_request');
+    expectPage(await visitor.open(authorizeLink(client)), 400);
     const challenge = { code_challenge: CHALLENGE, code_challenge_method: 'S256' };
     expectPage(await visitor.open(authorizeLink(client, challenge)), 200);
     expect(await update('--require-pkce')).toMatchObject({ requires_pkce: true });

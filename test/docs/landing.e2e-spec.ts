@@ -3,7 +3,8 @@ import { LANGUAGES } from '../../src/pages/language.js';
 import { onSqlite } from '../support/database.js';
 import { type TestApp, useTestApp } from '../support/test-app.js';
 
-const LINKS = ['/docs', '/docs/guide', '/docs/errors', '/openapi.json'];
+const ENGLISH_PAGES = ['/docs', '/docs/guide', '/docs/errors', '/openapi.json'];
+const LINKS = [...ENGLISH_PAGES, '/account/apps'];
 
 async function landing(app: TestApp, language = 'en'): Promise<string> {
   const headers = { 'accept-language': language };
@@ -19,9 +20,10 @@ onSqlite('Landing page', (database) => {
     for (const path of LINKS) expect((await app().fetch(path)).status).toBe(200);
   });
 
-  it('marks each link as English on the Spanish page', async () => {
+  it('marks each link to an English page on the Spanish page', async () => {
     const links = (await landing(app(), 'es')).match(/<a [^>]*>.*?<\/a>/g) ?? [];
-    expect(links).toHaveLength(LINKS.length);
+    expect(links.pop()).toContain('href="/account/apps">Vea las aplicaciones');
+    expect(links).toHaveLength(ENGLISH_PAGES.length);
     for (const link of links) expect(link).toMatch(/hreflang="en">.+ \(en inglés\)<\/a>/);
   });
 

@@ -20,6 +20,7 @@ onOneEngine('Unknown addresses', (database) => {
       expectPage(page, 404);
       expect(page.title).toMatch(/^Error: Page not found – /);
       expect(page.html).toContain('<a class="button quiet" href="/">Home page</a>');
+      expect(page.html).toContain('<a class="button quiet" href="/account/apps">');
       const requestId = page.headers.get('x-request-id');
       expect(page.html).toContain(
         `<code>not_found</code>, request <code>${requestId}</code>. <a href="/docs/errors#not_found"`,

@@ -53,7 +53,7 @@ onOneEngine('Authorization endpoint: request', (database) => {
   ): Promise<void> {
     const page = await open(link);
     expectErrorPageWithReturnLink(page, target, error, expected);
-    expect(page.html).toContain('>Return to \u2068Garden Share\u2069</a>');
+    expect(page.html).toContain('>Return to Garden Share</a>');
     expect(page.html).not.toContain('<script');
     expect(page.headers.getSetCookie()).toEqual([]);
     expect(await countGrantsAndCodes(app(), target)).toEqual({ grants: 0, codes: 0 });

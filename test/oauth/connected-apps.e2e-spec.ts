@@ -130,7 +130,7 @@ onOneEngine('Connected apps', (database) => {
     const neighbours = await tokensOf(garden, neighbour);
     const done = await visitor.disconnect(garden.clientId);
     expectPage(done, 200);
-    expect(done.html).toContain('\u2068Garden Share\u2069 no longer has access.');
+    expect(done.html).toContain('Garden Share no longer has access.');
     expect([...rowsOf(done).keys()]).toEqual([store.clientId]);
     expect(await isAccepted(first.access_token)).toBe(false);
     expect(await isAccepted(second.access_token)).toBe(false);
@@ -181,7 +181,7 @@ onOneEngine('Connected apps', (database) => {
     expect(page.html).toContain('Publish and delete posts');
     expect(page.html).not.toContain('Corner Store');
     const done = await visitor.submit(page, REVOKE);
-    expect(done.html).toContain('\u2068Garden Share\u2069 no longer has access.');
+    expect(done.html).toContain('Garden Share no longer has access.');
     expect(await isAccepted(token)).toBe(false);
     expectPage(await visitor.open(address), 404);
   });
@@ -294,7 +294,7 @@ onOneEngine('Connected apps', (database) => {
     await app().accessToken(user, garden);
     const page = await visitor.signInToAccount(user);
     const done = await visitor.disconnectBy(page, { all: '1' });
-    expect(done.html).toContain('\u2068Garden Share\u2069 no longer has access.');
+    expect(done.html).toContain('Garden Share no longer has access.');
     expect(done.html).not.toContain('Long Gone');
     const now = app().clock.now();
     expect((await grants()).map(({ revokedAt }) => revokedAt)).toEqual([now, now, now]);
@@ -348,7 +348,7 @@ onOneEngine('Connected apps', (database) => {
     const remove = (): Promise<Page> => visitor.disconnectBy(page, { client_id: garden.clientId });
     const pages = await Promise.all([remove(), remove()]);
     const confirmations = pages.filter(({ html }) =>
-      html.includes('\u2068Garden Share\u2069 no longer has access.'),
+      html.includes('Garden Share no longer has access.'),
     );
     expect(confirmations).toHaveLength(1);
     expect(await countRevocations()).toBe(3);

@@ -28,7 +28,7 @@ onSqlite('Error pages', (database) => {
     expect(page.html).toContain(`<code>${code}</code>`);
     expect(page.html).toContain(`href="/docs/errors#page-${code}"`);
     if (href === undefined) expect(page.html).not.toContain('Return to');
-    else expect(linkOf(page, `Return to \u2068${label}\u2069`)).toBe(href);
+    else expect(linkOf(page, `Return to ${label}`)).toBe(href);
   }
 
   /** Opens a sign-in that then expires. */

@@ -39,6 +39,8 @@ onOneEngine('Language of the pages', (database) => {
     ['es', `${'fr, '.repeat(1_000)}es`],
     ['en', 'es', 'fr en-GB es'],
     ['es', 'en', `${'x'.repeat(5_000)} es`],
+    ['es', 'en', 'es_MX'],
+    ['es', 'en', 'fr_FR es_419 en_US'],
   ])(
     'selects the language "%s" for Accept-Language "%.40s" and ui_locales "%.30s"',
     async (language, accepted, uiLocales) => {

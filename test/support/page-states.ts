@@ -117,6 +117,7 @@ const landing: LandingView = {
   openApiUrl: '/openapi.json',
   guideUrl: '/docs/guide',
   errorsUrl: '/docs/errors',
+  accountUrl: '/account/apps',
   demo: { phone: '+14155550101' },
 };
 export const message = { title: 'Expired', paragraphs: ['Start again at the app.'] };

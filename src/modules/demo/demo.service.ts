@@ -22,7 +22,6 @@ export const ana = {
   id: DEMO_USER_ID,
   phone: '+14155550101',
   name: 'Ana Lee',
-  photoUrl: 'https://example.com/photos/ana.jpg',
   karma: 128,
   neighborhood: 'Riverside',
   latitude: 37.7749,

@@ -4,7 +4,12 @@ import { AccountSessions, connectedAppsUrl, nextOf } from './account/account-ses
 import { UserAccess } from './account/user-access.service.js';
 import { authorizationPage, AuthorizationsService } from './authorize/authorizations.service.js';
 import { BrowserForm, BrowserPages } from './browser/browser-form.decorator.js';
-import { APPS_PAGE, isAccountPage, PageStates } from './browser/page-state.js';
+import {
+  APPS_PAGE,
+  isAccountPage,
+  addressOfChangedPage,
+  PageStates,
+} from './browser/page-state.js';
 import { sendRedirect } from './protocol/authorization-response.js';
 import { BrowserBinding } from './protocol/browser-binding.js';
 import { SignInFlowService } from './sign-in/sign-in-flow.js';
@@ -68,7 +73,8 @@ export class SignInController {
     const { id } = await this.authorizations.findByForm(request);
     await this.signIn.signOut(request, response);
     await this.authorizations.assignUser(id, null);
-    this.states.redirect(response, authorizationPage(request, id, 'phone'));
+    const page = authorizationPage(request, id, 'phone');
+    this.states.redirect(response, { ...page, url: addressOfChangedPage(request, page.url) });
   }
 
   /** Handles "Sign out": ends the session and redirects to the same page, which then starts a sign-in. */
@@ -81,7 +87,7 @@ export class SignInController {
     await this.sessions.findByForm(request);
     request.context.resultPage = APPS_PAGE;
     await this.signIn.signOut(request, response);
-    sendRedirect(response, url);
+    sendRedirect(response, addressOfChangedPage(request, url));
   }
 
   /** Ends the sessions of the user in all browsers, and redirects to a page that starts a sign-in. */
@@ -94,7 +100,7 @@ export class SignInController {
     request.context.resultPage = APPS_PAGE;
     await this.access.signOut(user, this.browsers.browserHash(request));
     this.browsers.clearSession(response);
-    sendRedirect(response, APPS_PAGE.url);
+    sendRedirect(response, addressOfChangedPage(request, APPS_PAGE.url));
   }
 
   private signInsOf({ path }: Request): AuthorizationsService | AccountSessions {

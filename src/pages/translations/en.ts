@@ -11,6 +11,8 @@ export const landing = {
   guide: 'Developer guide',
   errorCodes: 'Error codes',
   openApi: 'OpenAPI document',
+  forMembers: 'Are you a member?',
+  account: 'See the apps that have access to your account',
   how: 'How it works',
   steps: [
     {
@@ -67,6 +69,8 @@ export const en = {
     publisher: (publisher: string) => markup`by <bdi>${publisher}</bdi>`,
     verified: (network: string) => `Verified by ${network}`,
     notVerified: 'Not verified',
+    verifiedMeaning: (network: string) => `${network} has checked who offers this app.`,
+    notVerifiedMeaning: (network: string) => `${network} has not checked who offers this app.`,
     links: (app: string) => markup`More about <bdi>${app}</bdi>`,
     homepage: 'Website',
     privacy: 'Privacy policy',
@@ -90,6 +94,8 @@ export const en = {
       'Check the number and its country, or enter the number with its country code, like +1 415 555 0100.',
     check:
       'We do not know numbers like this one. Check its country and each digit. If it is correct, send it again.',
+    cookieLost:
+      'Enter your number again. If this page keeps coming back, your browser does not keep the cookies of this site. Allow them, or use another browser.',
     unsupportedCountry: 'We cannot send codes to phone numbers in this country.',
     paused: 'We are not sending codes at the moment. Please try again later.',
   },
@@ -110,8 +116,7 @@ export const en = {
     newCodeFor: (phone: string) => markup`Send a code to <span class="phone">${phone}</span>`,
     sendNew: 'Request new code',
     otherNumber: 'Use another number',
-    sentAgain:
-      'If there is an account for this number, a new code is on its way. Only the newest code works.',
+    sentAgain: 'You requested a new code. Only the newest code works.',
     invalid: (digits: number) => `Enter the ${digits} digits of the code.`,
     wrong: (left: number) => `That code is wrong. Check the newest message. ${attemptsLeft(left)}`,
     attemptsLeft,
@@ -143,6 +148,10 @@ export const en = {
     earlierGrantHint:
       'If you choose Allow, the app loses what you clear. If you choose Cancel or clear everything, nothing changes.',
     details: 'What it cannot do, and how long access lasts',
+    names: 'Full names',
+    app: 'App',
+    publisher: 'Publisher',
+    host: 'You return to',
     neverTitle: 'It will never be able to:',
     never: [
       'See your phone number',
@@ -165,7 +174,7 @@ export const en = {
     title: 'Continue?',
     heading: (app: string) => markup`Continue to <bdi>${app}</bdi>`,
     permissions: 'You already allowed this app to:',
-    continueAs: (name: string) => markup`Continue as <bdi>${name}</bdi>`,
+    continue: 'Continue',
     change: 'Change what it can do',
   },
   apps: {
@@ -221,6 +230,7 @@ export const en = {
     title: 'Page not found',
     paragraphs: ['There is no page at this address. Check the link, or start from the home page.'],
     home: 'Home page',
+    account: 'Your connected apps',
   },
   invalidAuthorizationRequest: (app: string) => ({
     title: 'This link does not work',

@@ -11,6 +11,8 @@ export const landing: Catalogue['landing'] = {
   guide: 'Guía para desarrolladores (en inglés)',
   errorCodes: 'Códigos de error (en inglés)',
   openApi: 'Documento OpenAPI (en inglés)',
+  forMembers: '¿Es miembro?',
+  account: 'Vea las aplicaciones que tienen acceso a su cuenta',
   how: 'Cómo funciona',
   steps: [
     {
@@ -68,6 +70,8 @@ export const es: Catalogue = {
     publisher: (publisher) => markup`de <bdi>${publisher}</bdi>`,
     verified: (network) => `Verificada por ${network}`,
     notVerified: 'Sin verificar',
+    verifiedMeaning: (network) => `${network} ha comprobado quién ofrece esta aplicación.`,
+    notVerifiedMeaning: (network) => `${network} no ha comprobado quién ofrece esta aplicación.`,
     links: (app) => markup`Más sobre <bdi>${app}</bdi>`,
     homepage: 'Sitio web',
     privacy: 'Política de privacidad',
@@ -92,6 +96,8 @@ export const es: Catalogue = {
       'Compruebe el número y su país, o escriba el número con el prefijo del país, como +1 415 555 0100.',
     check:
       'No conocemos números como este. Compruebe el país y cada cifra. Si es correcto, envíelo otra vez.',
+    cookieLost:
+      'Escriba su número otra vez. Si esta página vuelve a aparecer, su navegador no conserva las cookies de este sitio. Permítalas o use otro navegador.',
     unsupportedCountry: 'No podemos enviar códigos a números de teléfono de ese país.',
     paused: 'En este momento no enviamos códigos. Vuelva a intentarlo más tarde.',
   },
@@ -112,8 +118,7 @@ export const es: Catalogue = {
     newCodeFor: (phone) => markup`Enviar un código al <span class="phone">${phone}</span>`,
     sendNew: 'Pedir un código nuevo',
     otherNumber: 'Usar otro número',
-    sentAgain:
-      'Si hay una cuenta con este número, recibirá un código nuevo. Solo sirve el más reciente.',
+    sentAgain: 'Ha pedido un código nuevo. Solo sirve el más reciente.',
     invalid: (digits) => `Escriba las ${digits} cifras del código.`,
     wrong: (left) =>
       `Ese código no es correcto. Compruebe el mensaje más reciente. ${attemptsLeft(left)}`,
@@ -146,6 +151,10 @@ export const es: Catalogue = {
     earlierGrantHint:
       'Si elige Permitir, la aplicación pierde lo que desmarque. Si elige Cancelar o desmarca todo, no cambia nada.',
     details: 'Qué no podrá hacer y cuánto dura el acceso',
+    names: 'Nombres completos',
+    app: 'Aplicación',
+    publisher: 'Responsable',
+    host: 'Vuelve a',
     neverTitle: 'Nunca podrá:',
     never: [
       'Ver su número de teléfono',
@@ -168,7 +177,7 @@ export const es: Catalogue = {
     title: '¿Continuar?',
     heading: (app) => markup`Continuar en <bdi>${app}</bdi>`,
     permissions: 'Ya ha permitido a esta aplicación:',
-    continueAs: (name) => markup`Continuar como <bdi>${name}</bdi>`,
+    continue: 'Continuar',
     change: 'Cambiar lo que puede hacer',
   },
   apps: {
@@ -226,6 +235,7 @@ export const es: Catalogue = {
       'No hay ninguna página en esta dirección. Compruebe el enlace o empiece desde la página de inicio.',
     ],
     home: 'Página de inicio',
+    account: 'Sus aplicaciones conectadas',
   },
   invalidAuthorizationRequest: (app) => ({
     title: 'Este enlace no funciona',

@@ -23,7 +23,14 @@ export function markup(template: TemplateStringsArray, ...values: Text[]): Marku
   return new Markup(String.raw({ raw: template }, ...values.map(toHtml)));
 }
 
-/** Isolates the direction of a name in plain text, such as a title, as `<bdi>` does in HTML (Unicode Annex 9, FSI and PDI). */
+/** A letter that is written from right to left. */
+const RIGHT_TO_LEFT =
+  /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
+
+/**
+ * Isolates the direction of a name in plain text, such as a title, as `<bdi>` does in HTML (Unicode Annex 9, FSI and PDI). Only if the
+ * name needs it, because browsers in a terminal show the two characters.
+ */
 export function isolated(name: string): string {
-  return `\u2068${name}\u2069`;
+  return RIGHT_TO_LEFT.test(name) ? `\u2068${name}\u2069` : name;
 }

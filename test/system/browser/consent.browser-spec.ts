@@ -89,7 +89,7 @@ inChromium('Consent page', { env: { NETWORK_COLOR: '#7b1fa2' } }, (chrome) => {
       const client = await addClient('confidential');
       await open(page, client);
       await chrome.signIn(page, user);
-      const expectVisible = async (...names: (string | RegExp)[]): Promise<void> => {
+      const expectVisible = async (...names: string[]): Promise<void> => {
         for (const name of names) {
           const box = await page.getByRole('button', { name }).boundingBox();
           expect(box && box.y + box.height).toBeLessThanOrEqual(height);
@@ -99,7 +99,7 @@ inChromium('Consent page', { env: { NETWORK_COLOR: '#7b1fa2' } }, (chrome) => {
       await page.getByRole('button', { name: 'Allow' }).click();
       await page.waitForURL((url) => url.href.startsWith(callback()));
       await open(page, client);
-      await expectVisible(/^Continue as/, 'Cancel');
+      await expectVisible('Continue', 'Cancel');
     },
   );
 

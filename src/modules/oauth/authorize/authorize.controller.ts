@@ -24,7 +24,7 @@ import { PageErrorFilter } from '../browser/page-error.filter.js';
 import type { SignInUser } from '../../users/users.repository.js';
 import { AppsService, type RegisteredApp } from '../clients/apps.service.js';
 import { AuthorizationError } from '../protocol/authorization-response.js';
-import { NavigationGuard } from '../protocol/fetch-metadata.js';
+import { NavigationGuard, PrefetchGuard } from '../protocol/fetch-metadata.js';
 import { isWellEncoded, Parameters } from '../protocol/parameters.js';
 import { LimitCalls } from '../rate-limit/call-limits.js';
 import { SignInFlowService } from '../sign-in/sign-in-flow.js';
@@ -166,7 +166,7 @@ export class AuthorizeController {
     'authorize-calls-by-network56',
     'authorize-calls-by-network48',
   )
-  @UseGuards(NavigationGuard)
+  @UseGuards(NavigationGuard, PrefetchGuard)
   @ApiAuthorize()
   async authorize(
     @Query() query: Record<string, unknown>,

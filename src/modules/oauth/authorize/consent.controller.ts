@@ -12,6 +12,7 @@ import {
 } from '../protocol/authorization-response.js';
 import { OAuthError } from '../protocol/oauth.errors.js';
 import { Parameters } from '../protocol/parameters.js';
+import { afterLostCookie } from '../sign-in/sign-in-flow.js';
 import { SignInService } from '../sign-in/sign-in.service.js';
 import { authorizationPage, AuthorizationsService } from './authorizations.service.js';
 import { CHANGE, ConsentPage, ConsentService } from './consent.service.js';
@@ -40,6 +41,8 @@ export class ConsentController {
     const phonePage = authorizationPage(request, id, 'phone');
     this.states.take(request, response, phonePage.statePath);
     const user = await this.signIn.current(request);
+    // A user signed in for this request, but the browser has no session: it may not have kept the cookie.
+    if (!user && pending.userId !== null) return sendRedirect(response, afterLostCookie(phonePage));
     if (!user || user.id !== pending.userId) return sendRedirect(response, phonePage.url);
     const isChange = request.query[CHANGE] !== undefined;
     await this.page.send(response, pending, user, { isChange });

@@ -13,7 +13,7 @@ import { AppConfig } from '../../../platform/config/app-config.js';
 import type { SignInUser } from '../../users/users.repository.js';
 import { GrantsService } from '../tokens/grants.service.js';
 import { TokenIssuer } from '../tokens/token-issuer.js';
-import { APPS_PAGE } from '../browser/page-state.js';
+import { APPS_PAGE, withParameter } from '../browser/page-state.js';
 import { lockText } from '../rate-limit/rate-limit.repository.js';
 import { userView } from '../sign-in/sign-in.service.js';
 import { GrantsRepository } from '../tokens/grants.repository.js';
@@ -125,7 +125,7 @@ export class ConsentPage {
     const isKnown = latest?.identityHash === identityHashOf(pending);
     if (prompt === null && !isChange && isKnown && (await this.hasEverything(pending, user))) {
       const { url } = authorizationPage(response.req, pending.id, 'consent');
-      const consentPageUrl = `${url}${url.includes('?') ? '&' : '?'}${CHANGE}=1`;
+      const consentPageUrl = withParameter(url, CHANGE, '1');
       this.renderer.send(response, 'repeated-consent', { ...form, scopes, consentPageUrl });
       return;
     }

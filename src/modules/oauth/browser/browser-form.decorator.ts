@@ -11,7 +11,7 @@ import type { Request, Response } from 'express';
 import { PageError } from '../../../pages/page-errors.js';
 import { Public } from '../../../platform/access/scopes.decorator.js';
 import { AppConfig } from '../../../platform/config/app-config.js';
-import { isCrossOrigin } from '../protocol/fetch-metadata.js';
+import { isCrossOrigin, isSameOrigin, PrefetchGuard } from '../protocol/fetch-metadata.js';
 import { readForm } from '../protocol/form-body.js';
 import { LimitCalls } from '../rate-limit/call-limits.js';
 import { FORM_FAILURES, RequestLimits } from '../rate-limit/request-limits.js';
@@ -19,12 +19,18 @@ import { PageErrorFilter } from './page-error.filter.js';
 
 /** A controller for pages and their forms. Errors are HTML pages. */
 export function BrowserPages(): ClassDecorator {
-  return applyDecorators(Public(), ApiExcludeController(), UseFilters(PageErrorFilter));
+  return applyDecorators(
+    Public(),
+    ApiExcludeController(),
+    UseFilters(PageErrorFilter),
+    UseGuards(PrefetchGuard),
+  );
 }
 
 /**
  * Rejects forms that another origin sent from the user's browser (RFC 6749 §10.12), then those beyond the limits of failed attempts.
- * Compares `Origin`, if present, with the configured issuer, not with the `Host` header.
+ * Compares `Origin`, if present, with the configured issuer, not with the `Host` header. `null` is the origin of our pages in a
+ * sandbox, such as the embedded browser of an app; there `Sec-Fetch-Site` decides. The handler verifies the form token in any case.
  */
 @Injectable()
 class FormRequestGuard implements CanActivate {
@@ -40,10 +46,19 @@ class FormRequestGuard implements CanActivate {
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const request = context.switchToHttp().getRequest<Request>();
     const origin = request.get('origin') ?? this.origin;
-    if (origin !== this.origin || isCrossOrigin(request)) throw new PageError('foreign_form');
+    if (isCrossOrigin(request)) throw new PageError('foreign_form');
+    const isOwn = origin === this.origin || (origin === 'null' && isSameOrigin(request));
+    if (!isOwn)
+      throw new PageError(isOtherName(request, origin) ? 'other_address' : 'foreign_form');
     await this.limits.check(request, FORM_FAILURES);
     return true;
   }
+}
+
+/** Whether our own page sent the form, opened by another name of this host, such as `www.` or an old domain. */
+function isOtherName(request: Request, origin: string): boolean {
+  if (!URL.canParse(origin)) return false;
+  return isSameOrigin(request) || new URL(origin).host === request.get('host');
 }
 
 /** Reads the form. It is a guard, not middleware, so that the exception filter of the controller handles its errors. */

@@ -1,9 +1,10 @@
 import { Catch, Logger, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { languageOf } from '../../../pages/language.js';
+import { AUTHORIZE_PATH, languageOf } from '../../../pages/language.js';
 import { PageError } from '../../../pages/page-errors.js';
 import { PageRenderer } from '../../../pages/page-renderer.js';
 import { textsFor } from '../../../pages/translations/translations.js';
+import type { MessageView } from '../../../pages/views.js';
 import { AppConfig } from '../../../platform/config/app-config.js';
 import { isDatabaseUnavailable } from '../../../platform/database/errors.js';
 import { RETRY_SECONDS, ServiceUnavailable } from '../../../platform/errors.js';
@@ -105,9 +106,10 @@ export class PageErrorFilter implements ExceptionFilter {
     const isAccount = isAccountPage(path);
     const startAgain = isAccount ? recovery.backToAccount : recovery.backToApp;
     const footer = isAccount ? recovery.accountFooter : recovery.appFooter;
-    const link = isAccount
-      ? { href: APPS_PAGE.url, text: apps.title }
-      : returnTo && { href: returnTo.url, text: recovery.returnTo(returnTo.label) };
+    let link: MessageView['link'];
+    if (code === 'other_address') link = this.pageAtPublicUrl(response.req);
+    else if (isAccount) link = { href: APPS_PAGE.url, text: apps.title };
+    else if (returnTo) link = { href: returnTo.url, text: recovery.returnTo(returnTo.label) };
     const details = {
       code,
       description,
@@ -118,6 +120,17 @@ export class PageErrorFilter implements ExceptionFilter {
     const text = error.text(languageOf(response.req), startAgain);
     const view = { ...text, error: true, footer, link, appName, details };
     this.renderer.send(response, 'message', view, { status, retryAfterSeconds });
+  }
+
+  /** A link to the page of the form, by the name of the host under which its forms work. */
+  private pageAtPublicUrl(request: Request): MessageView['link'] {
+    const { publicUrl } = this.config;
+    const referrer = request.get('referer') ?? '';
+    const { pathname, search } = new URL(URL.canParse(referrer) ? referrer : publicUrl);
+    let path = isAccountPage(request.path) ? APPS_PAGE.url : '/';
+    // The later pages of an authorization request belong to the cookie of the other name.
+    if (pathname === AUTHORIZE_PATH) path = `${pathname}${search}`;
+    return { href: `${publicUrl}${path}`, text: publicUrl };
   }
 
   /** Returns the error of the response: if the attempt cannot be counted, that one. */

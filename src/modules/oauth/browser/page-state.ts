@@ -5,6 +5,7 @@ import type { Catalogue } from '../../../pages/translations/en.js';
 import type { Text } from '../../../pages/translations/markup.js';
 import { parseCountry } from '../../users/phone-number.js';
 import { isId } from '../../../platform/ids.js';
+import { randomToken } from '../../../platform/secrets.js';
 import { sendRedirect } from '../protocol/authorization-response.js';
 import { BrowserBinding } from '../protocol/browser-binding.js';
 import { Parameters } from '../protocol/parameters.js';
@@ -12,10 +13,13 @@ import { Parameters } from '../protocol/parameters.js';
 /** A longer input is not shown again in full: the cookie of the page must stay small. */
 const MAX_SHOWN_CHARACTERS = 64;
 
+/** More pages than a user has open at a time, and few enough for a cookie of 4,096 bytes. */
+const MAX_PAGES = 5;
+
 /** The page that shows the result of a form. */
 export interface ResultPage {
   url: string;
-  /** The path of the cookie that carries the state to the page. */
+  /** The path that the states of this page and of those below it have in the cookie. */
   statePath: string;
 }
 
@@ -38,7 +42,8 @@ declare module '../../../platform/request-context.js' {
 
 /**
  * The result of a form, for the page that shows it. Every form redirects to such a page, so that Back and Reload repeat no form. The
- * state is a cookie of that page, not a part of its URL, because it may contain a phone number.
+ * state is in a cookie, not a part of the URL of the page, because it may contain a phone number. One cookie has the states of all
+ * pages: several browsers ignore a cookie whose path is not a prefix of the path that sets it (as RFC 2109 §4.3.2 demanded).
  */
 export interface PageState {
   /** As typed for the phone page, E.164 for the page of the one-time password. */
@@ -132,9 +137,11 @@ export function messageOf(
 export class PageStates {
   constructor(private readonly browsers: BrowserBinding) {}
 
+  /** Redirects to the page that shows the state. If the state replaces another, an older browser may have that page. */
   redirect(response: Response, { url, statePath }: ResultPage, state: PageState = {}): void {
+    const isShown = !isEmpty(state) && Object.hasOwn(this.stored(response.req), statePath);
     this.save(response, statePath, state);
-    sendRedirect(response, url);
+    sendRedirect(response, isShown ? newAddress(response.req, url) : url);
   }
 
   /**
@@ -142,7 +149,7 @@ export class PageStates {
    * @throws PageError the error of the form
    */
   take(request: Request, response: Response, statePath: string): PageState {
-    const state = parseState(this.browsers.pageState(request));
+    const state = parseState(this.stored(request)[statePath]);
     const { message, error, ...rest } = state;
     if (message !== undefined || error !== undefined)
       this.save(response, statePath, { phone: rest.phone, country: rest.country });
@@ -152,20 +159,61 @@ export class PageStates {
   }
 
   private save(response: Response, statePath: string, state: PageState): void {
-    const values = Object.entries(state).flatMap(([name, value]): [string, string][] =>
-      value === undefined ? [] : [[name, String(value)]],
-    );
-    this.browsers.setPageState(response, statePath, new URLSearchParams(values).toString());
+    const { [statePath]: _replaced, ...others } = this.stored(response.req);
+    const states = isEmpty(state) ? others : { [statePath]: state, ...others };
+    const newest = Object.fromEntries(Object.entries(states).slice(0, MAX_PAGES));
+    this.browsers.setPageStates(response, isEmpty(newest) ? '' : JSON.stringify(newest));
+  }
+
+  /** The states in the cookie, by `statePath`, the newest first. */
+  private stored(request: Request): Record<string, unknown> {
+    try {
+      return { ...(JSON.parse(this.browsers.pageStates(request) ?? '{}') as object) };
+    } catch {
+      return {};
+    }
   }
 }
 
+function isEmpty(values: object): boolean {
+  return Object.values(values).every((value) => value === undefined);
+}
+
+/**
+ * The URL of a page that the browser may have already, with a parameter that makes it a new one for older browsers: links2 and elinks do
+ * not load such a page again, although its response was `no-store`. Current browsers, which send `Sec-Fetch-Site`, do.
+ */
+export function newAddress(request: Request, url: string): string {
+  if (request.get('sec-fetch-site') !== undefined) return url;
+  return withParameter(url, 'n', randomToken().slice(0, 8));
+}
+
+/**
+ * The URL of a page on which the browser signed in or out, and which shows the opposite now. Only text browsers send no `Origin` with a
+ * form; all others keep the address.
+ */
+export function addressOfChangedPage(request: Request, url: string): string {
+  const isTextBrowser = request.method === 'POST' && request.get('origin') === undefined;
+  return isTextBrowser ? newAddress(request, url) : url;
+}
+
+/** Adds a parameter to the query of a URL. */
+export function withParameter(url: string, name: string, value: string): string {
+  return `${url}${url.includes('?') ? '&' : '?'}${name}=${value}`;
+}
+
 /** Any program on the user's machine may set the cookie, so each value is checked. */
-function parseState(cookie = ''): PageState {
-  const values = new URLSearchParams(cookie);
-  const text = (name: string): string | undefined => values.get(name) ?? undefined;
+function parseState(stored: unknown): PageState {
+  const values = new Map(Object.entries({ ...(stored as object) }));
+  const text = (name: string): string | undefined => {
+    const value: unknown = values.get(name);
+    return typeof value === 'string' ? value : undefined;
+  };
   const number = (name: string): number | undefined => {
-    const value = Number(text(name) ?? Number.NaN);
-    return Number.isSafeInteger(value) && value >= 0 ? value : undefined;
+    const value: unknown = values.get(name);
+    return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
+      ? value
+      : undefined;
   };
   const message = text('message');
   return {

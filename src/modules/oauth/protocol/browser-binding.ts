@@ -32,10 +32,10 @@ export interface BoundSignIn {
  * Binds pages and their forms to a browser, with cookies and form tokens.
  *
  * The cookie `browser` is a random id, to which authorization requests and sign-ins are bound. `session` is the session token, which
- * changes at every sign-in. `page` carries the result of a form to one page. Browsers send cookies to every port of a host (RFC 6265
+ * changes at every sign-in. `page` carries the results of forms to the pages that show them. Browsers send cookies to every port of a host (RFC 6265
  * §8.5), so the names must not collide with those of other programs. With http, which only a developer's machine uses, the names
- * contain the port. With https, they have a prefix that sub-domains and http cannot set: `__Host-`, or `__Secure-` if the cookie has a
- * path.
+ * contain the port. With https, they have a prefix that sub-domains and http cannot set: `__Host-`, or `__Secure-` for `page`, whose
+ * name is that of version 1.1.
  *
  * Form tokens prove that our own page in the same browser sent a form (RFC 6749 §10.12). They are HMACs over the hash of a cookie, so
  * that every page of a sign-in can be opened again, and the database need not store them.
@@ -81,16 +81,15 @@ export class BrowserBinding {
     response.clearCookie(this.sessionName, this.options);
   }
 
-  pageState(request: Request): string | undefined {
+  pageStates(request: Request): string | undefined {
     return readCookie(request, this.pageName);
   }
 
-  /** @param path the pages that receive the state; an empty value deletes it */
-  setPageState(response: Response, path: string, value: string): void {
-    const options = { ...this.options, path };
+  /** An empty value deletes the cookie. */
+  setPageStates(response: Response, value: string): void {
     const maxAge = this.config.lifetimes.signIn * SECOND;
-    if (value === '') response.clearCookie(this.pageName, options);
-    else response.cookie(this.pageName, value, { ...options, maxAge });
+    if (value === '') response.clearCookie(this.pageName, this.options);
+    else response.cookie(this.pageName, value, { ...this.options, maxAge });
   }
 
   /** Starts a sign-in, and sets a missing browser cookie. */

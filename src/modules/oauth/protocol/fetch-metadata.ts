@@ -2,6 +2,11 @@ import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/com
 import type { Request } from 'express';
 import { PageError } from '../../../pages/page-errors.js';
 
+/** Whether the browser says that the page and the target have the same origin. False without the header. */
+export function isSameOrigin(request: Request): boolean {
+  return request.get('sec-fetch-site') === 'same-origin';
+}
+
 /** `same-site` is another origin, too, such as a sibling domain. */
 export function isCrossOrigin(request: Request): boolean {
   return ['cross-site', 'same-site'].includes(request.get('sec-fetch-site') ?? '');
@@ -21,6 +26,21 @@ export function rejectEmbedding(request: Request): void {
 export class NavigationGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
     rejectEmbedding(context.switchToHttp().getRequest<Request>());
+    return true;
+  }
+}
+
+/**
+ * Rejects requests that a browser sends before the user has clicked, for the speculation rules or prefetch links of another site.
+ * Nothing may be stored for them. Browsers discard a response with an error status, and send the request again after the click.
+ */
+@Injectable()
+export class PrefetchGuard implements CanActivate {
+  canActivate(context: ExecutionContext): boolean {
+    const request = context.switchToHttp().getRequest<Request>();
+    // `Purpose` is the older name of the header.
+    const purpose = request.get('sec-purpose') ?? request.get('purpose') ?? '';
+    if (/^prefetch\b/i.test(purpose)) throw new PageError('prefetch');
     return true;
   }
 }

@@ -25,10 +25,12 @@ import {
   type Feedback,
   messageOf,
   PageStates,
+  addressOfChangedPage,
   typedPhone,
   type Message,
   type PageState,
   type ResultPage,
+  withParameter,
 } from '../browser/page-state.js';
 import { sendRedirect } from '../protocol/authorization-response.js';
 import { Parameters } from '../protocol/parameters.js';
@@ -122,14 +124,14 @@ export class SignInFlowService {
     const { binding, app, path = AUTHORIZE_PATH, phonePage } = flow;
     const phone = parsePhone(state.phone ?? '');
     if (step === 'phone') {
-      return this.sendPhonePage(
-        response,
-        flow,
-        typedOn(state, phone),
-        messageOf(state, textsFor(request)),
-      );
+      const texts = textsFor(request);
+      const isLost = state.message === undefined && request.query[COOKIE_LOST] !== undefined;
+      const feedback: Feedback = isLost
+        ? { status: 400, error: texts.phone.cookieLost }
+        : messageOf(state, texts);
+      return this.sendPhonePage(response, flow, typedOn(state, phone), feedback);
     }
-    if (phone === undefined) return sendRedirect(response, phonePage.url);
+    if (phone === undefined) return sendRedirect(response, afterLostCookie(phonePage));
     const status = await this.otp.status(phone, this.limits.visitor(request));
     // A longer limit may have rejected the last request.
     const rejectedFor = state.message === undefined ? 0 : (state.seconds ?? 0);
@@ -220,9 +222,19 @@ export class SignInFlowService {
   }
 
   /** Continues after the sign-in, and deletes what its pages remember. */
-  private next({ codePage, nextUrl }: SignInFlow, response: Response): void {
-    this.states.redirect(response, { ...codePage, url: nextUrl });
+  private next({ codePage, nextUrl, app }: SignInFlow, response: Response): void {
+    // The sign-in to the account began at the same address.
+    const url = app ? nextUrl : addressOfChangedPage(response.req, nextUrl);
+    this.states.redirect(response, { ...codePage, url });
   }
+}
+
+/** The query parameter of a phone page to which another page redirects because it lacks the cookie of an earlier page. */
+const COOKIE_LOST = 'cookie_lost';
+
+/** The URL of the phone page, which then says why it appears again: a browser may never keep the cookie. */
+export function afterLostCookie({ url }: ResultPage): string {
+  return withParameter(url, COOKIE_LOST, '1');
 }
 
 /** What the form of the phone page shows. @param phone the number of the state */

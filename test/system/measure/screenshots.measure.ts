@@ -1,0 +1,200 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { BrowserContext, Page } from 'playwright-core';
+import { LANGUAGES, type Language } from '../../../src/pages/language.js';
+import { CATALOGUES } from '../../../src/pages/translations/translations.js';
+import { inChromium, SCREENSHOTS } from '../../support/chromium.js';
+import { Member } from '../../support/member.js';
+import { authorizeLink } from '../../support/oauth-flow.js';
+import type { TestClient } from '../../support/test-app.js';
+
+/*
+ * `npm run screenshots`: all pages in both languages, both colours and four widths in `screenshots/`, and those of the documentation in
+ * `docs/images`. Look at them after a change of a page or of the style.
+ */
+
+const SIZES = [
+  { width: 320, height: 568 },
+  { width: 375, height: 667 },
+  { width: 390, height: 844 },
+  { width: 1280, height: 800 },
+];
+const COLOURS = ['light', 'dark'] as const;
+const IMAGES = 'docs/images';
+
+/** The pages of the documentation, by their names in `docs/images`: whether the image is the whole page or the window. */
+const DOCUMENTED: Readonly<Record<string, { fullPage: boolean }>> = {
+  'sign-in': { fullPage: false },
+  consent: { fullPage: false },
+  continue: { fullPage: false },
+  'connected-apps': { fullPage: true },
+};
+const DOCUMENTED_WIDTHS = [375, 1280];
+
+const LOGO = `<body style="margin:0"><svg viewBox="0 0 56 56" width="112" height="112">
+<rect width="56" height="56" fill="#2e7d4f"/><circle cx="28" cy="22" r="13" fill="#fff"/>
+<rect x="25" y="30" width="6" height="17" fill="#fff"/></svg>`;
+
+/** Sixty characters, as long as a name may be. */
+const LONG = {
+  name: 'Verein der Freunde und Nachbarn des Gartens am Alten Bahnhof',
+  publisher: 'Verlag der Freunde und Nachbarn des Gartens am Alten Bahnhof',
+  redirectUris: ['https://the-garden-share-of-the-old-station.neighbours.garden.example/'],
+};
+const LONG_MEMBER = 'María de los Ángeles Fernández-Villaverde Gutiérrez de Soto';
+
+const env = {
+  NETWORK_NAME: 'Oak Street',
+  PRIVACY_URL: 'https://oak.example/privacy',
+  SUPPORT_URL: 'https://oak.example/help',
+};
+
+inChromium('Screenshots', { env }, (chrome) => {
+  const { app } = chrome;
+  let logo: Buffer;
+
+  beforeAll(() => mkdir(SCREENSHOTS, { recursive: true }));
+
+  beforeEach(async () => {
+    const page = await chrome.newPage({ viewport: { width: 112, height: 112 } });
+    await page.setContent(LOGO);
+    logo = await page.screenshot();
+  });
+
+  /** Takes the page in every size and colour. */
+  async function take(page: Page, name: string, language: Language): Promise<void> {
+    for (const size of SIZES) {
+      await page.setViewportSize(size);
+      for (const colorScheme of COLOURS) {
+        await page.emulateMedia({ colorScheme });
+        await page.evaluate('document.activeElement?.blur(), scrollTo(0, 0)');
+        const file = `${name}-${size.width}-${colorScheme}.png`;
+        await page.screenshot({ path: join(SCREENSHOTS, `${language}-${file}`), fullPage: true });
+        const documented = language === 'en' ? DOCUMENTED[name] : undefined;
+        if (documented && DOCUMENTED_WIDTHS.includes(size.width))
+          await page.screenshot({ path: join(IMAGES, file), ...documented });
+      }
+    }
+  }
+
+  const gardenShare = (): Promise<TestClient> =>
+    app().addClient({
+      name: 'Garden Share',
+      publisher: 'Garden Share Ltd',
+      isVerified: true,
+      homepageUrl: 'https://garden.example',
+      privacyUrl: 'https://garden.example/privacy',
+      logo,
+    });
+
+  async function newContext(language: Language): Promise<BrowserContext> {
+    const context = await chrome.newContext({ locale: language, timezoneId: 'UTC' });
+    await context.route(/^https:\/\/[\w.-]+\.example\//, (route) =>
+      route.fulfill({ body: 'Back' }),
+    );
+    return context;
+  }
+
+  it.each(LANGUAGES)(
+    'of the sign-in and the consent, in "%s"',
+    { timeout: 300_000 },
+    async (language) => {
+      const words = CATALOGUES[language];
+      const user = await app().addUser({ name: 'Ben Okafor' });
+      const client = await gardenShare();
+      const page = await (await newContext(language)).newPage();
+      const shoot = (name: string): Promise<void> => take(page, name, language);
+      await chrome.open(page, authorizeLink(client));
+      await shoot('sign-in');
+      await page.getByLabel(words.phone.label).fill('nobody');
+      await page.getByRole('button', { name: words.phone.send }).click();
+      await page.locator('#phone-error').waitFor();
+      await shoot('sign-in-error');
+      const code = await chrome.requestCode(page, user, words);
+      await page.getByLabel(words.code.label).waitFor();
+      await shoot('code');
+      await page.getByLabel(words.code.label).fill('000000');
+      await page.getByRole('button', { name: words.code.submit }).click();
+      await page.locator('#code-error').waitFor();
+      await shoot('code-error');
+      await page.getByLabel(words.code.label).fill(code);
+      await page.getByRole('button', { name: words.code.submit }).click();
+      await page.getByText(words.consent.details).waitFor();
+      await shoot('consent');
+      if (language === 'en') {
+        await page.emulateMedia({ colorScheme: 'light' });
+        await page.setViewportSize({ width: 720, height: 800 });
+        await page.screenshot({ path: join(IMAGES, 'consent.png'), fullPage: true });
+      }
+      await page.getByText(words.consent.details).click();
+      await shoot('consent-details');
+      await page.getByRole('button', { name: words.consent.allow }).click();
+      await page.waitForURL(/\?code=/);
+      await chrome.open(page, authorizeLink(client));
+      await shoot('continue');
+      await chrome.open(page, '/oauth/authorize');
+      await shoot('error');
+    },
+  );
+
+  it.each(LANGUAGES)('with long names, in "%s"', { timeout: 300_000 }, async (language) => {
+    const words = CATALOGUES[language];
+    const user = await app().addUser({ name: LONG_MEMBER });
+    const client = await app().addClient(LONG);
+    const page = await (await newContext(language)).newPage();
+    await chrome.open(page, authorizeLink(client));
+    await take(page, 'sign-in-long', language);
+    await chrome.signIn(page, user, words);
+    await page.getByText(words.consent.details).waitFor();
+    await take(page, 'consent-long', language);
+    await page.getByRole('button', { name: words.consent.allow }).click();
+    await page.waitForURL(/[?&]code=/);
+    await chrome.open(page, authorizeLink(client));
+    await take(page, 'continue-long', language);
+    await page.getByText(words.consent.names, { exact: true }).click();
+    await take(page, 'continue-long-names', language);
+    await chrome.open(page, '/account/apps');
+    await take(page, 'connected-apps-long', language);
+  });
+
+  it.each(LANGUAGES)(
+    'of the account and the public pages, in "%s"',
+    { timeout: 300_000 },
+    async (language) => {
+      const words = CATALOGUES[language];
+      const user = await app().addUser({ name: 'Ben Okafor', neighborhood: 'Riverside' });
+      const client = await gardenShare();
+      const store = await app().addClient({ name: 'Corner Store', publisher: 'Corner Store Inc.' });
+      await app().accessToken(user, store, ['profile.read', 'posts.read']);
+      const member = await Member.join(app(), { user, client });
+      const page = await (await newContext(language)).newPage();
+      await chrome.open(page, '/account/apps');
+      await take(page, 'account-sign-in', language);
+      app().clock.advance(120_000);
+      await chrome.open(page, '/account/apps');
+      await chrome.signIn(page, user, words);
+      await page.getByText(words.apps.some).waitFor();
+      await take(page, 'connected-apps', language);
+      await page.getByRole('link', { name: words.apps.disconnect }).first().click();
+      await page.getByText(words.apps.disconnectHint).waitFor();
+      await take(page, 'connected-app', language);
+      const { permalink } = await member.publish({
+        title: 'Block party',
+        content: 'Bring a chair.\n\nAnd a friend.',
+        tags: ['party'],
+        images: ['https://images.example/party.jpg'],
+      });
+      await page.goto(permalink);
+      await take(page, 'post', language);
+      for (const [name, path] of [
+        ['landing', '/'],
+        ['not-found', '/nope'],
+        ['error-codes', '/docs/errors'],
+        ['guide', '/docs/guide'],
+      ] as const) {
+        await chrome.open(page, path);
+        await take(page, name, language);
+      }
+    },
+  );
+});
