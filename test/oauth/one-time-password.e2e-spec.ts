@@ -123,7 +123,7 @@ onOneEngine('One-time password', (database) => {
     expect(page.html).not.toContain('class="notice"');
     app().clock.advance(61 * SECOND);
     const again = await visitor.submit(page, SIGN_IN, { again: '1' });
-    expect(again.html).toMatch(/role="status">If there is an account for this number, a new code/);
+    expect(again.html).toMatch(/role="status">You requested a new code/);
     const second = await app().sms.password(user.phone, { afterMessages: 1 });
     if (first !== second) expectRejected(await attempt(page, first));
     expectConsentPage(await attempt(page, second));

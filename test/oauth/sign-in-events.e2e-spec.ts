@@ -119,9 +119,10 @@ onOneEngine('Audit log of sign-ins', (database) => {
     const failed = await events('client.authentication_failed');
     const expected = { subject: client.clientId, clientId: client.clientId, actor: 'service' };
     expect(failed).toHaveLength(2);
-    expect(failed[0]).toMatchObject({ ...expected, address: ADDRESS, requestId });
-    expect(failed[1]).toMatchObject({ ...expected, address: OTHER_ADDRESS });
-    expect(failed[0]?.details).toMatchObject({ endpoint: 'token' });
+    const details = expect.objectContaining({ endpoint: 'token' }) as object;
+    // Events of the same millisecond have no order.
+    for (const from of [{ address: ADDRESS, requestId }, { address: OTHER_ADDRESS }])
+      expect(failed).toContainEqual(expect.objectContaining({ ...expected, details, ...from }));
     expect(JSON.stringify(failed)).not.toContain(wrong.client_secret);
     const listed = await cli.json('audit', 'list', '--app', client.clientId, '--limit', 'all');
     expect(JSON.stringify(listed)).toContain('client.authentication_failed');

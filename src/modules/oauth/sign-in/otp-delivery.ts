@@ -71,7 +71,7 @@ export class OtpDelivery {
     );
     this.requests = metrics.counter(
       'otp_requests_total',
-      'Requested one-time passwords, by calling code and result: sent, failed, or no_account (nothing was sent).',
+      'Requested one-time passwords, by calling code and result: sent, failed, or no_account (no message).',
       'calling_code',
       'result',
     );
