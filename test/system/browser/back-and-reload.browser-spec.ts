@@ -125,7 +125,7 @@ inChromium('Back, Forward and Reload', {}, (chrome) => {
     await click('Request new code');
     await page.getByRole('status').waitFor();
     await expectSteady('Enter your code');
-    for (let guesses = 1; guesses <= 5; guesses += 1) {
+    for (let guesses = 1; guesses <= 3; guesses += 1) {
       await page.getByLabel('6-digit code').fill(WRONG_CODE);
       await click('Continue');
       await page.waitForURL(/\/code$/);

@@ -12,6 +12,7 @@ import {
 } from '../../../src/modules/oauth/tokens/token.entities.js';
 import {
   OtpChallenge,
+  OtpCount,
   OtpFailures,
   SignInSession,
 } from '../../../src/modules/oauth/sign-in/sign-in.entities.js';
@@ -31,7 +32,8 @@ import { skipCounterCheck } from '../../support/invariants.js';
 import { recordQueries, type RecordedQuery, fullScansOf } from '../../support/queries.js';
 import { useTestApp } from '../../support/test-app.js';
 
-const HOUR = 3_600_000;
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 const ROWS = 3000;
 
@@ -84,8 +86,15 @@ onEngines('Pruning: search statements', (database) => {
       phone: '+1',
       codeHash: hash,
     }));
-    await fill(OtpFailures, (number) => ({
-      phone: `+1${number}`,
+    await fill(OtpCount, (number) => ({
+      hour: addMilliseconds(now, -number * MINUTE),
+      country: 'US',
+      clientId: '',
+      result: 'sent',
+      total: 1,
+    }));
+    await fill(OtpFailures, (_, hash) => ({
+      phone: hash.slice(0, 16),
       failures: 1,
       lastAttemptAt: now,
     }));

@@ -44,8 +44,8 @@ const REFRESH_INTERVAL_MS = MINUTE;
 const PATIENCE_MS = 5 * MINUTE;
 const START_TIMEOUT_MS = 2 * MINUTE;
 const MAX_GROWTH = 1.1;
-/** Counters with one row for each app and month. */
-const COUNTER_TABLES = ['quota_usage'];
+/** Counts: one row for each app and month, or app, day, endpoint and status. They are kept. */
+const COUNTER_TABLES = ['quota_usage', 'api_usage_daily'];
 
 interface Sample {
   megabytes: number;

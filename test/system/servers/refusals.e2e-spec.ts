@@ -171,7 +171,7 @@ describe.skipIf((await findProgram('mariadbd')) === undefined)(
           { length: IMPORTED_USERS },
           (_, index) => `+1415555${String(1000 + index)},Member ${index},${photo}`,
         );
-        await writeFile(file, ['phone,name,photo_url', ...lines].join('\n'));
+        await writeFile(file, ['phone,name,photo_url', ...lines, ''].join('\n'));
         for (const added of [IMPORTED_USERS, 0]) {
           const { code, stdout, stderr } = await runCommand(['user', 'import', file], settings);
           expect(stderr).toBe('');
