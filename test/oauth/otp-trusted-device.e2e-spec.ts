@@ -14,6 +14,7 @@ import {
   SIGN_IN,
   VERIFY,
   submitPhone,
+  trustedBrowser,
   wrongCode,
   sendWrongCodes,
   expectConsentPage,
@@ -30,9 +31,7 @@ onOneEngine('One-time passwords: trusted device', (database) => {
     app().clock.advance(2 * DAY);
     client = await app().addClient();
     user = await app().addUser();
-    trusted = new Browser(app());
-    await trusted.signIn(authorizeLink(client), user);
-    trusted.cookies.delete('session');
+    trusted = await trustedBrowser(app(), authorizeLink(client), user);
     app().clock.advance(20 * MINUTE);
     app().sms.messages.length = 0;
   });

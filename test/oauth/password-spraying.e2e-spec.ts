@@ -10,6 +10,7 @@ import {
   expectConsentPage,
   SIGN_IN,
   submitPhone,
+  trustedBrowser,
   VERIFY,
   withoutSecrets,
 } from '../support/sign-in.js';
@@ -31,9 +32,7 @@ onOneEngine('Wrong codes in the whole network', (database) => {
     app().clock.advance(2 * DAY);
     client = await app().addClient();
     user = await app().addUser();
-    trusted = new Browser(app());
-    await trusted.signIn(authorizeLink(client), user);
-    trusted.cookies.delete('session');
+    trusted = await trustedBrowser(app(), authorizeLink(client), user);
     app().clock.advance(10 * MINUTE);
     app().sms.messages.length = 0;
   });

@@ -1,5 +1,6 @@
 import { formatPhone } from '../../src/modules/users/phone-number.js';
-import type { Browser, Page } from './browser.js';
+import type { UserWithPhone } from '../../src/modules/users/users.service.js';
+import { Browser, type Page, type Site } from './browser.js';
 import { expectPage } from './responses.js';
 
 export const SIGN_IN = '/oauth/authorize/sign-in';
@@ -10,6 +11,18 @@ export const DECISION = '/oauth/authorize/decision';
 /** Opens the app's link and submits the phone number. Returns the page for the one-time password, or that of an error. */
 export async function submitPhone(visitor: Browser, link: string, phone: string): Promise<Page> {
   return visitor.submit(await visitor.open(link), SIGN_IN, { phone });
+}
+
+/** A browser in which the user signed in before, without a session. */
+export async function trustedBrowser(
+  site: Site,
+  link: string,
+  user: Pick<UserWithPhone, 'phone'>,
+): Promise<Browser> {
+  const browser = new Browser(site);
+  await browser.signIn(link, user);
+  browser.cookies.delete('session');
+  return browser;
 }
 
 /** Another one-time password than `code`, and another one for each offset. */

@@ -1,6 +1,5 @@
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import {
   createServer,
   type IncomingHttpHeaders,
@@ -8,11 +7,9 @@ import {
   type ServerResponse,
 } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { afterEach, describe, expect, it } from 'vitest';
-import { Clock, addMilliseconds, SECOND, SystemClock } from '../../../../platform/clock.js';
+import { Clock, addMilliseconds, SECOND } from '../../../../platform/clock.js';
 import type { SmsConfig } from '../../../../platform/config/app-config.js';
 import { FixedClock } from '../../../../../test/support/doubles.js';
 import { GatewayError, createSmsSender, type SmsSender } from './sms-senders.js';
@@ -38,14 +35,12 @@ interface Received {
 }
 
 const servers: Server[] = [];
-const folders: string[] = [];
 
-afterEach(async () => {
+afterEach(() => {
   for (const server of servers.splice(0)) {
     server.closeAllConnections();
     server.close();
   }
-  for (const folder of folders.splice(0)) await rm(folder, { recursive: true });
 });
 
 /** With an unreadable body, as of a proxy. */
@@ -159,49 +154,6 @@ function signatureOf({ headers, body }: Received, key: Buffer): string {
 function idsOf(received: readonly Received[]): unknown[] {
   return received.map(({ headers }) => headers['webhook-id']);
 }
-
-async function fileSender() {
-  const folder = await mkdtemp(join(tmpdir(), 'sms-'));
-  folders.push(folder);
-  const file = join(folder, 'not', 'yet', 'sms.jsonl');
-  return { folder, file, sender: createSmsSender({ sender: 'file', file }, new SystemClock()) };
-}
-
-describe('Console sender', () => {
-  it('writes one readable line per message', async () => {
-    const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
-    await createSmsSender({ sender: 'console' }, new SystemClock()).send(MESSAGE, EXPIRES_AT);
-    const written = write.mock.calls.map(([chunk]) => chunk);
-    write.mockRestore();
-    expect(written).toEqual(['SMS to +14155552671: Ваш код & code: 123456 @example.com #123456\n']);
-  });
-});
-
-describe('File sender', () => {
-  it('appends one JSON line per message, also when messages are sent concurrently', async () => {
-    const { file, sender } = await fileSender();
-    const texts = Array.from({ length: 20 }, (_, index) => `${MESSAGE.text} ${index}`);
-    await sender.send(MESSAGE, EXPIRES_AT);
-    await Promise.all(texts.map((text) => sender.send({ ...MESSAGE, text }, EXPIRES_AT)));
-
-    const [first, ...others] = (await readFile(file, 'utf8')).trimEnd().split('\n');
-    expect(first).toBe(JSON.stringify({ to: MESSAGE.to, text: MESSAGE.text }));
-    const expected = texts.map((text) => JSON.stringify({ to: MESSAGE.to, text }));
-    expect(others.toSorted()).toEqual(expected.toSorted());
-  });
-
-  it('creates a file that only its owner can read', async () => {
-    const { file, sender } = await fileSender();
-    await sender.send(MESSAGE, EXPIRES_AT);
-    expect((await stat(file)).mode & 0o777).toBe(0o600);
-  });
-
-  it('rejects when the line cannot be written', async () => {
-    const { folder } = await fileSender();
-    const sender = createSmsSender({ sender: 'file', file: folder }, new SystemClock());
-    await expect(sender.send(MESSAGE, EXPIRES_AT)).rejects.toThrow('EISDIR');
-  });
-});
 
 describe('Webhook sender', () => {
   const key = Buffer.from([...Array.from({ length: 24 }).keys()].map((byte) => byte + 200));
