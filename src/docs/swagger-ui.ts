@@ -145,11 +145,13 @@ export function serveDocumentation(app: NestExpressApplication, config: AppConfi
   });
 }
 
+/** False when the sources run without a build. */
+const HAS_COMPRESSED_FILES = existsSync(assetUrl(COMPRESSED_FILES));
+
 /** Sends a file of Swagger UI in the coding of the client. Returns false if it is not compressed, and is sent by `SwaggerModule`. */
 function sendCompressedFile(path: string, response: Response, next: NextFunction): boolean {
   const name = SWAGGER_UI_FILES.find((file) => path === `/docs/${file}`);
-  // Not compressed when the sources run without a build.
-  if (name === undefined || !existsSync(assetUrl(COMPRESSED_FILES))) return false;
+  if (name === undefined || !HAS_COMPRESSED_FILES) return false;
   const coding = negotiateCoding(response);
   if (coding === undefined) return false;
   const file = fileURLToPath(assetUrl(`${COMPRESSED_FILES}/${name}${CODINGS[coding]}`));

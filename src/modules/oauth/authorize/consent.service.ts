@@ -106,7 +106,8 @@ export class ConsentPage {
 
   /**
    * Sends the consent page, or a shorter one if the app already has everything that it requests and presents itself as in the latest
-   * unrevoked grant, unless the app or the user demands the consent page. Preselects the requested scopes, except those that the user withheld in the latest unrevoked grant.
+   * unrevoked grant, unless the app or the user demands the consent page. Preselects the requested scopes, except those that the user
+   * withheld in that grant.
    */
   async send(
     response: Response,

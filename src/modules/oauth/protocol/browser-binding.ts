@@ -32,8 +32,8 @@ export interface BoundSignIn {
  * Binds pages and their forms to a browser, with cookies and form tokens.
  *
  * The cookie `browser` is a random id, to which authorization requests and sign-ins are bound. `session` is the session token, which
- * changes at every sign-in. `page` carries the results of forms to the pages that show them. Browsers send cookies to every port of a host (RFC 6265
- * §8.5), so the names must not collide with those of other programs. With http, which only a developer's machine uses, the names
+ * changes at every sign-in. `page` carries the results of forms to the pages that show them. Browsers send cookies to every port of a
+ * host (RFC 6265 §8.5), so the names must not collide with those of other programs. With http, which only a developer's machine uses, the names
  * contain the port. With https, they have a prefix that sub-domains and http cannot set: `__Host-`, or `__Secure-` for `page`, whose
  * name is that of version 1.1.
  *
