@@ -138,6 +138,6 @@ for (const browser of BROWSERS) {
       await follow('Sign out');
       await see('Your phone number');
       expect(app().sms.count(user.phone)).toBe(1);
-    }, 60_000);
+    }, 120_000);
   });
 }
