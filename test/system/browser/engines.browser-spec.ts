@@ -15,9 +15,9 @@ const WRONG_CODE = '000000';
 /** More than Allow ignores clicks. */
 const ALLOW_DELAY_MS = 1000;
 
-for (const { name, packages, start } of await findEngines()) {
-  const place = start === undefined ? `${name} (skipped: install ${packages})` : name;
-  describe.skipIf(start === undefined)(`Pages in ${place}`, () => {
+for (const { name, packages, isInstalled, start } of await findEngines()) {
+  const place = isInstalled ? name : `${name} (skipped: install ${packages})`;
+  describe.skipIf(!isInstalled)(`Pages in ${place}`, () => {
     const app = useTestApp(sqliteFile());
     const site = usePartnerSite((_request, response) => {
       response.setHeader('content-type', 'text/html');
@@ -42,7 +42,7 @@ for (const { name, packages, start } of await findEngines()) {
       posts = [];
       client = await app().addClient({ redirectUris: [`${site()}/callback`] });
       user = await app().addUser({ name: 'Ana Lee' });
-      tab = await start!();
+      tab = await start();
     });
     afterEach(() => tab.close());
 

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import puppeteer from 'puppeteer-core';
+import { launch } from 'puppeteer-core';
 import { freePort } from '../../support/free-port.js';
 import { findProgram } from '../../support/programs.js';
 
@@ -20,10 +20,10 @@ export interface Tab {
 export interface Engine {
   /** Such as `Firefox`. */
   name: string;
-  /** What to install. */
+  /** The packages of Debian. */
   packages: string;
-  /** Undefined if a program is missing. */
-  start: (() => Promise<Tab>) | undefined;
+  isInstalled: boolean;
+  start: () => Promise<Tab>;
 }
 
 /** The engines of the current browsers, as Debian packages them. */
@@ -36,27 +36,27 @@ export async function findEngines(): Promise<Engine[]> {
     {
       name: 'Chromium',
       packages: 'chromium',
-      start: chromium === undefined ? undefined : () => startPuppeteer('chrome', chromium),
+      isInstalled: chromium !== undefined,
+      start: () => startPuppeteer('chrome', chromium ?? ''),
     },
     {
       name: 'Firefox',
       packages: 'firefox-esr',
-      start: firefox === undefined ? undefined : () => startPuppeteer('firefox', firefox),
+      isInstalled: firefox !== undefined,
+      start: () => startPuppeteer('firefox', firefox ?? ''),
     },
     {
       name: 'WebKitGTK',
       packages: 'webkit2gtk-driver and xvfb',
-      start:
-        webKitDriver === undefined || xServer === undefined
-          ? undefined
-          : () => startWebKit(webKitDriver, xServer),
+      isInstalled: webKitDriver !== undefined && xServer !== undefined,
+      start: () => startWebKit(webKitDriver ?? '', xServer ?? ''),
     },
   ];
 }
 
 /** Uses WebDriver BiDi in Firefox, and the DevTools protocol in Chromium. */
 async function startPuppeteer(browser: 'chrome' | 'firefox', executablePath: string): Promise<Tab> {
-  const started = await puppeteer.launch({
+  const started = await launch({
     browser,
     executablePath,
     args: browser === 'chrome' ? ['--no-sandbox'] : [],
