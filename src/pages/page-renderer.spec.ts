@@ -266,6 +266,7 @@ describe('Forms of a page', () => {
     expect(nothing).toBe(
       '<button type="submit" formmethod="dialog" name="decision" value="refuse" hidden>',
     );
+    expect(decision).toContain(' hidden>Refuse</button>');
     expect(deny).toContain('type="submit" name="decision" value="deny"');
     expect(allow).toContain('type="submit" name="decision" value="approve"');
   });

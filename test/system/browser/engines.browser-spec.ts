@@ -17,7 +17,7 @@ const ALLOW_DELAY_MS = 1000;
 
 for (const { name, packages, isInstalled, start } of await findEngines()) {
   const place = isInstalled ? name : `${name} (skipped: install ${packages})`;
-  describe.skipIf(!isInstalled)(`Pages in ${place}`, () => {
+  describe.skipIf(!isInstalled)(`Pages in ${place}`, { timeout: 120_000 }, () => {
     const app = useTestApp(sqliteFile());
     const site = usePartnerSite((_request, response) => {
       response.setHeader('content-type', 'text/html');
@@ -150,7 +150,7 @@ for (const { name, packages, isInstalled, start } of await findEngines()) {
       await expectSteady('Sign in');
       expect(app().sms.count(user.phone)).toBe(1);
       expect(await countGrantsAndCodes(app(), client)).toEqual({ grants: 1, codes: 1 });
-    }, 60_000);
+    });
 
     it('O26 ignore the Enter key on a permission, which the space bar toggles', async () => {
       await open(authorizeLink(client));
