@@ -92,8 +92,11 @@ const system = [
       ...BUILT,
       name: 'browser',
       include: [IN_BROWSER],
-      // The pages are measured at 375 and 1280 px in the quick run, too; zoomed and with long names only in the whole one.
-      exclude: IS_QUICK ? ['test/system/browser/{zoom,long-names}.browser-spec.ts'] : [],
+      // The pages are measured at 375 and 1280 px in the quick run, too; zoomed, with long names, on paper and in other
+      // browsers only in the whole one.
+      exclude: IS_QUICK
+        ? ['test/system/browser/{zoom,long-names,print,engines,text-browsers}.browser-spec.ts']
+        : [],
       // A busy machine can make Chromium miss a time limit. The summary names tests that passed only at the second attempt.
       retry: process.env.CI === 'true' ? 1 : 0,
     },

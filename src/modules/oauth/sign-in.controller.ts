@@ -73,8 +73,7 @@ export class SignInController {
     const { id } = await this.authorizations.findByForm(request);
     await this.signIn.signOut(request, response);
     await this.authorizations.assignUser(id, null);
-    const page = authorizationPage(request, id, 'phone');
-    this.states.redirect(response, { ...page, url: addressOfChangedPage(request, page.url) });
+    this.states.redirect(response, authorizationPage(request, id, 'phone'));
   }
 
   /** Handles "Sign out": ends the session and redirects to the same page, which then starts a sign-in. */

@@ -166,6 +166,7 @@ export const en = {
     removeHint: (url: string) =>
       markup`You can remove access at any time at <a href="/account/apps">${url}</a>.`,
     deny: 'Cancel',
+    refuse: 'Refuse',
     allow: 'Allow',
     footer:
       'Allow access only if you know and trust this app. If you did not open this page from an app, choose Cancel.',

@@ -169,6 +169,7 @@ export const es: Catalogue = {
     removeHint: (url) =>
       markup`Puede retirar el acceso en cualquier momento en <a href="/account/apps">${url}</a>.`,
     deny: 'Cancelar',
+    refuse: 'Rechazar',
     allow: 'Permitir',
     footer:
       'Permita el acceso solo si conoce esta aplicación y confía en ella. Si no abrió esta página desde una aplicación, elija Cancelar.',

@@ -25,7 +25,6 @@ import {
   type Feedback,
   messageOf,
   PageStates,
-  addressOfChangedPage,
   typedPhone,
   type Message,
   type PageState,
@@ -222,10 +221,8 @@ export class SignInFlowService {
   }
 
   /** Continues after the sign-in, and deletes what its pages remember. */
-  private next({ codePage, nextUrl, app }: SignInFlow, response: Response): void {
-    // The sign-in to the account began at the same address.
-    const url = app ? nextUrl : addressOfChangedPage(response.req, nextUrl);
-    this.states.redirect(response, { ...codePage, url });
+  private next({ codePage, nextUrl }: SignInFlow, response: Response): void {
+    this.states.redirect(response, { ...codePage, url: nextUrl });
   }
 }
 
