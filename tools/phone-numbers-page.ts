@@ -1,7 +1,7 @@
 import { type CountryCode, getExampleNumber } from 'libphonenumber-js/max';
 import examples from 'libphonenumber-js/mobile/examples';
 import { callingCodes, parsePhone } from '../src/modules/users/phone-number.js';
-import { sortedByName } from '../src/pages/language.js';
+import { sortedByName } from '../src/pages/formats.js';
 
 const HEAD = `\
 <!-- Generated from src/modules/users/phone-number.ts by: npm run -s build && node dist/tools/generated-docs.js --write -->
