@@ -13,7 +13,7 @@ import { type StartedService, startService } from '../../support/service-process
 const run = promisify(execFile);
 
 const TRANSLATIONS = 'src/pages/translations';
-/** The invented language: Spanish with a mark before each text, and the dates and numbers of Esperanto. */
+/** The invented language: Spanish with a mark before each text, and the dates and numbers of Esperanto, from right to left. */
 const TAG = 'en-XA';
 const MARK = 'Xa ';
 const LINKED = ['node_modules', 'test/system/node_modules', 'bench/node_modules'];
@@ -70,7 +70,9 @@ describe('The recipe for a language (CONTRIBUTING.md)', { timeout: 300_000 }, ()
     await edit('locale.ts', () => "export const LOCALE = 'eo';\n");
     await edit('errors.ts', translated);
     await edit('catalogue.ts', (source) =>
-      translated(source).replace('export const es:', 'export const enXA:'),
+      translated(source)
+        .replace('export const es:', 'export const enXA:')
+        .replace("'ltr'", "'rtl'"),
     );
     const line = `export { enXA as '${TAG}' } from './${TAG}/catalogue.js';\n`;
     await writeFile(join(copy, TRANSLATIONS, 'languages.ts'), line, { flag: 'a' });
@@ -95,7 +97,8 @@ describe('The recipe for a language (CONTRIBUTING.md)', { timeout: 300_000 }, ()
     ] as const) {
       const page = await new Browser(app, { 'accept-language': accepted }).open('/');
       expect(page.headers.get('content-language')).toBe(language);
-      expect(page.html).toContain(`<html lang="${language}">`);
+      const direction = language === TAG ? ' dir="rtl"' : '';
+      expect(page.html).toContain(`<html lang="${language}"${direction}>`);
       expect(page.title).toMatch(new RegExp(`^${title} `));
     }
   });
