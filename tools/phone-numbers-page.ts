@@ -52,7 +52,7 @@ const ABROAD: readonly { code: string; phone: string }[] = [
 
 /** The spellings that `parsePhone` accepts, in every region with a calling code, sorted by name. */
 export function regionSpellings(): RegionSpellings[] {
-  return sortedByName(callingCodes(), 'en').flatMap(({ code, callingCode, name }) => {
+  return sortedByName(callingCodes(), 'en-GB').flatMap(({ code, callingCode, name }) => {
     const example = getExampleNumber(code as CountryCode, examples);
     if (!example) return [];
     const { number: phone, nationalNumber } = example;
