@@ -1,3 +1,4 @@
+import { LANGUAGES } from '../../src/pages/language.js';
 import { Browser } from '../support/browser.js';
 import { authorizeLink, exchange, redirectParameters, sendForm } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
@@ -40,7 +41,7 @@ onOneEngine('Authorization server metadata (RFC 8414)', (database) => {
       code_challenge_methods_supported: ['S256'],
       scopes_supported: ['profile.read', 'posts.read', 'posts.write', 'analytics.read'],
       prompt_values_supported: ['none', 'login', 'consent', 'select_account'],
-      ui_locales_supported: ['en', 'es'],
+      ui_locales_supported: LANGUAGES,
       authorization_response_iss_parameter_supported: true,
       service_documentation: `${issuer}/docs`,
     });

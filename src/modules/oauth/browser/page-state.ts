@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { PageError, type PageErrorCode } from '../../../pages/page-errors.js';
-import type { Catalogue } from '../../../pages/translations/en.js';
+import type { Catalogue } from '../../../pages/translations/en/catalogue.js';
 import type { Text } from '../../../pages/translations/markup.js';
 import { parseCountry } from '../../users/phone-number.js';
 import { isId } from '../../../platform/ids.js';
