@@ -83,7 +83,8 @@ export class PageRenderer {
     const { name, logo, ...brand } = this.config.brand;
     const network = { ...brand, name: name ?? texts.layout.network, logo: logo?.type };
     const time = (value: Date): object => formatTime(value, LOCALES[language]);
-    const helpers = { initialOf, hostOf, time };
+    const number = (value: number): string => value.toLocaleString(LOCALES[language]);
+    const helpers = { initialOf, hostOf, time, number };
     return this.eta.render(`./${page}`, { ...view, ...helpers, language, texts, network });
   }
 }
