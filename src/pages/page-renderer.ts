@@ -77,7 +77,8 @@ export class PageRenderer {
     const { name, logo, ...brand } = this.config.brand;
     const network = { ...brand, name: name ?? texts.layout.network, logo: logo?.type };
     const time = (value: Date): object => formatTime(value, texts.locale);
-    const helpers = { initialOf, hostOf, time };
+    const number = (value: number): string => value.toLocaleString(texts.locale);
+    const helpers = { initialOf, hostOf, time, number };
     return this.eta.render(`./${page}`, { ...view, ...helpers, language, texts, network });
   }
 }

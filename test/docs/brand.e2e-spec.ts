@@ -65,7 +65,7 @@ onOneEngine('The identity of the network', (database) => {
     const page = await visitor.open(authorizeLink(await app().addClient()));
     await visitor.submit(page, SIGN_IN, { phone: user.phone });
     const code = await app().sms.password(user.phone);
-    expect(app().sms.messages.at(-1)?.text).toContain(`${code} is your Elm & Oak code.`);
+    expect(app().sms.messages.at(-1)?.text).toContain(`${code} is your Elm & Oak code`);
   });
 
   it('names the policies in the metadata', async () => {

@@ -78,7 +78,7 @@ onOneEngine('Language of the pages', (database) => {
     });
     const password = await app().sms.password(user.phone, { afterMessages: 1 });
     expect(app().sms.messages.at(-1)?.text).toBe(
-      `Use ${password} para entrar en Red vecinal. Sirve durante 5 minutos. No se lo diga a nadie.\n\n` +
+      `Use ${password} para entrar en Red vecinal y seguir en Garden Share. Sirve durante 5 minutos. No se lo diga a nadie.\n\n` +
         `@127.0.0.1 #${password}`,
     );
     const wrongCode = await visitor.submit(codeAgain, VERIFY, { code: 'x' });

@@ -112,6 +112,8 @@ const MESSAGES = {
   earlier_code_works: ({ code }) => ({ status: 200, notice: code.lastCodeWorks }),
   no_earlier_code: () => ({ status: 429 }),
   already_disconnected: ({ apps }) => ({ status: 200, notice: apps.alreadyDisconnected }),
+  browser_signed_out: ({ apps }) => ({ status: 200, notice: apps.browserSignedOut }),
+  browser_already_signed_out: ({ apps }) => ({ status: 200, notice: apps.browserAlreadySignedOut }),
   disconnected: ({ apps }, { count = 0, appName }) => ({
     status: 200,
     notice: appName === undefined ? apps.disconnectedSeveral(count) : apps.disconnected(appName),

@@ -168,7 +168,10 @@ export class SignInFlowService {
       return this.states.redirect(response, flow.phonePage, { phone, message: 'check_phone' });
     const showCodePage = (message?: Message, seconds?: number): void =>
       this.states.redirect(response, flow.codePage, { phone, message, seconds });
-    const result = await this.otp.send(phone, this.limits.visitor(request), languageOf(request));
+    const result = await this.otp.send(phone, this.limits.visitor(request), {
+      language: languageOf(request),
+      appName: flow.app?.name,
+    });
     switch (result.outcome) {
       case 'sent':
         return showCodePage(isResend ? 'sent_again' : undefined);

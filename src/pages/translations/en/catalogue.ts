@@ -132,8 +132,9 @@ export const en = {
     lastCodeWorks: 'The last code we sent still works.',
   },
   sms: {
-    oneTimePassword: (password: string, network: string, seconds: number) =>
-      `${password} is your ${network} code. It expires in ${formatDuration(seconds, LOCALE)}. Never share it with anyone.`,
+    /** Without the name of the app, which the sign-in is for, if it is unknown or would cost another text message. */
+    oneTimePassword: (password: string, network: string, seconds: number, app?: string) =>
+      `${password} is your ${network} code${app === undefined ? '' : ` for ${app}`}. It expires in ${formatDuration(seconds, LOCALE)}. Never share it with anyone.`,
   },
   currentUser: {
     signedInAs: 'Signed in as',
@@ -185,6 +186,11 @@ export const en = {
     none: 'No app has access to your account.',
     some: 'You allowed these apps to access your account.',
     granted: 'Granted',
+    lastGranted: 'Last granted',
+    connections: 'Connections',
+    isNew: 'Granted in the last 7 days',
+    newHint:
+      'Apps marked “Granted in the last 7 days” got access recently. If you did not allow one of them, use “Sign out everywhere and disconnect all apps” below.',
     lastUsed: 'Last used',
     notUsedYet: 'Not used yet',
     disconnect: 'Disconnect',
@@ -201,7 +207,14 @@ export const en = {
     permissions: 'This app can:',
     signOutEverywhere: 'Sign out everywhere',
     signOutEverywhereHint:
-      'This signs you out in all browsers, including this one. Apps keep their access until you remove it.',
+      'This signs you out in all browsers, including this one. Apps keep their access unless you disconnect them, too.',
+    signOutAndDisconnect: 'Sign out everywhere and disconnect all apps',
+    sessions: 'Where you are signed in',
+    thisBrowser: 'This browser',
+    signedIn: 'Signed in',
+    signOutBrowser: 'Sign out this session',
+    browserSignedOut: 'That browser is signed out. Apps keep their access.',
+    browserAlreadySignedOut: 'That browser was already signed out.',
     alreadyDisconnected: 'Already disconnected.',
     disconnected: (app: string) => `${isolated(app)} no longer has access.`,
     disconnectedSeveral: (count: number) =>

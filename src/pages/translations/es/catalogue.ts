@@ -136,8 +136,8 @@ export const es: Catalogue = {
   },
   sms: {
     /** Avoids "código" and "sesión": GSM 03.38 has no "ó", and one such letter doubles the price of a message. */
-    oneTimePassword: (password, network, seconds) =>
-      `Use ${password} para entrar en ${network}. Sirve durante ${formatDuration(seconds, LOCALE)}. No se lo diga a nadie.`,
+    oneTimePassword: (password, network, seconds, app) =>
+      `Use ${password} para entrar en ${network}${app === undefined ? '' : ` y seguir en ${app}`}. Sirve durante ${formatDuration(seconds, LOCALE)}. No se lo diga a nadie.`,
   },
   currentUser: {
     signedInAs: 'Sesión iniciada como',
@@ -188,6 +188,11 @@ export const es: Catalogue = {
     none: 'Ninguna aplicación tiene acceso a su cuenta.',
     some: 'Usted ha permitido que estas aplicaciones accedan a su cuenta.',
     granted: 'Permitido el',
+    lastGranted: 'Permitido de nuevo el',
+    connections: 'Conexiones',
+    isNew: 'Permitida en los últimos 7 días',
+    newHint:
+      'Las aplicaciones marcadas con «Permitida en los últimos 7 días» obtuvieron acceso hace poco. Si no permitió alguna de ellas, use «Cerrar sesión en todas partes y desconectar todas las aplicaciones» más abajo.',
     lastUsed: 'Último uso',
     notUsedYet: 'Aún sin usar',
     disconnect: 'Desconectar',
@@ -195,7 +200,15 @@ export const es: Catalogue = {
     keep: 'Mantenerla conectada',
     signOutEverywhere: 'Cerrar sesión en todas partes',
     signOutEverywhereHint:
-      'Se cerrará la sesión en todos los navegadores, también en este. Las aplicaciones conservarán el acceso hasta que lo retire.',
+      'Se cerrará la sesión en todos los navegadores, también en este. Las aplicaciones conservarán el acceso si no las desconecta también.',
+    signOutAndDisconnect: 'Cerrar sesión en todas partes y desconectar todas las aplicaciones',
+    sessions: 'Dónde ha iniciado sesión',
+    thisBrowser: 'Este navegador',
+    signedIn: 'Sesión iniciada el',
+    signOutBrowser: 'Cerrar esta sesión',
+    browserSignedOut:
+      'Se ha cerrado la sesión en ese navegador. Las aplicaciones conservan el acceso.',
+    browserAlreadySignedOut: 'Ya se había cerrado la sesión en ese navegador.',
     disconnectAll: 'Desconectar todas las aplicaciones',
     disconnectAllHint:
       'Todas las aplicaciones perderán el acceso de inmediato, incluso las que haya permitido después de abrir esta página.',
