@@ -151,6 +151,6 @@ export function parseLogo(path: string): Buffer {
 }
 
 /** Collects the values of a repeated option. */
-export function collect(input: string, previous: readonly string[] = []): string[] {
-  return [...previous, input];
+export function collect(input: string, previous: readonly string[] | false = []): string[] {
+  return [...(previous || []), input];
 }

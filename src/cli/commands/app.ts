@@ -23,12 +23,15 @@ const ALLOW_SIMILAR_NAME = [
   '--allow-similar-name',
   'allow a name that looks like that of another app',
 ] as const;
+/** The `Origin` that the browser, web view or extension sends. */
+const ORIGIN_FLAG = '--origin <origin>';
 const CREATE_EXAMPLE =
   'app create --name "Garden Share" --redirect-uri https://garden.example/callback --scope "profile.read posts.write"';
 
 interface CreateOptions extends IdentityOptions {
   name?: string;
   redirectUri?: string[];
+  origin?: string[];
   scope?: string;
   docs?: boolean;
   public?: boolean;
@@ -37,7 +40,10 @@ interface CreateOptions extends IdentityOptions {
   limit?: QuotaAssignment;
 }
 
-type UpdateOptions = Omit<CreateOptions, 'public' | 'limit' | 'docs'>;
+interface UpdateOptions extends Omit<CreateOptions, 'public' | 'limit' | 'docs' | 'origin'> {
+  /** False removes all. */
+  origin?: string[] | false;
+}
 
 export function addAppCommands(program: CliCommand): void {
   const app = program
@@ -63,6 +69,11 @@ function addCreate(app: CliCommand): void {
     .option(
       '--redirect-uri <uri>',
       'exact URI to return users to: https, http on loopback, or a private-use scheme such as com.example.app; repeatable',
+      collect,
+    )
+    .option(
+      ORIGIN_FLAG,
+      'origin of a public app besides those of its redirect URIs: https, http on loopback, or the scheme of a web view or extension, such as capacitor://localhost; repeatable',
       collect,
     )
     .option('--scope <scopes>', 'scopes that the app may request, separated by spaces')
@@ -101,6 +112,7 @@ function addCreate(app: CliCommand): void {
             ...values,
             name: options.name ?? values.name,
             scope: options.scope ?? values.scope,
+            origins: options.origin,
             requiresPkce: options.requirePkce,
             allowSimilarName,
             ...identityChanges(options),
@@ -143,6 +155,7 @@ function addList(app: CliCommand): void {
 const UPDATE_OPTIONS = [
   '--name',
   '--redirect-uri',
+  '--[no-]origin',
   '--scope',
   '--[no-]require-pkce',
   ...IDENTITY_OPTIONS,
@@ -153,17 +166,19 @@ function addUpdate(app: CliCommand): void {
     .command('update')
     .summary('Change the registration of an app.')
     .description(
-      'Change the registration of an app: its name, redirect URIs, scopes, and what users see of it. Each option replaces all of its current values. Authorization requests in progress fail if their redirect URI is removed, and lose scopes that are removed. Existing tokens lose these scopes at once, and regain them if the app does. Changing the publisher ends the verification, unless you add --verified.',
+      'Change the registration of an app: its name, redirect URIs, origins, scopes, and what users see of it. Each option replaces all of its current values. Authorization requests in progress fail if their redirect URI is removed, and lose scopes that are removed. Existing tokens lose these scopes at once, and regain them if the app does. Changing the publisher ends the verification, unless you add --verified.',
     )
     .argument('<client_id>')
     .option('--name <name>', 'new name', textUpTo(60))
     .option('--redirect-uri <uri>', 'replaces all redirect URIs; repeatable', collect)
+    .option(ORIGIN_FLAG, 'replaces all origins of a public app; repeatable', collect)
+    .option('--no-origin', 'remove all origins')
     .option('--scope <scopes>', 'replaces all scopes; separated by spaces')
     .option('--require-pkce', 'reject authorization requests without code_challenge')
     .option('--no-require-pkce', 'make PKCE optional again; not for a public app')
     .option(...ALLOW_SIMILAR_NAME);
   addIdentityRemovals(addIdentityOptions(update))
-    .requiresConfirmation('Removing a redirect URI or scope')
+    .requiresConfirmation('Removing a redirect URI, origin or scope')
     .printsJson(`{${APP_MEMBERS}}`)
     .examples(
       `app update ${EXAMPLE_APP} --name "Garden Share"`,
@@ -173,9 +188,11 @@ function addUpdate(app: CliCommand): void {
     .action((clientId: string, options: UpdateOptions, command: CliCommand) => {
       const { name, redirectUri: redirectUris, scope, allowSimilarName } = options;
       const requiresPkce = options.requirePkce;
+      const origins = options.origin === false ? [] : options.origin;
       const changes = {
         name,
         redirectUris,
+        origins,
         scope,
         requiresPkce,
         ...identityChanges(options),
@@ -188,6 +205,7 @@ function addUpdate(app: CliCommand): void {
         const scopes: readonly string[] | undefined = scope?.split(' ');
         const removed = [
           ...before.redirectUris.filter((uri) => redirectUris?.includes(uri) === false),
+          ...before.origins.filter((origin) => origins?.includes(origin) === false),
           ...before.scopes.filter((one) => scopes?.includes(one) === false),
         ];
         if (removed.length > 0)

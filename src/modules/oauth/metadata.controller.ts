@@ -10,7 +10,7 @@ import {
 } from '@nestjs/swagger';
 import { LANGUAGES } from '../../pages/language.js';
 import { Public } from '../../platform/access/scopes.decorator.js';
-import { SCOPES } from '../../platform/access/scopes.js';
+import { OFFLINE_ACCESS, SCOPES } from '../../platform/access/scopes.js';
 import { Clock } from '../../platform/clock.js';
 import { AppConfig } from '../../platform/config/app-config.js';
 import { NotFound, UnknownPath } from '../../platform/errors.js';
@@ -70,7 +70,10 @@ const SERVER: Readonly<Record<string, Member>> = {
     'Client authentication methods of the introspection endpoint.',
   ),
   code_challenge_methods_supported: listOf(['S256'], 'Supported PKCE methods.'),
-  scopes_supported: listOf(SCOPES, 'All scopes.'),
+  scopes_supported: listOf(
+    [...SCOPES, OFFLINE_ACCESS],
+    'All scopes, and `offline_access`, which is accepted but never granted: every app gets refresh tokens.',
+  ),
   prompt_values_supported: listOf(PROMPTS, 'Supported values of `prompt`.'),
   ui_locales_supported: listOf(LANGUAGES, 'Languages of the pages, for `ui_locales`.'),
   authorization_response_iss_parameter_supported: {

@@ -48,6 +48,7 @@ export async function registerApp(service: Unprivileged): Promise<TestClient> {
     name: 'Garden Share',
     kind: 'confidential',
     redirectUris: [REDIRECT_URI],
+    origins: [],
     scopes: [...SCOPES],
     enabled: true,
     postsHidden: false,

@@ -16,6 +16,7 @@ const CLIENT: TestClient = {
   name: 'Garden Share (demo)',
   kind: 'public',
   redirectUris: ['http://127.0.0.1/callback'],
+  origins: [],
   scopes: [...SCOPES],
   enabled: true,
   postsHidden: false,

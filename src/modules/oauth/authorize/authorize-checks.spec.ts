@@ -19,6 +19,7 @@ const APP: RegisteredApp = {
   kind: 'confidential',
   scopes: SCOPES,
   redirectUris: [REDIRECT_URI],
+  origins: [],
   enabled: true,
   postsHidden: false,
   requiresPkce: false,

@@ -18,7 +18,9 @@ import {
   NO_IDENTITY,
   validIdentity,
   appNameKey,
+  parseOrigins,
   validAppName,
+  validOrigins,
   validRedirectUris,
   validScope,
 } from './registration-values.js';
@@ -30,9 +32,11 @@ import type { App } from './client.entities.js';
 const ALL_NAMES = 'app names';
 
 /** An app with its redirect URIs (product requirements, section 1). */
-export interface RegisteredApp extends Omit<App, 'scope' | 'status' | 'postsHiddenAt'> {
+export interface RegisteredApp extends Omit<App, 'scope' | 'status' | 'postsHiddenAt' | 'origins'> {
   scopes: readonly Scope[];
   redirectUris: readonly string[];
+  /** Origins of a public app besides those of its redirect URIs. */
+  origins: readonly string[];
   enabled: boolean;
   /** Whether the public pages of the app's posts are hidden. */
   postsHidden: boolean;
@@ -46,6 +50,8 @@ export interface Registration extends IdentityChanges {
   name: string;
   kind: App['kind'];
   redirectUris: readonly string[];
+  /** None by default. Only for public apps. */
+  origins?: readonly string[];
   /** Space-separated. */
   scope: string;
   /** False by default. Public apps always require PKCE. */
@@ -103,12 +109,13 @@ export class AppsService {
     also: (tx: Transaction, clientId: string) => Promise<void> = async () => undefined,
   ): Promise<{ app: RegisteredApp; secret?: string }> {
     const name = validAppName(registration.name);
-    const redirectUris = validRedirectUris(registration.redirectUris);
+    const redirectUris = validRedirectUris(registration.redirectUris, this.config);
     const scope = validScope(registration.scope);
     const identity = changedIdentity(NO_IDENTITY, validIdentity(registration));
     const createdAt = this.clock.now();
     const { kind, clientId = newId('svc_app', createdAt) } = registration;
     const requiresPkce = kind === 'public' || registration.requiresPkce === true;
+    const origins = validOrigins(registration.origins ?? [], kind);
     const app: App = {
       clientId,
       name,
@@ -116,6 +123,7 @@ export class AppsService {
       scope,
       status: 'enabled',
       requiresPkce,
+      origins,
       postsHiddenAt: null,
       ...identity,
       createdAt,
@@ -131,7 +139,7 @@ export class AppsService {
         scope,
         redirectUris,
         requiresPkce,
-        ...setValues(identity),
+        ...setValues({ origins, ...identity }),
         ...similar,
       };
       await this.audit.record(tx, 'app.created', clientId, change, details);
@@ -171,15 +179,18 @@ export class AppsService {
   }
 
   /**
-   * Whether CORS allows this origin: an origin of any enabled public app or, if the request names one app, of this app.
+   * Whether CORS allows this origin: an origin of any enabled public app or, if the request names one app, of this app. Web views and
+   * extensions have origins with other schemes, which no redirect URI has.
    * @param clientIds the apps that the request names; with two or more, no origin is allowed
    */
   async allowsOrigin(origin: string, clientIds: readonly string[] = []): Promise<boolean> {
-    const normalized = corsOrigin(origin);
-    if (normalized === undefined || clientIds.length > 1) return false;
+    if (clientIds.length > 1) return false;
     const [clientId] = clientIds;
     if (clientId !== undefined && !isId('svc_app', clientId)) return false;
-    return this.repository.hasOrigin(normalized, clientId);
+    const webOrigin = corsOrigin(origin);
+    if (webOrigin !== undefined && (await this.repository.hasOrigin(webOrigin, clientId)))
+      return true;
+    return this.repository.hasRegisteredOrigin(webOrigin ?? origin, clientId);
   }
 
   /**
@@ -216,13 +227,7 @@ export class AppsService {
     registration: Partial<Omit<Registration, 'clientId' | 'kind'>>,
     change: Change,
   ): Promise<{ app: RegisteredApp; changed: boolean }> {
-    const { name, redirectUris, scope, requiresPkce } = registration;
-    const changes = {
-      ...(name !== undefined && { name: validAppName(name) }),
-      ...(redirectUris && { redirectUris: validRedirectUris(redirectUris) }),
-      ...(scope !== undefined && { scope: validScope(scope) }),
-      ...(requiresPkce !== undefined && { requiresPkce }),
-    };
+    const { name, redirectUris, origins, scope, requiresPkce } = registration;
     const identity = validIdentity(registration);
     return this.transactions.run(async (tx) => {
       if (name !== undefined) await lockText(tx, ALL_NAMES);
@@ -236,7 +241,15 @@ export class AppsService {
         scope: app.scope,
         requiresPkce: app.kind === 'public' || app.requiresPkce,
         redirectUris: uris as readonly string[],
+        origins: app.origins,
         ...identityOf(app),
+      };
+      const changes = {
+        ...(name !== undefined && { name: validAppName(name) }),
+        ...(redirectUris && { redirectUris: validRedirectUris(redirectUris, this.config, uris) }),
+        ...(origins && { origins: validOrigins(origins, app.kind) }),
+        ...(scope !== undefined && { scope: validScope(scope) }),
+        ...(requiresPkce !== undefined && { requiresPkce }),
       };
       const after = { ...before, ...changes, ...changedIdentity(identityOf(app), identity) };
       const details = differences(before, after);
@@ -296,11 +309,12 @@ function differences<T extends object>(before: T, after: T): Record<string, obje
 }
 
 function toRegisteredApp(app: App, redirectUris: readonly string[]): RegisteredApp {
-  const { scope, status, postsHiddenAt, ...rest } = app;
+  const { scope, status, postsHiddenAt, origins, ...rest } = app;
   return {
     ...rest,
     scopes: parseScope(scope),
     redirectUris,
+    origins: parseOrigins(origins),
     enabled: status === 'enabled',
     postsHidden: postsHiddenAt !== null,
     requiresPkce: app.kind === 'public' || app.requiresPkce,

@@ -60,6 +60,10 @@ export class App {
   @Column(optional(HASH))
   logoHash: string | null;
 
+  /** Origins besides those of the redirect URIs, which CORS allows if the app is public. Separated by spaces. */
+  @Column(optional(URL_TEXT))
+  origins: string | null;
+
   @Column(TIME)
   createdAt: Date;
 }
