@@ -57,6 +57,11 @@ export function idPattern(prefix: IdPrefix): RegExp {
 
 const patterns = new Map<IdPrefix, RegExp>();
 
+/** Whether `value` has the format of an id with any prefix. */
+export function isAnyId(value: string): boolean {
+  return TYPE_ID.test(value);
+}
+
 /** Whether `value` has the format of an id with this prefix. */
 export function isId(prefix: IdPrefix, value: unknown): value is string {
   return typeof value === 'string' && idPattern(prefix).test(value);

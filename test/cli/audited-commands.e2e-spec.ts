@@ -176,7 +176,7 @@ const COMMANDS: Readonly<Record<string, CommandCase>> = {
     args: () => ['1.0.0'],
     after: ({ app }) => app.service(Migrator).migrate(),
     // One event for each migration after 1.0.0.
-    actions: ['db.reverted', 'db.reverted', 'db.reverted'],
+    actions: Array.from({ length: 4 }, () => 'db.reverted'),
   },
   prune: { args: () => [], actions: ['job.run'] },
   'quota reset': { args: () => [], actions: ['job.run'] },

@@ -8,7 +8,15 @@ const NO_CONFIGURATION = { DATABASE_URL: 'none' };
 /** Commands without --reason: they change nothing, except that `demo token` stores an access token. */
 const WITHOUT_REASON = [
   ...['app list', 'app show', 'app secret list', 'audit list', 'quota show'],
-  ...['quota report', 'user show', 'user export', 'post show', 'request show'],
+  ...[
+    'quota report',
+    'user show',
+    'user export',
+    'post show',
+    'request list',
+    'request show',
+    'usage report',
+  ],
   ...['user list', 'user search'],
   ...['grant list', 'otp report', 'session list'],
   ...['db status', 'db check', 'demo token'],

@@ -7,7 +7,7 @@ import type {
 } from '../../modules/quota/quota.service.js';
 import { type CliCommand, EXAMPLE_APP, type Result } from '../command.js';
 import { parseMonth, parseMonthlyLimit, textUpTo } from '../option-values.js';
-import { formatNumber, keyValues, membersOf } from '../tables.js';
+import { csvText, formatNumber, keyValues, membersOf } from '../tables.js';
 import type { Session } from '../session.js';
 
 export const QUOTA_MEMBERS = 'plan, limit, used, remaining, period, resets_at';
@@ -108,24 +108,19 @@ export function addQuotaCommands(program: CliCommand): void {
       'Report how many posts each app has published in a month and how many remain, with a projection to the end of the month (END). Apps that used the largest share of their limit come first. Past months show the plan and limit at the end of the month. PLAN and LEFT need a terminal of at least 100 columns.',
     )
     .option('--period <month>', 'such as 2026-10 (default: current month)', parseMonth)
-    .option('--csv', 'print CSV')
+    .acceptsCsv()
     .printsJson(`[{${REPORT_MEMBERS}}]`)
     .examples(
       'quota report',
       'quota report --period 2026-10 --csv > october.csv',
       'quota report --json',
     )
-    .action(({ period, csv = false }: { period?: string; csv?: boolean }, command: CliCommand) => {
-      if (csv && command.optsWithGlobals().json === true)
-        return command.error('error: use either --json or --csv');
-      return command.start(async (session) => {
-        const apps = await session.get('AppsService').list();
-        const lines = await session.get('QuotaMonths').report(apps, period);
-        return {
-          json: lines.map((line) => membersOf(REPORT_MEMBERS, line)),
-          text: csv ? await reportCsv(lines) : reportText(session, lines),
-        };
-      });
+    .execute(async (session, { period, csv = false }: { period?: string; csv?: boolean }) => {
+      const apps = await session.get('AppsService').list();
+      const lines = await session.get('QuotaMonths').report(apps, period);
+      const json = lines.map((line) => membersOf(REPORT_MEMBERS, line));
+      const text = csv ? await csvText(REPORT_MEMBERS, json) : reportText(session, lines);
+      return { json, text };
     });
 
   quota
@@ -223,12 +218,4 @@ function reportText(session: Session, lines: readonly ReportLine[]): string {
     lines.map((line) => columns.map(([, valueOf]) => valueOf(line))),
     'There are no apps.',
   );
-}
-
-/** Escapes formulas (CSV injection), because partners choose the names of their apps. */
-async function reportCsv(lines: readonly ReportLine[]): Promise<string> {
-  const { stringify } = await import('csv-stringify/sync');
-  const rows = lines.map((line) => membersOf(REPORT_MEMBERS, line));
-  const columns = REPORT_MEMBERS.split(', ');
-  return stringify(rows, { header: true, columns, escape_formulas: true }).trimEnd();
 }

@@ -45,6 +45,12 @@ interface Draft {
   parentId: string | null;
 }
 
+interface Authorship {
+  authorId: string;
+  /** The app; none for a comment of the network itself. */
+  clientId?: string | null;
+}
+
 interface Addition {
   /** The author of the post. */
   ownerId: string;
@@ -102,7 +108,7 @@ export class CommentsService {
     draft: Draft,
     key?: string,
   ): Promise<Outcome<AddedComment>> {
-    const { userId } = caller;
+    const { userId, clientId } = caller;
     const request = keyedRequest(caller, {
       key,
       route: `POST /posts/${postId}/comments`,
@@ -111,7 +117,12 @@ export class CommentsService {
     const earlier = await this.idempotency.find<AddedComment>(request);
     if (earlier) return { result: earlier, replayed: true };
     try {
-      const result = await this.add(userId, postId, { ...draft, authorId: userId }, request);
+      const result = await this.add(
+        userId,
+        postId,
+        { ...draft, authorId: userId, clientId },
+        request,
+      );
       return { result, replayed: false };
     } catch (error) {
       const first = await this.idempotency.resultAfter<AddedComment>(error, request);
@@ -126,7 +137,7 @@ export class CommentsService {
   async add(
     ownerId: string,
     postId: string,
-    { text, parentId, authorId }: Draft & { authorId: string },
+    { text, parentId, authorId, clientId = null }: Draft & Authorship,
     request?: KeyedRequest,
   ): Promise<AddedComment> {
     if (!isId('post', postId)) throw new PostNotFound();
@@ -140,7 +151,9 @@ export class CommentsService {
     };
     const permalink = this.permalink(postId);
     const result = { id, author, createdAt: createdAt.toISOString(), permalink };
-    const comment = { id, postId, userId: authorId, parentId, text, createdAt, deletedAt: null };
+    const comment: Comment = {
+      ...{ id, postId, userId: authorId, clientId, parentId, text, createdAt, deletedAt: null },
+    };
     return this.additions.run({ ownerId, comment, request, result });
   }
 

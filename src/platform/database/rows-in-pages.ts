@@ -6,7 +6,7 @@ import type {
   ObjectLiteral,
   SelectQueryBuilder,
 } from 'typeorm';
-import { addMilliseconds, floorTo } from '../clock.js';
+import { addMilliseconds, DAY, floorTo } from '../clock.js';
 
 const PAGE_SIZE = 500;
 
@@ -78,6 +78,27 @@ export function inTimeRange<T extends LogRow>(
 ): SelectQueryBuilder<T> {
   const at = `${query.alias}.at`;
   return query.where(`${at} >= :from AND ${at} < :to`, { from, to });
+}
+
+/**
+ * The first rows of a time range, newest first. Each statement reads a day, so that none exceeds the query timeout, even if few rows
+ * match.
+ * @param find the query for a part of the range, newest first
+ */
+export async function newestRows<T extends ObjectLiteral>(
+  { from, to }: TimeRange,
+  limit: number,
+  find: (part: TimeRange) => SelectQueryBuilder<T>,
+): Promise<T[]> {
+  const rows: T[] = [];
+  for (let end = to; end > from && rows.length < limit;) {
+    const dayBefore = addMilliseconds(end, -DAY);
+    const start = dayBefore > from ? dayBefore : from;
+    const part = find({ from: start, to: end }).limit(limit - rows.length);
+    rows.push(...(await part.getMany()));
+    end = start;
+  }
+  return rows;
 }
 
 /** The log rows of a request, oldest first. The request id has no index, so only the given time range is searched. */

@@ -115,7 +115,7 @@ export class AppsRepository {
   async update(
     tx: Transaction,
     clientId: string,
-    fields: Pick<App, 'name' | 'scope' | 'requiresPkce' | keyof AppIdentity>,
+    fields: Pick<App, 'name' | 'scope' | 'requiresPkce' | 'reference' | keyof AppIdentity>,
   ): Promise<void> {
     await entities(tx).update(App, { clientId }, fields);
   }

@@ -22,7 +22,7 @@ import {
   validRedirectUris,
   validScope,
 } from './registration-values.js';
-import { AppSecretsService } from './app-secrets.service.js';
+import { AppSecretsService, once } from './app-secrets.service.js';
 import { AppsRepository } from './apps.repository.js';
 import type { App } from './client.entities.js';
 
@@ -50,8 +50,21 @@ export interface Registration extends IdentityChanges {
   scope: string;
   /** False by default. Public apps always require PKCE. */
   requiresPkce?: boolean;
+  /** The operator's own reference; null removes it. None by default. */
+  reference?: string | null;
   /** Allows a name that looks like that of another app. False by default. */
   allowSimilarName?: boolean;
+}
+
+/** An app and, if it is confidential, its client secret. */
+export interface CreatedApp {
+  app: RegisteredApp;
+  secret?: string;
+}
+
+interface RegistrationSteps {
+  also?: (tx: Transaction, clientId: string) => Promise<void>;
+  show?: (created: CreatedApp) => Promise<void>;
 }
 
 /** Registered apps. Operators register and change them; the endpoints look them up. */
@@ -93,15 +106,16 @@ export class AppsService {
 
   /**
    * Registers an app.
-   * @param also further changes in the same transaction
+   * @param options.also further changes in the same transaction
+   * @param options.show shows the secret before the commit. If it fails, nothing changes.
    * @returns the app and, if it is confidential, its client secret
    * @throws InvalidRequest when a value is invalid, or the name looks like that of another app
    */
   async register(
     registration: Registration,
     change: Change,
-    also: (tx: Transaction, clientId: string) => Promise<void> = async () => undefined,
-  ): Promise<{ app: RegisteredApp; secret?: string }> {
+    { also, show }: RegistrationSteps = {},
+  ): Promise<CreatedApp> {
     const name = validAppName(registration.name);
     const redirectUris = validRedirectUris(registration.redirectUris);
     const scope = validScope(registration.scope);
@@ -117,9 +131,13 @@ export class AppsService {
       status: 'enabled',
       requiresPkce,
       postsHiddenAt: null,
+      reference: registration.reference ?? null,
       ...identity,
       createdAt,
     };
+    const newSecret = kind === 'confidential' ? this.secrets.create() : undefined;
+    const created = { app: toRegisteredApp(app, redirectUris), secret: newSecret?.secret };
+    const showOnce = show && once(show);
     return this.transactions.run(async (tx) => {
       await lockText(tx, ALL_NAMES);
       await this.repository.insert(tx, app, redirectUris);
@@ -131,14 +149,14 @@ export class AppsService {
         scope,
         redirectUris,
         requiresPkce,
-        ...setValues(identity),
+        ...setValues({ reference: app.reference, ...identity }),
         ...similar,
       };
       await this.audit.record(tx, 'app.created', clientId, change, details);
-      await also(tx, clientId);
-      const added =
-        kind === 'confidential' ? await this.secrets.add(tx, clientId, change) : undefined;
-      return { app: toRegisteredApp(app, redirectUris), secret: added?.secret };
+      await also?.(tx, clientId);
+      if (newSecret) await this.secrets.add(tx, clientId, newSecret, change);
+      await showOnce?.(created);
+      return created;
     });
   }
 
@@ -216,12 +234,13 @@ export class AppsService {
     registration: Partial<Omit<Registration, 'clientId' | 'kind'>>,
     change: Change,
   ): Promise<{ app: RegisteredApp; changed: boolean }> {
-    const { name, redirectUris, scope, requiresPkce } = registration;
+    const { name, redirectUris, scope, requiresPkce, reference } = registration;
     const changes = {
       ...(name !== undefined && { name: validAppName(name) }),
       ...(redirectUris && { redirectUris: validRedirectUris(redirectUris) }),
       ...(scope !== undefined && { scope: validScope(scope) }),
       ...(requiresPkce !== undefined && { requiresPkce }),
+      ...(reference !== undefined && { reference }),
     };
     const identity = validIdentity(registration);
     return this.transactions.run(async (tx) => {
@@ -236,6 +255,7 @@ export class AppsService {
         scope: app.scope,
         requiresPkce: app.kind === 'public' || app.requiresPkce,
         redirectUris: uris as readonly string[],
+        reference: app.reference,
         ...identityOf(app),
       };
       const after = { ...before, ...changes, ...changedIdentity(identityOf(app), identity) };
