@@ -1,10 +1,18 @@
 import { Command, type HelpContext, Option } from 'commander';
 import { addMilliseconds, DAY, MINUTE } from '../platform/clock.js';
-import type { Paging, Part } from '../platform/database/list-page.js';
-import type { TimeRange } from '../platform/database/rows-in-pages.js';
+import type { ListPaging, Part } from '../platform/database/list-page.js';
+import type { ItemSearch, TimeRange } from '../platform/database/rows-in-pages.js';
 import { InvalidRequest } from '../platform/errors.js';
 import { isAnyId } from '../platform/ids.js';
-import { countUpTo, parseTime, textUpTo, TIME_FORMATS, type TimeOption } from './option-values.js';
+import {
+  countUpTo,
+  parseClientId,
+  parseTime,
+  parseUserId,
+  textUpTo,
+  TIME_FORMATS,
+  type TimeOption,
+} from './option-values.js';
 import type { Session } from './session.js';
 
 /** The name of the program: `bin` of package.json. */
@@ -18,7 +26,7 @@ const DEFAULT_LIMIT = 50;
 const MAX_LIMIT = 1000;
 
 /** The part of a list, newest first, that a command prints. */
-export type PagingOptions = Pick<Paging, 'limit' | 'before'>;
+export type PagingOptions = ListPaging;
 
 export interface TimeOptions {
   since?: TimeOption;
@@ -130,6 +138,13 @@ export class CliCommand extends Command {
     );
   }
 
+  /** Adds the options of `itemSearch`. @param items such as `posts` */
+  acceptsItems(items: string): this {
+    return this.option('--user <user_id>', `${items} of this user`, parseUserId)
+      .option('--app <client_id>', `${items} of this app`, parseClientId)
+      .acceptsTimes(undefined, '24h; with --user, the first');
+  }
+
   /** Adds `--csv`. */
   acceptsCsv(): this {
     return this.option('--csv', 'print CSV').hook('preAction', (_, own) => {
@@ -196,6 +211,23 @@ export function timeRangeOf({ since, until }: TimeOptions, now: Date, defaultMs 
       `The time range is empty: --since is ${from.toISOString()} and --until is ${to.toISOString()}.`,
     );
   return { from, to };
+}
+
+export interface ItemOptions extends TimeOptions, PagingOptions {
+  user?: string;
+  app?: string;
+}
+
+/** The search of a list of posts or comments. @throws NotFound if the user or the app does not exist */
+export async function itemSearch(
+  session: Session,
+  { user: userId, app: clientId, limit, before, ...times }: ItemOptions,
+): Promise<{ search: ItemSearch; paging: PagingOptions }> {
+  if (userId !== undefined) await session.get('UsersService').get(userId);
+  if (clientId !== undefined) await session.get('AppsService').get(clientId);
+  const now = session.get('Clock').now();
+  const range = timeRangeOf(times, now, userId === undefined ? DAY : now.getTime());
+  return { search: { range, userId, clientId }, paging: { limit, before } };
 }
 
 /** The result of a command that changes one object: what to print if it changed, and if it already was so. */

@@ -120,6 +120,8 @@ export const parseRequestId = idOf(
   'a request id such as req_…, which the service sends as X-Request-Id. The access log has ids that clients choose, as client_request_id.',
 );
 export const parseCallId = idOf('call', 'the id of a call such as call_….');
+export const parsePostId = idOf('post', 'the id of a post such as post_….');
+export const parseCommentId = idOf('cmt', 'the id of a comment such as cmt_….');
 export const parseUserId = idOf('usr', 'a user id such as usr_….');
 export const parseGrantId = idOf(
   'grt',

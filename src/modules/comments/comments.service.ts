@@ -4,7 +4,16 @@ import { AuditLog, type Change } from '../../platform/audit/audit-log.repository
 import { Clock } from '../../platform/clock.js';
 import { InvalidRequest, NotFound } from '../../platform/errors.js';
 import { isId, newId } from '../../platform/ids.js';
-import { isDeep, pageOf, type Page, type Paging } from '../../platform/database/list-page.js';
+import {
+  isDeep,
+  type ListPaging,
+  pageOf,
+  type Page,
+  type Paging,
+  type Part,
+  partOf,
+} from '../../platform/database/list-page.js';
+import type { ItemSearch } from '../../platform/database/rows-in-pages.js';
 import { GroupCommit } from '../../platform/database/group-commit.js';
 import { type Transaction, TransactionRunner } from '../../platform/database/transaction.js';
 import {
@@ -182,6 +191,11 @@ export class CommentsService {
     await this.transactions.run(async (tx) => {
       if (!(await this.repository.softDeleteOwn(tx, userId, id, now))) throw new CommentNotFound();
     });
+  }
+
+  /** Comments of any user, deleted or not, newest first, for operators. */
+  async find(search: ItemSearch, paging: ListPaging): Promise<Part<Comment>> {
+    return partOf(await this.repository.findAnyOf(search, paging), paging);
   }
 
   /** A comment of any user, deleted or not, for operators. @throws NotFound */

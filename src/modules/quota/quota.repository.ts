@@ -21,7 +21,7 @@ import { entities, type Transaction } from '../../platform/database/transaction.
 import { ApiCall, ApiUsageDaily, AppQuota, QuotaUsage } from './quota.entities.js';
 import { timeOf } from '../../platform/ids.js';
 import { addMilliseconds } from '../../platform/clock.js';
-import type { Paging } from '../../platform/database/list-page.js';
+import type { ListPaging } from '../../platform/database/list-page.js';
 import { dayOf, type Period } from './quota-period.js';
 
 const INCREMENT = 'UPDATE quota_usage SET used = used + ? WHERE client_id = ? AND period = ?';
@@ -45,8 +45,6 @@ export interface CallSearch {
   /** Any of these, such as `POST /dev/v1/posts`. */
   routes?: readonly string[];
 }
-
-export type CallPaging = Pick<Paging, 'limit' | 'before'>;
 
 /** What the daily totals can be grouped by. */
 export type UsageGroup = 'app' | 'day' | 'route' | 'status' | 'error';
@@ -247,7 +245,7 @@ export class QuotaRepository {
   /** Newest first. One call more than the page size if there is a next page. */
   findCalls(
     { range, clientId, userId, statuses, errorCode, routes }: CallSearch,
-    { limit, before }: CallPaging,
+    { limit, before }: ListPaging,
   ): Promise<ApiCall[]> {
     const last = before === undefined ? undefined : { id: before, at: timeOf(before) };
     const { from } = range;

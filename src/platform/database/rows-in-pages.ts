@@ -7,6 +7,8 @@ import type {
   SelectQueryBuilder,
 } from 'typeorm';
 import { addMilliseconds, DAY, floorTo } from '../clock.js';
+import { firstIdAt, type IdPrefix, timeOf } from '../ids.js';
+import type { ListPaging } from './list-page.js';
 
 const PAGE_SIZE = 500;
 
@@ -99,6 +101,52 @@ export async function newestRows<T extends ObjectLiteral>(
     end = start;
   }
   return rows;
+}
+
+/** Rows with the columns of posts and comments. Their ids sort by time. */
+interface Item {
+  id: string;
+  userId: string;
+  clientId: string | null;
+}
+
+/** Items must match all given members. The range is of the time in their ids. */
+export interface ItemSearch {
+  range: TimeRange;
+  userId?: string;
+  clientId?: string;
+}
+
+/**
+ * Items, deleted or not, newest first, and one more if there are more.
+ * @param index the index that begins with the user
+ */
+export function newestItems<T extends Item>(
+  dataSource: DataSource,
+  entity: EntityTarget<T>,
+  { prefix, index }: { prefix: IdPrefix; index: string },
+  { range: { from, to }, userId, clientId }: ItemSearch,
+  { limit, before }: ListPaging,
+): Promise<T[]> {
+  const find = (part: TimeRange): SelectQueryBuilder<T> => {
+    const query = dataSource.manager.createQueryBuilder(entity, 'item');
+    // By user, an index finds all rows. It has no app, so the rows of an app are found by time.
+    query.useIndex(userId === undefined ? 'PRIMARY' : index);
+    query.where('item.id >= :first AND item.id < :end', {
+      first: firstIdAt(prefix, part.from),
+      end: firstIdAt(prefix, part.to),
+    });
+    if (before !== undefined) query.andWhere('item.id < :before', { before });
+    if (userId !== undefined) query.andWhere('item.userId = :userId', { userId });
+    if (clientId !== undefined) query.andWhere('item.clientId = :clientId', { clientId });
+    return query.orderBy('item.id', 'DESC');
+  };
+  const last = before === undefined ? to : addMilliseconds(timeOf(before), 1);
+  const range = { from, to: last < to ? last : to };
+  if (userId === undefined) return newestRows(range, limit + 1, find);
+  return find(range)
+    .limit(limit + 1)
+    .getMany();
 }
 
 /** The log rows of a request, oldest first. The request id has no index, so only the given time range is searched. */

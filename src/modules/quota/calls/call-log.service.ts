@@ -2,9 +2,9 @@ import { Injectable, Logger } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
 import type { Counter } from 'prom-client';
 import type { Caller } from '../../../platform/access/caller.js';
-import { Clock } from '../../../platform/clock.js';
+import { addMilliseconds, Clock } from '../../../platform/clock.js';
 import { BackgroundWriter } from '../../../platform/database/background-writer.js';
-import { type Part, partOf } from '../../../platform/database/list-page.js';
+import { type ListPaging, type Part, partOf } from '../../../platform/database/list-page.js';
 import { isDuplicateKey } from '../../../platform/database/errors.js';
 import type { TimeRange } from '../../../platform/database/rows-in-pages.js';
 import { TransactionRunner } from '../../../platform/database/transaction.js';
@@ -16,7 +16,7 @@ import {
 import { newId } from '../../../platform/ids.js';
 import { Metrics } from '../../../platform/observability/metrics.js';
 import type { ApiCall } from '../quota.entities.js';
-import { type CallPaging, type CallSearch, QuotaRepository } from '../quota.repository.js';
+import { type CallSearch, QuotaRepository } from '../quota.repository.js';
 
 const MAX_QUEUED = 10_000;
 const BATCH_SIZE = 500;
@@ -89,8 +89,15 @@ export class CallLog extends BackgroundWriter {
     return this.repository.findOfRequest(requestId, range);
   }
 
+  /** The ids of the requests with which the app published for the user at this time. */
+  async publishesAt(at: Date, clientId: string, userId: string): Promise<string[]> {
+    const range = { from: at, to: addMilliseconds(at, 1) };
+    const calls = await this.repository.findCalls({ range, clientId, userId }, { limit: 100 });
+    return calls.filter(({ metered }) => metered).map(({ requestId }) => requestId);
+  }
+
   /** The recorded calls that match, newest first. Call it with a range of at most a day, an app or a user: others take long. */
-  async find(search: CallSearch, paging: CallPaging): Promise<Part<ApiCall>> {
+  async find(search: CallSearch, paging: ListPaging): Promise<Part<ApiCall>> {
     return partOf(await this.repository.findCalls(search, paging), paging);
   }
 
