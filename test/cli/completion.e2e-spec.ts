@@ -12,8 +12,6 @@ const BASH = `
   _devplatform
   printf '%s\\n' "\${COMPREPLY[@]}"`;
 
-const SHELLS = ['bash', 'zsh'].filter((shell) => findProgram(shell) !== undefined);
-
 async function scriptFor(shell: string): Promise<string> {
   const { code, stdout } = await runCommand(['completion', shell], { DATABASE_URL: 'none' });
   expect(code).toBe(0);
@@ -35,7 +33,8 @@ describe('Command "completion"', () => {
     expect(stdout.trim().split('\n')).toEqual(completions);
   });
 
-  it.each(SHELLS)('is valid in %s', async (shell) => {
+  it.for(['bash', 'zsh'])('is valid in %s', async (shell, { skip }) => {
+    skip((await findProgram(shell)) === undefined, `${shell} is not installed.`);
     const SCRIPT = await scriptFor(shell);
     const flags = shell === 'zsh' ? ['-f'] : ['--norc'];
     const command = 'eval "$SCRIPT"; complete -p 2>/dev/null || echo "$_comps[devplatform]"';
