@@ -72,7 +72,8 @@ export function parseTime(input: string): TimeOption {
 function timeOf(input: string): Date {
   const [, day = '', time = '', , , , zone] = TIME.exec(input) ?? [];
   // Date parses 2026-02-30 as a day in March.
-  if (!(new Date(`${day}T00:00Z`).toJSON() ?? '').startsWith(day)) return new Date(NaN);
+  const start = new Date(`${day}T00:00Z`).toJSON() ?? '';
+  if (day === '' || !start.startsWith(day)) return new Date(NaN);
   return new Date(zone === undefined && time !== '' ? `${input}Z` : input);
 }
 
