@@ -100,6 +100,7 @@ const COMMANDS: Readonly<Record<string, CommandCase>> = {
     input: () => 'phone,name\n+14155550198,Eli\n',
     actions: ['user.added', 'user.imported'],
   },
+  'user export': { args: ({ member: { user } }) => [user.id], actions: ['user.exported'] },
   'user revoke-all': { args: ({ member: { user } }) => [user.id], actions: ['grant.revoked'] },
   'user erase': {
     args: ({ member: { user } }) => [user.id],

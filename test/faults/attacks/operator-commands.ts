@@ -53,6 +53,7 @@ export async function registerApp(service: Unprivileged): Promise<TestClient> {
     enabled: true,
     postsHidden: false,
     requiresPkce: false,
+    reference: null,
     ...NO_IDENTITY,
     createdAt: new Date(),
   };

@@ -21,6 +21,7 @@ const CLIENT: TestClient = {
   enabled: true,
   postsHidden: false,
   requiresPkce: true,
+  reference: null,
   ...NO_IDENTITY,
   createdAt: new Date('2026-11-21T09:30:00Z'),
 };

@@ -23,6 +23,7 @@ const APP: RegisteredApp = {
   enabled: true,
   postsHidden: false,
   requiresPkce: false,
+  reference: null,
   ...NO_IDENTITY,
   createdAt: new Date('2026-11-21T09:30:00.000Z'),
 };

@@ -136,7 +136,10 @@ export class AppsRepository {
   async update(
     tx: Transaction,
     clientId: string,
-    fields: Pick<App, 'name' | 'scope' | 'requiresPkce' | 'origins' | keyof AppIdentity>,
+    fields: Pick<
+      App,
+      'name' | 'scope' | 'requiresPkce' | 'origins' | 'reference' | keyof AppIdentity
+    >,
   ): Promise<void> {
     await entities(tx).update(App, { clientId }, fields);
   }

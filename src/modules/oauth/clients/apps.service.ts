@@ -24,7 +24,7 @@ import {
   validRedirectUris,
   validScope,
 } from './registration-values.js';
-import { AppSecretsService } from './app-secrets.service.js';
+import { AppSecretsService, once } from './app-secrets.service.js';
 import { AppsRepository } from './apps.repository.js';
 import type { App } from './client.entities.js';
 
@@ -56,8 +56,21 @@ export interface Registration extends IdentityChanges {
   scope: string;
   /** False by default. Public apps always require PKCE. */
   requiresPkce?: boolean;
+  /** The operator's own reference; null removes it. None by default. */
+  reference?: string | null;
   /** Allows a name that looks like that of another app. False by default. */
   allowSimilarName?: boolean;
+}
+
+/** An app and, if it is confidential, its client secret. */
+export interface CreatedApp {
+  app: RegisteredApp;
+  secret?: string;
+}
+
+interface RegistrationSteps {
+  also?: (tx: Transaction, clientId: string) => Promise<void>;
+  show?: (created: CreatedApp) => Promise<void>;
 }
 
 /** Registered apps. Operators register and change them; the endpoints look them up. */
@@ -99,15 +112,16 @@ export class AppsService {
 
   /**
    * Registers an app.
-   * @param also further changes in the same transaction
+   * @param options.also further changes in the same transaction
+   * @param options.show shows the secret before the commit. If it fails, nothing changes.
    * @returns the app and, if it is confidential, its client secret
    * @throws InvalidRequest when a value is invalid, or the name looks like that of another app
    */
   async register(
     registration: Registration,
     change: Change,
-    also: (tx: Transaction, clientId: string) => Promise<void> = async () => undefined,
-  ): Promise<{ app: RegisteredApp; secret?: string }> {
+    { also, show }: RegistrationSteps = {},
+  ): Promise<CreatedApp> {
     const name = validAppName(registration.name);
     const redirectUris = validRedirectUris(registration.redirectUris, this.config);
     const scope = validScope(registration.scope);
@@ -125,9 +139,13 @@ export class AppsService {
       requiresPkce,
       origins,
       postsHiddenAt: null,
+      reference: registration.reference ?? null,
       ...identity,
       createdAt,
     };
+    const newSecret = kind === 'confidential' ? this.secrets.create() : undefined;
+    const created = { app: toRegisteredApp(app, redirectUris), secret: newSecret?.secret };
+    const showOnce = show && once(show);
     return this.transactions.run(async (tx) => {
       await lockText(tx, ALL_NAMES);
       await this.repository.insert(tx, app, redirectUris);
@@ -139,14 +157,14 @@ export class AppsService {
         scope,
         redirectUris,
         requiresPkce,
-        ...setValues({ origins, ...identity }),
+        ...setValues({ origins, reference: app.reference, ...identity }),
         ...similar,
       };
       await this.audit.record(tx, 'app.created', clientId, change, details);
-      await also(tx, clientId);
-      const added =
-        kind === 'confidential' ? await this.secrets.add(tx, clientId, change) : undefined;
-      return { app: toRegisteredApp(app, redirectUris), secret: added?.secret };
+      await also?.(tx, clientId);
+      if (newSecret) await this.secrets.add(tx, clientId, newSecret, change);
+      await showOnce?.(created);
+      return created;
     });
   }
 
@@ -227,7 +245,7 @@ export class AppsService {
     registration: Partial<Omit<Registration, 'clientId' | 'kind'>>,
     change: Change,
   ): Promise<{ app: RegisteredApp; changed: boolean }> {
-    const { name, redirectUris, origins, scope, requiresPkce } = registration;
+    const { name, redirectUris, origins, scope, requiresPkce, reference } = registration;
     const identity = validIdentity(registration);
     return this.transactions.run(async (tx) => {
       if (name !== undefined) await lockText(tx, ALL_NAMES);
@@ -242,6 +260,7 @@ export class AppsService {
         requiresPkce: app.kind === 'public' || app.requiresPkce,
         redirectUris: uris as readonly string[],
         origins: app.origins,
+        reference: app.reference,
         ...identityOf(app),
       };
       const changes = {
@@ -250,6 +269,7 @@ export class AppsService {
         ...(origins && { origins: validOrigins(origins, app.kind) }),
         ...(scope !== undefined && { scope: validScope(scope) }),
         ...(requiresPkce !== undefined && { requiresPkce }),
+        ...(reference !== undefined && { reference }),
       };
       const after = { ...before, ...changes, ...changedIdentity(identityOf(app), identity) };
       const details = differences(before, after);

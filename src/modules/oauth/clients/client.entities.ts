@@ -43,6 +43,10 @@ export class App {
   @Column(optional(text(60)))
   publisher: string | null;
 
+  /** The operator's own reference of the partner, such as a customer number. Not shown to users. */
+  @Column(optional(text(100)))
+  reference: string | null;
+
   @Column(optional(URL_TEXT))
   homepageUrl: string | null;
 
