@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 
 const PAGE = 'docs/guide/libraries.md';
 const RECIPES = 'examples/libraries';
-const RECIPE = /\.(?:[cm]?js|py|rb|ru|php|go|kt|conf)$/;
+const RECIPE = /\.(?:[cm]?js|py|rb|ru|php|go|kt|pl|R|conf)$/;
 const MAX_LINES = 20;
 
 const read = (file: string): string => readFileSync(file, 'utf8');

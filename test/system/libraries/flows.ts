@@ -12,7 +12,7 @@ const USER = 'Ana Lee';
 
 const NO_PROFILE = 'The site does not show the profile';
 /** How a recipe reports that it rejects a redirect. */
-const REJECTION = new RegExp(`${NO_PROFILE}|exited with [12]`);
+const REJECTION = new RegExp(`${NO_PROFILE}|exited with [1-9]`);
 
 /** How the recipe of a web site is used. */
 interface SiteRecipe {
@@ -53,7 +53,10 @@ export interface Installed {
   install: string;
 }
 
-/** A recipe of examples/libraries: a web site if it has `site`, else a program that prints a link and reads an address. */
+/**
+ * A recipe of examples/libraries: a web site if it has `site`, else a program that prints a link and then reads an address, or listens
+ * for the redirect.
+ */
 export interface Recipe {
   file: string;
   /** By default Node.js, with the packages of the recipes. */
@@ -65,6 +68,8 @@ export interface Recipe {
   /** Whether the library compares `iss`. */
   checksIssuer?: boolean;
   site?: Omit<SiteRecipe, 'command' | 'env'>;
+  /** What it prints when it listens for the redirect, on the port of `PORT`. */
+  listening?: RegExp;
 }
 
 type Skip = (note: string) => never;
@@ -91,10 +96,10 @@ async function runRecipe(
   change?: Change,
 ): Promise<string> {
   const command = commandOf(recipe, skip);
-  const { env, kind, site } = recipe;
+  const { env, kind, site, listening } = recipe;
   return site
     ? signInToSite(app, { ...site, env, command }, change)
-    : runInTerminal(app, command, { env, kind, change });
+    : runInTerminal(app, command, { env, kind, change, listening });
 }
 
 /** Defines the tests of recipes. */
@@ -132,19 +137,25 @@ interface TerminalOptions {
   kind?: Registration['kind'];
   env?: Record<string, string>;
   change?: Change;
+  listening?: RegExp;
 }
 
-/** Runs a recipe that prints a link and reads the address of the redirect. Returns its output. @throws if it fails */
+/** Runs a recipe that prints a link and gets the address of the redirect. Returns its output. @throws if it fails */
 async function runInTerminal(
   app: TestApp,
   command: string[],
-  { env = {}, kind = 'confidential', change = unchanged }: TerminalOptions = {},
+  { env = {}, kind = 'confidential', change = unchanged, listening }: TerminalOptions = {},
 ): Promise<string> {
-  const redirectUri = 'http://127.0.0.1:8765/callback';
-  const program = await start(app, command, redirectUri, env, kind);
+  const port = listening ? await freePort() : 8765;
+  const redirectUri = `http://127.0.0.1:${port}/${listening ? '' : 'callback'}`;
+  const program = await start(app, command, redirectUri, { PORT: String(port), ...env }, kind);
   try {
     const link = await program.printedMatch(/http\S+\/oauth\/authorize\?\S+/);
-    return await program.answer(change(await decide(app, link)).href);
+    const { href } = change(await decide(app, link));
+    if (!listening) return await program.answer(href);
+    await program.printedMatch(listening);
+    await fetch(href);
+    return await program.answer('');
   } finally {
     await program.stop();
   }

@@ -34,6 +34,8 @@ const RECIPES: Recipe[] = [
   { file: 'badgateway-oauth2-client.js' },
   { file: 'mcp-sdk.js' },
   { file: 'oidc-client-ts.js', kind: 'public' },
+  // The recipe is not a program.
+  { file: 'zapier.js', run: ['../../test/system/libraries/zapier-host.js'] },
   { file: 'openid-client-passport.js', checksIssuer: true, site: login },
   { file: 'passport-oauth2.js', site: login },
   { file: 'fastify-oauth2.js', site: login },

@@ -14,6 +14,15 @@ const ruby = (library: string, install: string): Installed => ({
   interpreters: ['ruby', '/usr/bin/ruby'],
   probe: ['-e', `require "${library}"`],
 });
+const perl = (module: string, install: string): Installed => ({
+  install,
+  interpreters: ['/usr/bin/perl', 'perl'],
+  probe: [`-M${module}`, '-e', '1'],
+});
+/** In a session of a person, httr2 opens the link in the browser. */
+const R_SESSION =
+  'options(rlang_interactive = TRUE, browser = function(url) cat("Open", url, "\\n")); source("r-httr2.R")';
+
 /** Debian installs Go libraries outside of modules. */
 const GO_ENV = { GO111MODULE: 'off', GOPATH: '/usr/share/gocode', GOFLAGS: '' };
 const go = (path: string, install: string): Installed => ({
@@ -34,6 +43,17 @@ async function submitOmniAuth(browser: PartnerBrowser): Promise<string> {
   const response = await browser.open('/auth/us', { method: 'POST', body });
   return response.headers.get('location') ?? '';
 }
+
+/** django-allauth asks before it sends the user to the service. */
+async function submitAllauth(browser: PartnerBrowser): Promise<string> {
+  const path = '/accounts/neighbourhood/login/';
+  const [, token = ''] = /csrfmiddlewaretoken" value="(\w+)"/.exec(await browser.text(path)) ?? [];
+  const body = new URLSearchParams({ csrfmiddlewaretoken: token });
+  const response = await browser.open(path, { method: 'POST', body });
+  return response.headers.get('location') ?? '';
+}
+
+const DJANGO_HOST = '../../test/system/libraries/django-host.py';
 
 const flask = (file: string): string[] => ['-m', 'flask', '--app', file, 'run'];
 const RACK = ['-S', 'rackup', '--server', 'webrick', '--host', '127.0.0.1', '--port', '{port}'];
@@ -63,6 +83,46 @@ const RECIPES: Recipe[] = [
     needs: python('authlib, flask', 'python3-authlib and python3-flask'),
     run: flask('python-authlib.py'),
     site: { callbackPath: '/callback', signIn: opening('/login') },
+  },
+  {
+    file: 'python-social-auth.py',
+    needs: python('social_django', 'python3-social-django'),
+    run: [DJANGO_HOST, 'social'],
+    site: {
+      callbackPath: '/complete/neighbourhood/',
+      signIn: opening('/login/neighbourhood/'),
+      profilePath: '/profile',
+    },
+  },
+  {
+    file: 'python-django-allauth-views.py',
+    needs: python('allauth', 'python3-django-allauth'),
+    run: [DJANGO_HOST, 'allauth'],
+    site: {
+      callbackPath: '/accounts/neighbourhood/login/callback/',
+      signIn: submitAllauth,
+      profilePath: '/profile',
+    },
+  },
+  {
+    file: 'perl-lwp-authen-oauth2.pl',
+    needs: perl('LWP::Authen::OAuth2', 'liblwp-authen-oauth2-perl'),
+  },
+  {
+    file: 'perl-mojolicious.pl',
+    needs: perl('Mojolicious::Plugin::OAuth2', 'libmojolicious-plugin-oauth2-perl'),
+    run: ['perl-mojolicious.pl', 'daemon', '--listen', 'http://127.0.0.1:{port}'],
+    site: { callbackPath: '/callback', signIn: opening('/login') },
+  },
+  {
+    file: 'r-httr2.R',
+    needs: {
+      install: 'r-cran-httr2, r-cran-httpuv and r-cran-jsonlite',
+      interpreters: ['Rscript'],
+      probe: ['-e', 'library(httr2); library(httpuv); library(jsonlite)'],
+    },
+    run: ['-e', R_SESSION],
+    listening: /Waiting for authentication/,
   },
   {
     file: 'ruby-omniauth.ru',
