@@ -273,9 +273,9 @@ onOneEngine('Command "user import" with CSV', (database) => {
     const members = (lines: string[]): Promise<string> =>
       imports.write('twice.csv', `phone,name,external_id\n${lines.join('\n')}\n`);
     const id = `twice-${first}`;
-    const phone = first ? '+14155550181' : '+14155550182';
+    const phone = first ? '+14155559181' : '+14155559182';
     await imports.run(await members([`${phone},Ana,${id}`]));
-    const lines = [`${phone},Ana,`, `+14155550183,Ana,${id}`];
+    const lines = [`${phone},Ana,`, `+1415555${first ? 9183 : 9184},Ana,${id}`];
     const path = await members(first ? lines.toReversed() : lines);
     const [line, other] = first ? [2, 3] : [3, 2];
     const problem = `external_id is that of the member whose phone is used on line ${other}.`;
@@ -330,7 +330,7 @@ onOneEngine('Command "user import" with CSV', (database) => {
   });
 
   it('writes one summary to the audit log, but none for a dry run', async () => {
-    const path = await csv('+14155550180,Ana,,,,', '+14155550181,Ben,,,,', 'x,Cem,,,,');
+    const path = await csv('+14155550180,Ana,,,,', '+14155559181,Ben,,,,', 'x,Cem,,,,');
     const summaries = () =>
       cli.json<object[]>('audit', 'list', '--actor', 'olga', '--not-action', 'user.added');
     const before = await summaries();

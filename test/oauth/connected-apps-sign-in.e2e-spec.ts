@@ -287,6 +287,7 @@ onOneEngine('Connected apps: sign-in', (database) => {
     const other = await app().addUser();
     const bystander = new Browser(app());
     await bystander.signInToAccount(other);
+    app().clock.advance(2 * MINUTE);
     const elsewhere = new Browser(app());
     const list = await elsewhere.signInToAccount(other);
     const session = /name="session" value="(\w{12})"/.exec(list.html)?.[1] ?? '';
