@@ -71,7 +71,7 @@ const system = [
       provide: { ...COMMON.provide, usesEveryServer: !IS_QUICK },
       // Races are only worth their time with many repetitions. Code generators and JavaScript libraries are large downloads. The
       // package of the client and changes of the document are checked by other tools, which start slowly. Memory and faults of the
-      // trace collector rarely change.
+      // trace collector rarely change. The recipe for a language compiles everything twice.
       exclude: [
         'test/system/node_modules/**',
         IN_BROWSER,
@@ -80,6 +80,7 @@ const system = [
               'test/system/{races,load,generators,openapi}/**',
               'test/system/libraries/javascript.e2e-spec.ts',
               'test/system/clients/{typescript-package,swagger-ui}.e2e-spec.ts',
+              'test/system/docs/add-language.e2e-spec.ts',
               'test/system/processes/{garbage-collection,tracing-faults}.e2e-spec.ts',
             ]
           : []),
@@ -92,8 +93,11 @@ const system = [
       ...BUILT,
       name: 'browser',
       include: [IN_BROWSER],
-      // The pages are measured at 375 and 1280 px in the quick run, too; zoomed and with long names only in the whole one.
-      exclude: IS_QUICK ? ['test/system/browser/{zoom,long-names}.browser-spec.ts'] : [],
+      // The pages are measured at 375 and 1280 px in the quick run, too; zoomed, with long names, on paper and in other
+      // browsers only in the whole one.
+      exclude: IS_QUICK
+        ? ['test/system/browser/{zoom,long-names,print,engines,text-browsers}.browser-spec.ts']
+        : [],
       // A busy machine can make Chromium miss a time limit. The summary names tests that passed only at the second attempt.
       retry: process.env.CI === 'true' ? 1 : 0,
     },

@@ -846,8 +846,8 @@ export interface components {
             introspection_endpoint_auth_methods_supported: ("client_secret_basic" | "client_secret_post")[];
             /** @description Supported PKCE methods. */
             code_challenge_methods_supported: "S256"[];
-            /** @description All scopes. */
-            scopes_supported: ("profile.read" | "posts.read" | "posts.write" | "analytics.read")[];
+            /** @description All scopes, and `offline_access`, which is accepted but never granted: every app gets refresh tokens. */
+            scopes_supported: ("profile.read" | "posts.read" | "posts.write" | "analytics.read" | "offline_access")[];
             /** @description Supported values of `prompt`. */
             prompt_values_supported: ("none" | "login" | "consent" | "select_account")[];
             /** @description Languages of the pages, for `ui_locales`. */
@@ -2604,7 +2604,7 @@ export interface operations {
                 redirect_uri: string;
                 /** @description The response type: an authorization code. */
                 response_type: "code";
-                /** @description Space-separated. */
+                /** @description Space-separated. `offline_access` beside other scopes is ignored. */
                 scope: string;
                 /** @description A random value, returned unchanged. At most 4,096 bytes in UTF-8: 4,096 ASCII characters, or 1,024 characters of any kind. */
                 state: string;
@@ -2612,7 +2612,7 @@ export interface operations {
                 code_challenge?: string;
                 /** @description Required with code_challenge. */
                 code_challenge_method?: "S256";
-                /** @description Required steps, space-separated, such as `login consent` (OpenID Connect Core §3.1.2.1, by analogy): `login` (sign in again), `select_account` (sign in with another account) or `consent`. With each of them, the user decides about each scope, although the app already has all of them. `none` (no page) is not supported: an otherwise valid request returns `interaction_required`. */
+                /** @description Required steps, space-separated, such as `login consent` (OpenID Connect Core §3.1.2.1, by analogy): `login` (sign in again), `select_account` (sign in with another account) or `consent`. With each of them, the user decides about each scope, although the app already has all of them. `none` (no page) is not supported: an otherwise valid request returns `interaction_required`. In a frame, only `none` gets a response for the app: every error is redirected. */
                 prompt?: string;
                 /** @description Preferred languages of the user (BCP 47), space-separated, such as `es-MX en`. The pages use the first supported language, by default the language of the browser. */
                 ui_locales?: string;
@@ -2637,7 +2637,7 @@ export interface operations {
                     "text/html": string;
                 };
             };
-            /** @description The request is invalid and the signed-in user has allowed the app before, or `prompt=none` is the only error: the server redirects the error to the app. */
+            /** @description The request is invalid and the signed-in user has allowed the app before, `prompt=none` is the only error, or the request has `prompt=none` and is made in a frame: the server redirects the error to the app. */
             303: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2994,7 +2994,7 @@ export interface operations {
                     code_verifier?: string;
                     /** @description Required with refresh_token. */
                     refresh_token?: string;
-                    /** @description With refresh_token: a subset of the granted scopes, for this access token only. */
+                    /** @description With refresh_token: a subset of the granted scopes, for this access token only. `offline_access` is ignored. */
                     scope?: string;
                     /** @description Required, unless the request uses HTTP Basic. */
                     client_id?: string;

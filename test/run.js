@@ -15,11 +15,11 @@ program
   .command('system')
   .usage('[options] [files...]')
   .description(
-    'Tests the whole system: real processes, Chromium, client libraries, races, every database engine.',
+    'Tests the whole system: real processes, browsers, client libraries, races, every database engine.',
   )
   .option(
     '--quick',
-    'as in CI: fewer repetitions, one database server, no races, loads, code generators, JavaScript libraries, packages and changes of the document; the tests of `npm test` are not repeated on other database engines',
+    'as in CI: fewer repetitions, one database server, no browser but Chromium, no races, loads, code generators, JavaScript libraries, packages and changes of the document; the tests of `npm test` are not repeated on other database engines',
   )
   .argument('[files...]', 'only files of test/system/ whose path contains one of these words')
   .addHelpText('after', limitsOf('system'))

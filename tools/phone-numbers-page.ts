@@ -1,7 +1,7 @@
 import { type CountryCode, getExampleNumber } from 'libphonenumber-js/max';
 import examples from 'libphonenumber-js/mobile/examples';
 import { callingCodes, parsePhone } from '../src/modules/users/phone-number.js';
-import { sortedByName } from '../src/pages/language.js';
+import { sortedByName } from '../src/pages/formats.js';
 
 const HEAD = `\
 <!-- Generated from src/modules/users/phone-number.ts by: npm run -s build && node dist/tools/generated-docs.js --write -->
@@ -52,7 +52,7 @@ const ABROAD: readonly { code: string; phone: string }[] = [
 
 /** The spellings that `parsePhone` accepts, in every region with a calling code, sorted by name. */
 export function regionSpellings(): RegionSpellings[] {
-  return sortedByName(callingCodes(), 'en').flatMap(({ code, callingCode, name }) => {
+  return sortedByName(callingCodes(), 'en-GB').flatMap(({ code, callingCode, name }) => {
     const example = getExampleNumber(code as CountryCode, examples);
     if (!example) return [];
     const { number: phone, nationalNumber } = example;

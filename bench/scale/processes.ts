@@ -1,10 +1,11 @@
+import { randomInt, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RowDataPacket } from 'mysql2/promise';
 import { Balancer } from './balancer.js';
 import { insertApp, insertGrants } from '../access.js';
 import { accessToken, CLIENT_ID } from '../credentials.js';
 import { autocannonLoad } from '../load/autocannon.js';
-import type { LoadRequest } from '../load/requests.js';
+import type { LoadRequest, Requests } from '../load/requests.js';
 import { cpuSeconds, type Program } from '../program.js';
 import { startService } from '../programs.js';
 import type { BenchServer } from '../server.js';
@@ -13,14 +14,21 @@ import { fillUsers } from './fill.js';
 const USERS = 100;
 const SECONDS = 5;
 
+/** Throughput and CPU time of one workload. */
+export interface ProcessLoad {
+  perSecond: number;
+  /** CPU time per response in microseconds: of all processes, and of the database server. */
+  serviceMicros?: number;
+  databaseMicros?: number;
+}
+
 /** Figures of one or more processes behind a load balancer. */
 export interface ProcessFigures {
   processes: number;
-  readsPerSecond: number;
-  postsPerSecond: number;
-  /** CPU time per read in microseconds: of all processes, and of the database server. */
-  serviceMicros?: number;
-  databaseMicros?: number;
+  /** `GET /dev/v1/me` */
+  reads: ProcessLoad;
+  /** `POST /dev/v1/posts`, each with a new `Idempotency-Key` */
+  posts: ProcessLoad;
   /** Number of stored posts, and the monthly counter of the app. */
   stored: number;
   counted: number;
@@ -39,15 +47,19 @@ export async function measureProcesses(
   const programs = await Promise.all(Array.from({ length: count }, () => startService(url)));
   const balancer = await Balancer.start(programs.map(({ baseUrl }) => baseUrl));
   try {
-    const rate = async (requests: LoadRequest[]): Promise<number> =>
-      (await autocannonLoad(balancer.baseUrl, { kind: 'repeated', requests }, SECONDS)).rate;
-    await rate(reads());
-    const before = [serviceCpuSeconds(programs), cpuSeconds(server.pid)];
-    const readRate = await rate(reads());
-    const micros = [serviceCpuSeconds(programs), cpuSeconds(server.pid)].map((after, index) =>
-      microsPerResponse(before[index], after, readRate * SECONDS),
-    );
-    const postRate = await rate(posts());
+    const measure = async (requests: Requests): Promise<ProcessLoad> => {
+      // A process gets 1/count of the load, and is warm after the same number of requests.
+      await autocannonLoad(balancer.baseUrl, requests, SECONDS * count);
+      const before = [serviceCpuSeconds(programs), cpuSeconds(server.pid)];
+      const { rate, responses } = await autocannonLoad(balancer.baseUrl, requests, SECONDS);
+      const [serviceMicros, databaseMicros] = [
+        serviceCpuSeconds(programs),
+        cpuSeconds(server.pid),
+      ].map((after, index) => microsPerResponse(before[index], after, responses));
+      return { perSecond: rate, serviceMicros, databaseMicros };
+    };
+    const readLoad = await measure({ kind: 'repeated', requests: reads() });
+    const postLoad = await measure({ kind: 'once', next: keyedPost });
     const refusals = await rejectionsAfterRevocation(programs);
     await Promise.all(programs.map((program) => program.stop()));
     const [[counts]] = await pool.query<RowDataPacket[]>(
@@ -55,10 +67,8 @@ export async function measureProcesses(
     );
     return {
       processes: count,
-      readsPerSecond: readRate,
-      postsPerSecond: postRate,
-      serviceMicros: micros[0],
-      databaseMicros: micros[1],
+      reads: readLoad,
+      posts: postLoad,
       stored: Number(counts?.stored),
       counted: Number(counts?.counted),
       refusals,
@@ -77,16 +87,17 @@ function reads(): LoadRequest[] {
   }));
 }
 
-function posts(): LoadRequest[] {
-  return Array.from({ length: USERS }, (_, user) => ({
+function keyedPost(): LoadRequest {
+  return {
     method: 'POST',
     path: '/dev/v1/posts',
     headers: {
-      authorization: `Bearer ${accessToken(user)}`,
+      authorization: `Bearer ${accessToken(randomInt(USERS))}`,
       'content-type': 'application/json',
+      'idempotency-key': randomUUID(),
     },
     body: '{"content":"Bring a chair and something to share."}',
-  }));
+  };
 }
 
 /** Revokes the token of the first user at one process, then counts the processes that reject it. */

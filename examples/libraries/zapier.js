@@ -1,18 +1,14 @@
 const { ISSUER, CLIENT_ID: client_id, CLIENT_SECRET: client_secret } = process.env;
-
 /** A form: the default of `z.request` is JSON. Zapier stores the new refresh token of the result. */
 async function requestTokens(z, fields) {
   const body = { client_id, client_secret, ...fields };
   const headers = { 'content-type': 'application/x-www-form-urlencoded' };
   return (await z.request({ url: `${ISSUER}/oauth/token`, method: 'POST', headers, body })).data;
 }
-const [redirect_uri, state] = ['redirect_uri', 'state'].map(
-  (name) => `{{bundle.inputData.${name}}}`,
-);
-const scope = 'profile.read posts.read';
-const params = { response_type: 'code', client_id, redirect_uri, scope, state };
-export const oauth2Config = {
-  authorizeUrl: { url: `${ISSUER}/oauth/authorize`, params },
+const [redirect_uri, state] = ['{{bundle.inputData.redirect_uri}}', '{{bundle.inputData.state}}'];
+const link = { response_type: 'code', client_id, redirect_uri, scope: 'profile.read', state };
+const oauth2Config = {
+  authorizeUrl: { url: `${ISSUER}/oauth/authorize`, params: link },
   getAccessToken: (z, { inputData: { code, redirect_uri } }) =>
     requestTokens(z, { grant_type: 'authorization_code', code, redirect_uri }),
   refreshAccessToken: (z, { authData: { refresh_token } }) =>

@@ -1,6 +1,18 @@
-import { Command, Option } from 'commander';
-import type { Paging, Part } from '../platform/database/list-page.js';
-import { countUpTo, textUpTo } from './option-values.js';
+import { Command, type HelpContext, Option } from 'commander';
+import { addMilliseconds, DAY, MINUTE } from '../platform/clock.js';
+import type { ListPaging, Part } from '../platform/database/list-page.js';
+import type { ItemSearch, TimeRange } from '../platform/database/rows-in-pages.js';
+import { InvalidRequest } from '../platform/errors.js';
+import { isAnyId } from '../platform/ids.js';
+import {
+  countUpTo,
+  parseClientId,
+  parseTime,
+  parseUserId,
+  textUpTo,
+  TIME_FORMATS,
+  type TimeOption,
+} from './option-values.js';
 import type { Session } from './session.js';
 
 /** The name of the program: `bin` of package.json. */
@@ -14,7 +26,12 @@ const DEFAULT_LIMIT = 50;
 const MAX_LIMIT = 1000;
 
 /** The part of a list, newest first, that a command prints. */
-export type PagingOptions = Pick<Paging, 'limit' | 'before'>;
+export type PagingOptions = ListPaging;
+
+export interface TimeOptions {
+  since?: TimeOption;
+  until?: TimeOption;
+}
 
 /** The result of a command. Standard output gets `json` with `--json`, else `text`. */
 export interface Result {
@@ -56,6 +73,14 @@ export class CliCommand extends Command {
     return new CliCommand(this.runner, name);
   }
 
+  /** Fails for an unknown command before `--help`, for which commander would print the help of the group. */
+  override outputHelp(context?: HelpContext | ((text: string) => string)): void {
+    const [name = '-'] = this.args;
+    const isCommand = name.startsWith('-') || name === 'help';
+    if (this.commands.length > 0 && !isCommand) this.error(`error: unknown command '${name}'`);
+    super.outputHelp(context as HelpContext);
+  }
+
   /** Shows examples at the top of the help. */
   examples(...lines: string[]): this {
     return this.addHelpText('before', examples(...lines));
@@ -73,7 +98,17 @@ export class CliCommand extends Command {
 
   /** Adds `--reason`, for a command that writes to the audit log. */
   acceptsReason(): this {
-    return this.option('--reason <text>', 'reason to record in the audit log', textUpTo(500));
+    return this.option('--reason <text>', 'reason to record in the audit log', textUpTo(500)).hook(
+      'preAction',
+      (_, own) => {
+        const { actor = '' } = own.optsWithGlobals<{ actor?: string }>();
+        // An id or this name would look like an act of the member, the app or the service itself.
+        if (isAnyId(actor) || /^service$/i.test(actor))
+          own.error(
+            `error: option '--actor <name>' argument '${actor}' is invalid. It must be the name of a person, not an id or "service".`,
+          );
+      },
+    );
   }
 
   /**
@@ -85,12 +120,37 @@ export class CliCommand extends Command {
   }
 
   /** Adds `--limit` and `--before`. @param parseId parses the id of an item of the list */
-  acceptsPaging(parseId: (text: string) => string): this {
+  acceptsPaging(parseId: (text: string) => string, defaultLimit = DEFAULT_LIMIT): this {
     return this.addOption(
       new Option('--limit <number>', `maximum number of results, at most ${MAX_LIMIT}`)
         .argParser(countUpTo(MAX_LIMIT))
-        .default(DEFAULT_LIMIT, String(DEFAULT_LIMIT)),
+        .default(defaultLimit, String(defaultLimit)),
     ).option('--before <id>', 'only older results: continue after this id', parseId);
+  }
+
+  /** Adds `--since` and `--until`. @param from completes the help, such as `at or after this time` */
+  acceptsTimes(from = 'at or after this time', defaultSince?: string): this {
+    const more = defaultSince === undefined ? '' : ` (default: ${defaultSince})`;
+    return this.option('--since <time>', `${from}: ${TIME_FORMATS}${more}`, parseTime).option(
+      '--until <time>',
+      'before this time, in the same formats',
+      parseTime,
+    );
+  }
+
+  /** Adds the options of `itemSearch`. @param items such as `posts` */
+  acceptsItems(items: string): this {
+    return this.option('--user <user_id>', `${items} of this user`, parseUserId)
+      .option('--app <client_id>', `${items} of this app`, parseClientId)
+      .acceptsTimes(undefined, '24h; with --user, the first');
+  }
+
+  /** Adds `--csv`. */
+  acceptsCsv(): this {
+    return this.option('--csv', 'print CSV').hook('preAction', (_, own) => {
+      const { csv, json } = own.optsWithGlobals<{ csv?: boolean; json?: boolean }>();
+      if (csv === true && json === true) own.error('error: use either --json or --csv');
+    });
   }
 
   /**
@@ -136,6 +196,38 @@ export function listResult<T extends { id: string }>(
     text,
     note: last && `There are more. To continue, add --before ${last}`,
   };
+}
+
+/**
+ * The range of `--since` and `--until`: a day by default. Its end is a minute ahead by default, because clocks differ.
+ * @throws InvalidRequest if it is empty
+ */
+export function timeRangeOf({ since, until }: TimeOptions, now: Date, defaultMs = DAY): TimeRange {
+  const end = until?.(now);
+  const from = since?.(now) ?? addMilliseconds(end ?? now, -defaultMs);
+  const to = end ?? addMilliseconds(now, MINUTE);
+  if (from >= to)
+    throw new InvalidRequest(
+      `The time range is empty: --since is ${from.toISOString()} and --until is ${to.toISOString()}.`,
+    );
+  return { from, to };
+}
+
+export interface ItemOptions extends TimeOptions, PagingOptions {
+  user?: string;
+  app?: string;
+}
+
+/** The search of a list of posts or comments. @throws NotFound if the user or the app does not exist */
+export async function itemSearch(
+  session: Session,
+  { user: userId, app: clientId, limit, before, ...times }: ItemOptions,
+): Promise<{ search: ItemSearch; paging: PagingOptions }> {
+  if (userId !== undefined) await session.get('UsersService').get(userId);
+  if (clientId !== undefined) await session.get('AppsService').get(clientId);
+  const now = session.get('Clock').now();
+  const range = timeRangeOf(times, now, userId === undefined ? DAY : now.getTime());
+  return { search: { range, userId, clientId }, paging: { limit, before } };
 }
 
 /** The result of a command that changes one object: what to print if it changed, and if it already was so. */

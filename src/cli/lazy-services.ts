@@ -18,6 +18,7 @@ export { PostsService } from '../modules/posts/posts.service.js';
 export { PostModeration } from '../modules/posts/post-moderation.service.js';
 export { CommentsService } from '../modules/comments/comments.service.js';
 export { QuotaService } from '../modules/quota/quota.service.js';
+export { CallLog } from '../modules/quota/calls/call-log.service.js';
 export { UsageRollup } from '../modules/quota/calls/usage-rollup.service.js';
 export { QuotaMonths } from '../modules/quota/months/quota-months.service.js';
 export { QuotaReconciliation } from '../modules/quota/months/quota-reconciliation.service.js';

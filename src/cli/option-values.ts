@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander';
-import { DAY, HOUR, addMilliseconds, MINUTE, SECOND } from '../platform/clock.js';
+import { DAY, floorTo, HOUR, addMilliseconds, MINUTE, SECOND } from '../platform/clock.js';
 import { type IdPrefix, isId } from '../platform/ids.js';
 import { imageTypeOf, readLogoFile } from '../platform/logo-file.js';
 import { InvalidValue, textUpTo as parseText } from '../platform/operator-input.js';
@@ -8,7 +8,8 @@ import { InvalidValue, textUpTo as parseText } from '../platform/operator-input.
 
 const MAX_COUNT = 2_147_483_647;
 const MAX_AGE_MS = 3650 * DAY;
-const UTC_TIME = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?Z)?$/;
+const TIME =
+  /^(\d{4}-\d{2}-\d{2})([T ]([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,3})?)?(Z|[+-]\d{2}:?\d{2})?)?$/i;
 const UNITS: Readonly<Record<string, number>> = { s: SECOND, m: MINUTE, h: HOUR, d: DAY };
 
 /** Reports the `InvalidValue` errors of a parser as usage errors. */
@@ -35,15 +36,6 @@ export function parseMonth(input: string): string {
   return input;
 }
 
-/** Parses a UTC day such as `2026-11-21`. Returns its start. */
-export function parseDay(input: string): Date {
-  const day = new Date(`${input}T00:00:00.000Z`);
-  // Date parses 2026-02-30 as a day in March.
-  if (!/^\d{4}-\d{2}-\d{2}$/.test(input) || !(day.toJSON() ?? '').startsWith(input))
-    throw new InvalidArgumentError('It must be a day such as 2026-11-21.');
-  return day;
-}
-
 /** Parses a duration of at most 90 days, such as `90s`, `30m`, `24h`, `7d` or `0`. Returns milliseconds. */
 export function parseDuration(input: string): number {
   if (input === '0') return 0;
@@ -55,21 +47,42 @@ export function parseDuration(input: string): number {
   return milliseconds;
 }
 
+/** What `parseTime` accepts, for the help of an option. */
+export const TIME_FORMATS =
+  'an age such as 24h or 30d, today, yesterday, 2026-11-20, or 2026-11-20T09:30+01:00; UTC without a zone';
+
+/** A point in time. A function of the current time, because an age is relative to it. */
+export type TimeOption = (now: Date) => Date;
+
 /**
- * Parses a point in time: an age (`24h` or `30d`), a UTC day (`2026-11-20`, which means its start) or a UTC time
- * (`2026-11-20T09:30:00Z`). Returns a function of the current time, because an age is relative to it.
+ * Parses a point in time, the only parser of all commands: an age (`24h`), `today` and `yesterday`, a UTC day (`2026-11-20`), each of
+ * which means its start, or a time with or without a zone (`2026-11-20T09:30+01:00`, UTC without).
  */
-export function parseTime(input: string): (now: Date) => Date {
+export function parseTime(input: string): TimeOption {
   const ageMs = durationOf(input);
   if (ageMs <= MAX_AGE_MS) return (now) => addMilliseconds(now, -ageMs);
-  const at = new Date(UTC_TIME.test(input) ? input : NaN);
-  const [day = ''] = input.split('T');
-  // Date parses 2026-02-30 as a day in March.
-  if (Number.isNaN(at.getTime()) || !at.toISOString().startsWith(day))
-    throw new InvalidArgumentError(
-      'It must be an age such as 24h or 30d, a day such as 2026-11-20, or a time such as 2026-11-20T09:30:00Z.',
-    );
+  const daysAgo = ['today', 'yesterday'].indexOf(input.toLowerCase());
+  if (daysAgo >= 0) return (now) => addMilliseconds(floorTo(now, DAY), -daysAgo * DAY);
+  const at = timeOf(input);
+  if (Number.isNaN(at.getTime())) throw new InvalidArgumentError(`It must be ${TIME_FORMATS}.`);
   return () => at;
+}
+
+/** An invalid date if the text is neither a day nor a time. */
+function timeOf(input: string): Date {
+  const [, day = '', time = '', , , , zone] = TIME.exec(input) ?? [];
+  // Date parses 2026-02-30 as a day in March.
+  const start = new Date(`${day}T00:00Z`).toJSON() ?? '';
+  if (day === '' || !start.startsWith(day)) return new Date(NaN);
+  return new Date(zone === undefined && time !== '' ? `${input}Z` : input);
+}
+
+/** Parses a status such as `429`, or a class such as `4xx`. Returns the lowest and the highest status. */
+export function parseStatus(input: string): readonly [number, number] {
+  const [, first = '', rest = ''] = /^([1-5])(\d\d|xx)$/i.exec(input) ?? [];
+  if (first === '') throw new InvalidArgumentError('It must be a status such as 429 or 4xx.');
+  const status = Number(`${first}${rest}`);
+  return Number.isNaN(status) ? [Number(first) * 100, Number(first) * 100 + 99] : [status, status];
 }
 
 /** Returns a parser of a whole number from 1 to `max`. */
@@ -107,6 +120,9 @@ export const parseRequestId = idOf(
   'req',
   'a request id such as req_…, which the service sends as X-Request-Id. The access log has ids that clients choose, as client_request_id.',
 );
+export const parseCallId = idOf('call', 'the id of a call such as call_….');
+export const parsePostId = idOf('post', 'the id of a post such as post_….');
+export const parseCommentId = idOf('cmt', 'the id of a comment such as cmt_….');
 export const parseUserId = idOf('usr', 'a user id such as usr_….');
 export const parseGrantId = idOf(
   'grt',
@@ -151,6 +167,6 @@ export function parseLogo(path: string): Buffer {
 }
 
 /** Collects the values of a repeated option. */
-export function collect(input: string, previous: readonly string[] = []): string[] {
-  return [...previous, input];
+export function collect(input: string, previous: readonly string[] | false = []): string[] {
+  return [...(previous || []), input];
 }

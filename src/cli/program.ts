@@ -7,6 +7,7 @@ import { VERSION } from '../platform/version.js';
 import { addAppCommands } from './commands/app.js';
 import { addAuditCommands } from './commands/audit.js';
 import { CliCommand, PROGRAM, type Runner } from './command.js';
+import { addCompletionCommand } from './commands/completion.js';
 import { addDatabaseCommands } from './commands/db.js';
 import { addDemoCommands } from './commands/demo.js';
 import { addDoctorCommand } from './commands/doctor.js';
@@ -45,7 +46,7 @@ export function commandLine(context: CliContext): CliCommand {
     .option('--json', 'print one JSON value')
     .option(
       '--actor <name>',
-      'name to record in the audit log (default: your user name)',
+      'your name for the audit log, beside your user name (default: only that)',
       textUpTo(100),
     )
     .option('--yes', 'confirm in advance; required where a command cannot ask')
@@ -84,6 +85,7 @@ export function commandLine(context: CliContext): CliCommand {
   addDoctorCommand(program);
   addPruneCommand(program);
   addDemoCommands(program);
+  addCompletionCommand(program, context);
   return program;
 }
 
@@ -144,10 +146,8 @@ function commandRunner(context: CliContext): Runner {
       const session = new Session(context, command.optsWithGlobals(), application, services);
       const result = await work(session).finally(() => session.clearProgress());
       if (!result) return;
-      const { json, text, note, failure } = result;
-      await session.print(`${session.printsJson ? JSON.stringify(json) : text}\n`);
-      if (note !== undefined && !session.printsJson) session.printNote(note);
-      if (failure !== undefined) throw new CommandFailed(failure);
+      await session.show(result);
+      if (result.failure !== undefined) throw new CommandFailed(result.failure);
     } finally {
       await application.close();
     }

@@ -1,4 +1,3 @@
-import { type EventEmitter, once } from 'node:events';
 import { userInfo } from 'node:os';
 import { createInterface, type Interface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
@@ -6,15 +5,16 @@ import { WriteStream } from 'node:tty';
 import type { INestApplicationContext } from '@nestjs/common';
 import type { Change } from '../platform/audit/audit-log.repository.js';
 import { escapeInvisible } from '../platform/text.js';
+import type { Result } from './command.js';
 import { list } from './tables.js';
 import { terminalTime } from './times.js';
 
-/** A stream of text; `write` returns false when the next write must wait for `drain`. */
+/** A stream of text; `write` calls `done` once the text is written, or with the error. */
 interface Output {
   readonly isTTY?: boolean;
   /** Width of a terminal. Undefined or 0 if the terminal does not report it. */
   readonly columns?: number;
-  write(text: string): unknown;
+  write(text: string, done?: (error?: Error | null) => void): unknown;
 }
 
 /** The environment and the streams of a command: `process`, or those of a test. */
@@ -74,10 +74,11 @@ export class Session {
     private readonly services: Services,
   ) {}
 
-  /** Actor and reason for the audit log. */
+  /** Actor and reason for the audit log. The user of the operating system stands beside an actor that the operator has named. */
   get change(): Change {
-    const { actor = systemUser(), reason } = this.options;
-    return { actor, reason };
+    const { actor, reason } = this.options;
+    const osUser = systemUser();
+    return actor === undefined ? { actor: osUser, reason } : { actor, osUser, reason };
   }
 
   /** Whether the command only shows what it would change. */
@@ -171,12 +172,21 @@ export class Session {
     }
   }
 
-  /** Writes a result, or a part of one, to standard output and waits for `drain` if necessary. */
-  async print(text: string): Promise<void> {
+  /** Prints the result of the command. Commands call it only to print before the end of a transaction. */
+  async show({ json, text, note }: Result): Promise<void> {
+    await this.print(`${this.printsJson ? JSON.stringify(json) : text}\n`);
+    if (note !== undefined && !this.printsJson) this.printNote(note);
+  }
+
+  /** Writes a result, or a part of one, to standard output. Resolves once it is written. */
+  print(text: string): Promise<void> {
     this.clearProgress();
-    const { stdout } = this.context;
-    if (stdout.write(escapeInvisible(text)) === false)
-      await once(stdout as Output & EventEmitter, 'drain');
+    return new Promise((resolve, reject) => {
+      this.context.stdout.write(escapeInvisible(text), (error) => {
+        if (error) reject(error);
+        else resolve();
+      });
+    });
   }
 
   /** Writes a line to standard error. */

@@ -51,6 +51,17 @@ export function membersOf(names: string, ...values: object[]): Record<string, un
   );
 }
 
+/**
+ * CSV with a header, without the last line break. Escapes formulas (CSV injection), because partners choose the names of their apps.
+ * @param names the columns, as of `membersOf`
+ */
+export async function csvText(names: string, rows: readonly object[]): Promise<string> {
+  const { stringify } = await import('csv-stringify/sync');
+  const columns = names.split(', ');
+  const cast = { date: (value: Date) => value.toISOString(), boolean: String };
+  return stringify([...rows], { header: true, columns, escape_formulas: true, cast }).trimEnd();
+}
+
 /** A two-column table, at most `width` characters wide, that wraps long values. */
 export function wrappedTable(
   rows: readonly (readonly [name: string, value: string])[],

@@ -7,6 +7,7 @@ import { assetUrl } from '../platform/asset-url.js';
 import { AppConfig } from '../platform/config/app-config.js';
 import { UnknownPath } from '../platform/errors.js';
 import { CACHE_FOR_ONE_HOUR, PageRenderer } from '../pages/page-renderer.js';
+import { CHANGELOG, changelogFeed, FEED_PATH } from './changelog-feed.js';
 import {
   GUIDE_PATH,
   type GuidePage,
@@ -55,6 +56,14 @@ export class GuideController {
   @Redirect(markdownPath(OVERVIEW), 301)
   @Header('Cache-Control', CACHE_FOR_ONE_HOUR)
   formerGuide(): void {}
+
+  /** Releases, for partners who want to be told of them. */
+  @Get(FEED_PATH)
+  @Header('Content-Type', 'application/atom+xml; charset=utf-8')
+  @Header('Cache-Control', CACHE_FOR_ONE_HOUR)
+  feed(): string {
+    return changelogFeed(this.find(CHANGELOG), this.config.publicUrl);
+  }
 
   /** The list of pages for language models (llmstxt.org). */
   @Get('llms.txt')

@@ -20,8 +20,13 @@ There are no events or webhooks. Poll with If-None-Match, which is cheap. See th
 /**
  * The published document, generated from the decorators and sorted for readable diffs.
  * @param publicUrl the origin of its URLs. Without it, as in the committed file, they are relative, and `externalDocs` is missing.
+ * @param supportUrl the page where users get help
  */
-export function openApiDocument(app: NestExpressApplication, publicUrl = ''): OpenAPIObject {
+export function openApiDocument(
+  app: NestExpressApplication,
+  publicUrl = '',
+  supportUrl?: string,
+): OpenAPIObject {
   const settings = new DocumentBuilder()
     .setOpenAPIVersion('3.1.0')
     .setTitle('Developer API')
@@ -59,7 +64,10 @@ export function openApiDocument(app: NestExpressApplication, publicUrl = ''): Op
       CLIENT_SECURITY_SCHEME,
     )
     .build();
-  settings.info.contact = { name: 'The operator of this instance' };
+  settings.info.contact = {
+    name: 'The operator of this instance',
+    ...(supportUrl !== undefined && { url: supportUrl }),
+  };
   // The URL must be absolute (OpenAPI 3.1 §4.8.11), unlike the others.
   if (publicUrl !== '')
     settings.externalDocs = {

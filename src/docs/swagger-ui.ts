@@ -11,6 +11,7 @@ import type { AppConfig } from '../platform/config/app-config.js';
 import { assetUrl } from '../platform/asset-url.js';
 import { UnknownPath } from '../platform/errors.js';
 import { CODINGS, negotiateCoding, PublicText } from '../platform/http/compression.js';
+import { FEED_PATH } from './changelog-feed.js';
 import {
   GUIDE_PATH,
   CLIENT_PACKAGE,
@@ -63,6 +64,7 @@ const SERVED_PATHS: ReadonlySet<string> = new Set([
   '/docs/',
   '/docs/errors',
   '/docs/integrate.md',
+  FEED_PATH,
   `/${CLIENT_PACKAGE}`,
   `/${POSTMAN_COLLECTION}`,
   `/${POSTMAN_ENVIRONMENT}`,
@@ -95,12 +97,15 @@ export function serveDocumentation(app: NestExpressApplication, config: AppConfi
       'Content-Security-Policy',
       `default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self' ${config.publicUrl}; frame-ancestors 'none'; base-uri 'none'`,
     );
+    // `SwaggerModule` takes a slash at the end of a query for one at the end of the path, and links to files that do not exist.
+    request.originalUrl = request.originalUrl.replace(/\?.*/s, '');
     const isRead = request.method === 'GET' || request.method === 'HEAD';
     if (path === INIT_SCRIPT) compressSent(response);
     if (!isRead || !sendCompressedFile(path, response, next)) next();
   });
   let built: OpenAPIObject | undefined;
-  const document = (): OpenAPIObject => (built ??= openApiDocument(app, config.publicUrl));
+  const document = (): OpenAPIObject =>
+    (built ??= openApiDocument(app, config.publicUrl, config.brand.supportUrl));
   let openApi: PublicText | undefined;
   const express = app.getHttpAdapter().getInstance();
   express.get('/openapi.json', (_request, response) => {

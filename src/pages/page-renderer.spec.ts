@@ -263,7 +263,10 @@ describe('Forms of a page', () => {
   it('O26 have two buttons for consent, after one for the Enter key that does nothing', () => {
     const decision = formsOf(pageOf('consent')).get('/oauth/authorize/decision') ?? '';
     const [nothing, allow, deny] = tagsOf(decision, 'button');
-    expect(nothing).toBe('<button type="submit" formmethod="dialog" hidden>');
+    expect(nothing).toBe(
+      '<button type="submit" formmethod="dialog" name="decision" value="refuse" hidden>',
+    );
+    expect(decision).toContain(' hidden>Refuse</button>');
     expect(deny).toContain('type="submit" name="decision" value="deny"');
     expect(allow).toContain('type="submit" name="decision" value="approve"');
   });

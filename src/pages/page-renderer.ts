@@ -4,14 +4,8 @@ import { Eta } from 'eta';
 import type { Response } from 'express';
 import { assetUrl } from '../platform/asset-url.js';
 import { AppConfig } from '../platform/config/app-config.js';
-import {
-  formatTime,
-  initialOf,
-  type Language,
-  languageOf,
-  LOCALES,
-  requestedLanguage,
-} from './language.js';
+import { formatTime, initialOf } from './formats.js';
+import { type Language, languageOf, requestedLanguage } from './language.js';
 import { toHtml } from './translations/markup.js';
 import { CATALOGUES } from './translations/translations.js';
 import type { Views } from './views.js';
@@ -82,8 +76,9 @@ export class PageRenderer {
     const texts = CATALOGUES[language];
     const { name, logo, ...brand } = this.config.brand;
     const network = { ...brand, name: name ?? texts.layout.network, logo: logo?.type };
-    const time = (value: Date): object => formatTime(value, LOCALES[language]);
-    const helpers = { initialOf, hostOf, time };
+    const time = (value: Date): object => formatTime(value, texts.locale);
+    const number = (value: number): string => value.toLocaleString(texts.locale);
+    const helpers = { initialOf, hostOf, time, number };
     return this.eta.render(`./${page}`, { ...view, ...helpers, language, texts, network });
   }
 }

@@ -118,16 +118,35 @@ export interface RepeatedConsentView extends ConsentFormView {
 
 export interface ConnectedAppView extends AppView {
   scopes: readonly Scope[];
-  /** Time of the first grant. */
+  /** Its active grants: one for each time that the user allowed it. */
+  connections: number;
+  /** Times of the first and of the newest of them. */
   grantedAt: Date;
+  lastGrantedAt: Date;
+  /** Whether the newest is less than seven days old. */
+  isNew: boolean;
   /** Null if the app has not used its access yet. */
   lastUsedAt: Date | null;
 }
 
-/** Links to the page of each app. Posts `all` to `/account/apps/revoke`. */
+/** A browser in which the user is signed in. */
+export interface SessionView {
+  /** Identifies the session among those of the user. */
+  handle: string;
+  isThisBrowser: boolean;
+  signedInAt: Date;
+  /** Accurate to a minute. In the last half hour of the twelve hours of a session, up to half an hour too early. */
+  lastUsedAt: Date;
+}
+
+/**
+ * Links to the page of each app. Posts `all` to `/account/apps/revoke`, `session` to `/account/sessions/end`, and `apps`, if these lose
+ * their access, too, to `/account/sign-out-everywhere`.
+ */
 export interface ConnectedAppsView extends SessionBinding {
   user: UserView;
   apps: readonly ConnectedAppView[];
+  sessions: readonly SessionView[];
   notice?: Text;
 }
 

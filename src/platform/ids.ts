@@ -38,6 +38,15 @@ function base32(uuid: Uint8Array): string {
   return text;
 }
 
+/** The lowest possible id of this time. All ids of the prefix from this time on sort after it. */
+export function firstIdAt(prefix: IdPrefix, time: Date): string {
+  const bytes = new Uint8Array(16);
+  const milliseconds = Buffer.alloc(TIME_BYTES);
+  milliseconds.writeUIntBE(Math.max(0, time.getTime()), 0, TIME_BYTES);
+  bytes.set(milliseconds);
+  return `${prefix}_${base32(bytes)}`;
+}
+
 /** The creation time of an id. @throws if it is not a TypeID */
 export function timeOf(id: string): Date {
   const [, suffix] = TYPE_ID.exec(id) ?? [];
@@ -56,6 +65,11 @@ export function idPattern(prefix: IdPrefix): RegExp {
 }
 
 const patterns = new Map<IdPrefix, RegExp>();
+
+/** Whether `value` has the format of an id with any prefix. */
+export function isAnyId(value: string): boolean {
+  return TYPE_ID.test(value);
+}
 
 /** Whether `value` has the format of an id with this prefix. */
 export function isId(prefix: IdPrefix, value: unknown): value is string {

@@ -6,7 +6,7 @@ import { useTestApp } from '../support/test-app.js';
 
 const ORIGIN = 'https://spa.example';
 const EXPOSED =
-  'ETag, Idempotency-Replayed, Link, Location, RateLimit, RateLimit-Policy, Retry-After, WWW-Authenticate, X-Request-Id';
+  'Deprecation, ETag, Idempotency-Replayed, Link, Location, RateLimit, RateLimit-Policy, Retry-After, Sunset, WWW-Authenticate, X-Request-Id';
 
 /** Includes headers of tracing libraries, which the API ignores. */
 const REQUESTED_HEADERS =

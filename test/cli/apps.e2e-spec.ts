@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os';
 import { sha256 } from '../../src/platform/secrets.js';
 import { AppsService, type RegisteredApp } from '../../src/modules/oauth/clients/apps.service.js';
-import { App } from '../../src/modules/oauth/clients/client.entities.js';
+import { App, AppRedirectUri } from '../../src/modules/oauth/clients/client.entities.js';
 import { AppsRepository } from '../../src/modules/oauth/clients/apps.repository.js';
 import { expectFailure } from '../support/command-line.js';
 import { onOneEngine, onSqlite } from '../support/database.js';
@@ -54,8 +54,12 @@ onOneEngine('Commands "app"', (database) => {
       name: 'Garden Share',
       type: 'confidential',
       redirect_uris: uris,
+      origins: [],
       scopes: ['profile.read', 'posts.write'],
       requires_pkce: false,
+      plan: 'default',
+      limit: 100,
+      reference: null,
       publisher: null,
       verified: false,
       client_uri: null,
@@ -74,6 +78,73 @@ onOneEngine('Commands "app"', (database) => {
     expect(app).toMatchObject({ type: 'public', requires_pkce: true });
     expect(app).not.toHaveProperty('client_secret');
     expect(await liveSecrets(app.client_id, new Date())).toEqual([]);
+  });
+
+  it('O123 registers the origins of a public app, and shows, changes and records them', async () => {
+    const origins = ['capacitor://localhost', 'http://tauri.localhost'];
+    const flags = origins.flatMap((origin) => ['--origin', origin]);
+    const app = await register('--public', ...flags);
+    const { client_id: id } = app;
+    expect(app).toMatchObject({ origins });
+    expect(await cli.json('app', 'show', id)).toMatchObject({ origins });
+    expect(await cli.json<AppJson[]>('app', 'list')).toContainEqual(app);
+    expect((await cli.run('app', 'show', id)).stdout).toMatch(
+      /^origins +capacitor:\/\/localhost\n +http:\/\/tauri\.localhost$/m,
+    );
+    const update = ['app', 'update', id, '--yes'];
+    expect(await cli.json(...update, '--origin', 'ionic://localhost')).toMatchObject({
+      origins: ['ionic://localhost'],
+      redirect_uris: ['https://garden.example/callback'],
+    });
+    expect((await cli.run(...update, '--origin', 'ionic://localhost')).stderr).toBe('No change.\n');
+    expect(await cli.json(...update, '--no-origin')).toMatchObject({ origins: [] });
+    const trail = await auditTrail(dataSource(), id);
+    expect(trail.map(({ details }) => details.origins)).toEqual([
+      origins.join(' '),
+      { from: origins.join(' '), to: 'ionic://localhost' },
+      { from: 'ionic://localhost', to: null },
+    ]);
+  });
+
+  it.each([
+    ['null', 'The origin null cannot be registered: local files and sandboxed pages'],
+    ['file://', 'The origin file:// cannot be registered: local files and sandboxed pages'],
+    ['https://app.example/', 'The origin https://app.example/ must be'],
+  ])('O125 refuses to register the origin %s', async (origin, sentence) => {
+    const before = await cli.json<AppJson[]>('app', 'list');
+    const outcome = await cli.run(...create, ...CALLBACK, '--public', '--origin', origin);
+    expectFailure(outcome, sentence);
+    expect(await cli.json('app', 'list')).toEqual(before);
+  });
+
+  it('O125 refuses origins for a confidential app', async () => {
+    const { client_id: id } = await register();
+    const sentence = 'Only a public app can have origins';
+    const origin = ['--origin', 'capacitor://localhost'];
+    expectFailure(await cli.run(...create, ...CALLBACK, ...origin), sentence);
+    expectFailure(await cli.run('app', 'update', id, ...origin), sentence);
+    expect(await cli.json('app', 'show', id)).toMatchObject({ origins: [] });
+  });
+
+  it('O145 keeps a redirect URI that an earlier version accepted, but adds none like it', async () => {
+    const { client_id: id } = await register();
+    const old = 'https://garden.example/cb?Code=1';
+    await dataSource().manager.update(AppRedirectUri, { clientId: id }, { uri: old });
+    const update = ['app', 'update', id, '--yes'];
+    expect(await cli.json(...update, '--name', 'Garden Shed 2')).toMatchObject({
+      redirect_uris: [old],
+    });
+    const added = ['--redirect-uri', old, '--redirect-uri', NEW_URI];
+    expect(await cli.json(...update, ...added)).toMatchObject({ redirect_uris: [old, NEW_URI] });
+    const refused = await cli.run(...update, ...added, '--redirect-uri', `${old}2`);
+    expectFailure(refused, 'must not have the parameter "Code"');
+  });
+
+  it('O145 refuses a redirect URI of the service itself', async () => {
+    // The default of PUBLIC_URL.
+    const own = 'http://localhost:3000/callback';
+    const outcome = await cli.run(...create, '--redirect-uri', own);
+    expectFailure(outcome, 'must not be on this server');
   });
 
   it('O21 registers an app that requires PKCE, and shows and records it', async () => {

@@ -1,4 +1,5 @@
 import { AuditEvent } from '../../src/platform/audit/audit-event.entity.js';
+import { migrations } from '../../src/platform/database/migrations/list.js';
 import { Migrator } from '../../src/platform/database/migrations/migrator.js';
 import { OtpOperations } from '../../src/modules/oauth/sign-in/otp-operations.service.js';
 import { OtpFailures, SignInSession } from '../../src/modules/oauth/sign-in/sign-in.entities.js';
@@ -99,6 +100,7 @@ const COMMANDS: Readonly<Record<string, CommandCase>> = {
     input: () => 'phone,name\n+14155550198,Eli\n',
     actions: ['user.added', 'user.imported'],
   },
+  'user export': { args: ({ member: { user } }) => [user.id], actions: ['user.exported'] },
   'user revoke-all': { args: ({ member: { user } }) => [user.id], actions: ['grant.revoked'] },
   'user erase': {
     args: ({ member: { user } }) => [user.id],
@@ -175,8 +177,8 @@ const COMMANDS: Readonly<Record<string, CommandCase>> = {
   'db revert': {
     args: () => ['1.0.0'],
     after: ({ app }) => app.service(Migrator).migrate(),
-    // One event for each migration after 1.0.0.
-    actions: ['db.reverted', 'db.reverted', 'db.reverted'],
+    // One event for each migration after 1.0.0, which has the first one.
+    actions: migrations.slice(1).map(() => 'db.reverted'),
   },
   prune: { args: () => [], actions: ['job.run'] },
   'quota reset': { args: () => [], actions: ['job.run'] },

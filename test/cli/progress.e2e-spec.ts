@@ -50,7 +50,7 @@ async function printedBy(
   await runCommandLine(words, {
     env: { NODE_ENV: 'test', DATABASE_URL: url },
     stdin: Readable.from(['phone,name\n+14155550101,Ana\n']),
-    stdout: { write: () => true },
+    stdout: { write: (_text, done) => done?.() },
     stderr: { isTTY, write: (text) => (printed += text) },
   });
   return printed;

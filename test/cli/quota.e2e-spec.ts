@@ -1,6 +1,6 @@
 import { parse } from 'csv-parse/sync';
 import { nextPeriodStart, periodOf } from '../../src/modules/quota/quota-period.js';
-import { QuotaUsage } from '../../src/modules/quota/quota.entities.js';
+import { ApiUsageDaily, QuotaUsage } from '../../src/modules/quota/quota.entities.js';
 import { QuotaService, type QuotaAssignment } from '../../src/modules/quota/quota.service.js';
 import { App } from '../../src/modules/oauth/clients/client.entities.js';
 import { QuotaMonths } from '../../src/modules/quota/months/quota-months.service.js';
@@ -148,7 +148,7 @@ onOneEngine('Command "quota report"', (database) => {
     const almostUsedUp = await appThatUsed(99);
     const unlimited = await appThatUsed(7000, { quota: { plan: 'first-party' } });
     const shown = await cli.json('quota', 'report', '--period', period);
-    const common = { name: 'Garden Share', period };
+    const common = { name: 'Garden Share', publisher: null, reference: null, calls: 0, period };
     expect(shown).toEqual([
       {
         ...common,
@@ -162,22 +162,22 @@ onOneEngine('Command "quota report"', (database) => {
       },
       {
         ...common,
-        ...{ client_id: unused, plan: 'default', limit: 100, used: 0 },
-        ...{ remaining: 100, percent: 0, projected: 0 },
+        ...{ client_id: unlimited, plan: 'first-party', limit: null, used: 7000 },
+        ...{ remaining: null, percent: null, projected: 7000 },
       },
       {
         ...common,
-        ...{ client_id: unlimited, plan: 'first-party', limit: null, used: 7000 },
-        ...{ remaining: null, percent: null, projected: 7000 },
+        ...{ client_id: unused, plan: null, limit: null, used: 0 },
+        ...{ remaining: null, percent: null, projected: 0 },
       },
     ]);
     const { stdout } = await cli.run('quota', 'report', '--period', period);
     expect(stdout.split('\n').slice(0, -1)).toEqual([
-      'CLIENT_ID                           PLAN         LIMIT  USED  LEFT  %   END   NAME',
-      `${almostUsedUp}  default      100    99    1     99  99    Garden Share`,
-      `${halfUsed}  partner      1000   500   500   50  500   Garden Share`,
-      `${unused}  default      100    0     100   0   0     Garden Share`,
-      `${unlimited}  first-party  none   7000  -     -   7000  Garden Share`,
+      'CLIENT_ID                           PLAN         LIMIT  USED  LEFT  %   END   CALLS  REFERENCE  PUBLISHER  NAME',
+      `${almostUsedUp}  default      100    99    1     99  99    0      -          -          Garden Share`,
+      `${halfUsed}  partner      1000   500   500   50  500   0      -          -          Garden Share`,
+      `${unlimited}  first-party  none   7000  -     -   7000  0      -          -          Garden Share`,
+      `${unused}  -            -      0     -     -   0     0      -          -          Garden Share`,
     ]);
   });
 
@@ -185,26 +185,50 @@ onOneEngine('Command "quota report"', (database) => {
     const name = 'The Riverside Neighbourhood Garden Share and Tool Library';
     const clientId = await appThatUsed(7, { name });
     const words = ['quota', 'report', '--period', period];
-    expect((await cli.run(...words)).stdout).toContain(`  7    ${name}\n`);
+    expect((await cli.run(...words)).stdout).toContain(`  -          ${name}\n`);
     expect((await cli.runAtTerminal(80, ...words)).stdout.split('\n')).toEqual([
       'CLIENT_ID                           LIMIT  USED  %  END  NAME',
       `${clientId}  100    7     7  7    The Riverside Neighbou…`,
       '',
     ]);
-    const wide = (await cli.runAtTerminal(120, ...words)).stdout.split('\n');
-    expect(wide[0]).toMatch(/ PLAN +LIMIT +USED +LEFT +% +END +NAME$/);
-    expect(wide[1]).toHaveLength(120);
+    const wide = (await cli.runAtTerminal(140, ...words)).stdout.split('\n');
+    expect(wide[0]).toMatch(/ PLAN +LIMIT +USED +LEFT +% +END +CALLS +REFERENCE +PUBLISHER +NAME$/);
+    expect(wide[1]).toHaveLength(140);
   });
 
   it('projects the posts at the end of the month from the elapsed part', async () => {
-    await appThatUsed(33);
+    await appThatUsed(33, { quota: { plan: 'first-party' } });
     expect(await report()).toMatchObject([{ used: 33, projected: 102 }]);
     app().clock.set('2026-10-01T00:00:00.001Z');
     expect(await report()).toMatchObject([{ projected: 33 * 31 }]);
     app().clock.set('2026-10-31T23:59:59.999Z');
     expect(await report()).toMatchObject([{ projected: 33 }]);
     app().clock.set('2026-12-05T00:00:00.000Z');
-    expect(await report(period)).toMatchObject([{ projected: 33, percent: 33 }]);
+    expect(await report(period)).toMatchObject([{ projected: 33 }]);
+  });
+
+  it('projects no posts above the limit, and keeps those above a limit that was lowered', async () => {
+    const clientId = await appThatUsed(60);
+    expect(await report()).toMatchObject([{ projected: 100 }]);
+    await app().service(QuotaService).set(clientId, { limit: 6 }, OPERATOR);
+    expect(await report()).toMatchObject([{ used: 60, projected: 60 }]);
+  });
+
+  it('lists only apps that were registered by the end of the month, with publisher, reference and calls', async () => {
+    const { clientId } = await app().addClient({ publisher: 'Garden Ltd', reference: 'C-1017' });
+    const total = { clientId, route: 'GET /dev/v1/me', status: 200, calls: 7, errors: null };
+    await manager().insert(ApiUsageDaily, [
+      { ...total, day: '2026-09-30' },
+      { ...total, day: '2026-10-01' },
+      { ...total, day: '2026-10-31', status: 404 },
+    ]);
+    app().clock.set('2026-11-01T00:00:00.000Z');
+    await app().addClient();
+    const args = ['quota', 'report', '--period'];
+    expect(await cli.json(...args, period)).toMatchObject([
+      { client_id: clientId, publisher: 'Garden Ltd', reference: 'C-1017', calls: 14, plan: null },
+    ]);
+    expect(await cli.json(...args, '2024-01')).toEqual([]);
   });
 
   it('shows a past month with the plan and limit that the app had at its end', async () => {
@@ -241,11 +265,10 @@ onOneEngine('Command "quota report"', (database) => {
     const { code, stdout } = await cli.run('quota', 'report', '--period', period, '--csv');
     expect(code).toBe(0);
     const rows: Record<string, string>[] = parse(stdout, { columns: true });
-    expect(Object.keys(rows[0] ?? {})).toEqual(
-      ['client_id', 'name', 'plan', 'limit', 'used', 'remaining', 'percent', 'projected'].concat(
-        'period',
-      ),
-    );
+    expect(Object.keys(rows[0] ?? {})).toEqual([
+      ...['client_id', 'name', 'publisher', 'reference', 'plan', 'limit', 'used', 'remaining'],
+      ...['percent', 'projected', 'calls', 'period'],
+    ]);
     expect(rows.map(({ name }) => name).toSorted()).toEqual(
       [...names.slice(0, 4).map((name) => `'${name}`), 'Plain, "quoted"'].toSorted(),
     );

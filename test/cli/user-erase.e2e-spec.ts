@@ -23,8 +23,10 @@ interface Erased {
 const ERASED_ROWS = {
   users: 1,
   posts: 2,
-  comments: 4,
-  post_likes: 2,
+  comments: 3,
+  comments_of_others: 1,
+  post_likes: 1,
+  post_likes_of_others: 1,
   idempotency_keys: 2,
   access_tokens: 1,
   refresh_tokens: 1,

@@ -269,6 +269,24 @@ onOneEngine('Command "user import" with CSV', (database) => {
     expect(stderr).toMatch(/^line 2: name .*\nline 5 \(row 3\): phone must be/);
   });
 
+  it.each([false, true])('refuses a second line of a stored member, first: %s', async (first) => {
+    const members = (lines: string[]): Promise<string> =>
+      imports.write('twice.csv', `phone,name,external_id\n${lines.join('\n')}\n`);
+    const id = `twice-${first}`;
+    const phone = first ? '+14155550181' : '+14155550182';
+    await imports.run(await members([`${phone},Ana,${id}`]));
+    const lines = [`${phone},Ana,`, `+14155550183,Ana,${id}`];
+    const path = await members(first ? lines.toReversed() : lines);
+    const [line, other] = first ? [2, 3] : [3, 2];
+    const problem = `external_id is that of the member whose phone is used on line ${other}.`;
+    for (const options of [['--dry-run'], []])
+      expect(await imports.run(path, ...options)).toMatchObject({
+        code: 1,
+        errors: [{ line, problem }],
+      });
+    expect(await imports.byPhone(phone)).toMatchObject({ externalId: id });
+  });
+
   it('reports a quote that is never closed at its own line, and imports the lines after it', async () => {
     const others = Array.from({ length: 30 }, (_, index) => `+1415779${2000 + index},A,,,,`);
     const { errors, ...counts } = await imports.run(

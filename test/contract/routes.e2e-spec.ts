@@ -107,6 +107,7 @@ const PUBLIC_ROUTES = [
   'OPTIONS /oauth/revoke',
   'OPTIONS /oauth/token',
   'POST /account/apps/revoke',
+  'POST /account/sessions/end',
   'POST /account/sign-in',
   'POST /account/sign-out',
   'POST /account/sign-out-everywhere',

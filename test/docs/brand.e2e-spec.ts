@@ -21,6 +21,7 @@ onOneEngine('The identity of the network', (database) => {
     PRIVACY_URL: 'https://elm.example/privacy',
     TERMS_URL: 'https://elm.example/terms',
     SUPPORT_URL: 'https://elm.example/help',
+    SECURITY_CONTACT: 'security@elm.example',
   });
 
   it.each(['/', '/docs/errors', '/account/apps', '/unknown'])(
@@ -64,7 +65,7 @@ onOneEngine('The identity of the network', (database) => {
     const page = await visitor.open(authorizeLink(await app().addClient()));
     await visitor.submit(page, SIGN_IN, { phone: user.phone });
     const code = await app().sms.password(user.phone);
-    expect(app().sms.messages.at(-1)?.text).toContain(`${code} is your Elm & Oak code.`);
+    expect(app().sms.messages.at(-1)?.text).toContain(`${code} is your Elm & Oak code`);
   });
 
   it('names the policies in the metadata', async () => {
@@ -79,6 +80,20 @@ onOneEngine('The identity of the network', (database) => {
       resource_policy_uri: 'https://elm.example/privacy',
       resource_tos_uri: 'https://elm.example/terms',
     });
+  });
+
+  it('names the contacts for vulnerabilities and for help', async () => {
+    const response = await app().fetch('/.well-known/security.txt');
+    expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8');
+    const [contact, expires, ...others] = (await response.text()).trimEnd().split('\n');
+    expect(contact).toBe('Contact: mailto:security@elm.example');
+    const days = (Date.parse(expires?.slice('Expires: '.length) ?? '') - Date.now()) / 86_400_000;
+    expect(days).toBeGreaterThan(30);
+    expect(days).toBeLessThan(366);
+    // The test app has no https address.
+    expect(others).toEqual([]);
+    const document = await (await app().fetch('/openapi.json')).json();
+    expect(document).toMatchObject({ info: { contact: { url: 'https://elm.example/help' } } });
   });
 
   it('shows name, logo and colour in the documentation', async () => {

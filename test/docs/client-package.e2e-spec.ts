@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { gzipSync } from 'node:zlib';
 import { onOneEngine } from '../support/database.js';
 import { useTestApp } from '../support/test-app.js';
 
@@ -37,5 +38,16 @@ onOneEngine('Package of the TypeScript client that the service serves', (databas
     const node = ['--input-type=module', '--eval', program];
     const { stdout } = await run(process.execPath, node, { cwd: folder });
     expect(stdout).toBe('function\n');
+    // The README names both sizes of the code, in kB.
+    const dist = join(folder, 'node_modules', NAME, 'dist');
+    const scripts = (await readdir(dist)).filter((file) => file.endsWith('.js'));
+    const code = Buffer.concat(
+      await Promise.all(scripts.map((file) => readFile(join(dist, file)))),
+    );
+    const [plain, compressed] = [code, gzipSync(code)].map(({ length }) =>
+      Math.round(length / 1000),
+    );
+    const readme = await readFile(join(dist, '../README.md'), 'utf8');
+    expect(readme).toContain(`Its code has ${plain} kB, ${compressed} kB with gzip.`);
   });
 });

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -32,6 +33,11 @@ const SAMPLES: Record<(typeof SECRETS)[number], string> = {
   TWILIO_API_SECRET: 'a secret',
   TWILIO_AUTH_TOKEN: 'a token',
 };
+const UNIT = 'deploy/systemd/developer-platform.service';
+/** Of `systemd-analyze security`: 0 is the least, 10 the most. */
+const MAX_EXPOSURE = 2;
+const hasSystemd = spawnSync('systemd-analyze', ['--version']).status === 0;
+
 /** Time that a process needs after its last request, as docs/operate.md says. */
 const EXIT_MS = 10_000;
 
@@ -102,6 +108,32 @@ describe.each(services)('$where', (service) => {
     const { shutdownDelayMs, requestTimeoutMs } = configOf(service).server;
     expect(service.gracePeriodMs).toBeGreaterThanOrEqual(
       shutdownDelayMs + requestTimeoutMs + EXIT_MS,
+    );
+  });
+});
+
+describe(UNIT, () => {
+  const unit = readFileSync(UNIT, 'utf8');
+  const valueOf = (name: string): string | undefined =>
+    new RegExp(`^${name}=(.*)$`, 'm').exec(unit)?.[1];
+
+  it('starts the program of the package, and gives it more time to stop than it needs', () => {
+    const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as {
+      scripts: Record<string, string>;
+    };
+    expect(valueOf('ExecStart')).toBe(`/usr/bin/${scripts['start:prod']}`);
+    const { shutdownDelayMs, requestTimeoutMs } = configOf(services[0] as ImageContainer).server;
+    expect(Number(valueOf('TimeoutStopSec')) * 1000).toBeGreaterThanOrEqual(
+      shutdownDelayMs + requestTimeoutMs + EXIT_MS,
+    );
+  });
+
+  it.skipIf(!hasSystemd)(`has an exposure of at most ${MAX_EXPOSURE}`, () => {
+    const { stdout } = spawnSync('systemd-analyze', ['security', '--offline=true', UNIT], {
+      encoding: 'utf8',
+    });
+    expect(Number(/exposure level for \S+: ([\d.]+)/.exec(stdout)?.[1])).toBeLessThanOrEqual(
+      MAX_EXPOSURE,
     );
   });
 });

@@ -98,6 +98,25 @@ onSqlite('Guide', (database) => {
     }
   });
 
+  it('serves the releases as an Atom feed, newest first, without the unreleased changes', async () => {
+    const response = await app().fetch('/docs/changelog.atom');
+    expect(response.headers.get('content-type')).toBe('application/atom+xml; charset=utf-8');
+    const feed = await response.text();
+    const textsOf = (name: string): (string | undefined)[] =>
+      [...feed.matchAll(new RegExp(`<${name}[^>]*>(.*?)</${name}>`, 'gs'))].map(([, text]) => text);
+    const changelog = await readFile('CHANGELOG.md', 'utf8');
+    const releases = [...changelog.matchAll(/^## ([\d.]+) – (\S+)$/gm)];
+    expect(releases.length).toBeGreaterThan(1);
+    const titles = releases.map(([, version]) => `Developer API ${version}`);
+    expect(textsOf('title').slice(1)).toEqual(titles);
+    const days = releases.map(([, , day]) => `${day}T00:00:00Z`);
+    expect(textsOf('updated')).toEqual([days[0], ...days]);
+    expect(textsOf('content').at(-1)).toContain('&lt;code&gt;S256&lt;/code&gt;');
+    const page = await html(`${OVERVIEW}/changelog`);
+    for (const id of textsOf('id').slice(1))
+      expect(page).toContain(`id="${new URL(id ?? '').hash.slice(1)}"`);
+  });
+
   it('links only to existing pages and anchors of this service, in HTML and Markdown', async () => {
     const pages = new Map<string, string>();
     const problems: string[] = [];

@@ -27,7 +27,7 @@ onSqlite('Landing page', (database) => {
     for (const link of links) expect(link).toMatch(/hreflang="en">.+ \(en inglés\)<\/a>/);
   });
 
-  it('explains the demo flow in both languages once the demo is seeded', async () => {
+  it('explains the demo flow in each language once the demo is seeded', async () => {
     for (const language of LANGUAGES)
       expect(await landing(app(), language)).not.toContain(ana.phone);
     await app().service(DemoService).seedIfNeeded();

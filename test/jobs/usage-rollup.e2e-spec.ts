@@ -37,7 +37,7 @@ onOneEngine('Job "usage-rollup"', (database) => {
     return days;
   }
 
-  it('counts calls by day, app, route and status', async () => {
+  it('counts calls by day, app, route, status and error code', async () => {
     const [one, other] = [await Member.join(app()), await Member.join(app())];
     await one.publish();
     await one.get('/me');
@@ -52,11 +52,16 @@ onOneEngine('Job "usage-rollup"', (database) => {
     await rollUp();
     const rows = await manager().find(ApiUsageDaily, { order: { route: 'ASC', calls: 'DESC' } });
     const [day, clientId] = ['2026-11-21', one.client.clientId];
+    const ofApp = { day, clientId, errors: null };
+    const me = { route: 'GET /dev/v1/me', status: 200 };
     expect(rows).toEqual([
-      { day, clientId, route: 'GET /dev/v1/me', status: 200, calls: 2 },
-      { day, clientId: other.client.clientId, route: 'GET /dev/v1/me', status: 200, calls: 1 },
-      { day, clientId, route: 'GET /dev/v1/posts/:id', status: 404, calls: 1 },
-      { day, clientId, route: 'POST /dev/v1/posts', status: 201, calls: 1 },
+      { ...ofApp, ...me, calls: 2 },
+      { ...ofApp, ...me, clientId: other.client.clientId, calls: 1 },
+      {
+        ...{ ...ofApp, route: 'GET /dev/v1/posts/:id', status: 404 },
+        ...{ calls: 1, errors: { not_found: 1 } },
+      },
+      { ...ofApp, route: 'POST /dev/v1/posts', status: 201, calls: 1 },
     ]);
   });
 

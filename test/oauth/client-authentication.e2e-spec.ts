@@ -50,13 +50,46 @@ onOneEngine('Client authentication at the token endpoint', (database) => {
     expect((await refreshWith(client, {}, authorization)).status).toBe(200);
   });
 
-  it('O82 O83 rejects Basic together with a secret or another client_id in the body, and accepts the secret alone', async () => {
-    const basic = `Basic ${base64(`${id}:${secret}`)}`;
+  it('O82 O83 accepts the same credentials in Basic and in the body, or in the body alone', async () => {
     const form = { client_id: id, client_secret: secret };
-    for (const wrong of [form, { client_id: publicClient.clientId }])
-      await expectTokenError(await refreshWith(client, wrong, basic), 'invalid_request');
+    const forms: Record<string, string>[] = [form, { client_secret: secret }];
+    const encoded = (text: string): string => text.replaceAll('_', '%5F').replaceAll('-', '%2D');
+    for (const credentials of [`${id}:${secret}`, `${encoded(id)}:${encoded(secret)}`]) {
+      const basic = `Basic ${base64(credentials)}`;
+      for (const same of forms) expect((await refreshWith(client, same, basic)).status).toBe(200);
+    }
     expect((await refreshWith(client, form)).status).toBe(200);
   });
+
+  it('O83 rejects Basic together with another secret or client_id in the body', async () => {
+    const basic = `Basic ${base64(`${id}:${secret}`)}`;
+    const others: Record<string, string>[] = [
+      { client_id: publicClient.clientId },
+      { client_id: publicClient.clientId, client_secret: secret },
+      { client_id: id, client_secret: `${secret}x` },
+    ];
+    for (const other of others)
+      await expectTokenError(await refreshWith(client, other, basic), 'invalid_request');
+  });
+
+  it('O83 rejects a wrong secret in Basic and in the body with 401', async () => {
+    const wrong = `${secret}x`;
+    const form = { client_id: id, client_secret: wrong };
+    const response = await refreshWith(client, form, `Basic ${base64(`${id}:${wrong}`)}`);
+    await expectTokenError(response, 'invalid_client');
+  });
+
+  it.each(['/oauth/token', '/oauth/revoke', '/oauth/introspect'])(
+    'O83 accepts the same credentials in Basic and in the body at %s',
+    async (path) => {
+      const headers = { authorization: `Basic ${base64(`${id}:${secret}`)}` };
+      const body = new URLSearchParams({ client_id: id, client_secret: secret, token: 'x' });
+      const response = await app().fetch(path, { method: 'POST', headers, body });
+      // Without a grant type, the token endpoint rejects the request after the authentication.
+      expect(response.status).toBe(path === '/oauth/token' ? 400 : 200);
+      expect(await response.text()).not.toContain('secret');
+    },
+  );
 
   it('O84 rejects a wrong secret in Basic with 401 and a challenge', async () => {
     const response = await refreshWith(client, {}, `Basic ${base64(`${id}:${secret}x`)}`);

@@ -1,6 +1,7 @@
 import { MINUTE, DAY } from '../../src/platform/clock.js';
 import { TrustedDevice } from '../../src/modules/oauth/rate-limit/rate-limit.entities.js';
 import { User } from '../../src/modules/users/user.entity.js';
+import { AuditEvent } from '../../src/platform/audit/audit-event.entity.js';
 import type { UserWithPhone } from '../../src/modules/users/users.service.js';
 import { type Page, Browser, linkOf, hiddenField } from '../support/browser.js';
 import { authorizeLink } from '../support/oauth-flow.js';
@@ -235,6 +236,79 @@ onOneEngine('Connected apps: sign-in', (database) => {
     // The second click of a double click.
     expectPhonePage(await visitor.submit(page, '/account/sign-out-everywhere'));
   });
+
+  it('O146 disconnects all apps with "Sign out everywhere and disconnect all apps"', async () => {
+    const page = await visitor.signInToAccount(user);
+    const late = await app().accessToken(user, await app().addClient());
+    expectPhonePage(await visitor.submit(page, '/account/sign-out-everywhere', { apps: '1' }));
+    for (const one of [token, late]) expect((await app().call(one, 'GET', '/me')).status).toBe(401);
+    const by = { actor: user.id, reason: 'by the user' };
+    const events = await app().dataSource.manager.findBy(AuditEvent, by);
+    expect(events.map(({ action }) => action).toSorted()).toEqual([
+      'grant.revoked',
+      'grant.revoked',
+      'user.signed_out',
+    ]);
+    expect((await visitor.signInToAccount(user)).html).not.toContain('name="apps"');
+  });
+
+  it('O146 lists the sessions of the user, and ends one', async () => {
+    app().clock.set('2026-12-01T09:00:00.000Z');
+    const elsewhere = new Browser(app());
+    await elsewhere.signInToAccount(user);
+    app().clock.advance(5 * MINUTE);
+    await elsewhere.open(APPS);
+    await new Browser(app()).signInToAccount(await app().addUser());
+    app().clock.advance(5 * MINUTE);
+    const page = await visitor.signInToAccount(user);
+    const list = page.html.split('Where you are signed in')[1] ?? '';
+    const words = list.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ');
+    expect(words).toMatch(
+      /This browser Signed in 1 December 2026 at 09:10 UTC Last used 1 December 2026 at 09:10 UTC Signed in 1 December 2026 at 09:00 UTC Last used 1 December 2026 at 09:05 UTC Sign out this session/,
+    );
+    const session = /name="session" value="(\w{12})"/.exec(list)?.[1] ?? '';
+    expect(list.match(/name="session"/g)).toHaveLength(1);
+    const end = '/account/sessions/end';
+    expectPage(await visitor.submit(page, end, { session, token: 'x' }), 403);
+    expect((await elsewhere.open(APPS)).html).toContain(client.clientId);
+    const done = await visitor.submit(page, end, { session });
+    expect(done.html).toContain('That browser is signed out.');
+    expectPhonePage(await elsewhere.open(APPS));
+    expect((await visitor.submit(page, end, { session })).html).toContain('already signed out');
+    expect(await auditTrail(app().dataSource, user.id)).toContainEqual({
+      action: 'session.ended',
+      actor: user.id,
+      reason: 'by the user',
+      details: { session },
+    });
+  });
+
+  it('O146 ends no session of another user', async () => {
+    const other = await app().addUser();
+    const bystander = new Browser(app());
+    await bystander.signInToAccount(other);
+    const elsewhere = new Browser(app());
+    const list = await elsewhere.signInToAccount(other);
+    const session = /name="session" value="(\w{12})"/.exec(list.html)?.[1] ?? '';
+    app().clock.advance(2 * MINUTE);
+    await new Browser(app()).signInToAccount(user);
+    app().clock.advance(2 * MINUTE);
+    const page = await visitor.signInToAccount(user);
+    const done = await visitor.submit(page, '/account/sessions/end', { session });
+    expect(done.html).toContain('already signed out');
+    expect((await bystander.open(APPS)).html).toContain(other.name);
+  });
+
+  it.each(['/account/sign-out', '/account/sign-out-everywhere'])(
+    'clears what the browser stored of the pages, but no cookie of the device, at %s',
+    async (path) => {
+      const page = await visitor.signInToAccount(user);
+      const device = visitor.cookies.get('browser');
+      const out = await visitor.submit(page, path, {}, { follow: false });
+      expect(out.headers.get('clear-site-data')).toBe('"cache"');
+      expect(visitor.cookies.get('browser')).toBe(device);
+    },
+  );
 
   it('O146 rejects "Sign out everywhere" with a wrong form token', async () => {
     const page = await visitor.signInToAccount(user);

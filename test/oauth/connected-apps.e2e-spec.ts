@@ -87,7 +87,7 @@ onOneEngine('Connected apps', (database) => {
     expect(row).not.toContain('likes');
   });
 
-  it('O146 shows the date of the first grant and of the last use of any grant', async () => {
+  it('O146 shows the dates of the first and the newest grant and of the last use, and the number of grants', async () => {
     const use = async (token: string): Promise<void> => {
       expect((await app().call(token, 'GET', '/posts')).status).toBe(200);
       await app().service(GrantUsageRecorder).flush();
@@ -102,11 +102,27 @@ onOneEngine('Connected apps', (database) => {
       await app().accessToken(user, garden, [scope]);
     const rows = rowsOf(await visitor.signInToAccount(user));
     expect(rows.get(garden.clientId)).toMatch(
-      /Granted 21 November 2026 at \d\d:\d\d UTC Last used 25 November 2026 at \d\d:\d\d UTC Disconnect/,
+      /Granted 21 November 2026 at \d\d:\d\d UTC Last granted 26 November 2026 at \d\d:\d\d UTC Last used 25 November 2026 at \d\d:\d\d UTC Connections 4 Granted in the last 7 days Disconnect/,
     );
     expect(rows.get(store.clientId)).toMatch(
-      /Granted 21 November 2026 at \d\d:\d\d UTC Last used Not used yet Disconnect/,
+      /Granted 21 November 2026 at \d\d:\d\d UTC Last granted 25 November 2026 at \d\d:\d\d UTC Last used Not used yet Connections 2 Granted in the last 7 days Disconnect/,
     );
+  });
+
+  it('O146 marks an app for seven days after each consent', async () => {
+    const mark = 'Granted in the last 7 days';
+    const week = 7 * DAY;
+    for (let consent = 1; consent <= 2; consent += 1) {
+      await app().accessToken(user, garden);
+      app().clock.advance(week - 1);
+      const marked = await visitor.signInToAccount(user);
+      expect(rowsOf(marked).get(garden.clientId)).toContain(mark);
+      expect(marked.html).toContain('disconnect all apps” below');
+      app().clock.advance(1);
+      expect((await visitor.open(APPS)).html).not.toContain(mark);
+    }
+    const row = rowsOf(await visitor.open(APPS)).get(garden.clientId);
+    expect(row).toMatch(/Last granted 28 November 2026 .* Connections 2/);
   });
 
   it('O146 lists an app that the operator disabled and lets the user remove it', async () => {
@@ -206,7 +222,7 @@ onOneEngine('Connected apps', (database) => {
     expect(again.html.match(/name="scope" value="[^"]*" checked/g)).toHaveLength(4);
   });
 
-  it('O146 loads the list with two statements for any number of apps, without a write', async () => {
+  it('O146 loads the list with three statements for any number of apps, without a write', async () => {
     await visitor.signInToAccount(user);
     const counts = [];
     for (const addedApps of [1, 10]) {
@@ -216,7 +232,7 @@ onOneEngine('Connected apps', (database) => {
       expect(statements.filter((statement) => !/^\s*SELECT/i.test(statement))).toEqual([]);
       counts.push(statements.length);
     }
-    expect(counts).toEqual([2, 2]);
+    expect(counts).toEqual([3, 3]);
   });
 
   it('O146 loads the list by indexes, without a scan', async () => {

@@ -238,6 +238,7 @@ onOneEngine('Consent decision', (database) => {
 
   it.each([
     ['Cancel', { decision: 'deny' }],
+    ['Refuse, which only text browsers show', { decision: 'refuse' }],
     ['Allow without a selected scope', { decision: 'approve' }],
     ['Allow with only scopes that were not requested', { ...ALLOW_ALL, scope: 'posts.write' }],
   ])('O36 O37 O38 redirects with access_denied after %s and grants nothing', async (_, fields) => {

@@ -1,3 +1,4 @@
+import { LANGUAGES } from '../../src/pages/language.js';
 import { Browser } from '../support/browser.js';
 import { authorizeLink, exchange, redirectParameters, sendForm } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
@@ -38,9 +39,15 @@ onOneEngine('Authorization server metadata (RFC 8414)', (database) => {
       ],
       introspection_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
       code_challenge_methods_supported: ['S256'],
-      scopes_supported: ['profile.read', 'posts.read', 'posts.write', 'analytics.read'],
+      scopes_supported: [
+        'profile.read',
+        'posts.read',
+        'posts.write',
+        'analytics.read',
+        'offline_access',
+      ],
       prompt_values_supported: ['none', 'login', 'consent', 'select_account'],
-      ui_locales_supported: ['en', 'es'],
+      ui_locales_supported: LANGUAGES,
       authorization_response_iss_parameter_supported: true,
       service_documentation: `${issuer}/docs`,
     });
@@ -100,6 +107,8 @@ onOneEngine('Authorization server metadata (RFC 8414)', (database) => {
     const visitor = new Browser(app());
     await visitor.signIn(authorizeLink(client), await app().addUser());
     for (const scope of metadata['scopes_supported'] ?? []) {
+      // Accepted, but never granted.
+      if (scope === 'offline_access') continue;
       const consent = await visitor.open(authorizeLink(client, { scope }));
       const fields = { scope, decision: 'approve' };
       const done = await visitor.submit(consent, DECISION, fields);

@@ -32,15 +32,15 @@ onOneEngine('Language of the pages', (database) => {
 
   it.each<['en' | 'es', accepted: string, uiLocales?: string]>([
     ['es', 'es-419,es;q=0.9,en;q=0.8'],
-    ['es', 'fr-FR, fr;q=0.9, es;q=0.2'],
+    ['es', 'qaa-FR, qaa;q=0.9, es;q=0.2'],
     ['en', 'en-US,es;q=0.9,en;q=0.8'],
     ['en', 'es;q=0, *'],
     ['en', 'español; ;;, =0'],
-    ['es', `${'fr, '.repeat(1_000)}es`],
-    ['en', 'es', 'fr en-GB es'],
+    ['es', `${'qaa, '.repeat(1_000)}es`],
+    ['en', 'es', 'qaa en-GB es'],
     ['es', 'en', `${'x'.repeat(5_000)} es`],
     ['es', 'en', 'es_MX'],
-    ['es', 'en', 'fr_FR es_419 en_US'],
+    ['es', 'en', 'qaa_FR es_419 en_US'],
   ])(
     'selects the language "%s" for Accept-Language "%.40s" and ui_locales "%.30s"',
     async (language, accepted, uiLocales) => {
@@ -61,7 +61,7 @@ onOneEngine('Language of the pages', (database) => {
   it('uses the language of ui_locales from the first page to the decision, and in the message', async () => {
     const user = await app().addUser();
     const visitor = new Browser(app(), { 'accept-language': 'en' });
-    const phonePage = await visitor.open(authorizeLink(client, { ui_locales: 'fr es-MX' }));
+    const phonePage = await visitor.open(authorizeLink(client, { ui_locales: 'qaa es-MX' }));
     const wrongPhone = await visitor.submit(phonePage, SIGN_IN, {
       phone: 'nobody',
     });
@@ -78,7 +78,7 @@ onOneEngine('Language of the pages', (database) => {
     });
     const password = await app().sms.password(user.phone, { afterMessages: 1 });
     expect(app().sms.messages.at(-1)?.text).toBe(
-      `Use ${password} para entrar en Red vecinal. Sirve durante 5 minutos. No se lo diga a nadie.\n\n` +
+      `Use ${password} para entrar en Red vecinal y seguir en Garden Share. Sirve durante 5 minutos. No se lo diga a nadie.\n\n` +
         `@127.0.0.1 #${password}`,
     );
     const wrongCode = await visitor.submit(codeAgain, VERIFY, { code: 'x' });
@@ -109,8 +109,8 @@ onOneEngine('Language of the pages', (database) => {
 
   it('adds ui_locales to the forms only when it changes the language', async () => {
     expect((await openIn('es')).html).not.toContain('ui_locales');
-    expect((await openIn('es', 'fr')).html).not.toContain('ui_locales');
-    expect((await openIn('en', 'fr es-MX')).html).toContain(
+    expect((await openIn('es', 'qaa')).html).not.toContain('ui_locales');
+    expect((await openIn('en', 'qaa es-MX')).html).toContain(
       '<input type="hidden" name="ui_locales" value="es">',
     );
   });

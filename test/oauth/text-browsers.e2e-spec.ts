@@ -59,7 +59,7 @@ onOneEngine('Pages in browsers that follow older standards', (database) => {
       expect(address).toMatch(/^\/oauth\/authorize\/txn_\w{26}\/(phone|code)(\?n=[\w-]{8})?$/);
   });
 
-  it('O148 lead to an address that the browser does not have after the sign-in to the account, and after the sign-out', async () => {
+  it('O148 lead to an address that the browser does not have after each form of the account', async () => {
     const phonePage = await visitor.open('/account/apps');
     const codePage = await visitor.submit(phonePage, '/account/sign-in', { phone: user.phone });
     const post = async (page: Page, action: string, fields: Record<string, string> = {}) => {
@@ -80,6 +80,9 @@ onOneEngine('Pages in browsers that follow older standards', (database) => {
     expect(signedIn).toMatch(/^\/account\/apps\?n=[\w-]{8}$/);
     const apps = await visitor.open(signedIn);
     expect(apps.html).toContain(user.name);
+    const disconnected = await post(apps, '/account/apps/revoke', { all: '1' });
+    expect(disconnected).toMatch(/^\/account\/apps\?n=[\w-]{8}$/);
+    expect(disconnected).not.toBe(signedIn);
     const signedOut = await post(apps, '/account/sign-out');
     expect(signedOut).toMatch(/^\/account\/apps\?n=[\w-]{8}$/);
     expect(signedOut).not.toBe(signedIn);

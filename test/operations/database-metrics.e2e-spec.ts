@@ -84,7 +84,7 @@ onSqlite('Metrics of SQLite and of the call log', (database) => {
         requestId: 'many',
         receivedAt: app().clock.now(),
       };
-      const call = { route: 'GET /dev/v1/me', status: 200, durationMs: 1 };
+      const call = { route: 'GET /dev/v1/me', status: 200, durationMs: 1, errorCode: null };
       // At most 10,000 calls wait, and one already does.
       for (let calls = 0; calls < 10_001; calls += 1) app().service(CallLog).record(caller, call);
       expect(await read('call_log_waiting')).toBe(10_000);

@@ -190,7 +190,7 @@ export const PREFERENCES = ALL_PREFERENCES.slice(0, byExtent({ whole: 3, quick: 
 /** The context options for these preferences. */
 export function contextOptions({ colours, language }: Preferences): BrowserContextOptions {
   return {
-    locale: { en: 'en-US', es: 'es-MX' }[language],
+    locale: language,
     colorScheme: colours === 'dark' ? 'dark' : 'light',
     forcedColors: colours === 'forced' ? 'active' : 'none',
   };

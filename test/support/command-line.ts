@@ -53,7 +53,10 @@ export async function runCommand(
     stdout: {
       isTTY: columns !== undefined,
       columns,
-      write: (text) => (output.stdout += text),
+      write: (text, done) => {
+        output.stdout += text;
+        done?.();
+      },
     },
     stderr: { write: (text) => (output.stderr += text) },
   });

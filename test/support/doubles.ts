@@ -99,7 +99,7 @@ export class SmsInbox extends SmsSender {
   }
 
   /** The messages to a phone, oldest first if at most one file has messages. */
-  private messagesTo(phone: string): TextMessage[] {
+  messagesTo(phone: string): TextMessage[] {
     const paths = [...new Set(this.files)].filter((path) => existsSync(path));
     const lines = paths.flatMap((path) => readFileSync(path, 'utf8').split('\n').slice(0, -1));
     const sent = lines.map((line) => JSON.parse(line) as TextMessage);

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 export function useFolder(): string {
   const folder = join(tmpdir(), `platform-${randomBytes(6).toString('hex')}`);
   beforeAll(() => mkdir(folder));
-  afterAll(() => rm(folder, { recursive: true, force: true }));
+  // A program that was just stopped may still write a file.
+  afterAll(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
   return folder;
 }

@@ -84,12 +84,21 @@ const repeatedConsent: RepeatedConsentView = {
 export const app: ConnectedAppView = {
   ...cornerStore,
   scopes: ['profile.read', 'posts.write'],
+  connections: 2,
   grantedAt: new Date('2026-03-01T00:30:00.000Z'),
+  lastGrantedAt: new Date('2026-11-20T12:00:00.000Z'),
+  isNew: true,
   lastUsedAt: new Date('2026-11-21T23:59:59.999Z'),
 };
 export const apps: ConnectedAppsView = {
   token: binding.token,
   user: ana,
+  sessions: [true, false].map((isThisBrowser) => ({
+    handle: isThisBrowser ? '0123456789ab' : 'ba9876543210',
+    isThisBrowser,
+    signedInAt: new Date('2026-11-21T20:00:00.000Z'),
+    lastUsedAt: new Date('2026-11-21T22:00:00.000Z'),
+  })),
   apps: [
     app,
     {

@@ -204,6 +204,7 @@ export interface StartServiceOptions {
   directUrl?: string;
   /** More environment variables. */
   env?: Readonly<Record<string, string>>;
+  build?: ProcessSettings['build'];
 }
 
 /** Migrates the database and starts the service on it. */
@@ -211,6 +212,7 @@ export async function startService({
   url,
   directUrl = url,
   env = {},
+  build,
 }: StartServiceOptions): Promise<StartedService> {
   const port = String(await freePort());
   const smsFile = newSmsFile();
@@ -222,6 +224,7 @@ export async function startService({
     const service = await startProcess({
       url,
       env: { ...TEST_LIMITS, ...settings, ...ownEnv },
+      build,
     });
     return {
       app,

@@ -9,7 +9,7 @@ import { parseLogo, textUpTo } from '../option-values.js';
 
 /** The members of `appJson`, without the secret. */
 export const APP_MEMBERS =
-  'client_id, name, type, redirect_uris, scopes, requires_pkce, publisher, verified, client_uri, logo_uri, policy_uri, tos_uri, status, posts_hidden, created_at';
+  'client_id, name, type, redirect_uris, origins, scopes, requires_pkce, reference, publisher, verified, client_uri, logo_uri, policy_uri, tos_uri, status, posts_hidden, created_at';
 
 export function appResult(session: Session, app: RegisteredApp, secret?: string): Result {
   const note = secret === undefined ? undefined : SECRET_SHOWN_ONCE;
@@ -24,8 +24,10 @@ export function appRows(session: Session, app: RegisteredApp, secret?: string): 
     ['name', app.name],
     ['type', app.kind],
     ...app.redirectUris.map((uri, index) => [index === 0 ? 'redirect_uris' : '', uri]),
+    ...app.origins.map((origin, index) => [index === 0 ? 'origins' : '', origin]),
     ['scopes', app.scopes.join(' ')],
     ['requires_pkce', String(app.requiresPkce)],
+    ...(app.reference === null ? [] : [['reference', app.reference]]),
     ...Object.entries(identityJson(session, app)).flatMap(([name, value]) =>
       value === null ? [] : [[name, String(value)]],
     ),
@@ -43,8 +45,10 @@ export function appJson(session: Session, app: RegisteredApp, secret?: string): 
     name: app.name,
     type: app.kind,
     redirect_uris: app.redirectUris,
+    origins: app.origins,
     scopes: app.scopes,
     requires_pkce: app.requiresPkce,
+    reference: app.reference,
     ...identityJson(session, app),
     status: statusOf(app),
     posts_hidden: app.postsHidden,

@@ -121,7 +121,7 @@ export function addAppSecretCommands(app: CliCommand): void {
     .command('rotate')
     .summary('Create a new client secret.')
     .description(
-      'Create a new client secret and print it once. The current secret remains valid for the --grace period; older ones are revoked immediately.',
+      'Create a new client secret and print it once. The current secret remains valid for the --grace period; older ones are revoked immediately. If the new secret cannot be printed, nothing changes.',
     )
     .argument('<client_id>')
     .addOption(
@@ -145,8 +145,9 @@ export function addAppSecretCommands(app: CliCommand): void {
         await session.confirm(
           `Revoke the ${toRevoke.map(describeSecret).join(' and the ')} of "${name}" immediately?`,
         );
-      const rotation = await secrets.rotate(clientId, grace, session.change);
-      return rotationResult(session, clientId, grace, rotation);
+      await secrets.rotate(clientId, grace, session.change, (rotation) =>
+        session.show(rotationResult(session, clientId, grace, rotation)),
+      );
     });
 
   secret

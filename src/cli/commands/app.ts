@@ -1,5 +1,12 @@
-import type { QuotaAssignment, QuotaStatus } from '../../modules/quota/quota.service.js';
-import { type CliCommand, EXAMPLE_APP } from '../command.js';
+import { Option } from 'commander';
+import type { CreatedApp, RegisteredApp } from '../../modules/oauth/clients/apps.service.js';
+import type { App } from '../../modules/oauth/clients/client.entities.js';
+import type {
+  EffectiveQuota,
+  QuotaAssignment,
+  QuotaStatus,
+} from '../../modules/quota/quota.service.js';
+import { type CliCommand, EXAMPLE_APP, type Result } from '../command.js';
 import { collect, parseMonthlyLimit, textUpTo } from '../option-values.js';
 import { formatNumber, membersOf, table } from '../tables.js';
 import {
@@ -23,21 +30,34 @@ const ALLOW_SIMILAR_NAME = [
   '--allow-similar-name',
   'allow a name that looks like that of another app',
 ] as const;
+/** The `Origin` that the browser, web view or extension sends. */
+const ORIGIN_FLAG = '--origin <origin>';
+const REFERENCE = [
+  '--reference <text>',
+  'your own reference of the partner, such as a customer number; users do not see it',
+  textUpTo(100),
+] as const;
 const CREATE_EXAMPLE =
   'app create --name "Garden Share" --redirect-uri https://garden.example/callback --scope "profile.read posts.write"';
 
 interface CreateOptions extends IdentityOptions {
   name?: string;
   redirectUri?: string[];
+  origin?: string[];
   scope?: string;
   docs?: boolean;
   public?: boolean;
   requirePkce?: boolean;
+  /** False removes it. */
+  reference?: string | false;
   allowSimilarName?: boolean;
   limit?: QuotaAssignment;
 }
 
-type UpdateOptions = Omit<CreateOptions, 'public' | 'limit' | 'docs'>;
+interface UpdateOptions extends Omit<CreateOptions, 'public' | 'limit' | 'docs' | 'origin'> {
+  /** False removes all. */
+  origin?: string[] | false;
+}
 
 export function addAppCommands(program: CliCommand): void {
   const app = program
@@ -58,11 +78,18 @@ function addCreate(app: CliCommand): void {
   const create = app
     .command('create')
     .summary('Register an app.')
-    .description('Register an app. Prints the client secret of a confidential app once.')
+    .description(
+      'Register an app. Prints the client secret of a confidential app once. If it cannot be printed, no app is registered.',
+    )
     .option('--name <name>', 'name to show on the consent page', textUpTo(60))
     .option(
       '--redirect-uri <uri>',
       'exact URI to return users to: https, http on loopback, or a private-use scheme such as com.example.app; repeatable',
+      collect,
+    )
+    .option(
+      ORIGIN_FLAG,
+      'origin of a public app besides those of its redirect URIs: https, http on loopback, or the scheme of a web view or extension, such as capacitor://localhost; repeatable',
       collect,
     )
     .option('--scope <scopes>', 'scopes that the app may request, separated by spaces')
@@ -72,11 +99,12 @@ function addCreate(app: CliCommand): void {
     )
     .option('--public', 'register a public app, such as a mobile app, without a client secret')
     .option('--require-pkce', 'require PKCE, as for every public app; recommended')
+    .option(...REFERENCE)
     .option(...ALLOW_SIMILAR_NAME);
   addIdentityOptions(create)
     .option('--limit <posts>', 'posts per month, "unlimited" or "default"', parseMonthlyLimit)
     .acceptsReason()
-    .printsJson(`{${APP_MEMBERS}, client_secret?}`)
+    .printsJson(`{${APP_MEMBERS}, plan, limit, client_secret?}`)
     .examples(
       CREATE_EXAMPLE,
       'app create --public --name "Garden Phone" --redirect-uri com.example.garden:/callback --scope profile.read --json',
@@ -96,24 +124,42 @@ function addCreate(app: CliCommand): void {
           ? await apps.docsRegistration()
           : { name: '', scope: '', kind, redirectUris: redirectUri ?? [] };
         const quota = session.get('QuotaService');
-        const { app: created, secret } = await apps.register(
+        let assigned = quota.effectiveQuota(null);
+        await apps.register(
           {
             ...values,
             name: options.name ?? values.name,
             scope: options.scope ?? values.scope,
+            origins: options.origin,
             requiresPkce: options.requirePkce,
+            reference: options.reference || null,
             allowSimilarName,
             ...identityChanges(options),
           },
           session.change,
-          async (tx, clientId) => {
-            if (limit !== undefined)
-              await quota.setInTransaction(tx, clientId, limit, session.change);
+          {
+            also: async (tx, clientId) => {
+              if (limit !== undefined)
+                assigned = await quota.setInTransaction(tx, clientId, limit, session.change);
+            },
+            show: (created) => session.show(creationResult(session, created, assigned)),
           },
         );
-        return appResult(session, created, secret);
       });
     });
+}
+
+function creationResult(
+  session: Session,
+  { app, secret }: CreatedApp,
+  { plan, limit }: EffectiveQuota,
+): Result {
+  const { json, text, note } = appResult(session, app, secret);
+  const quota = table([
+    ['plan', plan],
+    ['limit', limit === null ? 'unlimited' : `${formatNumber(limit, 'post')} per month`],
+  ]);
+  return { json: { ...json, plan, limit }, text: `${text}\n${quota}`, note };
 }
 
 /** Unless `--docs` sets them. */
@@ -123,28 +169,72 @@ const REQUIRED_FLAGS = {
   scope: '--scope <scopes>',
 };
 
+interface ListOptions {
+  name?: string;
+  publisher?: string;
+  reference?: string;
+  type?: App['kind'];
+  status?: App['status'];
+  verified?: boolean;
+}
+
 function addList(app: CliCommand): void {
   app
     .command('list')
-    .description('List all apps.')
+    .summary('List apps.')
+    .description('List all apps, or those that match all of the given options.')
+    .option('--name <text>', 'apps whose name contains this text, in any case')
+    .option('--publisher <text>', 'apps whose publisher contains this text, in any case')
+    .option('--reference <text>', 'apps with exactly this reference')
+    .addOption(new Option('--type <type>', 'apps of this type').choices(['confidential', 'public']))
+    .addOption(
+      new Option('--status <status>', 'apps with this status').choices(['enabled', 'disabled']),
+    )
+    .option('--verified', 'apps with a verified publisher')
+    .option('--no-verified', 'apps without a verified publisher')
     .printsJson(`[{${APP_MEMBERS}}]`)
-    .examples('app list', 'app list --json')
-    .execute(async (session) => {
-      const apps = await session.get('AppsService').list();
+    .examples(
+      'app list',
+      'app list --status disabled',
+      'app list --publisher "Garden Ltd" --no-verified --json',
+    )
+    .execute(async (session, options: ListOptions) => {
+      const all = await session.get('AppsService').list();
+      const apps = all.filter((one) => matches(one, options));
       const rows = apps.map((one) => [one.clientId, one.kind, statusOf(one), one.name]);
       return {
         json: apps.map((one) => appJson(session, one)),
-        text: session.list(['CLIENT_ID', 'TYPE', 'STATUS', 'NAME'], rows, 'There are no apps.'),
+        text: session.list(
+          ['CLIENT_ID', 'TYPE', 'STATUS', 'NAME'],
+          rows,
+          all.length === 0 ? 'There are no apps.' : 'No app matches.',
+        ),
       };
     });
+}
+
+function matches(app: RegisteredApp, options: ListOptions): boolean {
+  const { name = '', publisher = '', reference, type, status, verified } = options;
+  const contains = (text: string | null, part: string): boolean =>
+    (text ?? '').toLowerCase().includes(part.toLowerCase());
+  return (
+    contains(app.name, name) &&
+    contains(app.publisher, publisher) &&
+    [undefined, app.reference].includes(reference) &&
+    [undefined, app.kind].includes(type) &&
+    [undefined, statusOf(app)].includes(status) &&
+    [undefined, app.isVerified].includes(verified)
+  );
 }
 
 /** The options of `app update` that change something. */
 const UPDATE_OPTIONS = [
   '--name',
   '--redirect-uri',
+  '--[no-]origin',
   '--scope',
   '--[no-]require-pkce',
+  '--[no-]reference',
   ...IDENTITY_OPTIONS,
 ];
 
@@ -153,17 +243,21 @@ function addUpdate(app: CliCommand): void {
     .command('update')
     .summary('Change the registration of an app.')
     .description(
-      'Change the registration of an app: its name, redirect URIs, scopes, and what users see of it. Each option replaces all of its current values. Authorization requests in progress fail if their redirect URI is removed, and lose scopes that are removed. Existing tokens lose these scopes at once, and regain them if the app does. Changing the publisher ends the verification, unless you add --verified.',
+      'Change the registration of an app: its name, redirect URIs, origins, scopes, and what users see of it. Each option replaces all of its current values. Authorization requests in progress fail if their redirect URI is removed, and lose scopes that are removed. Existing tokens lose these scopes at once, and regain them if the app does. Changing the publisher ends the verification, unless you add --verified.',
     )
     .argument('<client_id>')
     .option('--name <name>', 'new name', textUpTo(60))
     .option('--redirect-uri <uri>', 'replaces all redirect URIs; repeatable', collect)
+    .option(ORIGIN_FLAG, 'replaces all origins of a public app; repeatable', collect)
+    .option('--no-origin', 'remove all origins')
     .option('--scope <scopes>', 'replaces all scopes; separated by spaces')
     .option('--require-pkce', 'reject authorization requests without code_challenge')
     .option('--no-require-pkce', 'make PKCE optional again; not for a public app')
+    .option(...REFERENCE)
+    .option('--no-reference', 'remove the reference')
     .option(...ALLOW_SIMILAR_NAME);
   addIdentityRemovals(addIdentityOptions(update))
-    .requiresConfirmation('Removing a redirect URI or scope')
+    .requiresConfirmation('Removing a redirect URI, origin or scope')
     .printsJson(`{${APP_MEMBERS}}`)
     .examples(
       `app update ${EXAMPLE_APP} --name "Garden Share"`,
@@ -172,12 +266,15 @@ function addUpdate(app: CliCommand): void {
     )
     .action((clientId: string, options: UpdateOptions, command: CliCommand) => {
       const { name, redirectUri: redirectUris, scope, allowSimilarName } = options;
-      const requiresPkce = options.requirePkce;
+      const { requirePkce: requiresPkce, reference } = options;
+      const origins = options.origin === false ? [] : options.origin;
       const changes = {
         name,
         redirectUris,
+        origins,
         scope,
         requiresPkce,
+        reference: reference === false ? null : reference,
         ...identityChanges(options),
       };
       if (Object.values(changes).every((value) => value === undefined))
@@ -188,6 +285,7 @@ function addUpdate(app: CliCommand): void {
         const scopes: readonly string[] | undefined = scope?.split(' ');
         const removed = [
           ...before.redirectUris.filter((uri) => redirectUris?.includes(uri) === false),
+          ...before.origins.filter((origin) => origins?.includes(origin) === false),
           ...before.scopes.filter((one) => scopes?.includes(one) === false),
         ];
         if (removed.length > 0)
@@ -216,21 +314,46 @@ function addDisable(app: CliCommand): void {
     )
     .argument('<client_id>')
     .option('--hide-posts', 'also hide the public pages of its posts, until "app enable"')
+    .acceptsDryRun('print the number of users and grants that lose access, but change nothing')
     .requiresConfirmation()
-    .printsJson(`{${APP_MEMBERS}}`)
+    .printsJson(`{${APP_MEMBERS}, dry_run, users?, grants?}`)
     .examples(
+      `app disable ${EXAMPLE_APP} --dry-run`,
       `app disable ${EXAMPLE_APP} --reason "Requested by the partner"`,
       `app disable ${EXAMPLE_APP} --hide-posts --reason "Publishes spam"`,
     )
     .execute(async (session, clientId: string, { hidePosts = false }: DisableOptions) => {
       const apps = session.get('AppsService');
-      const { name } = await apps.get(clientId);
+      const found = await apps.get(clientId);
+      if (session.isDryRun) return disablePreview(session, found, hidePosts);
+      const { name } = found;
       const posts = hidePosts ? ', and hide the public pages of its posts' : '';
       await session.confirm(`Disable "${name}" and reject all its tokens${posts}?`);
       const options = { hidePosts };
       const disabled = await apps.changeStatus(clientId, 'disabled', session.change, options);
-      return appResult(session, disabled);
+      const { json, text } = appResult(session, disabled);
+      return { json: { ...json, dry_run: false }, text };
     });
+}
+
+async function disablePreview(
+  session: Session,
+  app: RegisteredApp,
+  hidePosts: boolean,
+): Promise<Result> {
+  const { clientId } = app;
+  const { grants, users } = await session
+    .get('GrantReader')
+    .count(clientId, 'active', countProgress(session));
+  const count = `${formatNumber(grants, 'active grant')} of ${formatNumber(users, 'user')}`;
+  const posts = hidePosts && !app.postsHidden ? ', and hide the public pages of its posts' : '';
+  const tokens = `Would disable "${app.name}" and reject the tokens of ${count}${posts}.`;
+  return {
+    json: { ...appJson(session, app), dry_run: true, users, grants },
+    text: app.enabled
+      ? tokens
+      : `"${app.name}" is already disabled.${posts && ' Would hide the public pages of its posts.'}`,
+  };
 }
 
 function addEnable(app: CliCommand): void {

@@ -1,9 +1,9 @@
 import { InvalidArgumentError, Option } from 'commander';
 import { AUDIT_ACTIONS, type AuditAction } from '../../platform/audit/audit-actions.js';
 import type { AuditEvent } from '../../platform/audit/audit-event.entity.js';
-import { type CliCommand, EXAMPLE_APP } from '../command.js';
+import { type CliCommand, EXAMPLE_APP, type TimeOptions } from '../command.js';
 import type { Session } from '../session.js';
-import { parseCountOrAll, parseTime, parseClientId, parseUserId } from '../option-values.js';
+import { parseCountOrAll, parseClientId, parseUserId } from '../option-values.js';
 import { membersOf, truncate, wrappedTable } from '../tables.js';
 import { relativeTime } from '../times.js';
 
@@ -18,9 +18,7 @@ const WIDTH_FOR_TIMES = 120;
 export const EVENT_MEMBERS =
   'id, at, action, actor, subject, client_id, user_id, reason, request_id, address, details: {…}';
 
-interface ListOptions {
-  since?: ReturnType<typeof parseTime>;
-  until?: ReturnType<typeof parseTime>;
+interface ListOptions extends TimeOptions {
   app?: string;
   user?: string;
   action?: AuditAction;
@@ -41,12 +39,7 @@ export function addAuditCommands(program: CliCommand): void {
     .description(
       'List audit events, newest first: changes by operators, imports, issued and revoked tokens, consents, rejected requests and locked phone numbers. Each event is one line: time (UTC), action, actor, subject, app and details. A terminal cuts the line at its width, and below 120 columns shows the age of the event instead of its time. Use --full or a pipe to see everything. Events are deleted after AUDIT_LOG_DAYS days.',
     )
-    .option(
-      '--since <time>',
-      'at or after this time: an age such as 24h or 30d, 2026-11-20, or 2026-11-20T09:30Z',
-      parseTime,
-    )
-    .option('--until <time>', 'before this time, in the same formats', parseTime)
+    .acceptsTimes()
     .option('--app <client_id>', 'events of this app', parseClientId)
     .option('--user <user_id>', 'events of this user', parseUserId)
     .option('--actor <name>', 'events of this actor: an operator, an id, or "service"')

@@ -5,7 +5,7 @@ import type {
   ReportGroup,
 } from '../../modules/oauth/sign-in/otp-operations.service.js';
 import { changeResult, type CliCommand, type Result } from '../command.js';
-import { parseTime } from '../option-values.js';
+import { parseTime, TIME_FORMATS, type TimeOption } from '../option-values.js';
 import type { Session } from '../session.js';
 
 /* `OTP_RESULTS` and `REPORT_GROUPS`, which this file cannot import without the application. */
@@ -16,7 +16,7 @@ const GROUPS: readonly ReportGroup[] = ['country', 'app', 'result'];
 const ACCOUNT_PAGES = 'account pages';
 
 interface ReportOptions {
-  since?: ReturnType<typeof parseTime>;
+  since?: TimeOption;
   by: ReportGroup;
 }
 
@@ -34,7 +34,7 @@ export function addOtpCommands(program: CliCommand): void {
     )
     .option(
       '--since <time>',
-      'since the hour of this time: an age such as 24h or 30d, 2026-11-20, or 2026-11-20T09:30Z (default: 24h)',
+      `since the hour of this time: ${TIME_FORMATS} (default: 24h)`,
       parseTime,
     )
     .addOption(new Option('--by <group>', 'what to group by').choices(GROUPS).default('country'))

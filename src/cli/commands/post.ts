@@ -1,11 +1,24 @@
 import type { Deletion } from '../../modules/posts/post-moderation.service.js';
 import type { Post } from '../../modules/posts/post.entities.js';
-import { changeResult, type CliCommand, type Result } from '../command.js';
+import {
+  changeResult,
+  type CliCommand,
+  EXAMPLE_APP,
+  EXAMPLE_USER,
+  type ItemOptions,
+  itemSearch,
+  listResult,
+  type Result,
+} from '../command.js';
+import { parsePostId } from '../option-values.js';
 import type { Session } from '../session.js';
 import { keyValues, membersOf, wrap } from '../tables.js';
 
 const POST_MEMBERS =
-  'id, user_id, client_id, visibility, likes, comments, created_at, deleted_at, deleted_by, deletion_reason, permalink';
+  'id, user_id, client_id, visibility, likes, comments, created_at, deleted_at, deleted_by, deletion_reason, permalink, request_ids';
+const LISTED_MEMBERS =
+  'id, user_id, client_id, visibility, likes, comments, created_at, deleted_at, permalink';
+const LIST = `post list --user ${EXAMPLE_USER}`;
 const SHOW = 'post show post_01h455vb4pex5vsknk084sn02q';
 const REMOVE = 'post remove post_01h455vb4pex5vsknk084sn02q';
 const RESTORE = 'post restore post_01h455vb4pex5vsknk084sn02q';
@@ -14,22 +27,58 @@ export function addPostCommands(program: CliCommand): void {
   const post = program
     .command('post')
     .description('Show and remove posts, and restore deleted posts.')
-    .examples(SHOW, REMOVE, RESTORE);
+    .examples(LIST, SHOW, REMOVE, RESTORE);
+
+  post
+    .command('list')
+    .summary('List posts, newest first.')
+    .description(
+      'List the posts of a user, an app or all users, newest first, also deleted ones for DELETED_POST_DAYS days. "post show" has the title and the text, and the request that published the post.',
+    )
+    .acceptsItems('posts')
+    .acceptsPaging(parsePostId)
+    .printsJson(`{posts: [{${LISTED_MEMBERS}}], next_before}`)
+    .examples(LIST, `post list --app ${EXAMPLE_APP} --since 7d`, 'post list --since today --json')
+    .execute(async (session, options: ItemOptions) => {
+      const { search, paging } = await itemSearch(session, options);
+      const posts = await session.get('PostModeration').find(search, paging);
+      const json = posts.items.map((one) =>
+        membersOf(LISTED_MEMBERS, one, {
+          likes: one.likeCount,
+          comments: one.commentCount,
+          permalink: session.get('PostsService').permalink(one.id),
+        }),
+      );
+      const rows = posts.items.map((one) => [
+        one.id,
+        session.time(one.createdAt),
+        one.deletedAt ? 'deleted' : one.visibility,
+        one.userId,
+        one.clientId ?? '-',
+      ]);
+      const header = ['POST_ID', 'CREATED', 'VISIBILITY', 'USER_ID', 'CLIENT_ID'];
+      return listResult('posts', posts, {
+        json,
+        text: session.list(header, rows, 'There are no posts.'),
+      });
+    });
 
   post
     .command('show')
     .summary('Show a post, even a deleted one.')
     .description(
-      'Show author, app, visibility, likes, comments and permalink of a post, and who deleted it. A deleted post can be shown for DELETED_POST_DAYS days. Prints the title and the text only with --full.',
+      'Show author, app, visibility, likes, comments and permalink of a post, who deleted it, and the request that published it, for CALL_LOG_DAYS days. A deleted post can be shown for DELETED_POST_DAYS days. Prints the title and the text only with --full.',
     )
-    .argument('<post_id>', 'last part of its permalink')
+    .argument('<post_id>', 'id or permalink of the post')
     .option('--full', 'also print the title and the text')
     .printsJson(`{${POST_MEMBERS}, title?, content?}`)
     .examples(SHOW, `${SHOW} --full`, `${SHOW} --json`)
     .execute(async (session, postId: string, { full = false }: { full?: boolean }) => {
       const moderation = session.get('PostModeration');
       const shown = await moderation.get(postId);
-      return postResult(session, shown, await moderation.deletionOf(shown), full);
+      const deletion = await moderation.deletionOf(shown);
+      const requestIds = await moderation.requestsOf(shown);
+      return postResult(session, shown, { deletion, requestIds, full });
     });
 
   post
@@ -38,7 +87,7 @@ export function addPostCommands(program: CliCommand): void {
     .description(
       'Remove a post of any user. Apps and its public page return 404 at once. The quota of the app stays used. For DELETED_POST_DAYS days, "post restore" restores the post.',
     )
-    .argument('<post_id>', 'last part of its permalink')
+    .argument('<post_id>', 'id or permalink of the post')
     .requiresConfirmation()
     .printsJson('{id, user_id, removed}')
     .examples(`${REMOVE} --reason "Reported as spam"`, `${REMOVE} --yes --json`)
@@ -59,12 +108,13 @@ export function addPostCommands(program: CliCommand): void {
     .description(
       'Restore a post that was deleted or removed less than DELETED_POST_DAYS days ago, with its likes and comments. Comments that were deleted separately stay deleted.',
     )
-    .argument('<post_id>', 'last part of its permalink')
+    .argument('<post_id>', 'id or permalink of the post')
     .acceptsReason()
     .printsJson('{id, user_id, restored}')
     .examples(`${RESTORE} --reason "Deleted by mistake"`, `${RESTORE} --json`)
-    .execute(async (session, id: string) => {
-      const { userId, restored } = await session.get('PostModeration').restore(id, session.change);
+    .execute(async (session, postId: string) => {
+      const moderation = session.get('PostModeration');
+      const { id, userId, restored } = await moderation.restore(postId, session.change);
       return changeResult(restored, { id, user_id: userId, restored }, [
         `Restored ${id} of ${userId}.`,
         `${id} of ${userId} is not deleted.`,
@@ -75,9 +125,9 @@ export function addPostCommands(program: CliCommand): void {
 async function postResult(
   session: Session,
   post: Post,
-  deletion: Deletion | null,
-  full: boolean,
+  shown: { deletion: Deletion | null; requestIds: readonly string[]; full: boolean },
 ): Promise<Result> {
+  const { deletion, requestIds, full } = shown;
   const { id, userId, clientId, title, content, visibility, likeCount, commentCount } = post;
   const permalink = session.get('PostsService').permalink(id);
   const counts = { likes: likeCount, comments: commentCount };
@@ -88,6 +138,7 @@ async function postResult(
         deletedBy: deletion?.by ?? null,
         deletionReason: deletion?.reason ?? null,
         permalink,
+        requestIds,
       }),
       ...(full && { title, content }),
     },
@@ -101,6 +152,7 @@ async function postResult(
         created_at: session.time(post.createdAt),
         ...(deletion && deletionFields(session, post, deletion)),
         permalink,
+        ...(requestIds.length > 0 && { request: requestIds.join(', ') }),
       }),
       ...(full ? [title, content] : []).flatMap((text) =>
         text === null ? [] : ['', ...linesOf(text, session.width)],

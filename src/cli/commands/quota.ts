@@ -7,12 +7,13 @@ import type {
 } from '../../modules/quota/quota.service.js';
 import { type CliCommand, EXAMPLE_APP, type Result } from '../command.js';
 import { parseMonth, parseMonthlyLimit, textUpTo } from '../option-values.js';
-import { formatNumber, keyValues, membersOf } from '../tables.js';
+import { csvText, formatNumber, keyValues, membersOf } from '../tables.js';
 import type { Session } from '../session.js';
 
 export const QUOTA_MEMBERS = 'plan, limit, used, remaining, period, resets_at';
 const DISCREPANCY_MEMBERS = 'client_id, period, used, recorded, fixed';
-const REPORT_MEMBERS = 'client_id, name, plan, limit, used, remaining, percent, projected, period';
+const REPORT_MEMBERS =
+  'client_id, name, publisher, reference, plan, limit, used, remaining, percent, projected, calls, period';
 
 interface SetOptions {
   /** The parsed `--limit`: a custom limit, or the default plan. */
@@ -105,27 +106,22 @@ export function addQuotaCommands(program: CliCommand): void {
     .command('report')
     .summary('Report the monthly usage of all apps.')
     .description(
-      'Report how many posts each app has published in a month and how many remain, with a projection to the end of the month (END). Apps that used the largest share of their limit come first. Past months show the plan and limit at the end of the month. PLAN and LEFT need a terminal of at least 100 columns.',
+      'Report how many posts each app has published in a month (USED) and how many remain, with a projection to the end of the month (END), its publisher, your reference and its API calls. Apps that used the largest share of their limit come first; apps that were registered later are not listed. Past months show the plan and limit at the end of the month, and none for an app that did not publish. PLAN, LEFT, CALLS, REFERENCE and PUBLISHER need a terminal of at least 140 columns.',
     )
     .option('--period <month>', 'such as 2026-10 (default: current month)', parseMonth)
-    .option('--csv', 'print CSV')
+    .acceptsCsv()
     .printsJson(`[{${REPORT_MEMBERS}}]`)
     .examples(
       'quota report',
       'quota report --period 2026-10 --csv > october.csv',
       'quota report --json',
     )
-    .action(({ period, csv = false }: { period?: string; csv?: boolean }, command: CliCommand) => {
-      if (csv && command.optsWithGlobals().json === true)
-        return command.error('error: use either --json or --csv');
-      return command.start(async (session) => {
-        const apps = await session.get('AppsService').list();
-        const lines = await session.get('QuotaMonths').report(apps, period);
-        return {
-          json: lines.map((line) => membersOf(REPORT_MEMBERS, line)),
-          text: csv ? await reportCsv(lines) : reportText(session, lines),
-        };
-      });
+    .execute(async (session, { period, csv = false }: { period?: string; csv?: boolean }) => {
+      const apps = await session.get('AppsService').list();
+      const lines = await session.get('QuotaMonths').report(apps, period);
+      const json = lines.map((line) => membersOf(REPORT_MEMBERS, line));
+      const text = csv ? await csvText(REPORT_MEMBERS, json) : reportText(session, lines);
+      return { json, text };
     });
 
   quota
@@ -202,17 +198,20 @@ function formatAppCount({ length }: readonly unknown[]): string {
 /** The name is last, because a list truncates its last column. */
 const TEXT_COLUMNS: Readonly<Record<string, (line: ReportLine) => string>> = {
   CLIENT_ID: ({ clientId }) => clientId,
-  PLAN: ({ plan }) => plan,
-  LIMIT: ({ limit }) => String(limit ?? 'none'),
+  PLAN: ({ plan }) => plan ?? '-',
+  LIMIT: ({ plan, limit }) => String(limit ?? (plan === null ? '-' : 'none')),
   USED: ({ used }) => String(used),
   LEFT: ({ remaining }) => String(remaining ?? '-'),
   '%': ({ percent }) => String(percent ?? '-'),
   END: ({ projected }) => String(projected),
+  CALLS: ({ calls }) => String(calls),
+  REFERENCE: ({ reference }) => reference ?? '-',
+  PUBLISHER: ({ publisher }) => publisher ?? '-',
   NAME: ({ name }) => name,
 };
 /** The columns that a narrow terminal has no room for. */
-const WIDE_COLUMNS: readonly string[] = ['PLAN', 'LEFT'];
-const WIDE = 100;
+const WIDE_COLUMNS: readonly string[] = ['PLAN', 'LEFT', 'CALLS', 'REFERENCE', 'PUBLISHER'];
+const WIDE = 140;
 
 function reportText(session: Session, lines: readonly ReportLine[]): string {
   const columns = Object.entries(TEXT_COLUMNS).filter(
@@ -223,12 +222,4 @@ function reportText(session: Session, lines: readonly ReportLine[]): string {
     lines.map((line) => columns.map(([, valueOf]) => valueOf(line))),
     'There are no apps.',
   );
-}
-
-/** Escapes formulas (CSV injection), because partners choose the names of their apps. */
-async function reportCsv(lines: readonly ReportLine[]): Promise<string> {
-  const { stringify } = await import('csv-stringify/sync');
-  const rows = lines.map((line) => membersOf(REPORT_MEMBERS, line));
-  const columns = REPORT_MEMBERS.split(', ');
-  return stringify(rows, { header: true, columns, escape_formulas: true }).trimEnd();
 }

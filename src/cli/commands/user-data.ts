@@ -10,17 +10,20 @@ export function addUserDataCommands(user: CliCommand): void {
     .command('export')
     .summary('Export all data about a user.')
     .description(
-      'Export all data about a user as one JSON document: profile, posts (including deleted posts that are not yet pruned), comments, likes, grants, sessions, API calls and audit events. Includes the full phone number, but no hashes.',
+      'Export all data about a user as one JSON document: profile, posts (including deleted posts that are not yet pruned), comments, likes, grants, sessions, API calls and audit events. Includes the full phone number, but no hashes. The audit log records the export.',
     )
     .argument('<user_id>')
     .option('--output <file>', 'write to a new file that only you can read')
+    .acceptsReason()
     .printsJson('{file, bytes} with --output, else {user_id, exported_at, …}')
     .examples(
       `user export ${EXAMPLE_USER} --output ana.json`,
       `user export ${EXAMPLE_USER} | gzip > ana.gz`,
     )
     .execute(async (session, id: string, { output }: { output?: string }) => {
-      const pieces = await session.get('PersonalData').export(id);
+      if (output !== undefined && existsSync(output))
+        throw new InvalidRequest(`${output} already exists. Choose another file name.`);
+      const pieces = await session.get('PersonalData').export(id, session.change);
       if (output === undefined) {
         for await (const piece of pieces) await session.print(piece);
         return undefined;
@@ -32,7 +35,7 @@ export function addUserDataCommands(user: CliCommand): void {
     .command('erase')
     .summary('Erase a user and all their data.')
     .description(
-      "Erase a user permanently. Revokes all tokens, then deletes the user's posts (with all comments and likes on them), the user's comments and likes on other posts, sessions, rate-limit counts and the user. Removes the user from the call log, and their IP address from audit events. Takes at least 46 seconds, because it waits for requests of the user that have begun. This cannot be undone. If interrupted, run the command again.",
+      "Erase a user permanently. Revokes all tokens, then deletes the user's posts (with all comments and likes on them; those of other users are counted as comments_of_others and post_likes_of_others), the user's comments and likes on other posts, sessions, rate-limit counts and the user. Removes the user from the call log, and their IP address from audit events. Takes at least 46 seconds, because it waits for requests of the user that have begun. This cannot be undone. If interrupted, run the command again.",
     )
     .argument('<user_id>')
     .acceptsDryRun('show how many rows would be deleted, but delete nothing')
@@ -68,8 +71,6 @@ async function writeToFile(
   path: string,
   pieces: AsyncIterable<string>,
 ): Promise<Result> {
-  if (existsSync(path))
-    throw new InvalidRequest(`${path} already exists. Choose another file name.`);
   const temporaryPath = `${path}.part`;
   const file = await open(temporaryPath, 'w', 0o600).catch((error: Error) => {
     throw new InvalidRequest(`Cannot write ${path}: ${error.message}.`);

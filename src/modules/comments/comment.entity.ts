@@ -20,6 +20,10 @@ export class Comment {
   @Column(optional(ID))
   parentId: string | null;
 
+  /** The app that added the comment; null for comments of the network itself, and of 1.1. */
+  @Column(optional(ID))
+  clientId: string | null;
+
   @Column(TEXT)
   text: string;
 

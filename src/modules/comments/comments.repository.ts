@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, IsNull } from 'typeorm';
 import { isId } from '../../platform/ids.js';
-import { PageStatements, type Paging } from '../../platform/database/list-page.js';
+import { type ListPaging, PageStatements, type Paging } from '../../platform/database/list-page.js';
 import { type RawTime, storedTime } from '../../platform/database/columns.js';
 import { insertAll, readRows, whereOwn, writeRows } from '../../platform/database/sql.js';
+import { type ItemSearch, newestItems } from '../../platform/database/rows-in-pages.js';
 import { entities, type Transaction } from '../../platform/database/transaction.js';
 import { Post } from '../posts/post.entities.js';
 import { Comment } from './comment.entity.js';
@@ -88,6 +89,12 @@ export class CommentsRepository {
     const { postId } = await entities(tx).findOneOrFail(Comment, { select, where: { id } });
     await entities(tx).decrement(Post, { id: postId }, 'commentCount', 1);
     return true;
+  }
+
+  /** Comments of any user, deleted or not, newest first. One more than the page size if there is a next page. */
+  findAnyOf(search: ItemSearch, paging: ListPaging): Promise<Comment[]> {
+    const keys = { prefix: 'cmt', index: 'ix_comments_user_id' } as const;
+    return newestItems(this.dataSource, Comment, keys, search, paging);
   }
 
   /** A comment of any user, deleted or not. */

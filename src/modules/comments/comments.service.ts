@@ -4,7 +4,16 @@ import { AuditLog, type Change } from '../../platform/audit/audit-log.repository
 import { Clock } from '../../platform/clock.js';
 import { InvalidRequest, NotFound } from '../../platform/errors.js';
 import { isId, newId } from '../../platform/ids.js';
-import { isDeep, pageOf, type Page, type Paging } from '../../platform/database/list-page.js';
+import {
+  isDeep,
+  type ListPaging,
+  pageOf,
+  type Page,
+  type Paging,
+  type Part,
+  partOf,
+} from '../../platform/database/list-page.js';
+import type { ItemSearch } from '../../platform/database/rows-in-pages.js';
 import { GroupCommit } from '../../platform/database/group-commit.js';
 import { type Transaction, TransactionRunner } from '../../platform/database/transaction.js';
 import {
@@ -43,6 +52,12 @@ export interface AddedComment extends Pick<ListedComment, 'id' | 'author'> {
 interface Draft {
   text: string;
   parentId: string | null;
+}
+
+interface Authorship {
+  authorId: string;
+  /** The app; none for a comment of the network itself. */
+  clientId?: string | null;
 }
 
 interface Addition {
@@ -102,7 +117,7 @@ export class CommentsService {
     draft: Draft,
     key?: string,
   ): Promise<Outcome<AddedComment>> {
-    const { userId } = caller;
+    const { userId, clientId } = caller;
     const request = keyedRequest(caller, {
       key,
       route: `POST /posts/${postId}/comments`,
@@ -111,7 +126,12 @@ export class CommentsService {
     const earlier = await this.idempotency.find<AddedComment>(request);
     if (earlier) return { result: earlier, replayed: true };
     try {
-      const result = await this.add(userId, postId, { ...draft, authorId: userId }, request);
+      const result = await this.add(
+        userId,
+        postId,
+        { ...draft, authorId: userId, clientId },
+        request,
+      );
       return { result, replayed: false };
     } catch (error) {
       const first = await this.idempotency.resultAfter<AddedComment>(error, request);
@@ -126,7 +146,7 @@ export class CommentsService {
   async add(
     ownerId: string,
     postId: string,
-    { text, parentId, authorId }: Draft & { authorId: string },
+    { text, parentId, authorId, clientId = null }: Draft & Authorship,
     request?: KeyedRequest,
   ): Promise<AddedComment> {
     if (!isId('post', postId)) throw new PostNotFound();
@@ -140,7 +160,9 @@ export class CommentsService {
     };
     const permalink = this.permalink(postId);
     const result = { id, author, createdAt: createdAt.toISOString(), permalink };
-    const comment = { id, postId, userId: authorId, parentId, text, createdAt, deletedAt: null };
+    const comment: Comment = {
+      ...{ id, postId, userId: authorId, clientId, parentId, text, createdAt, deletedAt: null },
+    };
     return this.additions.run({ ownerId, comment, request, result });
   }
 
@@ -169,6 +191,11 @@ export class CommentsService {
     await this.transactions.run(async (tx) => {
       if (!(await this.repository.softDeleteOwn(tx, userId, id, now))) throw new CommentNotFound();
     });
+  }
+
+  /** Comments of any user, deleted or not, newest first, for operators. */
+  async find(search: ItemSearch, paging: ListPaging): Promise<Part<Comment>> {
+    return partOf(await this.repository.findAnyOf(search, paging), paging);
   }
 
   /** A comment of any user, deleted or not, for operators. @throws NotFound */

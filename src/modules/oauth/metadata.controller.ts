@@ -10,11 +10,15 @@ import {
 } from '@nestjs/swagger';
 import { LANGUAGES } from '../../pages/language.js';
 import { Public } from '../../platform/access/scopes.decorator.js';
-import { SCOPES } from '../../platform/access/scopes.js';
+import { OFFLINE_ACCESS, SCOPES } from '../../platform/access/scopes.js';
+import { Clock } from '../../platform/clock.js';
 import { AppConfig } from '../../platform/config/app-config.js';
-import { NotFound } from '../../platform/errors.js';
+import { NotFound, UnknownPath } from '../../platform/errors.js';
 import { DEV_V1, RESOURCE_METADATA_PATH } from '../../platform/http/developer-api.js';
 import { PROMPTS } from './authorize/authorize-checks.js';
+
+/** 90 days. RFC 9116 §2.5.5 recommends less than a year. */
+const SECURITY_CONTACT_MS = 90 * 24 * 60 * 60 * 1000;
 
 const EXAMPLE_ISSUER = 'https://dev.example.com';
 const CONFIDENTIAL_CLIENT_METHODS = ['client_secret_basic', 'client_secret_post'];
@@ -66,7 +70,10 @@ const SERVER: Readonly<Record<string, Member>> = {
     'Client authentication methods of the introspection endpoint.',
   ),
   code_challenge_methods_supported: listOf(['S256'], 'Supported PKCE methods.'),
-  scopes_supported: listOf(SCOPES, 'All scopes.'),
+  scopes_supported: listOf(
+    [...SCOPES, OFFLINE_ACCESS],
+    'All scopes, and `offline_access`, which is accepted but never granted: every app gets refresh tokens.',
+  ),
   prompt_values_supported: listOf(PROMPTS, 'Supported values of `prompt`.'),
   ui_locales_supported: listOf(LANGUAGES, 'Languages of the pages, for `ui_locales`.'),
   authorization_response_iss_parameter_supported: {
@@ -141,7 +148,10 @@ class UnknownMetadata extends NotFound {
 @ApiTags('oauth')
 @Controller()
 export class MetadataController {
-  constructor(private readonly config: AppConfig) {}
+  constructor(
+    private readonly config: AppConfig,
+    private readonly clock: Clock,
+  ) {}
 
   @Get('.well-known/oauth-authorization-server')
   @Header('Cache-Control', 'public, max-age=3600')
@@ -170,6 +180,22 @@ export class MetadataController {
   @ApiOkResponse({ type: ResourceMetadata })
   resource(): ResourceMetadata {
     return this.valuesOf(RESOURCE);
+  }
+
+  /** Where to report vulnerabilities (RFC 9116), if the operator has set it. */
+  @Get('.well-known/security.txt')
+  @Header('Content-Type', 'text/plain; charset=utf-8')
+  @Header('Cache-Control', 'public, max-age=3600')
+  @ApiExcludeEndpoint()
+  securityContact(): string {
+    const { securityContact, publicUrl } = this.config;
+    if (securityContact === undefined) throw new UnknownPath();
+    const expires = new Date(this.clock.now().getTime() + SECURITY_CONTACT_MS).toISOString();
+    const fields = [`Contact: ${securityContact}`, `Expires: ${expires}`];
+    // The address of the file itself must be https (§2.5.2).
+    if (publicUrl.startsWith('https:'))
+      fields.push(`Canonical: ${publicUrl}/.well-known/security.txt`);
+    return `${fields.join('\n')}\n`;
   }
 
   @Get('.well-known/{*path}')

@@ -12,6 +12,7 @@ import {
 } from './browser/page-state.js';
 import { sendRedirect } from './protocol/authorization-response.js';
 import { BrowserBinding } from './protocol/browser-binding.js';
+import { Parameters } from './protocol/parameters.js';
 import { SignInFlowService } from './sign-in/sign-in-flow.js';
 import { SignInService } from './sign-in/sign-in.service.js';
 
@@ -73,8 +74,7 @@ export class SignInController {
     const { id } = await this.authorizations.findByForm(request);
     await this.signIn.signOut(request, response);
     await this.authorizations.assignUser(id, null);
-    const page = authorizationPage(request, id, 'phone');
-    this.states.redirect(response, { ...page, url: addressOfChangedPage(request, page.url) });
+    this.states.redirect(response, authorizationPage(request, id, 'phone'));
   }
 
   /** Handles "Sign out": ends the session and redirects to the same page, which then starts a sign-in. */
@@ -90,7 +90,7 @@ export class SignInController {
     sendRedirect(response, addressOfChangedPage(request, url));
   }
 
-  /** Ends the sessions of the user in all browsers, and redirects to a page that starts a sign-in. */
+  /** Ends the sessions of the user in all browsers, with `apps=1` all access of apps, too, and redirects to a page that starts a sign-in. */
   @BrowserForm()
   @Post('account/sign-out-everywhere')
   async signOutEverywhere(@Req() request: Request, @Res() response: Response): Promise<void> {
@@ -98,7 +98,8 @@ export class SignInController {
     if (!(await this.sessions.current(request))) return sendRedirect(response, APPS_PAGE.url);
     const { user } = await this.sessions.findByForm(request);
     request.context.resultPage = APPS_PAGE;
-    await this.access.signOut(user, this.browsers.browserHash(request));
+    const withApps = new Parameters(request.body).get('apps') === '1';
+    await this.access.signOut(user, { browserHash: this.browsers.browserHash(request), withApps });
     this.browsers.clearSession(response);
     sendRedirect(response, addressOfChangedPage(request, APPS_PAGE.url));
   }

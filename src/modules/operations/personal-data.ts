@@ -119,9 +119,10 @@ export class PersonalData {
     private readonly config: AppConfig,
   ) {}
 
-  /** Exports one JSON document in chunks. Each table is a property, each row a line. @throws UnknownUser */
-  async export(userId: string): Promise<AsyncIterable<string>> {
+  /** Exports one JSON document in chunks. Each table is a property, each row a line. Records an audit event first. @throws UnknownUser */
+  async export(userId: string, change: Change): Promise<AsyncIterable<string>> {
     const phone = await this.users.phoneOf(userId);
+    await this.transactions.run((tx) => this.audit.record(tx, 'user.exported', userId, change));
     return inChunks(this.lines({ userId, phone }));
   }
 
@@ -228,8 +229,8 @@ export class PersonalData {
           where: { userId },
           pages: postPages,
           children: [
-            this.childTable(Comment, 'postId', posts, 'all'),
-            this.childTable(PostLike, 'postId', posts, 'all'),
+            this.rowsOfOthers(Comment, userId, posts),
+            this.rowsOfOthers(PostLike, userId, posts),
           ],
         }),
         this.table(PostLike, {
@@ -306,6 +307,17 @@ export class PersonalData {
       erased: childRows(this.dataSource, parents, entity, column),
       children: [],
     };
+  }
+
+  /** The rows of other users on the person's posts. They belong to the others, so the export has none; erasure counts them apart. */
+  private rowsOfOthers(
+    entity: EntityTarget<Comment> | EntityTarget<PostLike>,
+    userId: string,
+    posts: () => AsyncIterable<readonly { id: string }[]>,
+  ): PersonalTable {
+    const where = { userId: Not(userId) };
+    const erased = childRows<Comment | PostLike>(this.dataSource, posts, entity, 'postId', where);
+    return { erased: { ...erased, table: `${erased.table}_of_others` }, children: [] };
   }
 
   private exportedRows<T extends ObjectLiteral>(

@@ -6,11 +6,15 @@ import {
 } from '../../platform/audit/audit-log.repository.js';
 import { Clock, DAY, addMilliseconds } from '../../platform/clock.js';
 import { AppConfig } from '../../platform/config/app-config.js';
+import { type ListPaging, type Part, partOf } from '../../platform/database/list-page.js';
+import type { ItemSearch } from '../../platform/database/rows-in-pages.js';
 import { TransactionRunner } from '../../platform/database/transaction.js';
 import { InvalidRequest, NotFound } from '../../platform/errors.js';
 import { isId } from '../../platform/ids.js';
+import { CallLog } from '../quota/calls/call-log.service.js';
 import type { Post } from './post.entities.js';
 import { PostsRepository } from './posts.repository.js';
+import { PostsService } from './posts.service.js';
 
 export interface Deletion {
   at: Date;
@@ -25,6 +29,8 @@ export interface Deletion {
 export class PostModeration {
   constructor(
     private readonly repository: PostsRepository,
+    private readonly posts: PostsService,
+    private readonly calls: CallLog,
     private readonly audit: AuditLog,
     private readonly auditEvents: AuditEventReader,
     private readonly transactions: TransactionRunner,
@@ -32,8 +38,9 @@ export class PostModeration {
     private readonly config: AppConfig,
   ) {}
 
-  /** @throws NotFound */
-  async get(id: string): Promise<Post> {
+  /** @param reference the id of a post, or its permalink @throws NotFound; InvalidRequest for the URL of something else */
+  async get(reference: string): Promise<Post> {
+    const id = this.idOf(reference);
     const post = isId('post', id) ? await this.repository.findAny(id) : null;
     if (!post) throw unknownPost(id);
     return post;
@@ -55,9 +62,33 @@ export class PostModeration {
     return { at: deletedAt, by: isCovered ? userId : null, reason: null };
   }
 
+  /** The id that a permalink ends with. People paste permalinks with a query or a fragment, too. */
+  idOf(reference: string): string {
+    if (!URL.canParse(reference)) return reference;
+    const { origin, pathname } = new URL(reference);
+    const base = this.posts.permalink('');
+    if (!`${origin}${pathname}`.startsWith(base))
+      throw new InvalidRequest(
+        `${reference} is not a permalink of this service. They begin with ${base}.`,
+      );
+    return `${origin}${pathname}`.slice(base.length).replace(/\/$/, '');
+  }
+
+  /** The requests that published a post, from the call log: one, unless its author published twice in a millisecond. */
+  requestsOf({ clientId, userId, createdAt }: Post): Promise<string[]> {
+    return clientId === null
+      ? Promise.resolve([])
+      : this.calls.publishesAt(createdAt, clientId, userId);
+  }
+
+  /** Posts of any user, deleted or not, newest first. */
+  async find(search: ItemSearch, paging: ListPaging): Promise<Part<Post>> {
+    return partOf(await this.repository.findAnyOf(search, paging), paging);
+  }
+
   /** Deletes a post. `restore` undoes it. Returns false if it was already deleted. @throws NotFound */
-  async remove(id: string, change: Change): Promise<boolean> {
-    const { userId } = await this.get(id);
+  async remove(reference: string, change: Change): Promise<boolean> {
+    const { id, userId } = await this.get(reference);
     const now = this.clock.now();
     return this.transactions.run(async (tx) => {
       const removed = await this.repository.softDeleteOwn(tx, [{ id, userId }], now);
@@ -68,10 +99,15 @@ export class PostModeration {
 
   /**
    * Restores a deleted post. Its comments become visible again, except those that were deleted themselves.
-   * @returns the id of the author, and false if the post was not deleted
+   * @param reference the id of a post, or its permalink
+   * @returns the ids of the post and of its author, and false if the post was not deleted
    * @throws NotFound if the post or its author does not exist; InvalidRequest if the post was deleted too long ago
    */
-  restore(id: string, change: Change): Promise<{ userId: string; restored: boolean }> {
+  async restore(
+    reference: string,
+    change: Change,
+  ): Promise<{ id: string; userId: string; restored: boolean }> {
+    const id = this.idOf(reference);
     if (!isId('post', id)) throw unknownPost(id);
     const days = this.config.retention.deletedPosts;
     const since = this.daysAgo(days);
@@ -90,7 +126,7 @@ export class PostModeration {
           throw new NotFound(`The author of ${id} was erased, so the post cannot be restored.`);
         await this.audit.record(tx, 'post.restored', id, change, { userId });
       }
-      return { userId, restored };
+      return { id, userId, restored };
     });
   }
 

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, MoreThan } from 'typeorm';
 import { isId } from '../../platform/ids.js';
-import { PageStatements, type Paging } from '../../platform/database/list-page.js';
+import { type ListPaging, PageStatements, type Paging } from '../../platform/database/list-page.js';
 import { type RawTime, storedTime } from '../../platform/database/columns.js';
 import {
   insertAll,
@@ -13,6 +13,7 @@ import {
   writeRows,
 } from '../../platform/database/sql.js';
 import { BatchLoader } from '../../platform/database/batch-loader.js';
+import { type ItemSearch, newestItems } from '../../platform/database/rows-in-pages.js';
 import { entities, type Transaction } from '../../platform/database/transaction.js';
 import { User } from '../users/user.entity.js';
 import { Post, PostLike } from './post.entities.js';
@@ -127,6 +128,12 @@ export class PostsRepository {
     const deleted = { id, deletedAt: MoreThan(since) };
     const { affected } = await entities(tx).update(Post, deleted, { deletedAt: null });
     return affected === 1;
+  }
+
+  /** Posts of any user, deleted or not, newest first. One more than the page size if there is a next page. */
+  findAnyOf(search: ItemSearch, paging: ListPaging): Promise<Post[]> {
+    const keys = { prefix: 'post', index: 'ix_posts_user_id' } as const;
+    return newestItems(this.dataSource, Post, keys, search, paging);
   }
 
   /** A post of any user, deleted or not. */

@@ -4,6 +4,11 @@ import { rateLimitHeaders } from '../../platform/http/developer-api.js';
 /** A UTC calendar month, such as `2026-11`. */
 export type Period = string;
 
+/** The UTC day, such as `2026-11-21`. */
+export function dayOf(time: Date): string {
+  return time.toISOString().slice(0, 'yyyy-mm-dd'.length);
+}
+
 export function periodOf(time: Date): Period {
   return time.toISOString().slice(0, 7);
 }

@@ -7,6 +7,7 @@ import {
   text,
   TIME,
   FLAG,
+  JSON_TEXT,
 } from '../../platform/database/columns.js';
 
 /** The plan assigned to an app. An app without a row has the default limit. */
@@ -52,6 +53,7 @@ export class QuotaUsage {
 /** A developer API call (product requirements, section 8). The log is append-only. */
 @Entity('api_calls')
 @Index('ix_api_calls_user_id', ['userId', 'at'])
+@Index('ix_api_calls_client_id', ['clientId', 'at'])
 export class ApiCall {
   @PrimaryColumn(TIME)
   at: Date;
@@ -83,6 +85,10 @@ export class ApiCall {
   /** Whether the call counts against the quota. A replayed publish does not. */
   @Column(FLAG)
   metered: boolean;
+
+  /** The code of the error response, such as `quota_exceeded`. Null without an error, and for calls that 1.1 recorded. */
+  @Column(optional(text(64)))
+  errorCode: string | null;
 }
 
 /** Number of calls by UTC day, app, route and status. */
@@ -103,4 +109,8 @@ export class ApiUsageDaily {
 
   @Column(COUNTER)
   calls: number;
+
+  /** The number of calls by error code; null if none has one. Not a part of the key, because 1.1 writes rows without it. */
+  @Column(optional(JSON_TEXT))
+  errors: Record<string, number> | null;
 }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, In, IsNull, LessThan, type SelectQueryBuilder } from 'typeorm';
+import { Between, DataSource, In, IsNull, LessThan, Not, type SelectQueryBuilder } from 'typeorm';
 import {
   insertAll,
   insertMissing,
@@ -12,13 +12,17 @@ import {
 import { BatchLoader } from '../../platform/database/batch-loader.js';
 import {
   inTimeRange,
+  newestRows,
   partsWithRows,
   rowsOfRequest,
   type TimeRange,
 } from '../../platform/database/rows-in-pages.js';
 import { entities, type Transaction } from '../../platform/database/transaction.js';
 import { ApiCall, ApiUsageDaily, AppQuota, QuotaUsage } from './quota.entities.js';
-import type { Period } from './quota-period.js';
+import { timeOf } from '../../platform/ids.js';
+import { addMilliseconds } from '../../platform/clock.js';
+import type { ListPaging } from '../../platform/database/list-page.js';
+import { dayOf, type Period } from './quota-period.js';
 
 const INCREMENT = 'UPDATE quota_usage SET used = used + ? WHERE client_id = ? AND period = ?';
 const INCREMENT_WITHIN_LIMIT = `${INCREMENT} AND used <= ?`;
@@ -26,7 +30,31 @@ const FIND_USED = 'SELECT client_id AS clientId, period, used FROM quota_usage W
 
 const TOTALS_PER_STATEMENT = 200;
 
-export type RouteCount = Pick<ApiCall, 'clientId' | 'route' | 'status'> & { calls: number };
+export type RouteCount = Pick<ApiCall, 'clientId' | 'route' | 'status' | 'errorCode'> & {
+  calls: number;
+};
+
+/** A call must match all given members. */
+export interface CallSearch {
+  range: TimeRange;
+  clientId?: string;
+  userId?: string;
+  /** The lowest and the highest status. */
+  statuses?: readonly [number, number];
+  errorCode?: string;
+  /** Any of these, such as `POST /dev/v1/posts`. */
+  routes?: readonly string[];
+}
+
+/** What the daily totals can be grouped by. */
+export type UsageGroup = 'app' | 'day' | 'route' | 'status' | 'error';
+
+const USAGE_COLUMNS = { app: 'clientId', day: 'day', route: 'route', status: 'status' } as const;
+
+export interface UsageTotal {
+  group: string | number;
+  calls: number;
+}
 
 /** The assigned plans, the monthly usage, the call log and its daily totals. */
 @Injectable()
@@ -177,15 +205,18 @@ export class QuotaRepository {
     return partsWithRows(this.dataSource, ApiCall, span, unitMs);
   }
 
-  async countByAppRouteAndStatus(hour: TimeRange): Promise<RouteCount[]> {
+  /** Counts calls by app, route, status and error code. */
+  async countCalls(hour: TimeRange): Promise<RouteCount[]> {
     const query = this.inTimeRange(hour)
       .select('call.clientId', 'clientId')
       .addSelect('call.route', 'route')
       .addSelect('call.status', 'status')
+      .addSelect('call.errorCode', 'errorCode')
       .addSelect('COUNT(*)', 'calls')
       .groupBy('call.clientId')
       .addGroupBy('call.route')
-      .addGroupBy('call.status');
+      .addGroupBy('call.status')
+      .addGroupBy('call.errorCode');
     type Row = Omit<RouteCount, 'calls'> & { calls: string | number };
     const rows = await readQuery<Row>(query);
     return rows.map((row) => ({ ...row, calls: Number(row.calls) }));
@@ -211,6 +242,29 @@ export class QuotaRepository {
     return rowsOfRequest(this.dataSource, ApiCall, requestId, range);
   }
 
+  /** Newest first. One call more than the page size if there is a next page. */
+  findCalls(
+    { range, clientId, userId, statuses, errorCode, routes }: CallSearch,
+    { limit, before }: ListPaging,
+  ): Promise<ApiCall[]> {
+    const last = before === undefined ? undefined : { id: before, at: timeOf(before) };
+    const { from } = range;
+    const to = last && last.at < range.to ? addMilliseconds(last.at, 1) : range.to;
+    return newestRows({ from, to }, limit + 1, (part) => {
+      const query = this.inTimeRange(part);
+      // Named, because MySQL and MariaDB would sometimes scan the whole log.
+      if (userId !== undefined)
+        query.useIndex('ix_api_calls_user_id').andWhere('call.userId = :userId', { userId });
+      else if (clientId !== undefined) query.useIndex('ix_api_calls_client_id');
+      if (clientId !== undefined) query.andWhere('call.clientId = :clientId', { clientId });
+      if (statuses) query.andWhere({ status: Between(...statuses) });
+      if (errorCode !== undefined) query.andWhere({ errorCode });
+      if (routes) query.andWhere({ route: In(routes) });
+      if (last) query.andWhere('(call.at < :at OR call.id < :id)', last);
+      return query.orderBy('call.at', 'DESC').addOrderBy('call.id', 'DESC');
+    });
+  }
+
   /** The newest day with totals, such as `2026-11-21`. */
   async findNewestDay(): Promise<string | null> {
     const newest = await this.dataSource.manager.findOne(ApiUsageDaily, {
@@ -228,6 +282,32 @@ export class QuotaRepository {
   async saveTotals(tx: Transaction, totals: readonly ApiUsageDaily[]): Promise<void> {
     for (let from = 0; from < totals.length; from += TOTALS_PER_STATEMENT)
       await upsertAll(tx, ApiUsageDaily, totals.slice(from, from + TOTALS_PER_STATEMENT));
+  }
+
+  /** The daily totals from the day of `from` to that before `to`, of all apps or of one, in no particular order. */
+  async sumTotals(
+    by: UsageGroup,
+    { from, to }: TimeRange,
+    clientId?: string,
+  ): Promise<UsageTotal[]> {
+    const query = this.dataSource.manager
+      .createQueryBuilder(ApiUsageDaily, 'usage')
+      .where('usage.day >= :from AND usage.day < :to', { from: dayOf(from), to: dayOf(to) });
+    if (clientId !== undefined) query.andWhere({ clientId });
+    if (by === 'error') return this.sumErrors(query);
+    const column = `usage.${USAGE_COLUMNS[by]}`;
+    query.select(column, 'group').addSelect('SUM(usage.calls)', 'calls').groupBy(column);
+    const rows = await readQuery<{ group: string | number; calls: string | number }>(query);
+    return rows.map(({ group, calls }) => ({ group, calls: Number(calls) }));
+  }
+
+  private async sumErrors(query: SelectQueryBuilder<ApiUsageDaily>): Promise<UsageTotal[]> {
+    query.andWhere({ errors: Not(IsNull()) }).select('usage.errors', 'errors');
+    const sums = new Map<string, number>();
+    for (const { errors } of await readQuery<{ errors: string }>(query))
+      for (const [code, calls] of Object.entries(JSON.parse(errors) as Record<string, number>))
+        sums.set(code, (sums.get(code) ?? 0) + calls);
+    return [...sums].map(([group, calls]) => ({ group, calls }));
   }
 
   private inTimeRange(

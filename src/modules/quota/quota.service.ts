@@ -118,7 +118,10 @@ export class QuotaService {
     const { clientId, userId, requestId, receivedAt } = caller;
     const durationMs = this.clock.now().getTime() - receivedAt.getTime();
     const id = newId('call', at);
-    return { at, id, clientId, userId, ...PUBLISH, durationMs, requestId, metered: true };
+    return {
+      ...{ at, id, clientId, userId, ...PUBLISH, durationMs, requestId },
+      ...{ metered: true, errorCode: null },
+    };
   }
 
   async status(clientId: string): Promise<QuotaStatus> {
@@ -159,13 +162,13 @@ export class QuotaService {
     return this.status(clientId);
   }
 
-  /** @throws InvalidRequest if the plan does not exist */
+  /** @returns the new quota @throws InvalidRequest if the plan does not exist */
   async setInTransaction(
     tx: Transaction,
     clientId: string,
     assignment: QuotaAssignment,
     change: Change,
-  ): Promise<void> {
+  ): Promise<EffectiveQuota> {
     const assigned = this.assignedQuota(assignment);
     const quota = this.effectiveQuota(assigned);
     await this.repository.lockAssignment(tx, clientId);
@@ -173,6 +176,7 @@ export class QuotaService {
     if (assigned) await this.repository.saveAssignment(tx, { clientId, ...assigned });
     else await this.repository.removeAssignment(tx, clientId);
     await this.audit.record(tx, 'quota.set', clientId, change, { ...quota, before });
+    return quota;
   }
 
   /** Returns null for the default plan, which has no row. */

@@ -1,9 +1,10 @@
 import type { Request } from 'express';
 import { type Language, languageOf } from '../language.js';
-import { en, type Catalogue } from './en.js';
-import { es } from './es.js';
+import type { Catalogue } from './en/catalogue.js';
+import * as languages from './languages.js';
 
-export const CATALOGUES: Readonly<Record<Language, Catalogue>> = { en, es };
+/** A catalogue without a text does not compile. */
+export const CATALOGUES: Readonly<Record<Language, Catalogue>> = languages;
 
 /** The texts in the language of the request. */
 export function textsFor(request: Request): Catalogue {

@@ -10,13 +10,24 @@ export type Scope = keyof typeof SCOPE_DESCRIPTIONS;
 
 export const SCOPES = Object.keys(SCOPE_DESCRIPTIONS) as readonly Scope[];
 
+/**
+ * The scope with which OpenID Connect requests a refresh token (Core §11). Every app gets one without it, so the server ignores it
+ * (RFC 6749 §3.3), and never grants or registers it.
+ */
+export const OFFLINE_ACCESS = 'offline_access';
+
 export function isScope(value: string): value is Scope {
   return (SCOPES as readonly string[]).includes(value);
 }
 
-/** The distinct values of a space-separated `scope` parameter (RFC 6749 §3.3), including unknown ones. */
+/** The distinct values of a space-separated `scope` parameter (RFC 6749 §3.3), including unknown ones, without `OFFLINE_ACCESS`. */
 export function splitScope(scope: string): string[] {
-  return [...new Set(scope.split(' ').filter((value) => value !== ''))];
+  return [...new Set(scope.split(' ').filter((value) => value !== '' && value !== OFFLINE_ACCESS))];
+}
+
+/** Whether a `scope` parameter has `OFFLINE_ACCESS` and nothing else. */
+export function isOnlyOfflineAccess(scope: string): boolean {
+  return splitScope(scope).length === 0 && scope.includes(OFFLINE_ACCESS);
 }
 
 /** The known scopes among `values`, without duplicates, in canonical order. */

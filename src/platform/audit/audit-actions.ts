@@ -48,6 +48,7 @@ export const AUDIT_ACTIONS = [
   'user.added',
   'user.blocked',
   'user.erased',
+  'user.exported',
   // The counts of an import.
   'user.imported',
   'user.signed_in',

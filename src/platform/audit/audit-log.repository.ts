@@ -13,6 +13,8 @@ import { rowsOfRequest, type TimeRange } from '../database/rows-in-pages.js';
 export interface Change {
   /** The id of a user or app, the name of an operator, or a name such as `service`. */
   actor: string;
+  /** The user of the operating system, if the operator has named another actor. Stored in the details. */
+  osUser?: string;
   reason?: string;
 }
 
@@ -44,7 +46,7 @@ export class AuditLog {
   event(
     action: AuditAction,
     subject: string,
-    { actor, reason }: Change,
+    { actor, osUser, reason }: Change,
     details: Record<string, unknown> = {},
   ): NewAuditEvent {
     return {
@@ -56,7 +58,7 @@ export class AuditLog {
       reason: reason ?? null,
       requestId: currentRequest()?.requestId ?? null,
       address: currentRequest()?.address ?? null,
-      details,
+      details: osUser === undefined ? details : { ...details, osUser },
     };
   }
 

@@ -62,6 +62,8 @@ export class AppConfig {
   /** Base URL of permalinks, without a trailing slash. */
   readonly siteUrl;
   readonly brand: Brand;
+  /** URI for reports of vulnerabilities. */
+  readonly securityContact;
   /** Base URL of the OpenTelemetry collector; undefined if tracing is off. */
   readonly traceCollector;
   readonly database;
@@ -105,6 +107,7 @@ export class AppConfig {
       termsUrl: env.TERMS_URL,
       supportUrl: env.SUPPORT_URL,
     };
+    this.securityContact = env.SECURITY_CONTACT;
     this.traceCollector = env.OTEL_EXPORTER_OTLP_ENDPOINT;
     this.database = {
       address: env.DATABASE_URL,

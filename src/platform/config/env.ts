@@ -48,6 +48,14 @@ function wholeNumber(min: number, max = MAX_INT) {
     .pipe(z.number().min(min, `must be at least ${min}`).max(max, `must be at most ${max}`));
 }
 
+/** An e-mail address, or an https URL, as a URI (RFC 9116 §2.5.3). @throws if it is neither */
+function parseContact(value: string): string {
+  const uri = /^[^\s:/@]+@[^\s:/@]+$/.test(value) ? `mailto:${value}` : value;
+  if (!/^(https:\/\/|mailto:[^\s@]+@)[^\s@]+$/.test(uri) || !URL.canParse(uri))
+    throw new Error('must be an e-mail address or an https URL');
+  return uri;
+}
+
 /** Invalid URLs pass this check and `hasNoQuery`, because `address` reports them. */
 function isOrigin(value: string): boolean {
   return !URL.canParse(value) || (new URL(value).pathname === '/' && hasNoQuery(value));
@@ -243,7 +251,14 @@ const brand = {
     address.optional(),
     'Terms of the network: linked on each page, and `op_tos_uri` of the metadata.',
   ),
-  SUPPORT_URL: inProduction(address.optional(), 'Where users get help: linked on each page.'),
+  SUPPORT_URL: inProduction(
+    address.optional(),
+    'Where users get help: linked on each page, and the contact in the OpenAPI document.',
+  ),
+  SECURITY_CONTACT: inProduction(
+    parsed(parseContact).optional(),
+    'Where to report vulnerabilities: an e-mail address or an https URL, for `/.well-known/security.txt` (RFC 9116). Without it, that file does not exist.',
+  ),
 };
 
 const database = {

@@ -11,6 +11,9 @@ export interface Paging {
   before?: string;
 }
 
+/** A part of a list without page numbers. */
+export type ListPaging = Pick<Paging, 'limit' | 'before'>;
+
 /** Consecutive items of a list. */
 export interface Part<T> {
   items: T[];

@@ -6,7 +6,9 @@ import type {
   ObjectLiteral,
   SelectQueryBuilder,
 } from 'typeorm';
-import { addMilliseconds, floorTo } from '../clock.js';
+import { addMilliseconds, DAY, floorTo } from '../clock.js';
+import { firstIdAt, type IdPrefix, timeOf } from '../ids.js';
+import type { ListPaging } from './list-page.js';
 
 const PAGE_SIZE = 500;
 
@@ -78,6 +80,73 @@ export function inTimeRange<T extends LogRow>(
 ): SelectQueryBuilder<T> {
   const at = `${query.alias}.at`;
   return query.where(`${at} >= :from AND ${at} < :to`, { from, to });
+}
+
+/**
+ * The first rows of a time range, newest first. Each statement reads a day, so that none exceeds the query timeout, even if few rows
+ * match.
+ * @param find the query for a part of the range, newest first
+ */
+export async function newestRows<T extends ObjectLiteral>(
+  { from, to }: TimeRange,
+  limit: number,
+  find: (part: TimeRange) => SelectQueryBuilder<T>,
+): Promise<T[]> {
+  const rows: T[] = [];
+  for (let end = to; end > from && rows.length < limit;) {
+    const dayBefore = addMilliseconds(end, -DAY);
+    const start = dayBefore > from ? dayBefore : from;
+    const part = find({ from: start, to: end }).limit(limit - rows.length);
+    rows.push(...(await part.getMany()));
+    end = start;
+  }
+  return rows;
+}
+
+/** Rows with the columns of posts and comments. Their ids sort by time. */
+interface Item {
+  id: string;
+  userId: string;
+  clientId: string | null;
+}
+
+/** Items must match all given members. The range is of the time in their ids. */
+export interface ItemSearch {
+  range: TimeRange;
+  userId?: string;
+  clientId?: string;
+}
+
+/**
+ * Items, deleted or not, newest first, and one more if there are more.
+ * @param index the index that begins with the user
+ */
+export function newestItems<T extends Item>(
+  dataSource: DataSource,
+  entity: EntityTarget<T>,
+  { prefix, index }: { prefix: IdPrefix; index: string },
+  { range: { from, to }, userId, clientId }: ItemSearch,
+  { limit, before }: ListPaging,
+): Promise<T[]> {
+  const find = (part: TimeRange): SelectQueryBuilder<T> => {
+    const query = dataSource.manager.createQueryBuilder(entity, 'item');
+    // By user, an index finds all rows. It has no app, so the rows of an app are found by time.
+    query.useIndex(userId === undefined ? 'PRIMARY' : index);
+    query.where('item.id >= :first AND item.id < :end', {
+      first: firstIdAt(prefix, part.from),
+      end: firstIdAt(prefix, part.to),
+    });
+    if (before !== undefined) query.andWhere('item.id < :before', { before });
+    if (userId !== undefined) query.andWhere('item.userId = :userId', { userId });
+    if (clientId !== undefined) query.andWhere('item.clientId = :clientId', { clientId });
+    return query.orderBy('item.id', 'DESC');
+  };
+  const last = before === undefined ? to : addMilliseconds(timeOf(before), 1);
+  const range = { from, to: last < to ? last : to };
+  if (userId === undefined) return newestRows(range, limit + 1, find);
+  return find(range)
+    .limit(limit + 1)
+    .getMany();
 }
 
 /** The log rows of a request, oldest first. The request id has no index, so only the given time range is searched. */

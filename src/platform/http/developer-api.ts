@@ -25,6 +25,7 @@ export function compose(...middlewares: readonly Middleware[]): Middleware {
 
 /** Response headers that cross-origin scripts may read, in addition to the CORS-safelisted ones. */
 export const EXPOSED_HEADERS = [
+  'Deprecation',
   'ETag',
   'Idempotency-Replayed',
   'Link',
@@ -32,9 +33,12 @@ export const EXPOSED_HEADERS = [
   'RateLimit',
   'RateLimit-Policy',
   'Retry-After',
+  'Sunset',
   'WWW-Authenticate',
   'X-Request-Id',
 ];
+/** `Cache-Control` of the developer API. */
+export const PRIVATE = 'private, no-cache';
 const METHODS = ['DELETE', 'GET', 'HEAD', 'POST'];
 
 /** Lifetime of a preflight result: the maximum of Chromium. */
@@ -53,7 +57,7 @@ export function developerApiHeaders(
   next: NextFunction,
 ): void {
   response.set({
-    'Cache-Control': 'private, no-cache',
+    'Cache-Control': PRIVATE,
     'Access-Control-Allow-Origin': '*',
     'Access-Control-Expose-Headers': EXPOSED_HEADERS.join(', '),
   });

@@ -50,7 +50,7 @@ export const REQUEST_ID_PATTERN = '^[A-Za-z0-9._-]{1,64}$';
 const VALID_REQUEST_ID = new RegExp(REQUEST_ID_PATTERN);
 
 /**
- * Middleware that creates the context of the request. The request id is always ours: with one of its choice, a client could give its
+ * Middleware that creates the context of the request and sets its headers. The request id is always ours: with one of its choice, a client could give its
  * request the id of another request in the logs.
  * @param currentTraceId returns the trace of the request; undefined if tracing is off
  */
@@ -65,6 +65,8 @@ export function requestContext(
     request.context = new HttpRequestContext(requestId, receivedAt, request, currentTraceId?.());
     if (sent !== undefined && VALID_REQUEST_ID.test(sent)) request.context.clientRequestId = sent;
     response.setHeader('X-Request-Id', requestId);
+    // The default. Without it, shared caches may store the response for as long as they like (RFC 9111 §4.2.2).
+    response.setHeader('Cache-Control', 'no-cache');
     cacheRemoteAddress(request);
     duringRequest(request.context, next, { isFinished: () => response.writableEnded });
   };

@@ -48,10 +48,12 @@ export async function registerApp(service: Unprivileged): Promise<TestClient> {
     name: 'Garden Share',
     kind: 'confidential',
     redirectUris: [REDIRECT_URI],
+    origins: [],
     scopes: [...SCOPES],
     enabled: true,
     postsHidden: false,
     requiresPkce: false,
+    reference: null,
     ...NO_IDENTITY,
     createdAt: new Date(),
   };

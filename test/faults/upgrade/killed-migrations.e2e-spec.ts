@@ -18,9 +18,9 @@ const RELEASE = '1.0.0';
 const KILLS = byExtent({ whole: 6, quick: 1 });
 /** SQLite migrates in one transaction. */
 const KILLS_SQLITE = byExtent({ whole: 2, quick: 1 });
-const KILL_TIMEOUT_MS = 20_000;
+const KILL_TIMEOUT_MS = 75_000;
 /** Timeout for the command to reach its step. */
-const STEP_TIMEOUT_MS = 15_000;
+const STEP_TIMEOUT_MS = 60_000;
 /** Short enough to see the file locked during a migration. */
 const POLL_MS = 2;
 

@@ -16,10 +16,12 @@ const CLIENT: TestClient = {
   name: 'Garden Share (demo)',
   kind: 'public',
   redirectUris: ['http://127.0.0.1/callback'],
+  origins: [],
   scopes: [...SCOPES],
   enabled: true,
   postsHidden: false,
   requiresPkce: true,
+  reference: null,
   ...NO_IDENTITY,
   createdAt: new Date('2026-11-21T09:30:00Z'),
 };

@@ -45,9 +45,11 @@ function inCases(
 
 const metadata: Record<string, KnownDifference> = {
   ...inCases(['metadata: the document', 'metadata: another host name'], {
-    ours: { scopes: ['analytics.read', 'posts.read', 'posts.write', 'profile.read'] },
+    ours: {
+      scopes: ['analytics.read', 'offline_access', 'posts.read', 'posts.write', 'profile.read'],
+    },
     theirs: { scopes: ['analytics.read', 'openid', 'posts.read', 'posts.write', 'profile.read'] },
-    why: 'The reference is an OpenID provider and cannot omit openid; our server lists its own scopes (RFC 8414 §2).',
+    why: 'The reference is an OpenID provider and cannot omit openid; our server lists its own scopes, and offline_access, which it ignores (RFC 8414 §2).',
   }),
   'metadata: the method POST': {
     ours: {
@@ -55,8 +57,9 @@ const metadata: Record<string, KnownDifference> = {
       type: 'application/json',
       error: 'method_not_allowed',
       members: ['doc_url', 'error', 'error_description', 'request_id'],
+      noStore: true,
     },
-    theirs: { status: 404, type: 'text/plain' },
+    theirs: { status: 404, type: 'text/plain', noStore: false },
     why: 'The path exists but does not support the method, which is 405 (RFC 9110 §15.5.6); the reference has no route for it.',
   },
 };
@@ -141,6 +144,11 @@ const clients: Record<string, KnownDifference> = {
     ours: { status: 401, error: 'invalid_client', noStore: true },
     theirs: { status: 400, error: 'invalid_request', noStore: false },
     why: UNAUTHENTICATED,
+  },
+  'client: Basic and the same secret in the body': {
+    ours: tokenResponse(),
+    theirs: errorResponse('invalid_request'),
+    why: 'RFC 6749 §2.3 forbids clients to use two methods at once, but some libraries send the same credentials twice.',
   },
   'client: a public app by Basic with an empty password': {
     ours: tokenResponse('profile.read posts.read'),

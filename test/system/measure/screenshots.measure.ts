@@ -9,7 +9,7 @@ import { authorizeLink } from '../../support/oauth-flow.js';
 import type { TestClient } from '../../support/test-app.js';
 
 /*
- * `npm run screenshots`: all pages in both languages, both colours and four widths in `screenshots/`, and those of the documentation in
+ * `npm run screenshots`: all pages in all languages, both colours and four widths in `screenshots/`, and those of the documentation in
  * `docs/images`. Look at them after a change of a page or of the style.
  */
 

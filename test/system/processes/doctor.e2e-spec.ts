@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Doctor } from '../../../src/modules/operations/doctor/doctor.service.js';
+import { LANGUAGES } from '../../../src/pages/language.js';
 import {
   parseFindings,
   runCommand,
@@ -262,12 +263,14 @@ describe('Command "doctor": external services', () => {
     },
   );
 
+  const inEach = (text: string): string => LANGUAGES.map((tag) => `${text} (${tag})`).join(', ');
+
   it.each([
-    ['Elm & Oak', 'ok', 'A one-time password has 1 segment (en), 1 segment (es).'],
+    ['Elm & Oak', 'ok', `A one-time password has ${inEach('1 segment')}.`],
     [
       'Vecinos de León',
       'warning',
-      'A one-time password costs more than one text message: 2 segments (en), 2 segments (es), because the alphabet of text messages (GSM 03.38) lacks ó (U+00F3).',
+      `A one-time password costs more than one text message: ${inEach('2 segments')}, because the alphabet of text messages (GSM 03.38) lacks ó (U+00F3).`,
     ],
   ])('says what a message of %s costs: %s', async (name, expected, summary) => {
     const found = await findings({ ...UNREACHABLE, NETWORK_NAME: name });

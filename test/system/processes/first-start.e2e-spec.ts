@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { stat, writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
+import { LANGUAGES } from '../../../src/pages/language.js';
 import { CommandLine } from '../../support/command-line.js';
 import { sqliteFile } from '../../support/database.js';
 import { startProcess } from '../../support/service-process.js';
@@ -50,7 +51,7 @@ describe('First start', () => {
     await expect
       .poll(() => service.output())
       .toContain(
-        "2 segments (en), 2 segments (es), because the alphabet of text messages (GSM 03.38) lacks ó (U+00F3). NETWORK_NAME='Vecinos de Leon'",
+        `${LANGUAGES.map((tag) => `2 segments (${tag})`).join(', ')}, because the alphabet of text messages (GSM 03.38) lacks ó (U+00F3). NETWORK_NAME='Vecinos de Leon'`,
       );
     expect(await service.stop()).toBe(0);
   });

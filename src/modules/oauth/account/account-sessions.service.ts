@@ -15,6 +15,8 @@ const ACCOUNT_PATH = '/account';
 /** The signed-in user of the account pages, with the fields that bind forms to the session. */
 export interface AccountSession {
   user: SignInUser;
+  /** SHA-256 of the session cookie. */
+  sessionHash: string;
   binding: SessionBinding;
 }
 
@@ -31,7 +33,8 @@ export class AccountSessions {
     const sessionHash = this.browsers.sessionHash(request);
     const user = await this.signIn.current(request);
     if (!user || sessionHash === undefined) return null;
-    return { user, binding: { token: this.browsers.tokenOfSession(sessionHash) } };
+    const binding = { token: this.browsers.tokenOfSession(sessionHash) };
+    return { user, sessionHash, binding };
   }
 
   /**

@@ -11,6 +11,7 @@ import { sendRedirect } from '../protocol/authorization-response.js';
 import { isWellEncoded, Parameters } from '../protocol/parameters.js';
 import { SignInFlowService } from '../sign-in/sign-in-flow.js';
 import { userView } from '../sign-in/sign-in.service.js';
+import { UserSessions } from '../sign-in/user-sessions.service.js';
 import { type AppSummary, GrantsService } from '../tokens/grants.service.js';
 import { AccountSessions } from './account-sessions.service.js';
 
@@ -28,7 +29,7 @@ export function redirectUndecodablePath(
   else sendRedirect(response, APPS_PAGE.url);
 }
 
-/** The apps that have access to the user's account. */
+/** The apps that have access to the user's account, and the browsers in which the user is signed in. */
 @BrowserPages()
 @Controller('account')
 export class ConnectedAppsController {
@@ -36,6 +37,7 @@ export class ConnectedAppsController {
     private readonly sessions: AccountSessions,
     private readonly grants: GrantsService,
     private readonly apps: AppsService,
+    private readonly browsers: UserSessions,
     private readonly flows: SignInFlowService,
     private readonly renderer: PageRenderer,
     private readonly states: PageStates,
@@ -48,9 +50,10 @@ export class ConnectedAppsController {
     if (!session) return this.startSignIn(request, response);
     const app = state.clientId === undefined ? null : await this.apps.find(state.clientId);
     const feedback = messageOf({ ...state, appName: app?.name }, textsFor(request));
-    const { user, binding } = session;
+    const { user, sessionHash, binding } = session;
     const apps = await this.grants.activeApps(user.id);
-    const view = { ...binding, user: userView(user), apps, ...feedback };
+    const sessions = await this.browsers.view(user.id, sessionHash);
+    const view = { ...binding, user: userView(user), apps, sessions, ...feedback };
     this.renderer.send(response, 'connected-apps', view, feedback);
   }
 
@@ -68,6 +71,19 @@ export class ConnectedAppsController {
     const clientIds = isAll ? 'all' : [clientId ?? ''];
     const revoked = await this.grants.revokeForUser(user.id, clientIds, change);
     this.states.redirect(response, APPS_PAGE, resultOf(revoked));
+  }
+
+  /** Ends one session of the user. */
+  @BrowserForm()
+  @Post('sessions/end')
+  async endSession(@Req() request: Request, @Res() response: Response): Promise<void> {
+    const { user } = await this.sessions.findByForm(request);
+    request.context.resultPage = APPS_PAGE;
+    const handle = new Parameters(request.body).get('session');
+    if (handle === undefined) throw new PageError('malformed_form');
+    const isEnded = await this.browsers.endByUser(user.id, handle);
+    const message = isEnded ? 'browser_signed_out' : 'browser_already_signed_out';
+    this.states.redirect(response, APPS_PAGE, { message });
   }
 
   /** The action URL of the form that revokes access, requested with GET. */

@@ -69,11 +69,18 @@ export class UserAccess {
 
   /**
    * Ends every session and authorization request of a user, who asked for it. Other browsers are no longer trusted devices.
-   * @param browserHash the browser of the user
+   * @param options.browserHash the browser of the user
+   * @param options.withApps ends every grant in the same transaction, too: a thief of a session may have allowed apps
    */
-  async signOut(user: SignInUser, browserHash?: string): Promise<void> {
+  async signOut(
+    user: SignInUser,
+    { browserHash, withApps }: { browserHash?: string; withApps: boolean },
+  ): Promise<void> {
     const change = { actor: user.id, reason: 'by the user' };
-    await this.transactions.run((tx) => this.endSignIns(tx, user, change, browserHash));
+    await this.transactions.run(async (tx) => {
+      await this.endSignIns(tx, user, change, browserHash);
+      if (withApps) await this.grants.revokeAllOf(tx, [user.id], change);
+    });
   }
 
   /**

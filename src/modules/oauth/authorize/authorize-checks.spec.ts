@@ -19,9 +19,11 @@ const APP: RegisteredApp = {
   kind: 'confidential',
   scopes: SCOPES,
   redirectUris: [REDIRECT_URI],
+  origins: [],
   enabled: true,
   postsHidden: false,
   requiresPkce: false,
+  reference: null,
   ...NO_IDENTITY,
   createdAt: new Date('2026-11-21T09:30:00.000Z'),
 };

@@ -1,5 +1,11 @@
 import { PageError } from '../../../pages/page-errors.js';
-import { canonicalScopes, type Scope, splitScope } from '../../../platform/access/scopes.js';
+import {
+  canonicalScopes,
+  isOnlyOfflineAccess,
+  OFFLINE_ACCESS,
+  type Scope,
+  splitScope,
+} from '../../../platform/access/scopes.js';
 import type { RegisteredApp } from '../clients/apps.service.js';
 import { AuthorizationError } from '../protocol/authorization-response.js';
 import { InvalidScope, OAuthError, OAuthInvalidRequest } from '../protocol/oauth.errors.js';
@@ -142,15 +148,20 @@ const checkState: RedirectedCheck = ({ parameters }) => {
     );
 };
 
-/** `scope` is present and contains only scopes that the app is registered for (RFC 6749 §3.3). */
+/** `scope` is present and contains only scopes that the app is registered for, besides `OFFLINE_ACCESS` (RFC 6749 §3.3). */
 const checkScope: RedirectedCheck = ({ app, parameters }) => {
-  const requested = splitScope(parameters.get('scope') ?? '');
+  const scope = parameters.get('scope') ?? '';
+  if (isOnlyOfflineAccess(scope))
+    throw new InvalidScope(
+      `${OFFLINE_ACCESS} alone requests no access. Add one or more of ${app.scopes.join(' ')}, separated by spaces.`,
+    );
+  const requested = splitScope(scope);
   if (requested.length === 0)
     throw new InvalidScope(
       `scope is required: one or more of ${app.scopes.join(' ')}, separated by spaces.`,
     );
   const allowed: readonly string[] = app.scopes;
-  if (!requested.every((scope) => allowed.includes(scope)))
+  if (!requested.every((name) => allowed.includes(name)))
     throw new InvalidScope(
       `scope must contain only scopes that the app is registered for, separated by spaces: ${allowed.join(' ')}.`,
     );
@@ -186,7 +197,7 @@ export function requiresSignIn({ prompt }: Pick<AuthorizationRequest, 'prompt'>)
 /** `prompt` has only known values. Rejects `none`, because the user always decides (OpenID Connect Core §3.1.2.6, by analogy). */
 const checkPrompt: RedirectedCheck = ({ parameters }) => {
   const prompts = promptsOf(parameters);
-  if (prompts.includes('none')) {
+  if (isSilent(parameters)) {
     if (prompts.length > 1)
       throw new OAuthInvalidRequest('prompt=none cannot be combined with other values.');
     throw new OAuthError('interaction_required', 'The user must consent. Omit prompt=none.');
@@ -194,6 +205,11 @@ const checkPrompt: RedirectedCheck = ({ parameters }) => {
   if (!prompts.every((prompt) => PROMPTS.includes(prompt)))
     throw new OAuthInvalidRequest(`prompt must contain only: ${PROMPTS.join(' ')}.`);
 };
+
+/** Whether the request allows no page. Such a request always fails. */
+export function isSilent(parameters: Parameters): boolean {
+  return promptsOf(parameters).includes('none');
+}
 
 function promptsOf(parameters: Parameters): string[] {
   return (parameters.get('prompt') ?? '').split(' ').filter((prompt) => prompt !== '');

@@ -1,7 +1,10 @@
 import {
   applyDecorators,
+  type CanActivate,
   Controller,
+  type ExecutionContext,
   Get,
+  Injectable,
   Query,
   Req,
   Res,
@@ -24,7 +27,7 @@ import { PageErrorFilter } from '../browser/page-error.filter.js';
 import type { SignInUser } from '../../users/users.repository.js';
 import { AppsService, type RegisteredApp } from '../clients/apps.service.js';
 import { AuthorizationError } from '../protocol/authorization-response.js';
-import { NavigationGuard, PrefetchGuard } from '../protocol/fetch-metadata.js';
+import { isForFrame, NavigationGuard, PrefetchGuard } from '../protocol/fetch-metadata.js';
 import { isWellEncoded, Parameters } from '../protocol/parameters.js';
 import { LimitCalls } from '../rate-limit/call-limits.js';
 import { SignInFlowService } from '../sign-in/sign-in-flow.js';
@@ -34,6 +37,7 @@ import {
   PROMPTS,
   type AuthorizationRequest,
   checkAuthorizationRequest,
+  isSilent,
   requiresSignIn,
 } from './authorize-checks.js';
 import { AuthorizationsService, nameOnErrorPages } from './authorizations.service.js';
@@ -80,7 +84,7 @@ export function ApiAuthorize(): MethodDecorator {
       type: 'string',
       enum: ['code'],
     }),
-    required('scope', 'Space-separated.', {
+    required('scope', 'Space-separated. `offline_access` beside other scopes is ignored.', {
       type: 'string',
       example: 'profile.read posts.read',
     }),
@@ -102,7 +106,7 @@ export function ApiAuthorize(): MethodDecorator {
       'Required steps, space-separated, such as `login consent` (OpenID Connect Core §3.1.2.1, by analogy): `login` (sign in again), ' +
         '`select_account` (sign in with another account) or `consent`. With each of them, the user decides about each scope, although ' +
         'the app already has all of them. `none` (no page) is not supported: an otherwise valid request returns ' +
-        '`interaction_required`.',
+        '`interaction_required`. In a frame, only `none` gets a response for the app: every error is redirected.',
       {
         type: 'string',
         pattern: `^ *((none|(${COMBINABLE_PROMPTS})( +(${COMBINABLE_PROMPTS}))*) *)?$`,
@@ -121,7 +125,7 @@ export function ApiAuthorize(): MethodDecorator {
     ApiResponse({
       status: 303,
       description:
-        'The request is invalid and the signed-in user has allowed the app before, or `prompt=none` is the only error: the server redirects the error to the app.',
+        'The request is invalid and the signed-in user has allowed the app before, `prompt=none` is the only error, or the request has `prompt=none` and is made in a frame: the server redirects the error to the app.',
       headers: {
         Location: {
           description: 'The redirect URI, with error, error_description, state and iss.',
@@ -140,6 +144,27 @@ export function ApiAuthorize(): MethodDecorator {
     page(500, 'Something went wrong on our side.'),
     page(503, 'The service is not available right now.', RETRY_AFTER),
   );
+}
+
+/**
+ * Redirects the error of a request with `prompt=none` in a hidden frame, with which OpenID Connect libraries renew tokens: with an error
+ * page, they would wait until their timeout. Reads no session, so the response reveals nothing about the user. Does not count the call,
+ * because otherwise any site could use up the limits of its visitors.
+ * @throws AuthorizationError or PageError
+ */
+@Injectable()
+export class SilentRequestGuard implements CanActivate {
+  constructor(private readonly apps: AppsService) {}
+
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    const request = context.switchToHttp().getRequest<Request>();
+    const parameters = new Parameters(request.query);
+    if (!isForFrame(request) || !isSilent(parameters)) return true;
+    if (!isWellEncoded(request.url)) throw new PageError('malformed_link');
+    const app = await this.apps.find(parameters.get('client_id') ?? '');
+    checkAuthorizationRequest({ app, parameters });
+    return false;
+  }
 }
 
 /** The authorization endpoint (RFC 6749 §3.1). */
@@ -166,7 +191,7 @@ export class AuthorizeController {
     'authorize-calls-by-network56',
     'authorize-calls-by-network48',
   )
-  @UseGuards(NavigationGuard, PrefetchGuard)
+  @UseGuards(SilentRequestGuard, NavigationGuard, PrefetchGuard)
   @ApiAuthorize()
   async authorize(
     @Query() query: Record<string, unknown>,

@@ -57,12 +57,12 @@ export class ConsentController {
     const user = await this.signIn.current(request);
     if (!user || user.id !== pending.userId || user.id !== form.get('user'))
       throw new PageError('foreign_form');
-    const decision = form.get('decision');
-    if (decision !== 'approve' && decision !== 'deny') throw new PageError('malformed_form');
+    const decision = form.get('decision') ?? '';
+    if (!['approve', 'deny', 'refuse'].includes(decision)) throw new PageError('malformed_form');
     const { redirectUri, state } = pending;
     const selected = new Set(form.all('scope'));
     const scopes = canonicalScopes(pending.scopes.filter((scope) => selected.has(scope)));
-    if (decision === 'deny' || scopes.length === 0) {
+    if (decision !== 'approve' || scopes.length === 0) {
       await this.consent.deny(pending, user.id);
       const denied = new OAuthError('access_denied', 'The user denied access.');
       throw new AuthorizationError(redirectUri, state, denied);

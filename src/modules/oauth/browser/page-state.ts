@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { PageError, type PageErrorCode } from '../../../pages/page-errors.js';
-import type { Catalogue } from '../../../pages/translations/en.js';
+import type { Catalogue } from '../../../pages/translations/en/catalogue.js';
 import type { Text } from '../../../pages/translations/markup.js';
 import { parseCountry } from '../../users/phone-number.js';
 import { isId } from '../../../platform/ids.js';
@@ -112,6 +112,8 @@ const MESSAGES = {
   earlier_code_works: ({ code }) => ({ status: 200, notice: code.lastCodeWorks }),
   no_earlier_code: () => ({ status: 429 }),
   already_disconnected: ({ apps }) => ({ status: 200, notice: apps.alreadyDisconnected }),
+  browser_signed_out: ({ apps }) => ({ status: 200, notice: apps.browserSignedOut }),
+  browser_already_signed_out: ({ apps }) => ({ status: 200, notice: apps.browserAlreadySignedOut }),
   disconnected: ({ apps }, { count = 0, appName }) => ({
     status: 200,
     notice: appName === undefined ? apps.disconnectedSeveral(count) : apps.disconnected(appName),
@@ -137,11 +139,15 @@ export function messageOf(
 export class PageStates {
   constructor(private readonly browsers: BrowserBinding) {}
 
-  /** Redirects to the page that shows the state. If the state replaces another, an older browser may have that page. */
+  /**
+   * Redirects to the page that shows the state. If the state replaces another, an older browser may have that page. A text browser may
+   * have it without a state, too, such as the connected apps.
+   */
   redirect(response: Response, { url, statePath }: ResultPage, state: PageState = {}): void {
     const isShown = !isEmpty(state) && Object.hasOwn(this.stored(response.req), statePath);
     this.save(response, statePath, state);
-    sendRedirect(response, isShown ? newAddress(response.req, url) : url);
+    const toNewAddress = isShown ? newAddress : addressOfChangedPage;
+    sendRedirect(response, toNewAddress(response.req, url));
   }
 
   /**
@@ -189,8 +195,8 @@ export function newAddress(request: Request, url: string): string {
 }
 
 /**
- * The URL of a page on which the browser signed in or out, and which shows the opposite now. Only text browsers send no `Origin` with a
- * form; all others keep the address.
+ * The URL of a page that a form has changed, for example by a sign-out. Only text browsers send no `Origin` with a form; all others keep
+ * the address.
  */
 export function addressOfChangedPage(request: Request, url: string): string {
   const isTextBrowser = request.method === 'POST' && request.get('origin') === undefined;

@@ -12,9 +12,13 @@ import type { AppSecret } from './client.entities.js';
 /** The data of a client secret, without the secret. */
 export type SecretStatus = Omit<AppSecret, 'hash' | 'clientId'> & { isLive: boolean };
 
-export interface Rotation {
+/** A secret that is not stored yet. */
+export interface NewSecret {
   secretId: string;
   secret: string;
+}
+
+export interface Rotation extends NewSecret {
   /** The secrets that were live before, with their new expiry, newest first. */
   former: SecretStatus[];
 }
@@ -37,16 +41,21 @@ export class AppSecretsService {
     private readonly clock: Clock,
   ) {}
 
-  /** Creates a secret without an expiry. The server stores its hash and its last four characters. */
+  /** Call it before the transaction, so that a retry stores the secret that was shown. */
+  create(): NewSecret {
+    return { secretId: newId('sec', this.clock.now()), secret: newSecret('svc_sec') };
+  }
+
+  /** Stores a secret without an expiry: its hash and its last four characters. */
   async add(
     tx: Transaction,
     clientId: string,
+    { secretId, secret }: NewSecret,
     change: Change,
     now = this.clock.now(),
-  ): Promise<{ secretId: string; secret: string }> {
-    const secret = newSecret('svc_sec');
+  ): Promise<void> {
     const stored: AppSecret = {
-      id: newId('sec', now),
+      id: secretId,
       clientId,
       hash: sha256(secret),
       lastFour: secret.slice(-4),
@@ -56,7 +65,6 @@ export class AppSecretsService {
     };
     await this.apps.insertSecret(tx, stored);
     await this.audit.record(tx, 'app.secret_added', clientId, change, detailsOf(stored));
-    return { secretId: stored.id, secret };
   }
 
   /** Live secrets first, then newest first. @throws NotFound when the app does not exist */
@@ -71,15 +79,23 @@ export class AppSecretsService {
 
   /**
    * Adds a secret to a confidential app. The newest live secret expires after `graceMs` at the latest, older ones at once.
+   * @param show shows the secret before the commit. If it fails, nothing changes, because nobody would know the secret.
    * @throws NotFound when the app does not exist; InvalidRequest when it is public
    */
-  async rotate(clientId: string, graceMs: number, change: Change): Promise<Rotation> {
+  async rotate(
+    clientId: string,
+    graceMs: number,
+    change: Change,
+    show: (rotation: Rotation) => Promise<void> = async () => undefined,
+  ): Promise<Rotation> {
     const { kind } = await this.apps.require(clientId);
     if (kind === 'public') {
       throw new InvalidRequest(
         'A public app has no client secret to rotate. It uses PKCE instead.',
       );
     }
+    const created = this.create();
+    const showOnce = once(show);
     return this.transactions.run(async (tx) => {
       await this.apps.lock(tx, clientId);
       const now = this.clock.now();
@@ -94,7 +110,10 @@ export class AppSecretsService {
         }
         former.push(statusOf(secret, now));
       }
-      return { ...(await this.add(tx, clientId, change, now)), former };
+      await this.add(tx, clientId, created, change, now);
+      const rotation = { ...created, former };
+      await showOnce(rotation);
+      return rotation;
     });
   }
 
@@ -138,6 +157,15 @@ export class AppSecretsService {
       });
     return true;
   }
+}
+
+/** Calls `show` the first time only: a transaction may run again. */
+export function once<T>(show: (value: T) => Promise<void>): (value: T) => Promise<void> {
+  let isShown = false;
+  return async (value) => {
+    if (!isShown) await show(value);
+    isShown = true;
+  };
 }
 
 function isLive({ expiresAt }: AppSecret, now: Date): boolean {

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, In, IsNull, LessThanOrEqual, MoreThan, Or } from 'typeorm';
+import { DataSource, In, IsNull, LessThanOrEqual, MoreThan, Not, Or } from 'typeorm';
 import { addMilliseconds, MINUTE } from '../../../platform/clock.js';
 import { BatchLoader } from '../../../platform/database/batch-loader.js';
 import {
@@ -15,7 +15,7 @@ import { entities, type Transaction } from '../../../platform/database/transacti
 import { NotFound } from '../../../platform/errors.js';
 import { isId } from '../../../platform/ids.js';
 import { corsOrigin } from '../protocol/redirect-uri.js';
-import type { AppIdentity } from './registration-values.js';
+import { type AppIdentity, parseOrigins } from './registration-values.js';
 import { App, AppLogoPart, AppRedirectUri, AppSecret } from './client.entities.js';
 
 const MAX_LOGO_PART_BYTES = 65_535;
@@ -99,6 +99,27 @@ export class AppsRepository {
     return redirects.getExists();
   }
 
+  /**
+   * Whether an enabled public app has registered this origin. Reads the origins of all such apps: only web views and extensions need
+   * them, so they are few.
+   * @param origin as for `hasOrigin`, or with another scheme
+   * @param clientId restricts the check to one app
+   */
+  async hasRegisteredOrigin(origin: string, clientId?: string): Promise<boolean> {
+    const apps = await this.dataSource.manager.find(App, {
+      select: { clientId: true, origins: true },
+      where: {
+        ...(clientId !== undefined && { clientId }),
+        kind: 'public',
+        status: 'enabled',
+        origins: Not(IsNull()),
+      },
+    });
+    return apps
+      .flatMap(({ origins }) => parseOrigins(origins))
+      .some((registered) => (corsOrigin(registered) ?? registered) === origin);
+  }
+
   async insert(tx: Transaction, app: App, redirectUris: readonly string[]): Promise<void> {
     await insertRow(tx, App, app);
     await this.insertRedirectUris(tx, app.clientId, redirectUris);
@@ -115,7 +136,10 @@ export class AppsRepository {
   async update(
     tx: Transaction,
     clientId: string,
-    fields: Pick<App, 'name' | 'scope' | 'requiresPkce' | keyof AppIdentity>,
+    fields: Pick<
+      App,
+      'name' | 'scope' | 'requiresPkce' | 'origins' | 'reference' | keyof AppIdentity
+    >,
   ): Promise<void> {
     await entities(tx).update(App, { clientId }, fields);
   }

@@ -18,11 +18,13 @@ import {
   NO_IDENTITY,
   validIdentity,
   appNameKey,
+  parseOrigins,
   validAppName,
+  validOrigins,
   validRedirectUris,
   validScope,
 } from './registration-values.js';
-import { AppSecretsService } from './app-secrets.service.js';
+import { AppSecretsService, once } from './app-secrets.service.js';
 import { AppsRepository } from './apps.repository.js';
 import type { App } from './client.entities.js';
 
@@ -30,9 +32,11 @@ import type { App } from './client.entities.js';
 const ALL_NAMES = 'app names';
 
 /** An app with its redirect URIs (product requirements, section 1). */
-export interface RegisteredApp extends Omit<App, 'scope' | 'status' | 'postsHiddenAt'> {
+export interface RegisteredApp extends Omit<App, 'scope' | 'status' | 'postsHiddenAt' | 'origins'> {
   scopes: readonly Scope[];
   redirectUris: readonly string[];
+  /** Origins of a public app besides those of its redirect URIs. */
+  origins: readonly string[];
   enabled: boolean;
   /** Whether the public pages of the app's posts are hidden. */
   postsHidden: boolean;
@@ -46,12 +50,27 @@ export interface Registration extends IdentityChanges {
   name: string;
   kind: App['kind'];
   redirectUris: readonly string[];
+  /** None by default. Only for public apps. */
+  origins?: readonly string[];
   /** Space-separated. */
   scope: string;
   /** False by default. Public apps always require PKCE. */
   requiresPkce?: boolean;
+  /** The operator's own reference; null removes it. None by default. */
+  reference?: string | null;
   /** Allows a name that looks like that of another app. False by default. */
   allowSimilarName?: boolean;
+}
+
+/** An app and, if it is confidential, its client secret. */
+export interface CreatedApp {
+  app: RegisteredApp;
+  secret?: string;
+}
+
+interface RegistrationSteps {
+  also?: (tx: Transaction, clientId: string) => Promise<void>;
+  show?: (created: CreatedApp) => Promise<void>;
 }
 
 /** Registered apps. Operators register and change them; the endpoints look them up. */
@@ -93,22 +112,24 @@ export class AppsService {
 
   /**
    * Registers an app.
-   * @param also further changes in the same transaction
+   * @param options.also further changes in the same transaction
+   * @param options.show shows the secret before the commit. If it fails, nothing changes.
    * @returns the app and, if it is confidential, its client secret
    * @throws InvalidRequest when a value is invalid, or the name looks like that of another app
    */
   async register(
     registration: Registration,
     change: Change,
-    also: (tx: Transaction, clientId: string) => Promise<void> = async () => undefined,
-  ): Promise<{ app: RegisteredApp; secret?: string }> {
+    { also, show }: RegistrationSteps = {},
+  ): Promise<CreatedApp> {
     const name = validAppName(registration.name);
-    const redirectUris = validRedirectUris(registration.redirectUris);
+    const redirectUris = validRedirectUris(registration.redirectUris, this.config);
     const scope = validScope(registration.scope);
     const identity = changedIdentity(NO_IDENTITY, validIdentity(registration));
     const createdAt = this.clock.now();
     const { kind, clientId = newId('svc_app', createdAt) } = registration;
     const requiresPkce = kind === 'public' || registration.requiresPkce === true;
+    const origins = validOrigins(registration.origins ?? [], kind);
     const app: App = {
       clientId,
       name,
@@ -116,10 +137,15 @@ export class AppsService {
       scope,
       status: 'enabled',
       requiresPkce,
+      origins,
       postsHiddenAt: null,
+      reference: registration.reference ?? null,
       ...identity,
       createdAt,
     };
+    const newSecret = kind === 'confidential' ? this.secrets.create() : undefined;
+    const created = { app: toRegisteredApp(app, redirectUris), secret: newSecret?.secret };
+    const showOnce = show && once(show);
     return this.transactions.run(async (tx) => {
       await lockText(tx, ALL_NAMES);
       await this.repository.insert(tx, app, redirectUris);
@@ -131,14 +157,14 @@ export class AppsService {
         scope,
         redirectUris,
         requiresPkce,
-        ...setValues(identity),
+        ...setValues({ origins, reference: app.reference, ...identity }),
         ...similar,
       };
       await this.audit.record(tx, 'app.created', clientId, change, details);
-      await also(tx, clientId);
-      const added =
-        kind === 'confidential' ? await this.secrets.add(tx, clientId, change) : undefined;
-      return { app: toRegisteredApp(app, redirectUris), secret: added?.secret };
+      await also?.(tx, clientId);
+      if (newSecret) await this.secrets.add(tx, clientId, newSecret, change);
+      await showOnce?.(created);
+      return created;
     });
   }
 
@@ -171,15 +197,18 @@ export class AppsService {
   }
 
   /**
-   * Whether CORS allows this origin: an origin of any enabled public app or, if the request names one app, of this app.
+   * Whether CORS allows this origin: an origin of any enabled public app or, if the request names one app, of this app. Web views and
+   * extensions have origins with other schemes, which no redirect URI has.
    * @param clientIds the apps that the request names; with two or more, no origin is allowed
    */
   async allowsOrigin(origin: string, clientIds: readonly string[] = []): Promise<boolean> {
-    const normalized = corsOrigin(origin);
-    if (normalized === undefined || clientIds.length > 1) return false;
+    if (clientIds.length > 1) return false;
     const [clientId] = clientIds;
     if (clientId !== undefined && !isId('svc_app', clientId)) return false;
-    return this.repository.hasOrigin(normalized, clientId);
+    const webOrigin = corsOrigin(origin);
+    if (webOrigin !== undefined && (await this.repository.hasOrigin(webOrigin, clientId)))
+      return true;
+    return this.repository.hasRegisteredOrigin(webOrigin ?? origin, clientId);
   }
 
   /**
@@ -216,13 +245,7 @@ export class AppsService {
     registration: Partial<Omit<Registration, 'clientId' | 'kind'>>,
     change: Change,
   ): Promise<{ app: RegisteredApp; changed: boolean }> {
-    const { name, redirectUris, scope, requiresPkce } = registration;
-    const changes = {
-      ...(name !== undefined && { name: validAppName(name) }),
-      ...(redirectUris && { redirectUris: validRedirectUris(redirectUris) }),
-      ...(scope !== undefined && { scope: validScope(scope) }),
-      ...(requiresPkce !== undefined && { requiresPkce }),
-    };
+    const { name, redirectUris, origins, scope, requiresPkce, reference } = registration;
     const identity = validIdentity(registration);
     return this.transactions.run(async (tx) => {
       if (name !== undefined) await lockText(tx, ALL_NAMES);
@@ -236,7 +259,17 @@ export class AppsService {
         scope: app.scope,
         requiresPkce: app.kind === 'public' || app.requiresPkce,
         redirectUris: uris as readonly string[],
+        origins: app.origins,
+        reference: app.reference,
         ...identityOf(app),
+      };
+      const changes = {
+        ...(name !== undefined && { name: validAppName(name) }),
+        ...(redirectUris && { redirectUris: validRedirectUris(redirectUris, this.config, uris) }),
+        ...(origins && { origins: validOrigins(origins, app.kind) }),
+        ...(scope !== undefined && { scope: validScope(scope) }),
+        ...(requiresPkce !== undefined && { requiresPkce }),
+        ...(reference !== undefined && { reference }),
       };
       const after = { ...before, ...changes, ...changedIdentity(identityOf(app), identity) };
       const details = differences(before, after);
@@ -296,11 +329,12 @@ function differences<T extends object>(before: T, after: T): Record<string, obje
 }
 
 function toRegisteredApp(app: App, redirectUris: readonly string[]): RegisteredApp {
-  const { scope, status, postsHiddenAt, ...rest } = app;
+  const { scope, status, postsHiddenAt, origins, ...rest } = app;
   return {
     ...rest,
     scopes: parseScope(scope),
     redirectUris,
+    origins: parseOrigins(origins),
     enabled: status === 'enabled',
     postsHidden: postsHiddenAt !== null,
     requiresPkce: app.kind === 'public' || app.requiresPkce,

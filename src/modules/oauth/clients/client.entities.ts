@@ -43,6 +43,10 @@ export class App {
   @Column(optional(text(60)))
   publisher: string | null;
 
+  /** The operator's own reference of the partner, such as a customer number. Not shown to users. */
+  @Column(optional(text(100)))
+  reference: string | null;
+
   @Column(optional(URL_TEXT))
   homepageUrl: string | null;
 
@@ -59,6 +63,10 @@ export class App {
   /** The SHA-256 of the logo's bytes. */
   @Column(optional(HASH))
   logoHash: string | null;
+
+  /** Origins besides those of the redirect URIs, which CORS allows if the app is public. Separated by spaces. */
+  @Column(optional(URL_TEXT))
+  origins: string | null;
 
   @Column(TIME)
   createdAt: Date;

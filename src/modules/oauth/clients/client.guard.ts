@@ -88,7 +88,7 @@ export class ClientGuard implements CanActivate {
     // Before failed attempts are counted. Otherwise any site could exhaust the limits of its visitors.
     if (isCrossOrigin(request) && !response.hasHeader('Access-Control-Allow-Origin'))
       throw new OAuthInvalidRequest(
-        'Cross-site browser requests are rejected. A public app can call /oauth/token and /oauth/revoke with its client_id from the origin of one of its redirect URIs.',
+        'Cross-site browser requests are rejected. A public app can call /oauth/token and /oauth/revoke with its client_id from the origin of one of its redirect URIs, or from an origin that the operator registered for it.',
       );
     // From here on, failures count as failed attempts.
     request.context.clientEndpoint = name;

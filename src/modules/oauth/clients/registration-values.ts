@@ -11,19 +11,56 @@ import { codePointName, codePoints } from '../../../platform/text.js';
 import { isWebUrl } from '../../../platform/http/validation/rules.js';
 import { imageTypeOf, MAX_LOGO_BYTES } from '../../../platform/logo-file.js';
 import { sha256 } from '../../../platform/secrets.js';
+import type { AppConfig } from '../../../platform/config/app-config.js';
+import { originProblem } from '../protocol/origin.js';
 import { redirectUriProblem } from '../protocol/redirect-uri.js';
 import type { App } from './client.entities.js';
 
-/** @throws InvalidRequest */
-export function validRedirectUris(uris: readonly string[]): readonly string[] {
+/**
+ * @param registered the redirect URIs that the app has already, which stay valid although the rules have become stricter
+ * @throws InvalidRequest
+ */
+export function validRedirectUris(
+  uris: readonly string[],
+  config: AppConfig,
+  registered: readonly string[] = [],
+): readonly string[] {
   if (uris.length === 0) throw new InvalidRequest('An app needs at least one redirect URI.');
   for (const uri of uris) {
-    const problem = redirectUriProblem(uri);
+    const problem = registered.includes(uri) ? undefined : redirectUriProblem(uri, config);
     if (problem !== undefined) throw new InvalidRequest(`The redirect URI ${uri} ${problem}.`);
   }
   if (new Set(uris).size < uris.length)
     throw new InvalidRequest('The redirect URIs contain a duplicate.');
   return uris;
+}
+
+const MAX_ORIGINS_CHARACTERS = 2048;
+
+/**
+ * Returns the origins of a public app, separated by spaces; null if there are none.
+ * @throws InvalidRequest
+ */
+export function validOrigins(origins: readonly string[], kind: App['kind']): string | null {
+  if (origins.length === 0) return null;
+  if (kind !== 'public')
+    throw new InvalidRequest(
+      'Only a public app can have origins, because a page cannot keep a client secret.',
+    );
+  for (const origin of origins) {
+    const problem = originProblem(origin);
+    if (problem !== undefined) throw new InvalidRequest(`The origin ${origin} ${problem}.`);
+  }
+  const joined = [...new Set(origins)].join(' ');
+  if (joined.length > MAX_ORIGINS_CHARACTERS)
+    throw new InvalidRequest(
+      `The origins of an app must have at most ${MAX_ORIGINS_CHARACTERS} characters together.`,
+    );
+  return joined;
+}
+
+export function parseOrigins(origins: string | null): string[] {
+  return origins?.split(' ') ?? [];
 }
 
 /** Returns the scopes in canonical order. @throws InvalidRequest */

@@ -12,6 +12,11 @@ export function isCrossOrigin(request: Request): boolean {
   return ['cross-site', 'same-site'].includes(request.get('sec-fetch-site') ?? '');
 }
 
+/** Whether the response is for a frame of another page. A frame cannot show our pages (`frame-ancestors`), only follow redirects. */
+export function isForFrame(request: Request): boolean {
+  return ['frame', 'iframe'].includes(request.get('sec-fetch-dest') ?? '');
+}
+
 /**
  * Rejects requests for embedded content, such as images and frames. Any site could send them from the user's browser.
  * @throws PageError

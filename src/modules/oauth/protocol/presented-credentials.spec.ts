@@ -27,8 +27,8 @@ describe('Client credentials of a request', () => {
     `${HEADER}  `,
     HEADER.replace(/=+$/, ''),
     basic(`${ID.replaceAll('_', '%5F')}:${SECRET.replaceAll('-', '%2D')}`),
-  ])('O81 O83 reads the header %s, also beside the same client_id in the form', (header) => {
-    for (const form of [{}, { client_id: ID }])
+  ])('O81 O83 reads the header %s, also beside the same credentials in the form', (header) => {
+    for (const form of [{}, { client_id: ID }, { client_secret: SECRET }, FORM])
       expect(credentialsOf(form, header)).toEqual({ clientId: ID, secret: SECRET, basic: true });
   });
 
@@ -54,7 +54,10 @@ describe('Client credentials of a request', () => {
   });
 
   it.each([
-    ['a secret in the header and in the form', { client_secret: SECRET }, [HEADER]],
+    ['a secret in the form that differs', { client_secret: `${SECRET}x` }, [HEADER]],
+    ['a secret in the form that is encoded', { client_secret: 'svc_sec_a%2DB_9' }, [HEADER]],
+    ['a secret in the form beside an empty one', FORM, [basic(`${ID}:`)]],
+    ['a secret in another letter case', { client_secret: SECRET.toUpperCase() }, [HEADER]],
     ['a client_id in the form that differs', { client_id: 'other' }, [HEADER]],
     ['two headers', {}, [HEADER, HEADER]],
   ])('O83 rejects %s', (_, form, headers) => {

@@ -15,9 +15,9 @@ const BASIC = /^basic +([A-Za-z0-9+/]+={0,2}) *$/i;
 
 /**
  * Reads the client credentials from HTTP Basic or from the form (RFC 6749 §2.3.1). An empty secret counts as omitted, because
- * some public apps send it. Other schemes are ignored if the form names the client: HTTP libraries may add an access token to every
- * request, also to a refresh.
- * @throws OAuthInvalidRequest if there are several headers, if the secret is in the header and in the form, or if the client ids differ;
+ * some public apps send it. The same credentials in both places are accepted, because some libraries try both at once. Other schemes
+ * are ignored if the form names the client: HTTP libraries may add an access token to every request, also to a refresh.
+ * @throws OAuthInvalidRequest if there are several headers, or if the form has another client id or secret than the header;
  *   MalformedBasic if the header is malformed
  */
 export function presentedCredentials(
@@ -35,9 +35,9 @@ export function presentedCredentials(
 
   const fromHeader = parseBasic(header);
   if (!fromHeader) throw new MalformedBasic();
-  if (secret !== undefined) {
+  if (secret !== undefined && secret !== fromHeader.secret) {
     throw new OAuthInvalidRequest(
-      'Send the client secret in the Authorization header or in the body, not in both.',
+      'The client secret in the body differs from the one in the Authorization header. Send one of them.',
     );
   }
   if (clientId !== undefined && clientId !== fromHeader.clientId) {

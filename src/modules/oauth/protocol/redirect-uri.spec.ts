@@ -5,6 +5,11 @@ function matches(registered: string, requested: string, kind: 'public' | 'confid
   return redirectUriMatches(registered, requested, { anyLoopbackPort: kind === 'public' });
 }
 
+const SERVER = {
+  publicUrl: 'https://dev.example',
+  docsRedirectUri: 'https://dev.example/docs/oauth2-redirect.html',
+};
+
 describe('Registration of a redirect URI', () => {
   it.each([
     'https://garden.example/callback',
@@ -12,6 +17,9 @@ describe('Registration of a redirect URI', () => {
     'https://garden.example:8443/callback',
     'https://garden.example',
     'http://localhost:8080/callback',
+    'http://app.localhost:5173/callback',
+    'http://a.b.localhost/callback',
+    'http://127.0.0.2/callback',
     'http://127.0.0.1/callback',
     'http://127.0.0.1:53123/callback',
     'http://[::1]/callback',
@@ -19,8 +27,14 @@ describe('Registration of a redirect URI', () => {
     "https://garden.example/a-._~!$&'()+,;=:@/%c3%A4?x=y/z?",
     'com.example.garden:/callback',
     'com.example.garden-share://oauth/callback',
+    'com.example.garden:///callback',
+    'https://garden.example/callback?encode=1&decode=2&stateless=3&x=code',
+    'https://garden.example/code/state?x=1;y=2',
+    'https://dev.example:8443/callback',
+    'https://sub.dev.example/callback',
+    SERVER.docsRedirectUri,
   ])('accepts %s', (uri) => {
-    expect(redirectUriProblem(uri)).toBeUndefined();
+    expect(redirectUriProblem(uri, SERVER)).toBeUndefined();
   });
 
   it.each([
@@ -61,9 +75,32 @@ describe('Registration of a redirect URI', () => {
       ],
     ),
     ['an encoded response parameter', 'https://garden.example/?st%61te=x', 'the parameter "state"'],
+    ['a parameter of JARM', 'https://garden.example/?response=x', 'the parameter "response"'],
+    ['session_state', 'https://garden.example/?session_state=x', 'the parameter "session_state"'],
+    ['id_token', 'https://garden.example/?id_token=x', 'the parameter "id_token"'],
+    ['access_token', 'https://garden.example/?access_token=x', 'the parameter "access_token"'],
+    ['an upper-case parameter', 'https://garden.example/?Code=x', 'the parameter "Code"'],
+    ['a parameter without a value', 'https://garden.example/?a=1&ISS', 'the parameter "ISS"'],
+    ['a parameter after a semicolon', 'https://garden.example/?a=1;code=x', 'the parameter "code"'],
+    ['a parameter of the path', 'https://garden.example/cb;code=x', 'the parameter "code"'],
+    ['a parameter with brackets', 'https://garden.example/?code%5B%5D=x', 'the parameter "code[]"'],
+    ['a private-use parameter', 'com.example.garden:/cb?Error=x', 'the parameter "Error"'],
+    ['an empty host', 'https:///callback', 'a host'],
+    ['an empty host with a query', 'https://?callback', 'absolute'],
+    ['more slashes', 'https:////garden.example/callback', 'a host'],
+    ['an empty loopback host', 'http:///localhost/callback', 'a host'],
+    ['a host that begins with a dot', 'https://.garden.example/callback', 'a host'],
+    ['two dots in the host', 'https://garden..example/callback', 'a host'],
+    ['an empty host with a port', 'https://:443/callback', 'absolute'],
+    ['a page of this server', 'https://dev.example/callback', 'on this server'],
+    ['this server with its port', 'https://dev.example:443/callback', 'on this server'],
+    ['this server in upper case', 'https://DEV.example/', 'on this server'],
+    ['another page of the docs', `${SERVER.docsRedirectUri}?x=1`, 'on this server'],
+    ['a name that ends with localhost', 'http://evillocalhost/callback', 'https'],
+    ['a name under localhost with a dot', 'http://app.localhost.evil.example/', 'https'],
     ['more than 2000 characters', `https://garden.example/${'a'.repeat(2000)}`, 'characters'],
   ])('rejects %s', (_, uri, reason) => {
-    expect(redirectUriProblem(uri)).toContain(reason);
+    expect(redirectUriProblem(uri, SERVER)).toContain(reason);
   });
 });
 
@@ -194,6 +231,11 @@ describe('Loopback redirect URI of a public app (RFC 8252 §7.3)', () => {
     ['http://localhost:4000/cb', 'http://[::1]:4000/cb'],
     ['http://localhost:4000/cb', 'http://localhost:4001/cb'],
     ['http://localhost:4000/cb', 'http://localhost/cb'],
+    ['http://app.localhost:5173/cb', 'http://app.localhost:5174/cb'],
+    ['http://app.localhost/cb', 'http://app.localhost:5173/cb'],
+    ['http://app.localhost/cb', 'http://other.localhost/cb'],
+    ['http://localhost/cb', 'http://app.localhost/cb'],
+    ['http://127.0.0.2/cb', 'http://127.0.0.2:53123/cb'],
   ])('O5 registered as %s does not match %s', (registered, requested) => {
     expect(matches(registered, requested, 'public')).toBe(false);
   });

@@ -1,5 +1,7 @@
+import type { AppConfig } from '../../../platform/config/app-config.js';
+import { isLoopback } from '../../../platform/config/loopback.js';
+
 const LOOPBACK_LITERAL = /^http:\/\/(127\.0\.0\.1|\[::1\])(:\d{1,5})?(?=[/?]|$)/;
-const LOOPBACK_HOSTS = new Set(['127.0.0.1', '[::1]', 'localhost']);
 const PRIVATE_USE_SCHEME = /^[a-z][a-z0-9+-]*(\.[a-z0-9+-]+)+:$/;
 const UNPRINTABLE = /[^\u0021-\u007e]/;
 const MAX_LENGTH = 2000;
@@ -7,35 +9,72 @@ const MAX_LENGTH = 2000;
 const BRACKETED_HOST = /^[a-z][a-z\d+.-]*:\/\/\[[\da-f:.]+\]/;
 /** The characters of a URI, with % only before two hexadecimal digits (RFC 3986 §2). */
 const URI_CHARACTERS = /^(?:[\w\-.~:/?@!$&'()*+,;=]|%[\da-f]{2})*$/i;
-/** The parameters that an authorization response adds (RFC 6749 §4.1.2, RFC 9207 §2). */
-const RESPONSE_PARAMETERS = ['code', 'state', 'iss', 'error', 'error_description', 'error_uri'];
+/** A web URL with a host. `URL` would take the first part of the path of another one as its host. */
+const WEB_URL = /^https?:\/\/[^/?]/;
+/**
+ * Parameters of authorization responses (RFC 6749 §4.1.2 and §4.2.2, RFC 9207 §2, OpenID Connect Core §3.2.2.5 and Session Management
+ * §3, JARM §2.3). Clients could take a registered one for ours.
+ */
+const RESPONSE_PARAMETERS: ReadonlySet<string> = new Set([
+  'code',
+  'state',
+  'iss',
+  'error',
+  'error_description',
+  'error_uri',
+  'access_token',
+  'id_token',
+  'response',
+  'session_state',
+]);
 
-/** Why a redirect URI cannot be registered (RFC 6749 §3.1.2, RFC 8252 §7.1). Undefined if it is valid. */
-export function redirectUriProblem(uri: string): string | undefined {
+/**
+ * Why a redirect URI cannot be registered (RFC 6749 §3.1.2, RFC 8252 §7.1). Undefined if it is valid. On this server, only Swagger UI
+ * may receive codes.
+ */
+export function redirectUriProblem(
+  uri: string,
+  { publicUrl, docsRedirectUri }: Pick<AppConfig, 'publicUrl' | 'docsRedirectUri'>,
+): string | undefined {
   if (uri.length > MAX_LENGTH) return `must be at most ${MAX_LENGTH} characters`;
   if (UNPRINTABLE.test(uri)) return 'must be printable ASCII without spaces';
   if (!URL.canParse(uri)) return 'must be an absolute URI';
   if (uri.includes('*')) return 'must not contain a wildcard; register each redirect URI in full';
   if (uri.includes('#')) return 'must not have a fragment';
-  const { protocol, username, password, hostname, searchParams } = new URL(uri);
+  const { protocol, username, password, hostname, origin } = new URL(uri);
   if (!uri.startsWith(protocol)) return `must have its scheme in lower case, as ${protocol}`;
   if (/^https?:$/.test(protocol) && !uri.startsWith(`${protocol}//`))
     return 'must have // after its scheme';
+  if (/^https?:$/.test(protocol) && (!WEB_URL.test(uri) || /^\.|\.\./.test(hostname)))
+    return 'must have a host after //';
   if (!URI_CHARACTERS.test(uri.replace(BRACKETED_HOST, '')))
     return 'must be a URI: percent-encode characters such as \\ and [, and write % only before two hexadecimal digits';
-  const taken = RESPONSE_PARAMETERS.find((name) => searchParams.has(name));
+  const taken = responseParameter(uri);
   if (taken !== undefined)
-    return `must not have the parameter "${taken}", which the response adds (RFC 6749 §3.1)`;
+    return `must not have the parameter "${taken}", which belongs to authorization responses (RFC 6749 §4.1.2)`;
   if (username !== '' || password !== '') return 'must not contain a user name or password';
+  if (origin === new URL(publicUrl).origin && uri !== docsRedirectUri)
+    return `must not be on this server, ${publicUrl}: the app itself has to receive the code`;
   if (protocol === 'https:') return undefined;
   if (protocol === 'http:') {
-    return LOOPBACK_HOSTS.has(hostname)
+    return isLoopback(hostname)
       ? undefined
-      : 'must use https, or http with a loopback address';
+      : 'must use https, or http with a loopback address or a name under localhost';
   }
   return PRIVATE_USE_SCHEME.test(protocol)
     ? undefined
     : 'must use https or a private-use scheme such as com.example.app:';
+}
+
+/** The first parameter of `RESPONSE_PARAMETERS`, also in other letter case, after a semicolon, or with brackets, as some servers read them. */
+function responseParameter(uri: string): string | undefined {
+  const names = uri
+    .split(/[?&;]/)
+    .slice(1)
+    .map((part) => new URLSearchParams(part).keys().next().value ?? '');
+  return names.find((name) =>
+    RESPONSE_PARAMETERS.has(name.replace(/\[.*$/s, '').trim().toLowerCase()),
+  );
 }
 
 /**

@@ -34,6 +34,8 @@ export interface PasswordMessage {
   challenge: OtpChallenge;
   password: string;
   language: Language;
+  /** The app that the sign-in is for. */
+  appName?: string;
   /** Whether the browser signed in with the phone before. */
   isTrusted: boolean;
 }
@@ -75,6 +77,14 @@ export class OtpDelivery {
       'calling_code',
       'result',
     );
+    const paused = {
+      name: 'otp_paused',
+      help: '1 while an operator pauses all one-time passwords (otp pause), else 0.',
+      labelNames: [],
+    };
+    registerStoredGauge(metrics.registry, paused, async () => [
+      { labels: {}, value: Number(await this.repository.isPaused()) },
+    ]);
     if (config.otp.dailyTotal > 0) this.registerGauges(metrics);
   }
 
@@ -94,7 +104,7 @@ export class OtpDelivery {
    * @param options.isStored whether the challenge is stored for certain, so that only retries check it
    */
   deliver(
-    { challenge, password, language, isTrusted }: PasswordMessage,
+    { challenge, password, language, appName, isTrusted }: PasswordMessage,
     { isStored }: { isStored: boolean },
   ): void {
     const { phone, userId, expiresAt } = challenge;
@@ -102,7 +112,7 @@ export class OtpDelivery {
     const countKey = countKeyOf(challenge);
     const countRequest = (result: OtpResult): void =>
       this.requests.inc({ calling_code: callingCodeOf(phone), result });
-    const text = oneTimePasswordMessage(password, language, this.config);
+    const text = oneTimePasswordMessage(password, language, this.config, appName);
     let dailyTotal: CountResult | undefined;
     let mustCheck = !isStored;
     this.queue.add({

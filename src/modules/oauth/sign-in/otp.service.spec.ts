@@ -1,6 +1,7 @@
 import { loadConfig } from '../../../platform/config/load-config.js';
 import { LANGUAGES } from '../../../pages/language.js';
 import { oneTimePasswordMessage } from './sms/one-time-password-message.js';
+import { costOf } from './sms/segments.js';
 import { newOneTimePassword, parseOneTimePassword } from './otp.service.js';
 
 const SAMPLES = 60_000;
@@ -76,9 +77,30 @@ describe('oneTimePasswordMessage', () => {
     },
   );
 
-  it.each(LANGUAGES)('fits one text message in the GSM alphabet in "%s"', (language) => {
-    expect(message(language)).toMatch(GSM);
-    expect(message(language).length).toBeLessThanOrEqual(160);
+  it.each(LANGUAGES)('fits one text message in "%s"', (language) => {
+    const text = message(language);
+    expect(text.length).toBeLessThanOrEqual(GSM.test(text) ? 160 : 70);
+  });
+
+  const GARDEN = 'Garden Share';
+
+  it.each([
+    ['a short name', GARDEN, GARDEN],
+    ['similar letters', 'Huertos de León’s', "Huertos de Leon's"],
+    ['a long name', 'x'.repeat(200), /x{6,}\.\.\./],
+    ['signs of two septets', '€'.repeat(60), /€{6,}\.\.\./],
+  ])('names the app within the same number of segments: %s', (_title, name, shown) => {
+    for (const language of LANGUAGES)
+      for (const password of ['012345', '01234567']) {
+        const text = oneTimePasswordMessage(password, language, config, name);
+        expect(costOf(text)).toEqual({ segments: 1, unicode: [] });
+        expect(text).toMatch(shown);
+        expect(text.split('\n').slice(1)).toEqual(['', `@id.example #${password}`]);
+      }
+  });
+
+  it.each(LANGUAGES)('leaves out a name in other letters in "%s"', (language) => {
+    expect(oneTimePasswordMessage('012345', language, config, 'Соседи')).toBe(message(language));
   });
 
   it('states the lifetime of the code in each language', () => {

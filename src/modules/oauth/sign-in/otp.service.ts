@@ -7,7 +7,6 @@ import { plainNumber } from '../../../platform/text.js';
 import { AppConfig } from '../../../platform/config/app-config.js';
 import { UnknownCommitOutcome } from '../../../platform/database/errors.js';
 import { type Transaction, TransactionRunner } from '../../../platform/database/transaction.js';
-import type { Language } from '../../../pages/language.js';
 import type { SignInUser } from '../../users/users.repository.js';
 import { UsersService } from '../../users/users.service.js';
 import type { CountResult } from '../rate-limit/rate-limiter.js';
@@ -98,7 +97,11 @@ export class OtpService {
    * an unknown number uses up the same limits and gets `sent`, too. The daily total limits real messages, so this method only reads
    * it, and `OtpDelivery` counts each message that it sends.
    */
-  async send(phone: string, visitor: Visitor, language: Language): Promise<SendResult> {
+  async send(
+    phone: string,
+    visitor: Visitor,
+    { language, appName }: Pick<PasswordMessage, 'language' | 'appName'>,
+  ): Promise<SendResult> {
     const { seconds } = this.config.otp;
     if (!this.serves(phone)) return { outcome: 'unsupported_country' };
     if (await this.repository.isPaused()) return { outcome: 'paused' };
@@ -128,7 +131,7 @@ export class OtpService {
       expiresAt: addMilliseconds(now, seconds * SECOND),
       consumedAt: null,
     };
-    const message = { challenge, password, language, isTrusted: access.isTrusted };
+    const message = { challenge, password, language, appName, isTrusted: access.isTrusted };
     const result = await this.countAndStore(message, visitor);
     if (!result.isCounted) return rejected(result.retryAfterSeconds);
     this.delivery.deliver(message, { isStored: true });

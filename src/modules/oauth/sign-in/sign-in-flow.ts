@@ -1,13 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
+import { sortedByName } from '../../../pages/formats.js';
+import { acceptedCountry, AUTHORIZE_PATH, languageOf } from '../../../pages/language.js';
 import { PageError } from '../../../pages/page-errors.js';
-import {
-  acceptedCountry,
-  AUTHORIZE_PATH,
-  type Language,
-  languageOf,
-  sortedByName,
-} from '../../../pages/language.js';
 import { PageRenderer } from '../../../pages/page-renderer.js';
 import { textsFor } from '../../../pages/translations/translations.js';
 import type { AppView, CountryChoice, FormBinding, PhoneView } from '../../../pages/views.js';
@@ -25,7 +20,6 @@ import {
   type Feedback,
   messageOf,
   PageStates,
-  addressOfChangedPage,
   typedPhone,
   type Message,
   type PageState,
@@ -67,8 +61,8 @@ export interface SignInFlow extends SignInForm {
  */
 @Injectable()
 export class SignInFlowService {
-  /** By language. Names and sorting take milliseconds. */
-  private readonly countries = new Map<Language, readonly CountryChoice[]>();
+  /** By locale. Names and sorting take milliseconds. */
+  private readonly countries = new Map<string, readonly CountryChoice[]>();
 
   constructor(
     private readonly otp: OtpService,
@@ -89,7 +83,7 @@ export class SignInFlowService {
     typed: Pick<PhoneView, 'phone' | 'country' | 'checked'> = {},
     feedback: Partial<Feedback> = {},
   ): Promise<void> {
-    const countries = this.countriesIn(languageOf(response.req));
+    const countries = this.countriesIn(textsFor(response.req).locale);
     const listed = (code?: string): boolean => countries.some((country) => country.code === code);
     const known = [typed.country, this.config.otp.defaultCountry, acceptedCountry(response.req)];
     const only = countries.length === 1 ? countries[0]?.code : undefined;
@@ -100,11 +94,11 @@ export class SignInFlowService {
     this.renderer.send(response, 'phone', { ...form, ...feedback }, feedback);
   }
 
-  private countriesIn(language: Language): readonly CountryChoice[] {
-    let countries = this.countries.get(language);
+  private countriesIn(locale: string): readonly CountryChoice[] {
+    let countries = this.countries.get(locale);
     if (!countries) {
-      countries = sortedByName(callingCodes(this.config.otp.countries), language);
-      this.countries.set(language, countries);
+      countries = sortedByName(callingCodes(this.config.otp.countries), locale);
+      this.countries.set(locale, countries);
     }
     return countries;
   }
@@ -174,7 +168,10 @@ export class SignInFlowService {
       return this.states.redirect(response, flow.phonePage, { phone, message: 'check_phone' });
     const showCodePage = (message?: Message, seconds?: number): void =>
       this.states.redirect(response, flow.codePage, { phone, message, seconds });
-    const result = await this.otp.send(phone, this.limits.visitor(request), languageOf(request));
+    const result = await this.otp.send(phone, this.limits.visitor(request), {
+      language: languageOf(request),
+      appName: flow.app?.name,
+    });
     switch (result.outcome) {
       case 'sent':
         return showCodePage(isResend ? 'sent_again' : undefined);
@@ -222,10 +219,8 @@ export class SignInFlowService {
   }
 
   /** Continues after the sign-in, and deletes what its pages remember. */
-  private next({ codePage, nextUrl, app }: SignInFlow, response: Response): void {
-    // The sign-in to the account began at the same address.
-    const url = app ? nextUrl : addressOfChangedPage(response.req, nextUrl);
-    this.states.redirect(response, { ...codePage, url });
+  private next({ codePage, nextUrl }: SignInFlow, response: Response): void {
+    this.states.redirect(response, { ...codePage, url: nextUrl });
   }
 }
 

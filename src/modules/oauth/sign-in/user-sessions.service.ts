@@ -4,6 +4,7 @@ import { addMilliseconds, Clock, SECOND } from '../../../platform/clock.js';
 import { AppConfig } from '../../../platform/config/app-config.js';
 import { TransactionRunner } from '../../../platform/database/transaction.js';
 import { NotFound } from '../../../platform/errors.js';
+import type { SessionView } from '../../../pages/views.js';
 import { UsersService } from '../../users/users.service.js';
 import type { SignInSession } from './sign-in.entities.js';
 import { SignInRepository } from './sign-in.repository.js';
@@ -21,7 +22,7 @@ export interface UserSession {
   lastExtendedAt: Date | null;
 }
 
-/** The sign-in sessions of a user, for operators. */
+/** The sign-in sessions of a user, for operators and for the user. */
 @Injectable()
 export class UserSessions {
   constructor(
@@ -37,31 +38,61 @@ export class UserSessions {
   async list(userId: string): Promise<UserSession[]> {
     await this.users.get(userId);
     const sessions = await this.repository.findSessionsOf(userId, this.clock.now());
-    const idleMs = this.config.lifetimes.session * SECOND;
     return sessions.map((session) => {
       const { hash, createdAt, expiresAt } = session;
-      const lastExtendedAt = extensionOf(session, idleMs);
+      const lastExtendedAt = extensionOf(session, this.idleMs);
       return { handle: handleOf(hash), createdAt, expiresAt, lastExtendedAt };
     });
   }
 
+  /** What the user sees of their unexpired sessions, newest first. @param currentHash the session of this browser */
+  async view(userId: string, currentHash: string): Promise<SessionView[]> {
+    const sessions = await this.repository.findSessionsOf(userId, this.clock.now());
+    return sessions.map(({ hash, createdAt, expiresAt }) => ({
+      handle: handleOf(hash),
+      isThisBrowser: hash === currentHash,
+      signedInAt: createdAt,
+      lastUsedAt: addMilliseconds(expiresAt, -this.idleMs),
+    }));
+  }
+
   /** @throws NotFound if the user has no such session */
   async find(userId: string, handle: string): Promise<SignInSession> {
-    const sessions = await this.repository.findSessionsOf(userId, this.clock.now());
-    const session = sessions.find(({ hash }) => handleOf(hash) === handle);
+    const session = await this.findByHandle(userId, handle);
     if (!session) throw unknownSession(userId, handle);
     return session;
   }
 
   /** Ends a session at once: its browser is signed out. @throws NotFound if it has ended meanwhile */
-  async end({ hash, userId }: SignInSession, change: Change): Promise<void> {
-    const handle = handleOf(hash);
-    const isDeleted = await this.transactions.run(async (tx) => {
+  async end(session: SignInSession, change: Change): Promise<void> {
+    if (!(await this.delete(session, change)))
+      throw unknownSession(session.userId, handleOf(session.hash));
+  }
+
+  /** Ends a session of the user, who asked for it. Returns false if there is none with this handle. */
+  async endByUser(userId: string, handle: string): Promise<boolean> {
+    const session = await this.findByHandle(userId, handle);
+    const change = { actor: userId, reason: 'by the user' };
+    return session !== undefined && (await this.delete(session, change));
+  }
+
+  private async findByHandle(userId: string, handle: string): Promise<SignInSession | undefined> {
+    const sessions = await this.repository.findSessionsOf(userId, this.clock.now());
+    return sessions.find(({ hash }) => handleOf(hash) === handle);
+  }
+
+  /** Returns false if the session has ended meanwhile. */
+  private delete({ hash, userId }: SignInSession, change: Change): Promise<boolean> {
+    return this.transactions.run(async (tx) => {
       if (!(await this.repository.deleteSession(tx, hash))) return false;
-      await this.audit.record(tx, 'session.ended', userId, change, { session: handle });
+      const details = { session: handleOf(hash) };
+      await this.audit.record(tx, 'session.ended', userId, change, details);
       return true;
     });
-    if (!isDeleted) throw unknownSession(userId, handle);
+  }
+
+  private get idleMs(): number {
+    return this.config.lifetimes.session * SECOND;
   }
 }
 

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, In, IsNull, MoreThan } from 'typeorm';
 import type { ConnectedAppView } from '../../../pages/views.js';
-import { addMilliseconds, MINUTE } from '../../../platform/clock.js';
+import { addMilliseconds, DAY, MINUTE } from '../../../platform/clock.js';
 import {
   canonicalScopes,
   commonScopes,
@@ -39,10 +39,13 @@ const FIND_ACTIVE = `
   SELECT grants.client_id AS clientId, apps.name, apps.publisher,
     apps.verified AS isVerified, apps.logo_hash AS logoHash, grants.scope,
     grants.withdrawn_scope AS withdrawnScope, apps.scope AS appScope,
-    MIN(grants.created_at) AS grantedAt, MAX(grants.last_used_at) AS lastUsedAt
+    COUNT(*) AS connections, MIN(grants.created_at) AS grantedAt,
+    MAX(grants.created_at) AS lastGrantedAt, MAX(grants.last_used_at) AS lastUsedAt
   FROM grants
   JOIN apps ON apps.client_id = grants.client_id
   WHERE grants.user_id = ? AND ${IS_ACTIVE}`;
+/** The account pages mark an app for this time after a consent. */
+const NEW_FOR_MS = 7 * DAY;
 const RECORD_USE =
   'UPDATE grants SET last_used_at = ? WHERE (last_used_at IS NULL OR last_used_at <= ?) AND id IN';
 const LOCK_GRANTS =
@@ -122,11 +125,15 @@ export class GrantsRepository {
       const scopes = scopesThatCount({ scope, withdrawnScope, appScope });
       const { clientId, grantedAt, lastUsedAt } = shown;
       const app = apps.get(clientId);
+      const lastGrantedAt = later(app?.lastGrantedAt ?? null, shown.lastGrantedAt);
       apps.set(clientId, {
         ...shown,
         isVerified: Boolean(shown.isVerified),
         scopes: canonicalScopes([...(app?.scopes ?? []), ...scopes]),
+        connections: (app?.connections ?? 0) + Number(shown.connections),
         grantedAt: app && app.grantedAt < grantedAt ? app.grantedAt : grantedAt,
+        lastGrantedAt,
+        isNew: lastGrantedAt > addMilliseconds(now, -NEW_FOR_MS),
         lastUsedAt: later(app?.lastUsedAt ?? null, lastUsedAt),
       });
     }
@@ -191,13 +198,13 @@ export class GrantsRepository {
   }
 }
 
-function later(one: Date | null, other: Date | null): Date | null {
-  return one && other ? (one > other ? one : other) : (one ?? other);
+function later<T extends Date | null>(one: Date | null, other: T): Date | T {
+  return one && (!other || one > other) ? one : other;
 }
 
 /** A user's active grants to one app with the same scopes. */
 interface ActiveGrantsRow
-  extends Omit<ConnectedAppView, 'scopes' | 'isVerified'>, ScopesOfCredential {
+  extends Omit<ConnectedAppView, 'scopes' | 'isVerified' | 'isNew'>, ScopesOfCredential {
   isVerified: number;
 }
 

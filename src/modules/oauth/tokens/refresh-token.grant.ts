@@ -6,6 +6,7 @@ import {
   canonicalScopes,
   commonScopes,
   formatScope,
+  isOnlyOfflineAccess,
   splitScope,
   type Scope,
 } from '../../../platform/access/scopes.js';
@@ -91,7 +92,7 @@ export class RefreshTokenGrant {
     const value = parameters.require('refresh_token');
     const stored = await this.find(app, value);
     const event = this.eventOf('token.refreshed', stored);
-    const scope = parameters.get('scope');
+    const scope = requestedScope(parameters);
     const rejection = await this.limit.count(app.clientId, stored.grantId);
     if (rejection && stored.consumedAt === null) throw rejection;
     const request = { value, receivedAt, stored, scope, event, rejection };
@@ -227,6 +228,12 @@ export class RefreshTokenGrant {
   ): NewAuditEvent {
     return this.audit.event(action, grantId, { actor }, { clientId, userId, ...more });
   }
+}
+
+/** The `scope` parameter. Clients that repeat their `offline_access` alone want the granted scopes, as without `scope`. */
+function requestedScope(parameters: Parameters): string | undefined {
+  const scope = parameters.get('scope');
+  return scope !== undefined && isOnlyOfflineAccess(scope) ? undefined : scope;
 }
 
 /**

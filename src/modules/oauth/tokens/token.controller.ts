@@ -106,7 +106,7 @@ export class TokenController {
       },
       refresh_token: formParameter('Required with refresh_token.'),
       scope: formParameter(
-        'With refresh_token: a subset of the granted scopes, for this access token only.',
+        'With refresh_token: a subset of the granted scopes, for this access token only. `offline_access` is ignored.',
       ),
     },
     required: ['grant_type'],

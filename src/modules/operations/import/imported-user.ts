@@ -53,6 +53,12 @@ export class SeenValues {
     if (externalId !== undefined) this.lineOfExternalId.set(externalId, place);
     return undefined;
   }
+
+  /** The name of the line with this phone number. */
+  nameOfLine(phone: string): string | undefined {
+    const place = this.lineOfPhone.get(phone);
+    return place === undefined ? undefined : nameOf(place);
+  }
 }
 
 function nameOf(place: number | string): string {
@@ -197,6 +203,30 @@ export function decideMoves(
   }
   const refused = [...waiting.values()].map((line) => decideLine(line, users, mayReassign));
   return [...ordered, ...refused];
+}
+
+/**
+ * Finds lines that change the phone number of a member whom another line names by the old number.
+ * @param lines those that need a phone number which another user has or had, so also those that give the old number to somebody else
+ * @param stored as for `decideMoves`
+ * @returns the problem by line
+ */
+export function repeatedMembers(
+  lines: readonly ImportLine[],
+  stored: readonly User[],
+  seen: SeenValues,
+): Map<ImportLine, string> {
+  const { byExternalId } = indexUsers(stored);
+  const needed = new Set(lines.map(({ user }) => user.phone));
+  const problems = new Map<ImportLine, string>();
+  for (const line of lines) {
+    const member = byExternalId.get(line.user.externalId ?? '');
+    const old = member?.phone ?? null;
+    const other = old === null || needed.has(old) ? undefined : seen.nameOfLine(old);
+    if (other !== undefined)
+      problems.set(line, `external_id is that of the member whose phone is used on ${other}.`);
+  }
+  return problems;
 }
 
 /** Applies a decided line to the phone numbers of `users`. Returns the phone number that is free now. */

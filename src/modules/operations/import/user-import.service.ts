@@ -17,6 +17,7 @@ import {
   decideMoves,
   indexUsers,
   parseRecord,
+  repeatedMembers,
   SeenValues,
   type DecidedLine,
   type Decision,
@@ -102,7 +103,11 @@ export class UserImport {
       report.lines += records.length;
       settings.onProgress(report);
     }
-    for (const move of decideMoves(moves, await this.usersOf(moves), reassignPhones)) {
+    const stored = await this.usersOf(moves);
+    const repeated = repeatedMembers(moves, stored, seen);
+    for (const [line, problem] of repeated) reject(line, problem);
+    const others = moves.filter((line) => !repeated.has(line));
+    for (const move of decideMoves(others, stored, reassignPhones)) {
       const line = dryRun ? move : await this.writeMove(move, change, reassignPhones);
       if (line.decision.outcome === 'refuse') reject(line, line.decision.problem);
       else report[countedAs(line.decision)] += 1;

@@ -2,16 +2,21 @@ import { Injectable, Logger } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
 import type { Counter } from 'prom-client';
 import type { Caller } from '../../../platform/access/caller.js';
-import { Clock } from '../../../platform/clock.js';
+import { addMilliseconds, Clock } from '../../../platform/clock.js';
 import { BackgroundWriter } from '../../../platform/database/background-writer.js';
+import { type ListPaging, type Part, partOf } from '../../../platform/database/list-page.js';
 import { isDuplicateKey } from '../../../platform/database/errors.js';
 import type { TimeRange } from '../../../platform/database/rows-in-pages.js';
 import { TransactionRunner } from '../../../platform/database/transaction.js';
-import { responseStatus, routeOf } from '../../../platform/http/http-request-context.js';
+import {
+  CLIENT_CLOSED_REQUEST,
+  responseStatus,
+  routeOf,
+} from '../../../platform/http/http-request-context.js';
 import { newId } from '../../../platform/ids.js';
 import { Metrics } from '../../../platform/observability/metrics.js';
 import type { ApiCall } from '../quota.entities.js';
-import { QuotaRepository } from '../quota.repository.js';
+import { type CallSearch, QuotaRepository } from '../quota.repository.js';
 
 const MAX_QUEUED = 10_000;
 const BATCH_SIZE = 500;
@@ -67,7 +72,14 @@ export class CallLog extends BackgroundWriter {
       const route = `${request.method} ${routeOf(request)}`;
       const status = responseStatus(response);
       const durationMs = this.clock.now().getTime() - caller.receivedAt.getTime();
-      this.record(caller, { route, status, durationMs });
+      const { errorCode } = request.context;
+      const isComplete = status !== CLIENT_CLOSED_REQUEST;
+      this.record(caller, {
+        route,
+        status,
+        durationMs,
+        errorCode: (isComplete && errorCode) || null,
+      });
     });
     next();
   };
@@ -75,6 +87,18 @@ export class CallLog extends BackgroundWriter {
   /** The recorded calls of a request, oldest first. A call is recorded within seconds after its response. */
   findOfRequest(requestId: string, range: TimeRange): Promise<ApiCall[]> {
     return this.repository.findOfRequest(requestId, range);
+  }
+
+  /** The ids of the requests with which the app published for the user at this time. */
+  async publishesAt(at: Date, clientId: string, userId: string): Promise<string[]> {
+    const range = { from: at, to: addMilliseconds(at, 1) };
+    const calls = await this.repository.findCalls({ range, clientId, userId }, { limit: 100 });
+    return calls.filter(({ metered }) => metered).map(({ requestId }) => requestId);
+  }
+
+  /** The recorded calls that match, newest first. Call it with a range of at most a day, an app or a user: others take long. */
+  async find(search: CallSearch, paging: ListPaging): Promise<Part<ApiCall>> {
+    return partOf(await this.repository.findCalls(search, paging), paging);
   }
 
   /** Queues a call, unless the transaction of a publish records it. */

@@ -2,8 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { Clock, DAY, HOUR, addMilliseconds, floorTo } from '../../../platform/clock.js';
 import { AppConfig } from '../../../platform/config/app-config.js';
 import { TransactionRunner } from '../../../platform/database/transaction.js';
+import type { TimeRange } from '../../../platform/database/rows-in-pages.js';
 import type { ApiUsageDaily } from '../quota.entities.js';
-import { QuotaRepository } from '../quota.repository.js';
+import { dayOf } from '../quota-period.js';
+import { QuotaRepository, type UsageGroup, type UsageTotal } from '../quota.repository.js';
 
 export interface RollupResult {
   /** The days with calls, such as `2026-11-21`, oldest first, each with its number of calls. */
@@ -66,7 +68,7 @@ export class UsageRollup {
     const days: RollupResult['days'] = [];
     for await (const { from: start } of this.repository.partsWithCalls({ from, to }, DAY)) {
       if (stopAt && this.clock.now() >= stopAt) return { days, until: start };
-      const day = start.toISOString().slice(0, 'yyyy-mm-dd'.length);
+      const day = dayOf(start);
       onDay?.(day);
       days.push({ day, calls: await this.rollUpDay(day, start) });
     }
@@ -79,10 +81,17 @@ export class UsageRollup {
     let calls = 0;
     const range = { from: start, to: addMilliseconds(start, DAY) };
     for await (const hour of this.repository.partsWithCalls(range, HOUR)) {
-      for (const count of await this.repository.countByAppRouteAndStatus(hour)) {
-        const total = counted.get(keyOf(count)) ?? { day, ...count, calls: 0 };
+      for (const count of await this.repository.countCalls(hour)) {
+        const { clientId, route, status, errorCode } = count;
+        const total = counted.get(keyOf(count)) ?? {
+          ...{ day, clientId, route, status, calls: 0, errors: null },
+        };
         total.calls += count.calls;
         calls += count.calls;
+        if (errorCode !== null) {
+          total.errors ??= {};
+          total.errors[errorCode] = (total.errors[errorCode] ?? 0) + count.calls;
+        }
         counted.set(keyOf(count), total);
       }
     }
@@ -100,13 +109,25 @@ export class UsageRollup {
     counted: ReadonlyMap<string, ApiUsageDaily>,
   ): Promise<void> {
     const totals = await this.repository.findTotals(day);
-    const before = new Map(totals.map((total) => [keyOf(total), total.calls]));
+    const before = new Map(totals.map((total) => [keyOf(total), weightOf(total)]));
     const raised = [...counted]
-      .filter(([key, { calls }]) => calls > (before.get(key) ?? 0))
+      .filter(([key, total]) => weightOf(total) > (before.get(key) ?? 0))
       .toSorted(([one], [other]) => (one < other ? -1 : 1))
       .map(([, total]) => total);
     if (raised.length > 0)
       await this.transactions.run((tx) => this.repository.saveTotals(tx, raised));
+  }
+
+  /**
+   * Sums the daily totals from the day of `from` to that before `to`. Days come oldest first, other groups by calls. Errors omits calls
+   * without an error code.
+   * @param clientId of all apps by default
+   */
+  async report(by: UsageGroup, range: TimeRange, clientId?: string): Promise<UsageTotal[]> {
+    const totals = await this.repository.sumTotals(by, range, clientId);
+    return totals.toSorted((one, other) =>
+      by === 'day' ? (one.group < other.group ? -1 : 1) : other.calls - one.calls,
+    );
   }
 
   private async firstUnfinishedDay(): Promise<Date> {
@@ -118,6 +139,15 @@ export class UsageRollup {
   }
 }
 
-function keyOf({ clientId, route, status }: Omit<ApiUsageDaily, 'day' | 'calls'>): string {
+/** Also higher if the errors of the same calls are counted, which 1.1 did not do. */
+function weightOf({ calls, errors }: ApiUsageDaily): number {
+  return Object.values(errors ?? {}).reduce((sum, count) => sum + count, calls);
+}
+
+function keyOf({
+  clientId,
+  route,
+  status,
+}: Pick<ApiUsageDaily, 'clientId' | 'route' | 'status'>): string {
   return `${clientId} ${status} ${route}`;
 }

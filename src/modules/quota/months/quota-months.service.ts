@@ -17,16 +17,32 @@ export interface ClosedMonths {
 }
 
 /** The usage of an app in a month. A null limit means unlimited. */
-export interface ReportLine extends EffectiveQuota {
+export interface ReportLine {
   clientId: string;
   name: string;
+  publisher: string | null;
+  reference: string | null;
+  /** Null for a past month in which the app did not publish, for which no plan and limit are recorded. */
+  plan: string | null;
+  limit: number | null;
   used: number;
   remaining: number | null;
   /** Percentage of the limit, rounded down; null if unlimited. With a limit of 0: 100 if `used` is above 0, else 0. */
   percent: number | null;
-  /** Expected posts at the end of the month at the current rate. For a past month, equal to `used`. */
+  /** Expected posts at the end of the month at the current rate, at most the limit. For a past month, equal to `used`. */
   projected: number;
+  /** API calls of the month, of any route and status. Those of the last ten minutes may be missing. */
+  calls: number;
   period: Period;
+}
+
+/** An app as far as the report shows it. */
+export interface ReportedApp {
+  clientId: string;
+  name: string;
+  publisher: string | null;
+  reference: string | null;
+  createdAt: Date;
 }
 
 @Injectable()
@@ -90,32 +106,41 @@ export class QuotaMonths {
   }
 
   /**
-   * Reports the usage of these apps, highest percentage first. A closed month has the plans and limits stored when it was closed,
+   * Reports the usage of these apps, without those registered after the month, highest percentage first. A closed month has the plans and limits stored when it was closed,
    * any other month the current ones.
    * @param period the current month by default
    * @throws InvalidRequest if the month has not begun
    */
   async report(
-    apps: readonly { clientId: string; name: string }[],
+    apps: readonly ReportedApp[],
     period: Period = periodOf(this.clock.now()),
   ): Promise<ReportLine[]> {
     const factor = this.projectionFactor(period);
     const usage = await this.repository.findUsage(period);
     const assignments = await this.repository.findAssignments();
-    const lines = apps.map(({ clientId, name }): ReportLine => {
+    const { from, to } = rangeOf(period);
+    const isPast = to <= this.clock.now();
+    const totals = await this.repository.sumTotals('app', { from, to });
+    const calls = new Map(totals.map((total) => [total.group, total.calls]));
+    const existing = apps.filter(({ createdAt }) => createdAt < to);
+    const lines = existing.map(({ clientId, name, publisher, reference }): ReportLine => {
       const month = usage.get(clientId);
       const quota = month?.closedAt
-        ? { plan: month.closedPlan ?? '', limit: month.closedLimit }
-        : this.quota.effectiveQuota(assignments.get(clientId));
+        ? { plan: month.closedPlan, limit: month.closedLimit }
+        : month || !isPast
+          ? this.quota.effectiveQuota(assignments.get(clientId))
+          : { plan: null, limit: null };
       const used = month?.used ?? 0;
       return {
         clientId,
-        name,
+        ...{ name, publisher, reference },
         ...quota,
         used,
         remaining: quota.limit === null ? null : Math.max(0, quota.limit - used),
         percent: percentOf(used, quota.limit),
-        projected: Math.round(used * factor),
+        // Publishes above the limit are rejected.
+        projected: Math.max(used, Math.min(Math.round(used * factor), quota.limit ?? Infinity)),
+        calls: calls.get(clientId) ?? 0,
         period,
       };
     });

@@ -15,6 +15,7 @@ import {
   ServiceUnavailable,
   UnknownPath,
 } from '../../errors.js';
+import { PRIVATE } from '../developer-api.js';
 import { errorHeaders, ErrorResponse } from './api-errors.js';
 
 /**
@@ -42,6 +43,8 @@ export class ApiErrorFilter implements ExceptionFilter {
   }
 
   protected send(error: AppError, request: Request, response: Response): void {
+    // An error has the id of one request, and the handler may have allowed caches to store its own response.
+    if (response.get('Cache-Control') !== PRIVATE) response.set('Cache-Control', 'no-store');
     response
       .set(errorHeaders(error, this.config.publicUrl))
       .json(ErrorResponse.from(error, request.context.requestId, this.config.publicUrl));

@@ -67,7 +67,11 @@ const valid: Case[] = [
 ];
 
 const invalid: Case[] = [
-  header('Basic and the secret in the body', 'O83', 'garden', same, same),
+  header('Basic and the same secret in the body', 'O83', 'garden', same, same),
+  header('Basic and another secret in the body', 'O83', 'garden', same, (id, secret) => [
+    id,
+    `${secret}x`,
+  ]),
   header('Basic and another client_id in the body', 'O83', 'garden', same, (_id, _secret, apps) => [
     apps.library.clientId,
   ]),

@@ -5,15 +5,39 @@ import { costOf } from './segments.js';
 
 type MessageConfig = Pick<AppConfig, 'brand' | 'otp' | 'publicUrl'>;
 
-/** The last line lets phones fill in the password on this host only (WebOTP). */
+/** The fewest characters of the name of an app that are shown if it is cut. */
+const MIN_CUT_CHARACTERS = 6;
+
+/**
+ * The last line lets phones fill in the password on this host only (WebOTP).
+ * @param appName the app that the sign-in is for. The message names it as far as this costs no other segment: in letters of GSM 03.38 if
+ *   there are similar ones, cut if it is too long, or not at all.
+ */
 export function oneTimePasswordMessage(
   password: string,
   language: Language,
   { brand, otp, publicUrl }: MessageConfig,
+  appName?: string,
 ): string {
   const { layout, sms } = CATALOGUES[language];
-  const text = sms.oneTimePassword(password, brand.name ?? layout.network, otp.seconds);
-  return `${text}\n\n@${new URL(publicUrl).hostname} #${password}`;
+  const network = brand.name ?? layout.network;
+  const lastLine = `@${new URL(publicUrl).hostname} #${password}`;
+  const messageFor = (app?: string): string =>
+    `${sms.oneTimePassword(password, network, otp.seconds, app)}\n\n${lastLine}`;
+  const plain = messageFor();
+  const { segments } = costOf(plain);
+  const names = appName === undefined ? [] : namesOf(appName);
+  return names.map(messageFor).find((text) => costOf(text).segments <= segments) ?? plain;
+}
+
+/** The name of an app, then shorter and shorter cuts of it. */
+function namesOf(appName: string): string[] {
+  const name = plainName(appName) ?? appName;
+  const characters = Array.from(name);
+  const names = [name];
+  for (let length = characters.length - 1; length >= MIN_CUT_CHARACTERS; length -= 1)
+    names.push(`${characters.slice(0, length).join('').trimEnd()}...`);
+  return names;
 }
 
 /** The segments of a message, by language: `1 segment (en), 2 segments (es)`. Gateways charge for each segment. */

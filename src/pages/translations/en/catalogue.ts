@@ -1,6 +1,8 @@
-import type { Scope } from '../../platform/access/scopes.js';
-import { formatDuration, LOCALES } from '../language.js';
-import { markup, isolated } from './markup.js';
+import type { Scope } from '../../../platform/access/scopes.js';
+import { formatDuration } from '../../formats.js';
+import { isolated, type Markup, markup } from '../markup.js';
+import { errors } from './errors.js';
+import { LOCALE } from './locale.js';
 
 /** The landing page, for developers. */
 export const landing = {
@@ -14,25 +16,25 @@ export const landing = {
   forMembers: 'Are you a member?',
   account: 'See the apps that have access to your account',
   how: 'How it works',
-  steps: [
-    {
+  steps: {
+    register: {
       title: 'Register your app',
       text: markup`The operator registers the name, redirect URIs and scopes of your app, and gives you a <code>client_id</code>. Apps that run on a server also get a <code>client_secret</code>.`,
     },
-    {
+    request: {
       title: 'Request access',
       text: markup`Redirect the browser to <code>/oauth/authorize</code> with your scopes, a random <code>state</code> and a PKCE challenge (<code>S256</code>).`,
     },
-    {
+    decide: {
       title: 'The user decides',
       text: 'They sign in with a one-time code sent to their phone, review the requested scopes, and allow all, some or none of them.',
     },
-    {
+    exchange: {
       title: 'Exchange the authorization code',
       text: markup`Verify the <code>state</code>, then send the authorization code and the PKCE verifier to <code>/oauth/token</code>. The <code>scope</code> of the response lists what the user granted.`,
     },
-    { title: 'Call the API', text: 'Send the access token in a header of each request.' },
-  ],
+    call: { title: 'Call the API', text: 'Send the access token in a header of each request.' },
+  },
   demoOn: 'The demo is on',
   demoOnText:
     'This server has a demo app and a demo user, so you can try the whole flow now. Do not enter real personal data.',
@@ -43,8 +45,6 @@ export const landing = {
     'This server has no demo app and no demo user. Ask the operator to register your app.',
   footer: 'The operator of this server registers apps.',
 };
-
-const LOCALE = LOCALES.en;
 
 const scopes: Readonly<Record<Scope, string>> = {
   'profile.read': 'See your name, photo, karma and neighbourhood',
@@ -57,6 +57,8 @@ const attemptsLeft = (count: number): string => `Attempts left: ${count}.`;
 
 /** English. Its type is the type of every catalogue. A text that contains values is a function of them. */
 export const en = {
+  locale: LOCALE,
+  direction: 'ltr' as 'ltr' | 'rtl',
   scopes,
   layout: {
     network: 'Neighbourhood network',
@@ -130,8 +132,9 @@ export const en = {
     lastCodeWorks: 'The last code we sent still works.',
   },
   sms: {
-    oneTimePassword: (password: string, network: string, seconds: number) =>
-      `${password} is your ${network} code. It expires in ${formatDuration(seconds, LOCALE)}. Never share it with anyone.`,
+    /** Without the name of the app, which the sign-in is for, if it is unknown or would cost another text message. */
+    oneTimePassword: (password: string, network: string, seconds: number, app?: string) =>
+      `${password} is your ${network} code${app === undefined ? '' : ` for ${app}`}. It expires in ${formatDuration(seconds, LOCALE)}. Never share it with anyone.`,
   },
   currentUser: {
     signedInAs: 'Signed in as',
@@ -153,12 +156,12 @@ export const en = {
     publisher: 'Publisher',
     host: 'You return to',
     neverTitle: 'It will never be able to:',
-    never: [
-      'See your phone number',
-      'Read your messages',
-      'Change your profile',
-      'Act on behalf of anyone else',
-    ],
+    never: {
+      phone: 'See your phone number',
+      messages: 'Read your messages',
+      profile: 'Change your profile',
+      others: 'Act on behalf of anyone else',
+    },
     durationTitle: 'How long access lasts',
     duration: (unused: number, atMost: number) =>
       `Access lasts up to ${formatDuration(atMost, LOCALE)} and ends after ${formatDuration(unused, LOCALE)} without use.`,
@@ -166,6 +169,7 @@ export const en = {
     removeHint: (url: string) =>
       markup`You can remove access at any time at <a href="/account/apps">${url}</a>.`,
     deny: 'Cancel',
+    refuse: 'Refuse',
     allow: 'Allow',
     footer:
       'Allow access only if you know and trust this app. If you did not open this page from an app, choose Cancel.',
@@ -182,6 +186,11 @@ export const en = {
     none: 'No app has access to your account.',
     some: 'You allowed these apps to access your account.',
     granted: 'Granted',
+    lastGranted: 'Last granted',
+    connections: 'Connections',
+    isNew: 'Granted in the last 7 days',
+    newHint:
+      'Apps marked “Granted in the last 7 days” got access recently. If you did not allow one of them, use “Sign out everywhere and disconnect all apps” below.',
     lastUsed: 'Last used',
     notUsedYet: 'Not used yet',
     disconnect: 'Disconnect',
@@ -198,7 +207,14 @@ export const en = {
     permissions: 'This app can:',
     signOutEverywhere: 'Sign out everywhere',
     signOutEverywhereHint:
-      'This signs you out in all browsers, including this one. Apps keep their access until you remove it.',
+      'This signs you out in all browsers, including this one. Apps keep their access unless you disconnect them, too.',
+    signOutAndDisconnect: 'Sign out everywhere and disconnect all apps',
+    sessions: 'Where you are signed in',
+    thisBrowser: 'This browser',
+    signedIn: 'Signed in',
+    signOutBrowser: 'Sign out this session',
+    browserSignedOut: 'That browser is signed out. Apps keep their access.',
+    browserAlreadySignedOut: 'That browser was already signed out.',
     alreadyDisconnected: 'Already disconnected.',
     disconnected: (app: string) => `${isolated(app)} no longer has access.`,
     disconnectedSeveral: (count: number) =>
@@ -222,13 +238,15 @@ export const en = {
     footer: 'This post is public. Anyone with the link can read it.',
     notFound: {
       title: 'Post not found',
-      paragraphs: ['It was deleted, it is not public, or the link is wrong.'],
+      paragraphs: ['It was deleted, it is not public, or the link is wrong.'] satisfies [string],
     },
     openAgain: 'Open the link again.',
   },
   notFound: {
     title: 'Page not found',
-    paragraphs: ['There is no page at this address. Check the link, or start from the home page.'],
+    paragraphs: [
+      'There is no page at this address. Check the link, or start from the home page.',
+    ] satisfies [string],
     home: 'Home page',
     account: 'Your connected apps',
   },
@@ -237,10 +255,11 @@ export const en = {
     paragraphs: [
       markup`<bdi>${app}</bdi> sent an invalid request. Nothing was shared with it.`,
       'You can close this page, or return to the app and try again.',
-    ],
+    ] satisfies [Markup, string],
   }),
   errorDetails: (code: string, requestId: string) =>
     markup`For developers: <code>${code}</code>, request <code>${requestId}</code>.`,
+  errors,
   landing,
 };
 

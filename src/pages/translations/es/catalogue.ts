@@ -1,6 +1,8 @@
-import { formatDuration, LOCALES } from '../language.js';
-import type { Catalogue } from './en.js';
-import { markup, isolated } from './markup.js';
+import { formatDuration } from '../../formats.js';
+import type { Catalogue } from '../en/catalogue.js';
+import { markup, isolated } from '../markup.js';
+import { errors } from './errors.js';
+import { LOCALE } from './locale.js';
 
 /** The landing page, for developers. Its links lead to English pages. */
 export const landing: Catalogue['landing'] = {
@@ -14,28 +16,28 @@ export const landing: Catalogue['landing'] = {
   forMembers: '¿Es miembro?',
   account: 'Vea las aplicaciones que tienen acceso a su cuenta',
   how: 'Cómo funciona',
-  steps: [
-    {
+  steps: {
+    register: {
       title: 'Registre su aplicación',
       text: markup`El operador registra el nombre de su aplicación, sus URI de redirección y sus permisos, y le da un <code>client_id</code>. Las aplicaciones que se ejecutan en un servidor reciben además un <code>client_secret</code>.`,
     },
-    {
+    request: {
       title: 'Solicite acceso',
       text: markup`Redirija el navegador a <code>/oauth/authorize</code> con los permisos que necesita, un <code>state</code> aleatorio y un desafío PKCE (<code>S256</code>).`,
     },
-    {
+    decide: {
       title: 'El usuario decide',
       text: 'Inicia sesión con un código de un solo uso que recibe en su teléfono, revisa los permisos solicitados y los concede todos, solo algunos o ninguno.',
     },
-    {
+    exchange: {
       title: 'Canjee el código de autorización',
       text: markup`Verifique el <code>state</code> y después envíe el código de autorización y el verificador PKCE a <code>/oauth/token</code>. El <code>scope</code> de la respuesta contiene los permisos concedidos.`,
     },
-    {
+    call: {
       title: 'Llame a la API',
       text: 'Envíe el token de acceso en una cabecera de cada solicitud.',
     },
-  ],
+  },
   demoOn: 'La demostración está activada',
   demoOnText:
     'En este servidor hay una aplicación y un usuario de demostración, así que puede probar todo el proceso ahora mismo. No introduzca datos de personas reales.',
@@ -47,12 +49,12 @@ export const landing: Catalogue['landing'] = {
   footer: 'El operador de este servidor registra las aplicaciones.',
 };
 
-const LOCALE = LOCALES.es;
-
 const attemptsLeft = (count: number): string => `Intentos restantes: ${count}.`;
 
 /** International Spanish. Addresses the user as "usted". */
 export const es: Catalogue = {
+  locale: LOCALE,
+  direction: 'ltr',
   scopes: {
     'profile.read': 'Ver su nombre, su foto, su karma y su vecindario',
     'posts.read': 'Leer sus publicaciones y los comentarios que reciben',
@@ -134,8 +136,8 @@ export const es: Catalogue = {
   },
   sms: {
     /** Avoids "código" and "sesión": GSM 03.38 has no "ó", and one such letter doubles the price of a message. */
-    oneTimePassword: (password, network, seconds) =>
-      `Use ${password} para entrar en ${network}. Sirve durante ${formatDuration(seconds, LOCALE)}. No se lo diga a nadie.`,
+    oneTimePassword: (password, network, seconds, app) =>
+      `Use ${password} para entrar en ${network}${app === undefined ? '' : ` y seguir en ${app}`}. Sirve durante ${formatDuration(seconds, LOCALE)}. No se lo diga a nadie.`,
   },
   currentUser: {
     signedInAs: 'Sesión iniciada como',
@@ -156,12 +158,12 @@ export const es: Catalogue = {
     publisher: 'Responsable',
     host: 'Vuelve a',
     neverTitle: 'Nunca podrá:',
-    never: [
-      'Ver su número de teléfono',
-      'Leer sus mensajes',
-      'Cambiar su perfil',
-      'Actuar en nombre de otra persona',
-    ],
+    never: {
+      phone: 'Ver su número de teléfono',
+      messages: 'Leer sus mensajes',
+      profile: 'Cambiar su perfil',
+      others: 'Actuar en nombre de otra persona',
+    },
     durationTitle: 'Duración del acceso',
     duration: (unused, atMost) =>
       `El acceso dura hasta ${formatDuration(atMost, LOCALE)} y termina tras ${formatDuration(unused, LOCALE)} sin uso.`,
@@ -169,6 +171,7 @@ export const es: Catalogue = {
     removeHint: (url) =>
       markup`Puede retirar el acceso en cualquier momento en <a href="/account/apps">${url}</a>.`,
     deny: 'Cancelar',
+    refuse: 'Rechazar',
     allow: 'Permitir',
     footer:
       'Permita el acceso solo si conoce esta aplicación y confía en ella. Si no abrió esta página desde una aplicación, elija Cancelar.',
@@ -185,6 +188,11 @@ export const es: Catalogue = {
     none: 'Ninguna aplicación tiene acceso a su cuenta.',
     some: 'Usted ha permitido que estas aplicaciones accedan a su cuenta.',
     granted: 'Permitido el',
+    lastGranted: 'Permitido de nuevo el',
+    connections: 'Conexiones',
+    isNew: 'Permitida en los últimos 7 días',
+    newHint:
+      'Las aplicaciones marcadas con «Permitida en los últimos 7 días» obtuvieron acceso hace poco. Si no permitió alguna de ellas, use «Cerrar sesión en todas partes y desconectar todas las aplicaciones» más abajo.',
     lastUsed: 'Último uso',
     notUsedYet: 'Aún sin usar',
     disconnect: 'Desconectar',
@@ -192,7 +200,15 @@ export const es: Catalogue = {
     keep: 'Mantenerla conectada',
     signOutEverywhere: 'Cerrar sesión en todas partes',
     signOutEverywhereHint:
-      'Se cerrará la sesión en todos los navegadores, también en este. Las aplicaciones conservarán el acceso hasta que lo retire.',
+      'Se cerrará la sesión en todos los navegadores, también en este. Las aplicaciones conservarán el acceso si no las desconecta también.',
+    signOutAndDisconnect: 'Cerrar sesión en todas partes y desconectar todas las aplicaciones',
+    sessions: 'Dónde ha iniciado sesión',
+    thisBrowser: 'Este navegador',
+    signedIn: 'Sesión iniciada el',
+    signOutBrowser: 'Cerrar esta sesión',
+    browserSignedOut:
+      'Se ha cerrado la sesión en ese navegador. Las aplicaciones conservan el acceso.',
+    browserAlreadySignedOut: 'Ya se había cerrado la sesión en ese navegador.',
     disconnectAll: 'Desconectar todas las aplicaciones',
     disconnectAllHint:
       'Todas las aplicaciones perderán el acceso de inmediato, incluso las que haya permitido después de abrir esta página.',
@@ -246,5 +262,6 @@ export const es: Catalogue = {
   }),
   errorDetails: (code, requestId) =>
     markup`Para desarrolladores: <code>${code}</code>, solicitud <code>${requestId}</code>.`,
+  errors,
   landing,
 };

@@ -1,0 +1,2 @@
+/** For dates, numbers and durations (BCP 47). */
+export const LOCALE = 'en-GB';
