@@ -201,7 +201,7 @@ export const en = {
       'All apps lose access immediately, including any that you allowed after you opened this page.',
     confirmDisconnectAll: (count: number) => `Disconnect all ${count.toLocaleString(LOCALE)} apps`,
     footer:
-      'Apps lose access immediately, but keep the data they have already copied. To have it deleted, contact the developer of the app.',
+      'Apps lose access immediately, but keep the data they have already copied. To have it deleted, contact the developer of the app. If you signed in to an app or site with this account, you stay signed in there: sign out there, too.',
     single: 'Connected app',
     singleTitle: (app: string) => `Connected app: ${isolated(app)}`,
     permissions: 'This app can:',

@@ -214,7 +214,7 @@ export const es: Catalogue = {
       'Todas las aplicaciones perderán el acceso de inmediato, incluso las que haya permitido después de abrir esta página.',
     confirmDisconnectAll: (count) => `Desconectar las ${count.toLocaleString(LOCALE)} aplicaciones`,
     footer:
-      'Las aplicaciones pierden el acceso de inmediato, pero conservan los datos que ya hayan copiado. Para que se eliminen, diríjase al desarrollador de la aplicación.',
+      'Las aplicaciones pierden el acceso de inmediato, pero conservan los datos que ya hayan copiado. Para que se eliminen, diríjase al desarrollador de la aplicación. Si inició sesión en una aplicación o un sitio con esta cuenta, su sesión allí sigue abierta: ciérrela también allí.',
     single: 'Aplicación conectada',
     singleTitle: (app) => `Aplicación conectada: ${isolated(app)}`,
     permissions: 'Esta aplicación puede:',
