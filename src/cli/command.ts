@@ -13,7 +13,7 @@ import {
   TIME_FORMATS,
   type TimeOption,
 } from './option-values.js';
-import type { Session } from './session.js';
+import type { Result, Session } from './session.js';
 
 /** The name of the program: `bin` of package.json. */
 export const PROGRAM = 'devplatform';
@@ -31,16 +31,6 @@ export type PagingOptions = ListPaging;
 export interface TimeOptions {
   since?: TimeOption;
   until?: TimeOption;
-}
-
-/** The result of a command. Standard output gets `json` with `--json`, else `text`. */
-export interface Result {
-  json: object;
-  text: string;
-  /** Printed on standard error, except with `--json`. */
-  note?: string;
-  /** Printed on standard error after the result; the exit code is 1. */
-  failure?: string;
 }
 
 /** Starts the application, runs `work`, prints its result and closes the application. */

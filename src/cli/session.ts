@@ -5,7 +5,6 @@ import { WriteStream } from 'node:tty';
 import type { INestApplicationContext } from '@nestjs/common';
 import type { Change } from '../platform/audit/audit-log.repository.js';
 import { escapeInvisible } from '../platform/text.js';
-import type { Result } from './command.js';
 import { list } from './tables.js';
 import { terminalTime } from './times.js';
 
@@ -51,6 +50,16 @@ export class Interrupted extends CommandFailed {
   constructor() {
     super('Interrupted. Nothing was changed.');
   }
+}
+
+/** The result of a command. Standard output gets `json` with `--json`, else `text`. */
+export interface Result {
+  json: object;
+  text: string;
+  /** Printed on standard error, except with `--json`. */
+  note?: string;
+  /** Printed on standard error after the result; the exit code is 1. */
+  failure?: string;
 }
 
 type Services = typeof import('./lazy-services.js');

@@ -1,7 +1,7 @@
 import type { RegisteredApp } from '../../modules/oauth/clients/apps.service.js';
 import type { App } from '../../modules/oauth/clients/client.entities.js';
-import type { Result, CliCommand } from '../command.js';
-import type { Session } from '../session.js';
+import type { CliCommand } from '../command.js';
+import type { Result, Session } from '../session.js';
 import { table } from '../tables.js';
 import { SECRET_SHOWN_ONCE } from './app-secret.js';
 import type { IdentityChanges } from '../../modules/oauth/clients/registration-values.js';

@@ -7,8 +7,8 @@ import type {
 } from '../../modules/oauth/clients/app-secrets.service.js';
 import type { App } from '../../modules/oauth/clients/client.entities.js';
 import { HOUR, SECOND } from '../../platform/clock.js';
-import { type CliCommand, EXAMPLE_APP, type Result } from '../command.js';
-import type { Session } from '../session.js';
+import { type CliCommand, EXAMPLE_APP } from '../command.js';
+import type { Result, Session } from '../session.js';
 import { parseDuration } from '../option-values.js';
 import { keyValues, membersOf } from '../tables.js';
 

@@ -6,7 +6,7 @@ import type {
   QuotaAssignment,
   QuotaStatus,
 } from '../../modules/quota/quota.service.js';
-import { type CliCommand, EXAMPLE_APP, type Result } from '../command.js';
+import { type CliCommand, EXAMPLE_APP } from '../command.js';
 import { collect, parseMonthlyLimit, textUpTo } from '../option-values.js';
 import { formatNumber, membersOf, table } from '../tables.js';
 import {
@@ -23,7 +23,7 @@ import {
   appRows,
 } from './app-result.js';
 import { addAppSecretCommands } from './app-secret.js';
-import type { Session } from '../session.js';
+import type { Result, Session } from '../session.js';
 import { QUOTA_MEMBERS } from './quota.js';
 
 const ALLOW_SIMILAR_NAME = [
@@ -213,10 +213,12 @@ function addList(app: CliCommand): void {
     });
 }
 
+function contains(text: string | null, part: string): boolean {
+  return (text ?? '').toLowerCase().includes(part.toLowerCase());
+}
+
 function matches(app: RegisteredApp, options: ListOptions): boolean {
   const { name = '', publisher = '', reference, type, status, verified } = options;
-  const contains = (text: string | null, part: string): boolean =>
-    (text ?? '').toLowerCase().includes(part.toLowerCase());
   return (
     contains(app.name, name) &&
     contains(app.publisher, publisher) &&

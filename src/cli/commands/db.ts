@@ -1,8 +1,9 @@
 import { Argument } from 'commander';
-import type { CliCommand, Result } from '../command.js';
+import type { CliCommand } from '../command.js';
 import { formatNumber, table } from '../tables.js';
 import type { SchemaDifference } from '../../platform/database/migrations/migrator.js';
 import { RELEASES, type Release } from '../../platform/database/migrations/releases.js';
+import type { Result } from '../session.js';
 
 export function addDatabaseCommands(program: CliCommand): void {
   const database = program

@@ -1,5 +1,5 @@
-import type { CliCommand, Result } from '../command.js';
-import type { Session } from '../session.js';
+import type { CliCommand } from '../command.js';
+import type { Result, Session } from '../session.js';
 import { wrap } from '../tables.js';
 import type { CheckOptions, NamedFinding } from '../../modules/operations/doctor/check.js';
 

@@ -4,9 +4,9 @@ import type {
   OtpReportLine,
   ReportGroup,
 } from '../../modules/oauth/sign-in/otp-operations.service.js';
-import { changeResult, type CliCommand, type Result } from '../command.js';
+import { changeResult, type CliCommand } from '../command.js';
 import { parseTime, TIME_FORMATS, type TimeOption } from '../option-values.js';
-import type { Session } from '../session.js';
+import type { Result, Session } from '../session.js';
 
 /* `OTP_RESULTS` and `REPORT_GROUPS`, which this file cannot import without the application. */
 const RESULTS = ['sent', 'failed', 'no_account', 'signed_in'] as const;

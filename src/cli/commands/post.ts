@@ -8,10 +8,9 @@ import {
   type ItemOptions,
   itemSearch,
   listResult,
-  type Result,
 } from '../command.js';
 import { parsePostId } from '../option-values.js';
-import type { Session } from '../session.js';
+import type { Result, Session } from '../session.js';
 import { keyValues, membersOf, wrap } from '../tables.js';
 
 const POST_MEMBERS =

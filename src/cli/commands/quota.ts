@@ -5,10 +5,10 @@ import type {
   QuotaStatus,
   EffectiveQuota,
 } from '../../modules/quota/quota.service.js';
-import { type CliCommand, EXAMPLE_APP, type Result } from '../command.js';
+import { type CliCommand, EXAMPLE_APP } from '../command.js';
 import { parseMonth, parseMonthlyLimit, textUpTo } from '../option-values.js';
 import { csvText, formatNumber, keyValues, membersOf } from '../tables.js';
-import type { Session } from '../session.js';
+import type { Result, Session } from '../session.js';
 
 export const QUOTA_MEMBERS = 'plan, limit, used, remaining, period, resets_at';
 const DISCREPANCY_MEMBERS = 'client_id, period, used, recorded, fixed';

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
-import { type CliCommand, EXAMPLE_USER, type Result } from '../command.js';
-import type { Session } from '../session.js';
+import { type CliCommand, EXAMPLE_USER } from '../command.js';
+import type { Result, Session } from '../session.js';
 import { formatNumber, keyValues } from '../tables.js';
 import { InvalidRequest } from '../../platform/errors.js';
 

@@ -1,6 +1,6 @@
 import { Option } from 'commander';
-import type { CliCommand, Result } from '../command.js';
-import type { Session } from '../session.js';
+import type { CliCommand } from '../command.js';
+import type { Result, Session } from '../session.js';
 import { keyValues } from '../tables.js';
 import {
   formatOf,

@@ -2,14 +2,8 @@ import type { AppSummary } from '../../modules/oauth/tokens/grants.service.js';
 import { PHONE_REQUIREMENT, fieldParsers } from '../../modules/users/user-fields.js';
 import type { User } from '../../modules/users/user.entity.js';
 import type { NewUser } from '../../modules/users/users.service.js';
-import {
-  type CliCommand,
-  EXAMPLE_USER,
-  type Result,
-  listResult,
-  type PagingOptions,
-} from '../command.js';
-import type { Session } from '../session.js';
+import { type CliCommand, EXAMPLE_USER, listResult, type PagingOptions } from '../command.js';
+import type { Result, Session } from '../session.js';
 import { optionParser, parseUserId, textUpTo } from '../option-values.js';
 import { formatNumber, keyValues, membersOf } from '../tables.js';
 import { addUserDataCommands } from './user-data.js';

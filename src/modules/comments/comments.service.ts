@@ -161,7 +161,14 @@ export class CommentsService {
     const permalink = this.permalink(postId);
     const result = { id, author, createdAt: createdAt.toISOString(), permalink };
     const comment: Comment = {
-      ...{ id, postId, userId: authorId, clientId, parentId, text, createdAt, deletedAt: null },
+      id,
+      postId,
+      userId: authorId,
+      clientId,
+      parentId,
+      text,
+      createdAt,
+      deletedAt: null,
     };
     return this.additions.run({ ownerId, comment, request, result });
   }

@@ -119,8 +119,15 @@ export class QuotaService {
     const durationMs = this.clock.now().getTime() - receivedAt.getTime();
     const id = newId('call', at);
     return {
-      ...{ at, id, clientId, userId, ...PUBLISH, durationMs, requestId },
-      ...{ metered: true, errorCode: null },
+      ...PUBLISH,
+      at,
+      id,
+      clientId,
+      userId,
+      durationMs,
+      requestId,
+      metered: true,
+      errorCode: null,
     };
   }
 

@@ -130,7 +130,7 @@ export class GrantsRepository {
         ...shown,
         isVerified: Boolean(shown.isVerified),
         scopes: canonicalScopes([...(app?.scopes ?? []), ...scopes]),
-        connections: (app?.connections ?? 0) + Number(shown.connections),
+        connections: (app?.connections ?? 0) + shown.connections,
         grantedAt: app && app.grantedAt < grantedAt ? app.grantedAt : grantedAt,
         lastGrantedAt,
         isNew: lastGrantedAt > addMilliseconds(now, -NEW_FOR_MS),

@@ -84,7 +84,12 @@ export class UsageRollup {
       for (const count of await this.repository.countCalls(hour)) {
         const { clientId, route, status, errorCode } = count;
         const total = counted.get(keyOf(count)) ?? {
-          ...{ day, clientId, route, status, calls: 0, errors: null },
+          day,
+          clientId,
+          route,
+          status,
+          calls: 0,
+          errors: null,
         };
         total.calls += count.calls;
         calls += count.calls;

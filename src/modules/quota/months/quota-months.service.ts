@@ -133,7 +133,9 @@ export class QuotaMonths {
       const used = month?.used ?? 0;
       return {
         clientId,
-        ...{ name, publisher, reference },
+        name,
+        publisher,
+        reference,
         ...quota,
         used,
         remaining: quota.limit === null ? null : Math.max(0, quota.limit - used),
