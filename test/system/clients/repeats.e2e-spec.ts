@@ -3,9 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import axios from 'axios';
+import { create } from 'axios';
 import axiosRetry from 'axios-retry';
-import got from 'got';
+import { got } from 'got';
 import ky from 'ky';
 import { ofetch } from 'ofetch';
 import { onOneEngine } from '../../support/database.js';
@@ -27,7 +27,7 @@ type Publish = (url: string, headers: Headers, hook?: () => string) => Promise<n
 
 const LIBRARIES: Record<string, Publish> = {
   async axios(url, headers, hook) {
-    const client = axios.create({ headers });
+    const client = create({ headers });
     client.interceptors.request.use((config) => {
       if (hook) config.headers.set(KEY, hook());
       return config;
