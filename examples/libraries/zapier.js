@@ -5,13 +5,12 @@ async function requestTokens(z, fields) {
   const headers = { 'content-type': 'application/x-www-form-urlencoded' };
   return (await z.request({ url: `${ISSUER}/oauth/token`, method: 'POST', headers, body })).data;
 }
-const link = { response_type: 'code', client_id, scope: 'profile.read' };
-link.redirect_uri = '{{bundle.inputData.redirect_uri}}';
-link.state = '{{bundle.inputData.state}}';
+const [redirect_uri, state] = ['{{bundle.inputData.redirect_uri}}', '{{bundle.inputData.state}}'];
+const link = { response_type: 'code', client_id, redirect_uri, scope: 'profile.read', state };
 const oauth2Config = {
   authorizeUrl: { url: `${ISSUER}/oauth/authorize`, params: link },
-  getAccessToken: (z, { inputData: { code, redirect_uri } }) =>
-    requestTokens(z, { grant_type: 'authorization_code', code, redirect_uri }),
+  getAccessToken: (z, { inputData }) =>
+    requestTokens(z, { ...inputData, grant_type: 'authorization_code' }),
   refreshAccessToken: (z, { authData: { refresh_token } }) =>
     requestTokens(z, { grant_type: 'refresh_token', refresh_token }), // without `scope`
   autoRefresh: true,

@@ -175,7 +175,7 @@ onOneEngine('Identity of an app: publisher, links and verification', (database) 
     const { code, stderr } = await cli.run('app', 'update', id());
     expect(code).toBe(2);
     expect(stderr).toContain(
-      'error: give at least one of --name, --redirect-uri, --[no-]origin, --scope, --[no-]require-pkce, --[no-]publisher, --[no-]homepage, --[no-]privacy-url, --[no-]terms-url, --[no-]logo, --[no-]verified',
+      'error: give at least one of --name, --redirect-uri, --[no-]origin, --scope, --[no-]require-pkce, --[no-]reference, --[no-]publisher, --[no-]homepage, --[no-]privacy-url, --[no-]terms-url, --[no-]logo, --[no-]verified',
     );
   });
 

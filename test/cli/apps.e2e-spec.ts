@@ -24,6 +24,8 @@ interface AppJson {
   client_id: string;
   client_secret?: string;
   posts_hidden: boolean;
+  plan?: string;
+  limit?: number | null;
 }
 
 const OLD_URI = 'https://garden.example/callback';
@@ -87,7 +89,9 @@ onOneEngine('Commands "app"', (database) => {
     const { client_id: id } = app;
     expect(app).toMatchObject({ origins });
     expect(await cli.json('app', 'show', id)).toMatchObject({ origins });
-    expect(await cli.json<AppJson[]>('app', 'list')).toContainEqual(app);
+    expect(await cli.json<AppJson[]>('app', 'list')).toContainEqual(
+      expect.objectContaining({ client_id: id, origins }),
+    );
     expect((await cli.run('app', 'show', id)).stdout).toMatch(
       /^origins +capacitor:\/\/localhost\n +http:\/\/tauri\.localhost$/m,
     );
@@ -176,7 +180,8 @@ onOneEngine('Commands "app"', (database) => {
   });
 
   it('O145 lists and shows the created apps without secrets', async () => {
-    const { client_secret: _, ...app } = await register();
+    const { client_secret: _, plan, limit, ...app } = await register();
+    expect({ plan, limit }).toEqual({ plan: 'default', limit: 100 });
     expect(await cli.json('app', 'show', app.client_id)).toMatchObject(app);
     expect(await cli.json<AppJson[]>('app', 'list')).toContainEqual(app);
     const { stdout } = await cli.run('app', 'list');

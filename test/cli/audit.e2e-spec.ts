@@ -180,9 +180,9 @@ onOneEngine('Command "audit list"', (database) => {
     ['--user', ANA_APP, 'It must be a user id such as usr_….'],
     ['--action', 'quota.sett', 'Allowed choices are app.created, app.disabled, '],
     ['--not-action', 'user.add', 'It must be one of the actions that --help lists at --action.'],
-    ['--since', 'yesterday', 'It must be an age such as 24h or 30d, a day'],
+    ['--since', 'soon', 'It must be an age such as 24h or 30d, today'],
     ['--since', '2026-02-30', 'It must be an age'],
-    ['--until', '2026-11-20T10:00:00', 'It must be an age'],
+    ['--until', '2026-11-20T25:00:00Z', 'It must be an age'],
     ['--limit', '0', 'It must be a whole number from 1, or "all".'],
     ['--limit', 'many', 'It must be a whole number from 1, or "all".'],
   ])('rejects %s %s and prints the accepted values', async (option, value, sentence) => {

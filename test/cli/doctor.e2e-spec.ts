@@ -1,3 +1,4 @@
+import { userInfo } from 'node:os';
 import { AuditEvent } from '../../src/platform/audit/audit-event.entity.js';
 import { AuditLog } from '../../src/platform/audit/audit-log.repository.js';
 import { TransactionRunner } from '../../src/platform/database/transaction.js';
@@ -104,18 +105,19 @@ onOneEngine('Command "doctor"', (database) => {
     );
     expect(await counters()).toEqual([1, 1, 1, 2]);
     const { dataSource } = app();
+    const osUser = userInfo().username;
     const event = { action: 'counters.fixed', actor: 'olga', reason: 'Restored from a backup' };
     expect((await auditTrail(dataSource, member().user.id)).at(-1)).toEqual({
       ...event,
-      details: { counter: 'users.post_count', from: 7, to: 1 },
+      details: { counter: 'users.post_count', from: 7, to: 1, osUser },
     });
     const postEvents = await auditTrail(dataSource, postId);
     expect(postEvents).toHaveLength(2);
     // Events of one millisecond are unordered.
     expect(postEvents).toEqual(
       expect.arrayContaining([
-        { ...event, details: { counter: 'posts.like_count', from: 0, to: 1 } },
-        { ...event, details: { counter: 'posts.comment_count', from: 5, to: 1 } },
+        { ...event, details: { counter: 'posts.like_count', from: 0, to: 1, osUser } },
+        { ...event, details: { counter: 'posts.comment_count', from: 5, to: 1, osUser } },
       ]),
     );
     expect((await auditTrail(dataSource, member().client.clientId)).at(-1)).toMatchObject({

@@ -27,7 +27,8 @@ onOneEngine('Commands about posts and comments', (database) => {
       const { id, createdAt } = await member().publish({ content: 'Ours', visibility: 'private' });
       await member().comment(id);
       const { client, user } = member();
-      const { permalink, ...shown } = await show(id);
+      const { permalink, request_ids, ...shown } = await show(id);
+      expect(request_ids).toEqual([expect.stringMatching(/^req_/)]);
       expect(shown).toEqual({
         id,
         user_id: user.id,
@@ -51,7 +52,8 @@ onOneEngine('Commands about posts and comments', (database) => {
           'likes       0',
           'comments    1',
           `created_at  ${createdAt}`,
-          `permalink   ${String(permalink)}\n`,
+          `permalink   ${String(permalink)}`,
+          `request     ${String(request_ids)}\n`,
         ].join('\n'),
         stderr: '',
       });

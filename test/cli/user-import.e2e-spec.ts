@@ -1,3 +1,4 @@
+import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import type { CommandResult } from '../support/command-line.js';
 import { onOneEngine } from '../support/database.js';
@@ -51,7 +52,12 @@ onOneEngine('Command "user import" with CSV', (database) => {
     expect(await imports.byPhone('+14155550101')).toEqual({ ...added, neighborhood: null });
     const trail = await auditTrail(app().dataSource, added?.id ?? '');
     expect(trail).toEqual([
-      { action: 'user.added', actor: 'olga', reason: 'Moved', details: {} },
+      {
+        action: 'user.added',
+        actor: 'olga',
+        reason: 'Moved',
+        details: { osUser: userInfo().username },
+      },
       {
         action: 'user.updated',
         actor: expect.any(String),
@@ -273,7 +279,7 @@ onOneEngine('Command "user import" with CSV', (database) => {
     const members = (lines: string[]): Promise<string> =>
       imports.write('twice.csv', `phone,name,external_id\n${lines.join('\n')}\n`);
     const id = `twice-${first}`;
-    const phone = first ? '+14155559181' : '+14155559182';
+    const phone = first ? '+14155559191' : '+14155559192';
     await imports.run(await members([`${phone},Ana,${id}`]));
     const lines = [`${phone},Ana,`, `+1415555${first ? 9183 : 9184},Ana,${id}`];
     const path = await members(first ? lines.toReversed() : lines);

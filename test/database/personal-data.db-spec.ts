@@ -35,7 +35,8 @@ onSqlite('Tables with personal data', (database) => {
 
   it('are all erased by "user erase"', () => {
     const erased = app().service(PersonalData).rowsToErase(person);
-    const names = new Set(erased.map(({ table }) => table));
+    // Rows of other users on the posts of this one are counted apart.
+    const names = new Set(erased.map(({ table }) => table.replace(/_of_others$/, '')));
     expect([...names, ...NOT_PERSONAL].toSorted()).toEqual(tables());
   });
 
