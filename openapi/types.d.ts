@@ -13,7 +13,7 @@ export interface paths {
         };
         /**
          * Authorization server metadata
-         * @description The endpoints and capabilities of the authorization server (RFC 8414), for OAuth clients that configure themselves.
+         * @description Authorization server metadata. The endpoints and capabilities of the authorization server (RFC 8414), for OAuth clients that configure themselves.
          */
         get: operations["metadata"];
         put?: never;
@@ -33,7 +33,7 @@ export interface paths {
         };
         /**
          * Protected resource metadata
-         * @description The authorization server and the scopes of the API (RFC 9728), for OAuth clients that configure themselves. The `resource_metadata` parameter of 401 and 403 responses has its URL.
+         * @description Protected resource metadata. The authorization server and the scopes of the API (RFC 9728), for OAuth clients that configure themselves. The `resource_metadata` parameter of 401 and 403 responses has its URL.
          */
         get: operations["resourceMetadata"];
         put?: never;
@@ -56,7 +56,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a comment that the user wrote
-         * @description The comment can be on a post of another user, or on a deleted post. Replies to it remain.
+         * @description Delete a comment that the user wrote. The comment can be on a post of another user, or on a deleted post. Replies to it remain.
          */
         delete: operations["deleteComment"];
         options?: never;
@@ -73,7 +73,7 @@ export interface paths {
         };
         /**
          * Retrieve the profile of the user who authorized the app
-         * @description Store `id` to recognize the user; the other fields can change.
+         * @description Retrieve the profile of the user who authorized the app. Store `id` to recognize the user; the other fields can change.
          */
         get: operations["getMe"];
         put?: never;
@@ -93,13 +93,13 @@ export interface paths {
         };
         /**
          * List the user's posts, newest first
-         * @description The list includes posts of all apps. To read the whole list, follow `next` of the `Link` header until it is missing.
+         * @description List the user's posts, newest first. The list includes posts of all apps. To read the whole list, follow `next` of the `Link` header until it is missing.
          */
         get: operations["listPosts"];
         put?: never;
         /**
          * Publish a post on behalf of the user
-         * @description Each post counts against the monthly quota of the app, even if it is deleted later. With an `Idempotency-Key`, a retry after a lost response does not publish the post again.
+         * @description Publish a post on behalf of the user. Each post counts against the monthly quota of the app, even if it is deleted later. With an `Idempotency-Key`, a retry after a lost response does not publish the post again.
          */
         post: operations["createPost"];
         delete?: never;
@@ -117,14 +117,14 @@ export interface paths {
         };
         /**
          * Retrieve one of the user's posts
-         * @description Posts of other users and deleted posts return 404.
+         * @description Retrieve one of the user's posts. Posts of other users and deleted posts return 404.
          */
         get: operations["getPost"];
         put?: never;
         post?: never;
         /**
          * Delete one of the user's posts
-         * @description A deleted post still counts against the quota. Deleting it again returns 404.
+         * @description Delete one of the user's posts. A deleted post still counts against the quota. Deleting it again returns 404.
          */
         delete: operations["deletePost"];
         options?: never;
@@ -141,7 +141,7 @@ export interface paths {
         };
         /**
          * Retrieve the like and comment counts of one of the user's posts
-         * @description The comments include replies, but no deleted comments.
+         * @description Retrieve the like and comment counts of one of the user's posts. The comments include replies, but no deleted comments.
          */
         get: operations["getPostAnalytics"];
         put?: never;
@@ -161,13 +161,13 @@ export interface paths {
         };
         /**
          * List the comments on one of the user's posts, newest first
-         * @description The list includes comments of all users, and replies. To read the whole list, follow `next` of the `Link` header until it is missing.
+         * @description List the comments on one of the user's posts, newest first. The list includes comments of all users, and replies. To read the whole list, follow `next` of the `Link` header until it is missing.
          */
         get: operations["listComments"];
         put?: never;
         /**
          * Create a comment on one of the user's posts
-         * @description With `parentId`, the comment is a reply to another comment on the post. With an `Idempotency-Key`, a retry after a lost response does not create the comment again.
+         * @description Create a comment on one of the user's posts. With `parentId`, the comment is a reply to another comment on the post. With an `Idempotency-Key`, a retry after a lost response does not create the comment again.
          */
         post: operations["createComment"];
         delete?: never;
@@ -185,7 +185,7 @@ export interface paths {
         };
         /**
          * Retrieve the app's quota for the current month
-         * @description This request does not count against the quota.
+         * @description Retrieve the app's quota for the current month. This request does not count against the quota.
          */
         get: operations["getQuota"];
         put?: never;
@@ -205,7 +205,7 @@ export interface paths {
         };
         /**
          * Request access to a user account
-         * @description Redirect the browser here. The user signs in with a one-time password, selects scopes and decides. Then the server redirects to `redirect_uri` with `code`, `state` and `iss`, or with `error`, `error_description`, `state` and `iss`. Compare `state` with the value that you sent, and `iss` with this server, before you use the code.
+         * @description Request access to a user account. Redirect the browser here. The user signs in with a one-time password, selects scopes and decides. Then the server redirects to `redirect_uri` with `code`, `state` and `iss`, or with `error`, `error_description`, `state` and `iss`. Compare `state` with the value that you sent, and `iss` with this server, before you use the code.
          */
         get: operations["authorize"];
         put?: never;
@@ -227,7 +227,7 @@ export interface paths {
         put?: never;
         /**
          * Introspect a token
-         * @description Confidential apps can introspect their own tokens. For all other tokens, and for inactive ones, the response is `{"active": false}`.
+         * @description Introspect a token. Confidential apps can introspect their own tokens. For all other tokens, and for inactive ones, the response is `{"active": false}`.
          */
         post: operations["introspect"];
         delete?: never;
@@ -247,7 +247,7 @@ export interface paths {
         put?: never;
         /**
          * Revoke a token
-         * @description Revoking an access token affects only that token. Revoking a refresh token revokes its grant and all tokens of the grant. Unknown and inactive tokens return 200 as well (RFC 7009 §2.2).
+         * @description Revoke a token. Revoking an access token affects only that token. Revoking a refresh token revokes its grant and all tokens of the grant. Unknown and inactive tokens return 200 as well (RFC 7009 §2.2).
          */
         post: operations["revoke"];
         delete?: never;
@@ -267,7 +267,7 @@ export interface paths {
         put?: never;
         /**
          * Exchange a code or a refresh token for tokens
-         * @description Confidential apps authenticate with their secret, by HTTP Basic or in the form; public apps send the PKCE verifier instead. Every refresh returns a new refresh token and invalidates the old one. If the response to a refresh is lost, send the same request again, once, within 30 seconds to get the same response. After a 503, a code may have been used: a retry can return `invalid_grant`.
+         * @description Exchange a code or a refresh token for tokens. Confidential apps authenticate with their secret, by HTTP Basic or in the form; public apps send the PKCE verifier instead. Every refresh returns a new refresh token and invalidates the old one. If the response to a refresh is lost, send the same request again, once, within 30 seconds to get the same response. After a 503, a code may have been used: a retry can return `invalid_grant`.
          */
         post: operations["token"];
         delete?: never;
@@ -539,7 +539,7 @@ export interface components {
             /**
              * Format: uri
              * @description Documentation of the error code.
-             * @example https://api.example.com/docs/errors#invalid_request
+             * @example https://dev.example.com/docs/errors#invalid_request
              */
             doc_url: string;
         };
@@ -1098,7 +1098,7 @@ export interface operations {
                     "Cache-Control": components["headers"]["Private"];
                     /**
                      * @description The challenge (RFC 6750 §3), with the URL of the metadata of the API (RFC 9728 §5.1).
-                     * @example Bearer realm="dev", error="invalid_token", error_description="The access token is unknown or was revoked", resource_metadata="https://api.example.com/.well-known/oauth-protected-resource/dev/v1"
+                     * @example Bearer realm="dev", error="invalid_token", error_description="The access token is unknown or was revoked", resource_metadata="https://dev.example.com/.well-known/oauth-protected-resource/dev/v1"
                      */
                     "WWW-Authenticate": string;
                     [name: string]: unknown;
@@ -1116,7 +1116,7 @@ export interface operations {
                     "Cache-Control": components["headers"]["Private"];
                     /**
                      * @description The challenge (RFC 6750 §3), with the URL of the metadata of the API (RFC 9728 §5.1).
-                     * @example Bearer realm="dev", error="insufficient_scope", error_description="The access token lacks the scope posts.write", scope="posts.write", resource_metadata="https://api.example.com/.well-known/oauth-protected-resource/dev/v1"
+                     * @example Bearer realm="dev", error="insufficient_scope", error_description="The access token lacks the scope posts.write", scope="posts.write", resource_metadata="https://dev.example.com/.well-known/oauth-protected-resource/dev/v1"
                      */
                     "WWW-Authenticate": string;
                     [name: string]: unknown;
@@ -1257,7 +1257,7 @@ export interface operations {
                     "Cache-Control": components["headers"]["Private"];
                     /**
                      * @description The challenge (RFC 6750 §3), with the URL of the metadata of the API (RFC 9728 §5.1).
-                     * @example Bearer realm="dev", error="invalid_token", error_description="The access token is unknown or was revoked", resource_metadata="https://api.example.com/.well-known/oauth-protected-resource/dev/v1"
+                     * @example Bearer realm="dev", error="invalid_token", error_description="The access token is unknown or was revoked", resource_metadata="https://dev.example.com/.well-known/oauth-protected-resource/dev/v1"
                      */
                     "WWW-Authenticate": string;
                     [name: string]: unknown;
@@ -1275,7 +1275,7 @@ export interface operations {
                     "Cache-Control": components["headers"]["Private"];
                     /**
                      * @description The challenge (RFC 6750 §3), with the URL of the metadata of the API (RFC 9728 §5.1).
-                     * @example Bearer realm="dev", error="insufficient_scope", error_description="The access token lacks the scope profile.read", scope="profile.read", resource_metadata="https://api.example.com/.well-known/oauth-protected-resource/dev/v1"
+                     * @example Bearer realm="dev", error="insufficient_scope", error_description="The access token lacks the scope profile.read", scope="profile.read", resource_metadata="https://dev.example.com/.well-known/oauth-protected-resource/dev/v1"
                      */
                     "WWW-Authenticate": string;
                     [name: string]: unknown;
@@ -1326,7 +1326,7 @@ export interface operations {
                 page?: number;
                 /** @description Items per page. */
                 limit?: number;
-                /** @description Id of an item: the page starts with the item that follows it in the list, the next older one. The item with this id may have been deleted. */
+                /** @description Id of an item: the page starts with the item that follows it in the list, the next older one. To read the next page without the `Link` header, send the id of the last item of this page. The item with this id may have been deleted. */
                 before?: string;
             };
             header?: {
@@ -1347,7 +1347,7 @@ export interface operations {
                     "Cache-Control": components["headers"]["Private"];
                     /**
                      * @description Addresses of other pages with the same `limit` (RFC 8288): `first`, `prev`, `next` and `last`. There is no `prev` on page 1 and no `next` where the list ends. A client that follows `next` to the end reads each item exactly once, except items that are added or deleted meanwhile.
-                     * @example <https://api.example.com/dev/v1/posts?page=1&limit=20>; rel="prev", <https://api.example.com/dev/v1/posts?page=3&limit=20&before=post_01kahq5f3veqdr8bn3tdmx3q0a>; rel="next"
+                     * @example <https://dev.example.com/dev/v1/posts?page=1&limit=20>; rel="prev", <https://dev.example.com/dev/v1/posts?page=3&limit=20&before=post_01kahq5f3veqdr8bn3tdmx3q0a>; rel="next"
                      */
                     Link?: string;
                     ETag: components["headers"]["ETag"];
@@ -1364,7 +1364,7 @@ export interface operations {
                     "Cache-Control": components["headers"]["Private"];
                     /**
                      * @description Addresses of other pages with the same `limit` (RFC 8288): `first`, `prev`, `next` and `last`. There is no `prev` on page 1 and no `next` where the list ends. A client that follows `next` to the end reads each item exactly once, except items that are added or deleted meanwhile.
-                     * @example <https://api.example.com/dev/v1/posts?page=1&limit=20>; rel="prev", <https://api.example.com/dev/v1/posts?page=3&limit=20&before=post_01kahq5f3veqdr8bn3tdmx3q0a>; rel="next"
+                     * @example <https://dev.example.com/dev/v1/posts?page=1&limit=20>; rel="prev", <https://dev.example.com/dev/v1/posts?page=3&limit=20&before=post_01kahq5f3veqdr8bn3tdmx3q0a>; rel="next"
                      */
                     Link?: string;
                     ETag: components["headers"]["ETag"];
@@ -1392,7 +1392,7 @@ export interface operations {
                     "Cache-Control": components["headers"]["Private"];
                     /**
                      * @description The challenge (RFC 6750 §3), with the URL of the metadata of the API (RFC 9728 §5.1).
-                     * @example Bearer realm="dev", error="invalid_token", error_description="The access token is unknown or was revoked", resource_metadata="https://api.example.com/.well-known/oauth-protected-resource/dev/v1"
+                     * @example Bearer realm="dev", error="invalid_token", error_description="The access token is unknown or was revoked", resource_metadata="https://dev.example.com/.well-known/oauth-protected-resource/dev/v1"
                      */
                     "WWW-Authenticate": string;
                     [name: string]: unknown;
@@ -1410,7 +1410,7 @@ export interface operations {
                     "Cache-Control": components["headers"]["Private"];
                     /**
                      * @description The challenge (RFC 6750 §3), with the URL of the metadata of the API (RFC 9728 §5.1).
-                     * @example Bearer realm="dev", error="insufficient_scope", error_description="The access token lacks the scope posts.read", scope="posts.read", resource_metadata="https://api.example.com/.well-known/oauth-protected-resource/dev/v1"
+                     * @example Bearer realm="dev", error="insufficient_scope", error_description="The access token lacks the scope posts.read", scope="posts.read", resource_metadata="https://dev.example.com/.well-known/oauth-protected-resource/dev/v1"
                      */
                     "WWW-Authenticate": string;
                     [name: string]: unknown;
@@ -1520,7 +1520,7 @@ export interface operations {
                     "Cache-Control": components["headers"]["Private"];
                     /**
                      * @description The challenge (RFC 6750 §3), with the URL of the metadata of the API (RFC 9728 §5.1).
-                     * @example Bearer realm="dev", error="invalid_token", error_description="The access token is unknown or was revoked", resource_metadata="https://api.example.com/.well-known/oauth-protected-resource/dev/v1"
+                     * @example Bearer realm="dev", error="invalid_token", error_description="The access token is unknown or was revoked", resource_metadata="https://dev.example.com/.well-known/oauth-protected-resource/dev/v1"
                      */
                     "WWW-Authenticate": string;
                     [name: string]: unknown;
@@ -1538,7 +1538,7 @@ export interface operations {
                     "Cache-Control": components["headers"]["Private"];
                     /**
                      * @description The challenge (RFC 6750 §3), with the URL of the metadata of the API (RFC 9728 §5.1).
-                     * @example Bearer realm="dev", error="insufficient_scope", error_description="The access token lacks the scope posts.write", scope="posts.write", resource_metadata="https://api.example.com/.well-known/oauth-protected-resource/dev/v1"
+                     * @example Bearer realm="dev", error="insufficient_scope", error_description="The access token lacks the scope posts.write", scope="posts.write", resource_metadata="https://dev.example.com/.well-known/oauth-protected-resource/dev/v1"
                      */
                     "WWW-Authenticate": string;
                     [name: string]: unknown;
@@ -1739,7 +1739,7 @@ export interface operations {
                     "Cache-Control": components["headers"]["Private"];
                     /**
                      * @description The challenge (RFC 6750 §3), with the URL of the metadata of the API (RFC 9728 §5.1).
-                     * @example Bearer realm="dev", error="invalid_token", error_description="The access token is unknown or was revoked", resource_metadata="https://api.example.com/.well-known/oauth-protected-resource/dev/v1"
+                     * @example Bearer realm="dev", error="invalid_token", error_description="The access token is unknown or was revoked", resource_metadata="https://dev.example.com/.well-known/oauth-protected-resource/dev/v1"
                      */
                     "WWW-Authenticate": string;
                     [name: string]: unknown;
@@ -1757,7 +1757,7 @@ export interface operations {
                     "Cache-Control": components["headers"]["Private"];
                     /**
                      * @description The challenge (RFC 6750 §3), with the URL of the metadata of the API (RFC 9728 §5.1).
-                     * @example Bearer realm="dev", error="insufficient_scope", error_description="The access token lacks the scope posts.read", scope="posts.read", resource_metadata="https://api.example.com/.well-known/oauth-protected-resource/dev/v1"
+                     * @example Bearer realm="dev", error="insufficient_scope", error_description="The access token lacks the scope posts.read", scope="posts.read", resource_metadata="https://dev.example.com/.well-known/oauth-protected-resource/dev/v1"
                      */
                     "WWW-Authenticate": string;
                     [name: string]: unknown;
@@ -1870,7 +1870,7 @@ export interface operations {
                     "Cache-Control": components["headers"]["Private"];
                     /**
                      * @description The challenge (RFC 6750 §3), with the URL of the metadata of the API (RFC 9728 §5.1).
-                     * @example Bearer realm="dev", error="invalid_token", error_description="The access token is unknown or was revoked", resource_metadata="https://api.example.com/.well-known/oauth-protected-resource/dev/v1"
+                     * @example Bearer realm="dev", error="invalid_token", error_description="The access token is unknown or was revoked", resource_metadata="https://dev.example.com/.well-known/oauth-protected-resource/dev/v1"
                      */
                     "WWW-Authenticate": string;
                     [name: string]: unknown;
@@ -1888,7 +1888,7 @@ export interface operations {
                     "Cache-Control": components["headers"]["Private"];
                     /**
                      * @description The challenge (RFC 6750 §3), with the URL of the metadata of the API (RFC 9728 §5.1).
-                     * @example Bearer realm="dev", error="insufficient_scope", error_description="The access token lacks the scope posts.write", scope="posts.write", resource_metadata="https://api.example.com/.well-known/oauth-protected-resource/dev/v1"
+                     * @example Bearer realm="dev", error="insufficient_scope", error_description="The access token lacks the scope posts.write", scope="posts.write", resource_metadata="https://dev.example.com/.well-known/oauth-protected-resource/dev/v1"
                      */
                     "WWW-Authenticate": string;
                     [name: string]: unknown;
@@ -2032,7 +2032,7 @@ export interface operations {
                     "Cache-Control": components["headers"]["Private"];
                     /**
                      * @description The challenge (RFC 6750 §3), with the URL of the metadata of the API (RFC 9728 §5.1).
-                     * @example Bearer realm="dev", error="invalid_token", error_description="The access token is unknown or was revoked", resource_metadata="https://api.example.com/.well-known/oauth-protected-resource/dev/v1"
+                     * @example Bearer realm="dev", error="invalid_token", error_description="The access token is unknown or was revoked", resource_metadata="https://dev.example.com/.well-known/oauth-protected-resource/dev/v1"
                      */
                     "WWW-Authenticate": string;
                     [name: string]: unknown;
@@ -2050,7 +2050,7 @@ export interface operations {
                     "Cache-Control": components["headers"]["Private"];
                     /**
                      * @description The challenge (RFC 6750 §3), with the URL of the metadata of the API (RFC 9728 §5.1).
-                     * @example Bearer realm="dev", error="insufficient_scope", error_description="The access token lacks the scope analytics.read", scope="analytics.read", resource_metadata="https://api.example.com/.well-known/oauth-protected-resource/dev/v1"
+                     * @example Bearer realm="dev", error="insufficient_scope", error_description="The access token lacks the scope analytics.read", scope="analytics.read", resource_metadata="https://dev.example.com/.well-known/oauth-protected-resource/dev/v1"
                      */
                     "WWW-Authenticate": string;
                     [name: string]: unknown;
@@ -2114,7 +2114,7 @@ export interface operations {
                 page?: number;
                 /** @description Items per page. */
                 limit?: number;
-                /** @description Id of an item: the page starts with the item that follows it in the list, the next older one. The item with this id may have been deleted. */
+                /** @description Id of an item: the page starts with the item that follows it in the list, the next older one. To read the next page without the `Link` header, send the id of the last item of this page. The item with this id may have been deleted. */
                 before?: string;
             };
             header?: {
@@ -2138,7 +2138,7 @@ export interface operations {
                     "Cache-Control": components["headers"]["Private"];
                     /**
                      * @description Addresses of other pages with the same `limit` (RFC 8288): `first`, `prev`, `next` and `last`. There is no `prev` on page 1 and no `next` where the list ends. A client that follows `next` to the end reads each item exactly once, except items that are added or deleted meanwhile.
-                     * @example <https://api.example.com/dev/v1/posts?page=1&limit=20>; rel="prev", <https://api.example.com/dev/v1/posts?page=3&limit=20&before=post_01kahq5f3veqdr8bn3tdmx3q0a>; rel="next"
+                     * @example <https://dev.example.com/dev/v1/posts?page=1&limit=20>; rel="prev", <https://dev.example.com/dev/v1/posts?page=3&limit=20&before=post_01kahq5f3veqdr8bn3tdmx3q0a>; rel="next"
                      */
                     Link?: string;
                     ETag: components["headers"]["ETag"];
@@ -2155,7 +2155,7 @@ export interface operations {
                     "Cache-Control": components["headers"]["Private"];
                     /**
                      * @description Addresses of other pages with the same `limit` (RFC 8288): `first`, `prev`, `next` and `last`. There is no `prev` on page 1 and no `next` where the list ends. A client that follows `next` to the end reads each item exactly once, except items that are added or deleted meanwhile.
-                     * @example <https://api.example.com/dev/v1/posts?page=1&limit=20>; rel="prev", <https://api.example.com/dev/v1/posts?page=3&limit=20&before=post_01kahq5f3veqdr8bn3tdmx3q0a>; rel="next"
+                     * @example <https://dev.example.com/dev/v1/posts?page=1&limit=20>; rel="prev", <https://dev.example.com/dev/v1/posts?page=3&limit=20&before=post_01kahq5f3veqdr8bn3tdmx3q0a>; rel="next"
                      */
                     Link?: string;
                     ETag: components["headers"]["ETag"];
@@ -2183,7 +2183,7 @@ export interface operations {
                     "Cache-Control": components["headers"]["Private"];
                     /**
                      * @description The challenge (RFC 6750 §3), with the URL of the metadata of the API (RFC 9728 §5.1).
-                     * @example Bearer realm="dev", error="invalid_token", error_description="The access token is unknown or was revoked", resource_metadata="https://api.example.com/.well-known/oauth-protected-resource/dev/v1"
+                     * @example Bearer realm="dev", error="invalid_token", error_description="The access token is unknown or was revoked", resource_metadata="https://dev.example.com/.well-known/oauth-protected-resource/dev/v1"
                      */
                     "WWW-Authenticate": string;
                     [name: string]: unknown;
@@ -2201,7 +2201,7 @@ export interface operations {
                     "Cache-Control": components["headers"]["Private"];
                     /**
                      * @description The challenge (RFC 6750 §3), with the URL of the metadata of the API (RFC 9728 §5.1).
-                     * @example Bearer realm="dev", error="insufficient_scope", error_description="The access token lacks the scope posts.read", scope="posts.read", resource_metadata="https://api.example.com/.well-known/oauth-protected-resource/dev/v1"
+                     * @example Bearer realm="dev", error="insufficient_scope", error_description="The access token lacks the scope posts.read", scope="posts.read", resource_metadata="https://dev.example.com/.well-known/oauth-protected-resource/dev/v1"
                      */
                     "WWW-Authenticate": string;
                     [name: string]: unknown;
@@ -2322,7 +2322,7 @@ export interface operations {
                     "Cache-Control": components["headers"]["Private"];
                     /**
                      * @description The challenge (RFC 6750 §3), with the URL of the metadata of the API (RFC 9728 §5.1).
-                     * @example Bearer realm="dev", error="invalid_token", error_description="The access token is unknown or was revoked", resource_metadata="https://api.example.com/.well-known/oauth-protected-resource/dev/v1"
+                     * @example Bearer realm="dev", error="invalid_token", error_description="The access token is unknown or was revoked", resource_metadata="https://dev.example.com/.well-known/oauth-protected-resource/dev/v1"
                      */
                     "WWW-Authenticate": string;
                     [name: string]: unknown;
@@ -2340,7 +2340,7 @@ export interface operations {
                     "Cache-Control": components["headers"]["Private"];
                     /**
                      * @description The challenge (RFC 6750 §3), with the URL of the metadata of the API (RFC 9728 §5.1).
-                     * @example Bearer realm="dev", error="insufficient_scope", error_description="The access token lacks the scope posts.write", scope="posts.write", resource_metadata="https://api.example.com/.well-known/oauth-protected-resource/dev/v1"
+                     * @example Bearer realm="dev", error="insufficient_scope", error_description="The access token lacks the scope posts.write", scope="posts.write", resource_metadata="https://dev.example.com/.well-known/oauth-protected-resource/dev/v1"
                      */
                     "WWW-Authenticate": string;
                     [name: string]: unknown;
@@ -2551,7 +2551,7 @@ export interface operations {
                     "Cache-Control": components["headers"]["Private"];
                     /**
                      * @description The challenge (RFC 6750 §3), with the URL of the metadata of the API (RFC 9728 §5.1).
-                     * @example Bearer realm="dev", error="invalid_token", error_description="The access token is unknown or was revoked", resource_metadata="https://api.example.com/.well-known/oauth-protected-resource/dev/v1"
+                     * @example Bearer realm="dev", error="invalid_token", error_description="The access token is unknown or was revoked", resource_metadata="https://dev.example.com/.well-known/oauth-protected-resource/dev/v1"
                      */
                     "WWW-Authenticate": string;
                     [name: string]: unknown;
@@ -3000,7 +3000,7 @@ export interface operations {
                     client_id?: string;
                     /** @description Required for confidential apps, unless the request uses HTTP Basic. */
                     client_secret?: string;
-                } | unknown | unknown;
+                };
             };
         };
         responses: {

@@ -6,6 +6,7 @@ import { Public } from '../platform/access/scopes.decorator.js';
 import { assetUrl } from '../platform/asset-url.js';
 import { AppConfig } from '../platform/config/app-config.js';
 import { UnknownPath } from '../platform/errors.js';
+import { EXAMPLE_ORIGIN } from '../platform/http/developer-api.js';
 import { CACHE_FOR_ONE_HOUR, PageRenderer } from '../pages/page-renderer.js';
 import { CHANGELOG, changelogFeed, FEED_PATH } from './changelog-feed.js';
 import {
@@ -121,7 +122,12 @@ ${guide.join('\n')}
 
   /** Reads the file at the first request, since most processes never need it. */
   private all(): readonly GuidePage[] {
-    this.pages ??= JSON.parse(readFileSync(assetUrl(RENDERED_GUIDE), 'utf8')) as GuidePage[];
+    this.pages ??= JSON.parse(
+      readFileSync(assetUrl(RENDERED_GUIDE), 'utf8').replaceAll(
+        EXAMPLE_ORIGIN,
+        this.config.publicUrl,
+      ),
+    ) as GuidePage[];
     return this.pages;
   }
 }

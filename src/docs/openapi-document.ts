@@ -2,7 +2,7 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
 import { CLIENT_SECURITY_SCHEME, SECURITY_SCHEME } from '../platform/access/scopes.decorator.js';
 import { SCOPE_DESCRIPTIONS } from '../platform/access/scopes.js';
-import { EXPOSED_HEADERS } from '../platform/http/developer-api.js';
+import { EXAMPLE_ORIGIN, EXPOSED_HEADERS } from '../platform/http/developer-api.js';
 import { describeResponses } from './responses.js';
 import { VERSION } from '../platform/version.js';
 import { GUIDE_PATH } from './served-files.js';
@@ -63,6 +63,8 @@ export function openApiDocument(
       },
       CLIENT_SECURITY_SCHEME,
     )
+    // Each operation has its own. Consoles such as Scalar preselect the scheme of the document.
+    .addSecurityRequirements(SECURITY_SCHEME)
     .build();
   settings.info.contact = {
     name: 'The operator of this instance',
@@ -75,7 +77,11 @@ export function openApiDocument(
       url: `${publicUrl}${GUIDE_PATH}`,
     };
   const document = SwaggerModule.createDocument(app, settings, { autoTagControllers: false });
-  return sorted(describeResponses(document));
+  const described = sorted(describeResponses(document));
+  if (publicUrl === '') return described;
+  return JSON.parse(
+    JSON.stringify(described).replaceAll(EXAMPLE_ORIGIN, publicUrl),
+  ) as OpenAPIObject;
 }
 
 /** Sorts the paths and the schemas. */

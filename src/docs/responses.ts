@@ -120,6 +120,8 @@ export function describeResponses(document: OpenAPIObject): OpenAPIObject {
     for (const method of METHODS) {
       const operation = item[method];
       if (!operation) continue;
+      // Some tools for agents show only the description, some only the summary.
+      operation.description = [operation.summary, operation.description].join('. ');
       addParameter(operation, 'X-Request-Id');
       if (method === 'get') makeConditional(operation);
       for (const [status, shared] of Object.entries(operation.responses)) {

@@ -117,7 +117,7 @@ onSqlite('Examples of the OpenAPI document', (database) => {
       const declared = operationOf(method, `/dev/v1${path}`).responses['403'];
       expect(response.status).toBe(403);
       expect(exampleOf(declared, 'WWW-Authenticate')).toBe(
-        response.headers.get('www-authenticate')?.replace(app().baseUrl, 'https://api.example.com'),
+        response.headers.get('www-authenticate')?.replace(app().baseUrl, 'https://dev.example.com'),
       );
       const { error_description } = await json<ErrorBody>(response);
       expect(examplesOf(declared)[0]?.error_description).toBe(error_description);

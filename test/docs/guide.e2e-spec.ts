@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { EXAMPLE_ORIGIN } from '../../src/platform/http/developer-api.js';
 import { PAGES, renderGuide } from '../../tools/guide.js';
 import { onSqlite } from '../support/database.js';
 import { operationEntries, publishedDocument } from '../support/published-document.js';
@@ -88,12 +89,15 @@ onSqlite('Guide', (database) => {
     expect(text).toContain(`<a href="${pathOf(slug)}" aria-current="page">`);
   });
 
-  it('serves the Markdown of each page unchanged, except the targets of links', async () => {
+  it('serves the Markdown of each page unchanged, except the targets of links and the origin of the service', async () => {
     for (const { slug, file } of PAGES) {
       const response = await app().fetch(`${OVERVIEW}/${slug}.md`);
       expect({ slug, status: response.status }).toEqual({ slug, status: 200 });
       expect(response.headers.get('content-type')).toBe('text/markdown; charset=utf-8');
-      const source = await readFile(file, 'utf8');
+      const source = (await readFile(file, 'utf8')).replaceAll(
+        EXAMPLE_ORIGIN,
+        app().config.publicUrl,
+      );
       expect(withoutTargets(await response.text())).toBe(withoutTargets(source));
     }
   });

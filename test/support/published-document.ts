@@ -61,6 +61,7 @@ export interface OpenApiDocument {
   openapi: string;
   info: { version: string };
   servers: { url: string }[];
+  security?: Record<string, string[]>[];
   externalDocs?: { url: string };
   paths: Record<string, Record<string, Operation>>;
   components: {
@@ -184,13 +185,9 @@ function isObjectSchema(value: unknown): value is Schema {
   return typeof value === 'object' && value !== null && 'properties' in value && 'type' in value;
 }
 
-/** A served document as it is committed: with relative URLs, and without `externalDocs`, whose URL must be absolute. */
-export function relativeDocument(served: OpenApiDocument): OpenApiDocument {
-  const origin = served.servers[0]?.url;
-  const relative = { ...served, servers: [{ url: '/' }] };
-  delete relative.externalDocs;
-  const text = JSON.stringify(relative);
-  return JSON.parse(
-    text.replaceAll(`"${origin}/`, '"/').replaceAll(`(${origin}/`, '(/'),
-  ) as OpenApiDocument;
+/** A document without its origin, and without `externalDocs`, whose URL must be absolute: to compare a served one with the committed one. */
+export function withoutOrigin(document: OpenApiDocument, origin: string): OpenApiDocument {
+  const { externalDocs: _, ...others } = document;
+  const text = JSON.stringify({ ...others, servers: [{ url: '/' }] });
+  return JSON.parse(text.replaceAll(origin, '')) as OpenApiDocument;
 }

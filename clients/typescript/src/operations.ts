@@ -285,7 +285,7 @@ export interface components {
       /**
        * Format: uri
        * @description Documentation of the error code.
-       * @example https://api.example.com/docs/errors#invalid_request
+       * @example https://dev.example.com/docs/errors#invalid_request
        */
       doc_url: string;
     };
@@ -575,7 +575,7 @@ export interface operations {
         page?: number;
         /** @description Items per page. */
         limit?: number;
-        /** @description Id of an item: the page starts with the item that follows it in the list, the next older one. The item with this id may have been deleted. */
+        /** @description Id of an item: the page starts with the item that follows it in the list, the next older one. To read the next page without the `Link` header, send the id of the last item of this page. The item with this id may have been deleted. */
         before?: string;
       };
       header?: never;
@@ -695,7 +695,7 @@ export interface operations {
         page?: number;
         /** @description Items per page. */
         limit?: number;
-        /** @description Id of an item: the page starts with the item that follows it in the list, the next older one. The item with this id may have been deleted. */
+        /** @description Id of an item: the page starts with the item that follows it in the list, the next older one. To read the next page without the `Link` header, send the id of the last item of this page. The item with this id may have been deleted. */
         before?: string;
       };
       header?: never;

@@ -14,13 +14,16 @@ import { OFFLINE_ACCESS, SCOPES } from '../../platform/access/scopes.js';
 import { Clock } from '../../platform/clock.js';
 import { AppConfig } from '../../platform/config/app-config.js';
 import { NotFound, UnknownPath } from '../../platform/errors.js';
-import { DEV_V1, RESOURCE_METADATA_PATH } from '../../platform/http/developer-api.js';
+import {
+  DEV_V1,
+  EXAMPLE_ORIGIN,
+  RESOURCE_METADATA_PATH,
+} from '../../platform/http/developer-api.js';
 import { PROMPTS } from './authorize/authorize-checks.js';
 
 /** 90 days. RFC 9116 §2.5.5 recommends less than a year. */
 const SECURITY_CONTACT_MS = 90 * 24 * 60 * 60 * 1000;
 
-const EXAMPLE_ISSUER = 'https://dev.example.com';
 const CONFIDENTIAL_CLIENT_METHODS = ['client_secret_basic', 'client_secret_post'];
 const ALL_CLIENT_METHODS = [...CONFIDENTIAL_CLIENT_METHODS, 'none'];
 
@@ -31,7 +34,7 @@ interface Member {
 }
 
 const url = (path: string, description: string): Member => ({
-  schema: { type: String, description, format: 'uri', example: `${EXAMPLE_ISSUER}${path}` },
+  schema: { type: String, description, format: 'uri', example: `${EXAMPLE_ORIGIN}${path}` },
   valueOf: ({ publicUrl }) => `${publicUrl}${path}`,
 });
 const listOf = (values: readonly string[], description: string): Member => ({
@@ -95,7 +98,7 @@ const RESOURCE: Readonly<Record<string, Member>> = {
     schema: {
       type: [String],
       description: 'The issuers of access tokens for the API.',
-      example: [EXAMPLE_ISSUER],
+      example: [EXAMPLE_ORIGIN],
     },
     valueOf: ({ publicUrl }) => [publicUrl],
   },

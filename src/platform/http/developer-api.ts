@@ -8,6 +8,9 @@ export const DEV_V1 = 'dev/v1';
 /** The metadata of the API as a protected resource (RFC 9728 §3.1). */
 export const RESOURCE_METADATA_PATH = `/.well-known/oauth-protected-resource/${DEV_V1}`;
 
+/** The origin of the service in examples. The pages and documents that it serves have its own. */
+export const EXAMPLE_ORIGIN = 'https://dev.example.com';
+
 /** Synchronous middleware. */
 type Middleware = (request: Request, response: Response, next: NextFunction) => void;
 

@@ -16,6 +16,7 @@ import { AppConfig } from '../config/app-config.js';
 import type { Page, Paging } from '../database/list-page.js';
 import { InvalidRequest } from '../errors.js';
 import { idPattern, type IdPrefix } from '../ids.js';
+import { EXAMPLE_ORIGIN } from './developer-api.js';
 import { ApiErrors } from './errors/api-errors.js';
 import * as rules from './validation/rules.js';
 
@@ -66,7 +67,7 @@ export function pagingQuery({
       pattern: idPattern(idPrefix).source,
       // Without an example, because Swagger UI would send it by default.
       description:
-        'Id of an item: the page starts with the item that follows it in the list, the next older one. The item with this id may have been deleted.',
+        'Id of an item: the page starts with the item that follows it in the list, the next older one. To read the next page without the `Link` header, send the id of the last item of this page. The item with this id may have been deleted.',
     })
     @ItemId(idPrefix)
     before?: string;
@@ -168,8 +169,8 @@ export function ReturnsPage(type: Type<PageResponse<Item>>): MethodDecorator {
             'exactly once, except items that are added or deleted meanwhile.',
           schema: { type: 'string' },
           example:
-            '<https://api.example.com/dev/v1/posts?page=1&limit=20>; rel="prev", ' +
-            '<https://api.example.com/dev/v1/posts?page=3&limit=20&before=post_01kahq5f3veqdr8bn3tdmx3q0a>; rel="next"',
+            `<${EXAMPLE_ORIGIN}/dev/v1/posts?page=1&limit=20>; rel="prev", ` +
+            `<${EXAMPLE_ORIGIN}/dev/v1/posts?page=3&limit=20&before=post_01kahq5f3veqdr8bn3tdmx3q0a>; rel="next"`,
         },
       },
     }),

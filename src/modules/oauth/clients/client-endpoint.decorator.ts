@@ -54,8 +54,6 @@ interface ClientOperation {
   /** The form parameters, without the client credentials. */
   form: FormSchemas;
   required: readonly string[];
-  /** Lists of parameters of which one must be complete. */
-  alternatives?: readonly (readonly string[])[];
   /** Examples of 400 responses: error code to description. */
   errorExamples: Readonly<Record<string, string>>;
   /** The status of `too_many_attempts`. */
@@ -74,7 +72,7 @@ export function requiredFormParameter(description: string): FormSchemas[string] 
 
 /** Documents the credentials, form and errors of a client endpoint. */
 export function ApiClientEndpoint(operation: ClientOperation): MethodDecorator {
-  const { operationId, summary, description, form, required, alternatives } = operation;
+  const { operationId, summary, description, form, required } = operation;
   const tooMany = new TooManyAttempts(RETRY_AFTER['Retry-After'].example);
   const unavailable = new TemporarilyUnavailable();
   return applyDecorators(
@@ -97,7 +95,6 @@ export function ApiClientEndpoint(operation: ClientOperation): MethodDecorator {
             'Required for confidential apps, unless the request uses HTTP Basic.',
           ),
         },
-        ...(alternatives && { anyOf: alternatives.map((names) => ({ required: [...names] })) }),
       },
     }),
     ApiResponse({

@@ -110,7 +110,6 @@ export class TokenController {
       ),
     },
     required: ['grant_type'],
-    alternatives: [['code', 'redirect_uri'], ['refresh_token']],
     errorExamples: {
       invalid_request: 'code is required.',
       invalid_grant: 'The code has expired.',

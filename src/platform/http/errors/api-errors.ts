@@ -19,6 +19,7 @@ import {
   RESOURCE_METADATA_PATH,
   WRITE_LIMIT_HEADERS,
   WRITES_MINUTE,
+  EXAMPLE_ORIGIN,
 } from '../developer-api.js';
 import { REQUEST_ID_PATTERN } from '../http-request-context.js';
 import { extensibleEnumOf, RETRY_AFTER } from '../validation/schemas.openapi.js';
@@ -84,7 +85,7 @@ export class ErrorResponse {
   @ApiProperty({
     description: 'Documentation of the error code.',
     format: 'uri',
-    example: 'https://api.example.com/docs/errors#invalid_request',
+    example: `${EXAMPLE_ORIGIN}/docs/errors#invalid_request`,
   })
   doc_url: string;
 
@@ -111,8 +112,6 @@ export function errorHeaders({ extras }: AppError, publicUrl: string): Record<st
   };
 }
 
-const EXAMPLE_PUBLIC_URL = 'https://api.example.com';
-
 /** Documentation of the headers of error responses. */
 const HEADERS: NonNullable<ApiResponseOptions['headers']> = {
   'WWW-Authenticate': {
@@ -132,11 +131,11 @@ export function ApiErrors(...errors: AppError[]): MethodDecorator & ClassDecorat
   return applyDecorators(
     ...errors.map((error) => {
       const { code, extras, message } = error;
-      const value = ErrorResponse.from(error, 'req_01kahq5f3veqdr8bn3tdmx3q0a', EXAMPLE_PUBLIC_URL);
+      const value = ErrorResponse.from(error, 'req_01kahq5f3veqdr8bn3tdmx3q0a', EXAMPLE_ORIGIN);
       return ApiResponse({
         status: error.httpStatus,
         type: ErrorResponse,
-        ...(extras.headers && { headers: documented(errorHeaders(error, EXAMPLE_PUBLIC_URL)) }),
+        ...(extras.headers && { headers: documented(errorHeaders(error, EXAMPLE_ORIGIN)) }),
         examples: { [extras.errors?.[0]?.code ?? code]: { summary: message, value } },
       });
     }),
