@@ -123,6 +123,13 @@ export class TestApp {
     return this.config.publicUrl;
   }
 
+  /** A page of the service by another name of this machine, as a redirect URI that exists: it may not be on the service itself. */
+  pageOnOtherHost(path: string): string {
+    const url = new URL(path, this.baseUrl);
+    url.hostname = url.hostname === 'localhost' ? '127.0.0.1' : 'localhost';
+    return url.href;
+  }
+
   get dataSource(): DataSource {
     return this.nest.get(DataSource);
   }

@@ -17,7 +17,7 @@ inChromium('Back, Forward and Reload', {}, (chrome) => {
   let posts: string[];
 
   beforeEach(async () => {
-    client = await app().addClient({ redirectUris: [`${app().baseUrl}/livez`] });
+    client = await app().addClient({ redirectUris: [app().pageOnOtherHost('/livez')] });
     user = await app().addUser({ name: 'Ana Lee' });
     page = await chrome.newPage();
     posts = [];

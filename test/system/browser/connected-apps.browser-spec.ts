@@ -54,6 +54,7 @@ inChromium('Connected apps page', {}, (chrome) => {
     expect(await page.getByRole('status').textContent()).toBe('Garden Share no longer has access.');
     expect(await page.getByRole('heading', { level: 2 }).allTextContents()).toEqual([
       'Corner Store',
+      'Where you are signed in',
     ]);
   });
 

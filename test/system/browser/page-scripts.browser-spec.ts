@@ -16,7 +16,7 @@ inChromium('Scripts of the pages', {}, (chrome) => {
   let user: UserWithPhone;
 
   beforeEach(async () => {
-    client = await app().addClient({ redirectUris: [`${app().baseUrl}/livez`] });
+    client = await app().addClient({ redirectUris: [app().pageOnOtherHost('/livez')] });
     user = await app().addUser({ name: 'Ana Lee', photoUrl: `${PHOTOS}/ana.png` });
   });
 

@@ -36,7 +36,7 @@ inChromium('Printed pages', {}, (chrome) => {
     const client = await app().addClient({
       name: APP_NAME,
       publisher: PUBLISHER,
-      redirectUris: [`${app().baseUrl}/livez`],
+      redirectUris: [app().pageOnOtherHost('/livez')],
     });
     const permissions = client.scopes.map((scope) => CATALOGUES.en.scopes[scope]);
     const texts = [APP_NAME, PUBLISHER, MEMBER_NAME, new URL(app().baseUrl).host, ...permissions];

@@ -7,7 +7,7 @@ import type { TestClient } from '../../support/test-app.js';
 inChromium('Sign-in: tabs and input errors', {}, (chrome) => {
   /** Adds an app whose redirect URI is a page of this service. */
   function addClient(): Promise<TestClient> {
-    return chrome.app().addClient({ redirectUris: [`${chrome.app().baseUrl}/livez`] });
+    return chrome.app().addClient({ redirectUris: [chrome.app().pageOnOtherHost('/livez')] });
   }
 
   async function allow(page: Page): Promise<string> {

@@ -64,7 +64,7 @@ describe.each(ENLARGEMENTS)('Pages $title', ({ args, context: enlarged, fontSize
       async (language) => {
         const words = CATALOGUES[language];
         const user = await app().addUser({ name: 'Ana Lee' });
-        const client = await app().addClient({ redirectUris: [`${app().baseUrl}/livez`] });
+        const client = await app().addClient({ redirectUris: [app().pageOnOtherHost('/livez')] });
         const context = await chrome.newContext({
           ...contextOptions({ colours: 'light', language }),
           ...enlarged,
