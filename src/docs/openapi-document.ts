@@ -63,8 +63,6 @@ export function openApiDocument(
       },
       CLIENT_SECURITY_SCHEME,
     )
-    // Each operation has its own. Consoles such as Scalar preselect the scheme of the document.
-    .addSecurityRequirements(SECURITY_SCHEME)
     .build();
   settings.info.contact = {
     name: 'The operator of this instance',

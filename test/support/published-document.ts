@@ -61,7 +61,6 @@ export interface OpenApiDocument {
   openapi: string;
   info: { version: string };
   servers: { url: string }[];
-  security?: Record<string, string[]>[];
   externalDocs?: { url: string };
   paths: Record<string, Record<string, Operation>>;
   components: {
