@@ -78,8 +78,8 @@ const system = [
         ...(IS_QUICK
           ? [
               'test/system/{races,load,generators,openapi}/**',
-              'test/system/libraries/javascript.e2e-spec.ts',
-              'test/system/clients/{typescript-package,swagger-ui}.e2e-spec.ts',
+              'test/system/libraries/{javascript,protecting}.e2e-spec.ts',
+              'test/system/clients/{typescript-package,swagger-ui,repeats}.e2e-spec.ts',
               'test/system/docs/add-language.e2e-spec.ts',
               'test/system/processes/{garbage-collection,tracing-faults}.e2e-spec.ts',
             ]
@@ -96,7 +96,9 @@ const system = [
       // The pages are measured at 375 and 1280 px in the quick run, too; zoomed, with long names, on paper and in other
       // browsers only in the whole one.
       exclude: IS_QUICK
-        ? ['test/system/browser/{zoom,long-names,print,engines,text-browsers}.browser-spec.ts']
+        ? [
+            'test/system/browser/{zoom,long-names,print,engines,text-browsers,repeats}.browser-spec.ts',
+          ]
         : [],
       // A busy machine can make Chromium miss a time limit. The summary names tests that passed only at the second attempt.
       retry: process.env.CI === 'true' ? 1 : 0,
