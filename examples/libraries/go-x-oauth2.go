@@ -12,9 +12,7 @@ func main() {
 	config := oauth2.Config{
 		ClientID: os.Getenv("CLIENT_ID"), ClientSecret: os.Getenv("CLIENT_SECRET"),
 		RedirectURL: os.Getenv("REDIRECT_URI"), Scopes: []string{"profile.read", "posts.read"},
-		Endpoint: oauth2.Endpoint{
-			AuthURL: issuer + "/oauth/authorize", TokenURL: issuer + "/oauth/token", AuthStyle: oauth2.AuthStyleInParams,
-		},
+		Endpoint: oauth2.Endpoint{AuthURL: issuer + "/oauth/authorize", TokenURL: issuer + "/oauth/token", AuthStyle: oauth2.AuthStyleInParams},
 	}
 	method := oauth2.SetAuthURLParam("code_challenge_method", "S256")
 	challenge := oauth2.SetAuthURLParam("code_challenge", challengeOf(verifier))
