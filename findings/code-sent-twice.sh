@@ -16,15 +16,10 @@ set -euo pipefail
 folder=$(mktemp -d)
 trap 'chmod -R u+w "$folder"; rm -rf "$folder"' EXIT
 cd "$folder"
-export GOFLAGS=-mod=mod GOPATH="$folder/go"
+export GOPATH="$folder/go"
 
-cat > go.mod <<'MOD'
-module check
-
-go 1.24.0
-
-require golang.org/x/oauth2 v0.34.0
-MOD
+go mod init check 2> setup.log
+go get golang.org/x/oauth2@v0.34.0 2>> setup.log
 
 cat > main.go <<'GO'
 package main

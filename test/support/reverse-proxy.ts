@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from './free-port.js';
 import { findProgram } from './programs.js';
+import { nginxConfiguration } from './web-servers.js';
 
 const START_TIMEOUT_MS = 5000;
 
@@ -22,19 +23,10 @@ export interface ReverseProxy {
 const CONFIGURATIONS: Readonly<
   Record<ProxyName, (port: number, backends: readonly string[], folder: string) => string>
 > = {
-  nginx: (port, backends, folder) => `
-    daemon off;
-    worker_processes 1;
-    pid ${folder}/nginx.pid;
-    error_log ${folder}/error.log;
-    events { worker_connections 1024; }
-    http {
-      access_log off;
-      client_body_temp_path ${folder}/body;
-      proxy_temp_path ${folder}/proxy;
-      fastcgi_temp_path ${folder}/fastcgi;
-      uwsgi_temp_path ${folder}/uwsgi;
-      scgi_temp_path ${folder}/scgi;
+  nginx: (port, backends, folder) =>
+    nginxConfiguration(
+      folder,
+      `
       upstream service {
         ${backends.map((backend) => `server ${backend};`).join(' ')}
         keepalive 50;
@@ -50,8 +42,8 @@ const CONFIGURATIONS: Readonly<
           proxy_buffers 8 32k;
           proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
         }
-      }
-    }`,
+      }`,
+    ),
   haproxy: (port, backends) => `
 global
   maxconn 1000

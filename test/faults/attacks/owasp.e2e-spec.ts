@@ -181,8 +181,8 @@ onSqlite('OWASP API Security Top 10 (2023): inventory', (database) => {
     );
     const served = routesOf(app().nest)
       .filter(({ path }) => /^\/(dev|oauth|\.well-known)\//.test(path))
-      // The 404 of all other well-known paths.
-      .filter(({ path }) => path !== '/.well-known/{*path}')
+      // A file for people (RFC 9116), and the 404 of all other well-known paths.
+      .filter(({ path }) => !/^\/\.well-known\/(security\.txt|\{\*path\})$/.test(path))
       .map(({ method, path }) => `${method} ${path}`)
       .filter((name) => !BROWSER_ROUTES.test(name));
     expect(served.toSorted()).toEqual(documented.toSorted());

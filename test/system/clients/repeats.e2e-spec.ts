@@ -15,6 +15,7 @@ import { Member, type PageBody, type PostBody } from '../../support/member.js';
 import { findProgram } from '../../support/programs.js';
 import { json } from '../../support/responses.js';
 import { useTestApp } from '../../support/test-app.js';
+import { nginxConfiguration } from '../../support/web-servers.js';
 import { RecipeProcess } from '../libraries/recipe-process.js';
 import { LossyProxy } from './lossy-proxy.js';
 
@@ -132,27 +133,13 @@ func main() {
 }
 `;
 
-const nginxConfiguration = (folder: string, port: number, upstream: string): string => `
-daemon off;
-master_process off;
-pid ${folder}/pid;
-error_log ${folder}/error.log;
-events {}
-http {
-  access_log off;
-  client_body_temp_path ${folder}/body;
-  proxy_temp_path ${folder}/proxy;
-  fastcgi_temp_path ${folder}/fastcgi;
-  uwsgi_temp_path ${folder}/uwsgi;
-  scgi_temp_path ${folder}/scgi;
-  # Two servers: nginx asks the other one.
+/** With the server twice in the `upstream`, nginx asks the other one. */
+const forwardTwice = (port: number, upstream: string): string => `
   upstream service { server ${upstream}; server ${upstream}; }
   server {
     listen 127.0.0.1:${port};
     location / { proxy_pass http://service; }
-  }
-}
-`;
+  }`;
 
 onOneEngine('Repeated requests', (database) => {
   const app = useTestApp(database);
@@ -266,7 +253,7 @@ onOneEngine('Repeated requests', (database) => {
     const { id } = await member.publish();
     const port = await freePort();
     const file = join(folder, 'nginx.conf');
-    await writeFile(file, nginxConfiguration(folder, port, new URL(proxy.url).host));
+    await writeFile(file, nginxConfiguration(folder, forwardTwice(port, new URL(proxy.url).host)));
     const nginx = RecipeProcess.start([program, '-p', folder, '-c', file], {});
     const address = `http://127.0.0.1:${port}`;
     try {

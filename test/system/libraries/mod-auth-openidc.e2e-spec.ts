@@ -11,30 +11,23 @@ import { onOneEngine } from '../../support/database.js';
 import { freePort } from '../../support/free-port.js';
 import { findProgram } from '../../support/programs.js';
 import { useTestApp } from '../../support/test-app.js';
+import { APACHE_MODULES, apacheConfiguration } from '../../support/web-servers.js';
 import { FOLDER, RecipeProcess } from './recipe-process.js';
 
-const MODULES = '/usr/lib/apache2/modules';
 const RECIPE = resolve(FOLDER, 'apache-mod-auth-openidc.conf');
 
-const apache = existsSync(`${MODULES}/mod_auth_openidc.so`)
+const apache = existsSync(`${APACHE_MODULES}/mod_auth_openidc.so`)
   ? await findProgram('apache2')
   : undefined;
 
 /** A server configuration around the recipe. */
-const configuration = (folder: string, port: number): string => `
-ServerName 127.0.0.1
-Listen 127.0.0.1:${port}
-PidFile ${folder}/pid
-ErrorLog ${folder}/error.log
-DocumentRoot ${folder}
-LoadModule mpm_event_module ${MODULES}/mod_mpm_event.so
-LoadModule authn_core_module ${MODULES}/mod_authn_core.so
-LoadModule authz_core_module ${MODULES}/mod_authz_core.so
-LoadModule authz_user_module ${MODULES}/mod_authz_user.so
-LoadModule auth_openidc_module ${MODULES}/mod_auth_openidc.so
-OIDCOAuthSSLValidateServer Off
-Include ${RECIPE}
-`;
+const configuration = (folder: string, port: number): string =>
+  apacheConfiguration(
+    folder,
+    port,
+    'auth_openidc',
+    `OIDCOAuthSSLValidateServer Off\nInclude ${RECIPE}`,
+  );
 
 onOneEngine('mod_auth_openidc', (database) => {
   const app = useTestApp(database);

@@ -8,47 +8,24 @@ import { freePort } from '../../support/free-port.js';
 import { useFolder } from '../../support/folder.js';
 import { findProgram } from '../../support/programs.js';
 import { type TestClient, useTestApp } from '../../support/test-app.js';
+import {
+  APACHE_MODULES,
+  apacheConfiguration,
+  nginxConfiguration,
+} from '../../support/web-servers.js';
 import { FOLDER, RecipeProcess } from './recipe-process.js';
-
-const APACHE_MODULES = '/usr/lib/apache2/modules';
 
 /** The configuration of a server around a recipe. */
 type Configuration = (folder: string, port: number, recipe: string) => string;
 
-const nginxConfiguration: Configuration = (folder, port, recipe) => `
-daemon off;
-master_process off;
-pid ${folder}/pid;
-error_log ${folder}/error.log;
-events {}
-http {
-  access_log off;
-  client_body_temp_path ${folder}/body;
-  proxy_temp_path ${folder}/proxy;
-  fastcgi_temp_path ${folder}/fastcgi;
-  uwsgi_temp_path ${folder}/uwsgi;
-  scgi_temp_path ${folder}/scgi;
-  server {
-    listen 127.0.0.1:${port};
-    root ${folder};
-    include ${recipe};
-  }
-}
-`;
+const nginx: Configuration = (folder, port, recipe) =>
+  nginxConfiguration(
+    folder,
+    `server { listen 127.0.0.1:${port}; root ${folder}; include ${recipe}; }`,
+  );
 
-const apacheConfiguration: Configuration = (folder, port, recipe) => `
-ServerName 127.0.0.1
-Listen 127.0.0.1:${port}
-PidFile ${folder}/pid
-ErrorLog ${folder}/error.log
-DocumentRoot ${folder}
-LoadModule mpm_event_module ${APACHE_MODULES}/mod_mpm_event.so
-LoadModule authn_core_module ${APACHE_MODULES}/mod_authn_core.so
-LoadModule authz_core_module ${APACHE_MODULES}/mod_authz_core.so
-LoadModule authz_user_module ${APACHE_MODULES}/mod_authz_user.so
-LoadModule oauth2_module ${APACHE_MODULES}/mod_oauth2.so
-Include ${recipe}
-`;
+const apache: Configuration = (folder, port, recipe) =>
+  apacheConfiguration(folder, port, 'oauth2', `Include ${recipe}`);
 
 const dovecotConfiguration = (folder: string, recipe: string): string => `
 base_dir = ${folder}/run
@@ -136,7 +113,7 @@ onOneEngine('Servers that accept our access tokens', (database) => {
     expect(
       await statuses(
         'nginx-auth-request.conf',
-        nginxConfiguration,
+        nginx,
         (file) => [program, '-p', folder, '-c', file],
         [accessToken, refreshToken, revoked, withoutScope, ''],
       ),
@@ -144,15 +121,15 @@ onOneEngine('Servers that accept our access tokens', (database) => {
   });
 
   it('mod_oauth2 asks the introspection endpoint', async ({ skip }) => {
-    const apache = existsSync(`${APACHE_MODULES}/mod_oauth2.so`)
+    const httpd = existsSync(`${APACHE_MODULES}/mod_oauth2.so`)
       ? await findProgram('apache2')
       : undefined;
-    const program = apache ?? skip('The recipe needs apache2 and libapache2-mod-oauth2.');
+    const program = httpd ?? skip('The recipe needs apache2 and libapache2-mod-oauth2.');
     const { accessToken, refreshToken, revoked } = tokens;
     expect(
       await statuses(
         'apache-mod-oauth2.conf',
-        apacheConfiguration,
+        apache,
         (file) => [program, '-d', folder, '-f', file, '-X'],
         [accessToken, refreshToken, revoked, ''],
       ),
