@@ -81,7 +81,9 @@ const system = [
               'test/system/libraries/{javascript,protecting}.e2e-spec.ts',
               'test/system/clients/{typescript-package,swagger-ui,repeats}.e2e-spec.ts',
               'test/system/docs/add-language.e2e-spec.ts',
-              'test/system/processes/{garbage-collection,tracing-faults}.e2e-spec.ts',
+              'test/system/processes/{garbage-collection,tracing-faults,pooled-connections}.e2e-spec.ts',
+              'test/system/processes/{erasure-during-requests,concurrent-commands}.e2e-spec.ts',
+              'test/system/database/interrupted-sign-in.e2e-spec.ts',
             ]
           : []),
       ],
@@ -93,11 +95,11 @@ const system = [
       ...BUILT,
       name: 'browser',
       include: [IN_BROWSER],
-      // The pages are measured at 375 and 1280 px in the quick run, too; zoomed, with long names, on paper and in other
-      // browsers only in the whole one.
+      // The pages are measured at 375 and 1280 px in the quick run, too; zoomed, with long names, on paper, in other browsers
+      // and without a click only in the whole one.
       exclude: IS_QUICK
         ? [
-            'test/system/browser/{zoom,long-names,print,engines,text-browsers,repeats}.browser-spec.ts',
+            'test/system/browser/{zoom,long-names,print,engines,text-browsers,repeats,prefetch}.browser-spec.ts',
           ]
         : [],
       // A busy machine can make Chromium miss a time limit. The summary names tests that passed only at the second attempt.

@@ -50,8 +50,8 @@ export const REQUEST_ID_PATTERN = '^[A-Za-z0-9._-]{1,64}$';
 const VALID_REQUEST_ID = new RegExp(REQUEST_ID_PATTERN);
 
 /**
- * Middleware that creates the context of the request and sets its headers. The request id is always ours: with one of its choice, a client could give its
- * request the id of another request in the logs.
+ * Middleware that creates the context of the request and sets its headers. The request id is always ours: with one of its choice, a
+ * client could give its request the id of another request in the logs.
  * @param currentTraceId returns the trace of the request; undefined if tracing is off
  */
 export function requestContext(

@@ -106,8 +106,8 @@ export class QuotaMonths {
   }
 
   /**
-   * Reports the usage of these apps, without those registered after the month, highest percentage first. A closed month has the plans and limits stored when it was closed,
-   * any other month the current ones.
+   * Reports the usage of these apps, without those registered after the month, highest percentage first. A closed month has the plans
+   * and limits stored when it was closed, any other month the current ones.
    * @param period the current month by default
    * @throws InvalidRequest if the month has not begun
    */

@@ -1,11 +1,6 @@
-import {
-  Table,
-  TableColumn,
-  type MigrationInterface,
-  type QueryRunner,
-  type TableColumnOptions,
-} from 'typeorm';
+import { Table, type MigrationInterface, type QueryRunner, type TableColumnOptions } from 'typeorm';
 import { counter, hash, id, integer, key, optional, text, time } from './columns.js';
+import { addMissingColumns, dropPresentColumns } from './steps.js';
 
 /**
  * Adds the digits and the guesses of a one-time password, the identity of the app in a grant, the counts of one-time passwords, and
@@ -14,32 +9,16 @@ import { counter, hash, id, integer, key, optional, text, time } from './columns
 export class WatchSignIns1795896600000 implements MigrationInterface {
   readonly name = 'WatchSignIns1795896600000';
 
-  /** Continues an interrupted run, because MySQL and MariaDB commit each step separately. */
   async up(queryRunner: QueryRunner): Promise<void> {
     const ifNotExists = true;
     for (const table of newTables) await queryRunner.createTable(table, ifNotExists);
-    for (const [tableName, columns] of Object.entries(newColumns)) {
-      const table = await queryRunner.getTable(tableName);
-      const missing = columns.filter(({ name }) => !table?.findColumnByName(name));
-      if (missing.length > 0)
-        await queryRunner.addColumns(
-          tableName,
-          missing.map((column) => new TableColumn(column)),
-        );
-    }
+    for (const [tableName, columns] of Object.entries(newColumns))
+      await addMissingColumns(queryRunner, tableName, columns);
   }
 
-  /** Continues an interrupted run, like `up`. */
   async down(queryRunner: QueryRunner): Promise<void> {
-    for (const [tableName, columns] of Object.entries(newColumns)) {
-      const table = await queryRunner.getTable(tableName);
-      const present = columns.filter(({ name }) => table?.findColumnByName(name));
-      if (present.length > 0)
-        await queryRunner.dropColumns(
-          tableName,
-          present.map(({ name }) => name),
-        );
-    }
+    for (const [tableName, columns] of Object.entries(newColumns))
+      await dropPresentColumns(queryRunner, tableName, columns);
     const ifExists = true;
     for (const table of newTables) await queryRunner.dropTable(table, ifExists);
   }

@@ -1,11 +1,11 @@
 import {
-  TableColumn,
   TableIndex,
   type MigrationInterface,
   type QueryRunner,
   type TableColumnOptions,
 } from 'typeorm';
 import { id, longText, optional, text } from './columns.js';
+import { addMissingColumns, dropPresentColumns } from './steps.js';
 
 /**
  * Adds the error codes of API calls, the app of a comment, the operator's reference of an app, and an index for the calls of an app.
@@ -14,27 +14,20 @@ import { id, longText, optional, text } from './columns.js';
 export class AnswerOperators1795910400000 implements MigrationInterface {
   readonly name = 'AnswerOperators1795910400000';
 
-  /** Continues an interrupted run, because MySQL and MariaDB commit each step separately. */
   async up(queryRunner: QueryRunner): Promise<void> {
-    for (const [tableName, column] of newColumns) {
-      const table = await queryRunner.getTable(tableName);
-      if (!table?.findColumnByName(column.name))
-        await queryRunner.addColumn(tableName, new TableColumn(column));
-    }
+    for (const [tableName, column] of newColumns)
+      await addMissingColumns(queryRunner, tableName, [column]);
     const calls = await queryRunner.getTable('api_calls');
     if (!calls?.indices.some(({ name }) => name === newIndex.name))
       await queryRunner.createIndex('api_calls', newIndex);
   }
 
-  /** Continues an interrupted run, like `up`. */
   async down(queryRunner: QueryRunner): Promise<void> {
     const calls = await queryRunner.getTable('api_calls');
     if (calls?.indices.some(({ name }) => name === newIndex.name))
       await queryRunner.dropIndex('api_calls', newIndex);
-    for (const [tableName, { name }] of newColumns) {
-      const table = await queryRunner.getTable(tableName);
-      if (table?.findColumnByName(name)) await queryRunner.dropColumn(tableName, name);
-    }
+    for (const [tableName, column] of newColumns)
+      await dropPresentColumns(queryRunner, tableName, [column]);
   }
 }
 
