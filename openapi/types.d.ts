@@ -1146,7 +1146,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Private"];
                     /**
-                     * @description Seconds to wait.
+                     * @description Seconds to wait, at most a week.
                      * @example 42
                      */
                     "Retry-After": number;
@@ -1187,7 +1187,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Private"];
                     /**
-                     * @description Seconds to wait.
+                     * @description Seconds to wait, at most a week.
                      * @example 5
                      */
                     "Retry-After": number;
@@ -1305,7 +1305,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Private"];
                     /**
-                     * @description Seconds to wait.
+                     * @description Seconds to wait, at most a week.
                      * @example 5
                      */
                     "Retry-After": number;
@@ -1440,7 +1440,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Private"];
                     /**
-                     * @description Seconds to wait.
+                     * @description Seconds to wait, at most a week.
                      * @example 5
                      */
                     "Retry-After": number;
@@ -1568,7 +1568,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Private"];
                     /**
-                     * @description Seconds to wait.
+                     * @description Seconds to wait, at most a week.
                      * @example 1
                      */
                     "Retry-After": number;
@@ -1625,7 +1625,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Private"];
                     /**
-                     * @description Seconds to wait.
+                     * @description Seconds to wait, at most a week.
                      * @example 604800
                      */
                     "Retry-After": number;
@@ -1666,7 +1666,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Private"];
                     /**
-                     * @description Seconds to wait.
+                     * @description Seconds to wait, at most a week.
                      * @example 5
                      */
                     "Retry-After": number;
@@ -1800,7 +1800,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Private"];
                     /**
-                     * @description Seconds to wait.
+                     * @description Seconds to wait, at most a week.
                      * @example 5
                      */
                     "Retry-After": number;
@@ -1918,7 +1918,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Private"];
                     /**
-                     * @description Seconds to wait.
+                     * @description Seconds to wait, at most a week.
                      * @example 42
                      */
                     "Retry-After": number;
@@ -1959,7 +1959,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Private"];
                     /**
-                     * @description Seconds to wait.
+                     * @description Seconds to wait, at most a week.
                      * @example 5
                      */
                     "Retry-After": number;
@@ -2093,7 +2093,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Private"];
                     /**
-                     * @description Seconds to wait.
+                     * @description Seconds to wait, at most a week.
                      * @example 5
                      */
                     "Retry-After": number;
@@ -2244,7 +2244,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Private"];
                     /**
-                     * @description Seconds to wait.
+                     * @description Seconds to wait, at most a week.
                      * @example 5
                      */
                     "Retry-After": number;
@@ -2383,7 +2383,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Private"];
                     /**
-                     * @description Seconds to wait.
+                     * @description Seconds to wait, at most a week.
                      * @example 1
                      */
                     "Retry-After": number;
@@ -2440,7 +2440,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Private"];
                     /**
-                     * @description Seconds to wait.
+                     * @description Seconds to wait, at most a week.
                      * @example 42
                      */
                     "Retry-After": number;
@@ -2481,7 +2481,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Private"];
                     /**
-                     * @description Seconds to wait.
+                     * @description Seconds to wait, at most a week.
                      * @example 5
                      */
                     "Retry-After": number;
@@ -2581,7 +2581,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Private"];
                     /**
-                     * @description Seconds to wait.
+                     * @description Seconds to wait, at most a week.
                      * @example 5
                      */
                     "Retry-After": number;
@@ -2665,7 +2665,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["NoStore"];
                     /**
-                     * @description Seconds to wait.
+                     * @description Seconds to wait, at most a week.
                      * @example 5
                      */
                     "Retry-After": number;
@@ -2692,7 +2692,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["NoStore"];
                     /**
-                     * @description Seconds to wait.
+                     * @description Seconds to wait, at most a week.
                      * @example 5
                      */
                     "Retry-After": number;
@@ -2800,7 +2800,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["NoStore"];
                     /**
-                     * @description Seconds to wait.
+                     * @description Seconds to wait, at most a week.
                      * @example 5
                      */
                     "Retry-After": number;
@@ -2831,7 +2831,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["NoStore"];
                     /**
-                     * @description Seconds to wait.
+                     * @description Seconds to wait, at most a week.
                      * @example 5
                      */
                     "Retry-After": number;
@@ -2954,7 +2954,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["NoStore"];
                     /**
-                     * @description Seconds to wait.
+                     * @description Seconds to wait, at most a week.
                      * @example 5
                      */
                     "Retry-After": number;
@@ -3075,7 +3075,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["NoStore"];
                     /**
-                     * @description Seconds to wait.
+                     * @description Seconds to wait, at most a week.
                      * @example 5
                      */
                     "Retry-After": number;
@@ -3106,7 +3106,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["NoStore"];
                     /**
-                     * @description Seconds to wait.
+                     * @description Seconds to wait, at most a week.
                      * @example 5
                      */
                     "Retry-After": number;

@@ -104,7 +104,7 @@ export function configurationPage(): string {
     PAGE_HEAD,
     groups.join('\n'),
     '### Names in `RATE_LIMITS`\n',
-    'A limit whose name does not end in `-per-minute`, `-per-hour` or `-per-day` applies to 15 minutes. Failures and messages are counted across all processes, calls in each process. Revocation and introspection have separate limits with the values for token requests.\n',
+    'A limit whose name does not end in `-per-minute`, `-per-hour` or `-per-day` applies to 15 minutes, except `grants-per-user`. Failures, messages and grants are counted across all processes, calls in each process. Revocation and introspection have separate limits with the values for token requests.\n',
     table(['Name', 'Default', 'Counts'], limits),
     '<!-- prettier-ignore-end -->\n',
   ].join('\n');

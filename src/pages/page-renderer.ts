@@ -4,6 +4,7 @@ import { Eta } from 'eta';
 import type { Response } from 'express';
 import { assetUrl } from '../platform/asset-url.js';
 import { AppConfig } from '../platform/config/app-config.js';
+import { retryAfter } from '../platform/retry-after.js';
 import { formatTime, initialOf } from './formats.js';
 import { type Language, languageOf, requestedLanguage } from './language.js';
 import { toHtml } from './translations/markup.js';
@@ -68,7 +69,7 @@ export class PageRenderer {
     const html = this.render(page, { ...view, uiLocale }, language);
     response.status(status).set(pageHeaders({ ...kind, language, pictureUrl: pictureOf(view) }));
     if (!isEnglish) response.vary('Accept-Language');
-    if (retryAfterSeconds !== undefined) response.set('Retry-After', String(retryAfterSeconds));
+    if (retryAfterSeconds !== undefined) response.set(retryAfter(retryAfterSeconds));
     response.set({ ...headers }).send(html);
   }
 

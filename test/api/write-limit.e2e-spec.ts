@@ -11,7 +11,7 @@ function limitsOf({ headers }: Response): (string | null)[] {
   return [headers.get('ratelimit-policy'), headers.get('ratelimit')];
 }
 
-onOneEngine('The limit of writes of a grant, by default', (database) => {
+onOneEngine('The limit of writes of an app for a user, by default', (database) => {
   const app = useTestApp(database, DEFAULT_LIMITS);
 
   it('C148 accepts 60 comments and deletions a minute, together, and returns 429 for the next until the first leaves the window', async () => {
@@ -45,7 +45,7 @@ onOneEngine('The limit of writes of a grant, by default', (database) => {
 
 const LIMIT = 3;
 
-onOneEngine('The limit of writes of a grant', (database) => {
+onOneEngine('The limit of writes of an app for a user', (database) => {
   const app = useTestApp(database, rateLimits({ 'grant-writes-per-minute': LIMIT }));
 
   /** A member who has a post and no writes left. */
@@ -89,11 +89,13 @@ onOneEngine('The limit of writes of a grant', (database) => {
     ]);
   });
 
-  it('C148 counts each grant separately', async () => {
+  it('C148 counts all grants of a user to the app together, and each user and each app separately', async () => {
     const { member, post } = await exhausted();
     const { user, client } = member;
-    const sameGrantOnly = await Member.join(app(), { user, client });
-    await sameGrantOnly.comment(post);
+    const otherGrant = await Member.join(app(), { user, client });
+    await expectApiError(await otherGrant.delete(`/posts/${post}`), 429, 'too_many_requests');
+    const otherApp = await Member.join(app(), { user });
+    await otherApp.comment(post);
     const otherUser = await Member.join(app(), { client });
     await otherUser.comment((await otherUser.publish()).id);
     await expectApiError(await member.delete(`/posts/${post}`), 429, 'too_many_requests');
@@ -129,7 +131,7 @@ onOneEngine('The limit of writes of a grant', (database) => {
   });
 });
 
-onOneEngine('The limit of writes of a grant, switched off', (database) => {
+onOneEngine('The limit of writes of an app for a user, switched off', (database) => {
   const app = useTestApp(database, rateLimits({ 'grant-writes-per-minute': UNLIMITED }));
 
   it('C148 accepts any number, without RateLimit headers', async () => {

@@ -4,6 +4,7 @@ import type { Response } from 'express';
 import { Public } from '../access/scopes.decorator.js';
 import { Migrator } from '../database/migrations/migrator.js';
 import { RETRY_SECONDS } from '../errors.js';
+import { retryAfter } from '../retry-after.js';
 import { ClockSkew } from './clock-skew.js';
 import { Shutdown } from './shutdown.js';
 
@@ -66,7 +67,7 @@ export class HealthController {
   ): Promise<{ status: 'ok' | 'not ready'; reason?: string }> {
     const reason = await this.readiness.problem();
     if (reason === undefined) return { status: 'ok' };
-    response.status(503).set('Retry-After', String(RETRY_SECONDS));
+    response.status(503).set(retryAfter(RETRY_SECONDS));
     return { status: 'not ready', reason };
   }
 }
