@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { reasonOf } from './permission-model.js';
 
 export const MAX_LOGO_BYTES = 262_144;
 
@@ -25,7 +26,7 @@ export function readLogoFile(path: string): Buffer {
   try {
     bytes = readFileSync(path);
   } catch (error) {
-    throw new Error(`cannot be read: ${(error as Error).message}`, { cause: error });
+    throw new Error(`cannot be read: ${reasonOf(error)}`, { cause: error });
   }
   if (bytes.length === 0) throw new Error('is empty');
   if (bytes.length > MAX_LOGO_BYTES)
