@@ -38,7 +38,7 @@ const UNIT = 'deploy/systemd/developer-platform.service';
 const MAX_EXPOSURE = 2;
 const hasSystemd = spawnSync('systemd-analyze', ['--version']).status === 0;
 
-/** Time that a process needs after its last request, as docs/operate.md says. */
+/** Time that a process needs after its last request, as docs/operate/upgrade.md says. */
 const EXIT_MS = 10_000;
 
 const compose = composeFile();

@@ -65,8 +65,7 @@ export async function wrapListenErrors(listen: () => Promise<unknown>): Promise<
 export function startupErrorMessage(error: unknown): string {
   if (error instanceof ConfigError || error instanceof DatabaseFileError) return error.message;
   const permission = permissionRemedy(error instanceof ListenError ? error.cause : error);
-  if (permission !== undefined)
-    return `The permission model of Node.js denies it: ${permission}.`;
+  if (permission !== undefined) return `The permission model of Node.js denies it: ${permission}.`;
   if (error instanceof ListenError) return listenProblem(error.cause as ListenFailure);
   const { code, errno, message, stack, path } = error as NodeJS.ErrnoException;
   // A file system error, such as too many open files.
