@@ -54,7 +54,9 @@ describe('Documentation of settings and commands', () => {
   });
 
   it('lists, in the runbook of throttling, the setting of each limit in the metric and the audit log', () => {
-    const [, section = ''] = readFileSync('docs/operate/alerts.md', 'utf8').split('## Throttling\n');
+    const [, section = ''] = readFileSync('docs/operate/alerts.md', 'utf8').split(
+      '## Throttling\n',
+    );
     const rows = section.split('\n## ')[0]?.matchAll(/^\| (`.*`) +\|.*`([\w-]+)` +\|$/gm) ?? [];
     const listed = [...rows].flatMap(([, labels = '', setting]) =>
       [...labels.matchAll(/`([\w-]+)`/g)].map(([, label]) => [label, setting]),

@@ -146,6 +146,8 @@ onEngines('The pages of docs/operate', (database) => {
       );
       const pasted = new PastedCommands(folder, {
         ...variables,
+        // The permalinks begin with it.
+        PUBLIC_URL: app.baseUrl,
         CLIENT_ID: member.client.clientId,
         USER_ID: member.user.id,
         POST_ID: permalink,
