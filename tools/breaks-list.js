@@ -255,9 +255,9 @@ export const BREAKS = [
   {
     name: 'rate-limit-window',
     file: 'src/platform/sliding-window.ts',
-    find: 'return windowMs + windowMs / SLOTS_PER_WINDOW;',
-    replace: 'return windowMs;',
-    rule: 'A rate limit counts an attempt for the whole window.',
+    find: 'slotOf(addMilliseconds(now, -windowMs), windowMs)',
+    replace: 'slotOf(addMilliseconds(now, windowMs / SLOTS_PER_WINDOW - windowMs), windowMs)',
+    rule: 'A rate limit counts an attempt for the whole window, less at most one slot.',
     spec: 'src/platform/http/call-limit-storage.spec.ts',
   },
   {
