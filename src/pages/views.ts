@@ -166,6 +166,7 @@ export interface PostView {
   tags: readonly string[];
   /** Absolute http or https URLs. The page links to them, but never loads them. */
   images: readonly string[];
+  permalink: string;
 }
 
 /** A message or an error. */
