@@ -75,7 +75,7 @@ export function ApiAuthorize(): MethodDecorator {
         'redirects to `redirect_uri` with `code`, `state` and `iss`, or with `error`, `error_description`, `state` and `iss`. ' +
         'Compare `state` with the value that you sent, and `iss` with this server, before you use the code.',
     }),
-    required('client_id', "The app's client_id.", { type: 'string' }),
+    required('client_id', "The app's client_id.", { type: 'string', minLength: 1 }),
     required('redirect_uri', 'A registered redirect URI of the app.', {
       type: 'string',
       format: 'uri',

@@ -90,7 +90,7 @@ export function ApiClientEndpoint(operation: ClientOperation): MethodDecorator {
         required: [...required],
         properties: {
           ...form,
-          client_id: formParameter('Required, unless the request uses HTTP Basic.'),
+          client_id: requiredFormParameter('Required, unless the request uses HTTP Basic.'),
           client_secret: formParameter(
             'Required for confidential apps, unless the request uses HTTP Basic.',
           ),
