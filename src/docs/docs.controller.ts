@@ -6,6 +6,7 @@ import { Public } from '../platform/access/scopes.decorator.js';
 import { AppConfig } from '../platform/config/app-config.js';
 import { API_ERRORS, FIELD_ERRORS, InvalidRequest } from '../platform/errors.js';
 import { PublicText } from '../platform/http/compression.js';
+import { EXAMPLE_ORIGIN } from '../platform/http/developer-api.js';
 import { ErrorResponse } from '../platform/http/errors/api-errors.js';
 import { APPS_PAGE } from '../modules/oauth/browser/page-state.js';
 import { AppsService } from '../modules/oauth/clients/apps.service.js';
@@ -105,6 +106,7 @@ export class DocsController {
       file = new PublicText(
         text
           .replaceAll(ORIGIN_PLACEHOLDER.origin, publicUrl)
+          .replaceAll(EXAMPLE_ORIGIN, publicUrl)
           .replaceAll(ORIGIN_PLACEHOLDER.host, new URL(publicUrl).host),
       );
       this.postmanFiles.set(path, file);

@@ -581,7 +581,7 @@ export interface operations {
         page?: number;
         /** @description Items per page. */
         limit?: number;
-        /** @description Id of an item: the page starts with the item that follows it in the list, the next older one. To read the next page without the `Link` header, send the id of the last item of this page. The item with this id may have been deleted. */
+        /** @description Id of an item: the page starts with the item that follows it in the list, the next older one. To read the next page without the `Link` header, send the id of the last item of this page. The item with this id may have been deleted. An empty value counts as absent. */
         before?: string;
       };
       header?: never;
@@ -701,7 +701,7 @@ export interface operations {
         page?: number;
         /** @description Items per page. */
         limit?: number;
-        /** @description Id of an item: the page starts with the item that follows it in the list, the next older one. To read the next page without the `Link` header, send the id of the last item of this page. The item with this id may have been deleted. */
+        /** @description Id of an item: the page starts with the item that follows it in the list, the next older one. To read the next page without the `Link` header, send the id of the last item of this page. The item with this id may have been deleted. An empty value counts as absent. */
         before?: string;
       };
       header?: never;
