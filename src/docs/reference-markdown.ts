@@ -58,7 +58,14 @@ interface Components {
 
 /** The keywords of a schema that limit its values. */
 const LIMITS = [
-  ...['format', 'pattern', 'minimum', 'maximum', 'minLength', 'maxLength', 'maxItems', 'default'],
+  'format',
+  'pattern',
+  'minimum',
+  'maximum',
+  'minLength',
+  'maxLength',
+  'maxItems',
+  'default',
 ] as const;
 
 /** The OpenAPI document as Markdown: the operations by tag, then the headers and the schemas to which they link. */

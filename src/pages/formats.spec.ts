@@ -20,7 +20,7 @@ describe('excerptOf', () => {
     ['a short text', 'Free plums', 'Free plums'],
     ['several lines as one', ' Free\r\n\n plums\tat the gate ', 'Free plums at the gate'],
     ['200 characters', 'a'.repeat(200), 'a'.repeat(200)],
-    ['whole words', `${'word '.repeat(60)}`, `${'word '.repeat(40).trim()}…`],
+    ['whole words', 'word '.repeat(60), `${'word '.repeat(40).trim()}…`],
     ['a part of a long word', 'a'.repeat(300), `${'a'.repeat(199)}…`],
     ['whole characters', '👨‍👩‍👧‍👦'.repeat(30), `${'👨‍👩‍👧‍👦'.repeat(18)}…`],
     ['text without spaces', '花'.repeat(300), `${'花'.repeat(199)}…`],

@@ -199,14 +199,14 @@ onOneEngine('OpenAPI document', (database) => {
   });
 
   it('requires at least one character of each client_id', () => {
-    const parameters = operations().flatMap(({ operation: { parameters = [], requestBody } }) => [
+    const found = operations().flatMap(({ operation: { parameters = [], requestBody } }) => [
       ...parameters.filter(({ name }) => name === 'client_id').map((one) => one.schema),
       ...Object.values(requestBody?.content ?? {}).flatMap(
         (content) => content.schema.properties?.['client_id'] ?? [],
       ),
     ]);
-    expect(parameters).toHaveLength(4);
-    for (const parameter of parameters) expect(parameter).toMatchObject({ minLength: 1 });
+    expect(found).toHaveLength(4);
+    for (const one of found) expect(one).toMatchObject({ minLength: 1 });
   });
 
   it('has examples of the right kind of id: comments for comments', () => {
@@ -227,7 +227,7 @@ onOneEngine('OpenAPI document', (database) => {
     const urls = JSON.stringify(examplesOf(document).map(({ value }) => value)).match(
       /https?:\/\/[^\\"?>#,]*/g,
     );
-    const elsewhere = new Set(urls?.filter((url) => !url.startsWith(`${app().baseUrl}`)));
+    const elsewhere = new Set(urls?.filter((url) => !url.startsWith(app().baseUrl)));
     expect([...elsewhere].toSorted()).toEqual([
       'https://example.com/party.jpg',
       'https://example.com/photos/ana.jpg',
