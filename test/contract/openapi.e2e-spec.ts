@@ -198,17 +198,6 @@ onOneEngine('OpenAPI document', (database) => {
       expect(description).toContain('An empty value counts as absent.');
   });
 
-  it('requires at least one character of each client_id', () => {
-    const found = operations().flatMap(({ operation: { parameters = [], requestBody } }) => [
-      ...parameters.filter(({ name }) => name === 'client_id').map((one) => one.schema),
-      ...Object.values(requestBody?.content ?? {}).flatMap(
-        (content) => content.schema.properties?.['client_id'] ?? [],
-      ),
-    ]);
-    expect(found).toHaveLength(4);
-    for (const one of found) expect(one).toMatchObject({ minLength: 1 });
-  });
-
   it('has examples of the right kind of id: comments for comments', () => {
     const deleted = document.paths['/dev/v1/comments/{id}']?.['delete'];
     expect(deleted?.parameters?.[0]?.schema).toMatchObject({
