@@ -60,6 +60,15 @@ describe('Pages of the guide', () => {
     expect(listed.toSorted()).toEqual(expected.toSorted());
   });
 
+  it('list each field of a new post, and of one that is read', async () => {
+    const page = await readFile('docs/guide/calling-the-api.md', 'utf8');
+    const paragraph = /^A new post has .*$/m.exec(page)?.[0];
+    const { CreatePost, Post } = publishedDocument().components?.schemas ?? {};
+    const fields = [CreatePost, Post].flatMap((schema) => Object.keys(schema?.properties ?? {}));
+    expect(fields.length).toBeGreaterThan(10);
+    expect(fields.filter((field) => !paragraph?.includes(`\`${field}\``))).toEqual([]);
+  });
+
   it('contain each line of the changelog', async () => {
     const changelog = (await renderGuide()).find(({ slug }) => slug === 'changelog');
     const lines = (await readFile('CHANGELOG.md', 'utf8')).match(/^- /gm);
