@@ -63,7 +63,7 @@ describe('Pages of the guide', () => {
   it('list each field of a new post, and of one that is read', async () => {
     const page = await readFile('docs/guide/calling-the-api.md', 'utf8');
     const paragraph = /^A new post has .*$/m.exec(page)?.[0];
-    const { CreatePost, Post } = publishedDocument().components?.schemas ?? {};
+    const { CreatePost, Post } = publishedDocument().components.schemas;
     const fields = [CreatePost, Post].flatMap((schema) => Object.keys(schema?.properties ?? {}));
     expect(fields.length).toBeGreaterThan(10);
     expect(fields.filter((field) => !paragraph?.includes(`\`${field}\``))).toEqual([]);

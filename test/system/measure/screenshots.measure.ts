@@ -148,7 +148,8 @@ inChromium('Screenshots', { env }, (chrome) => {
     `of the tour${img2webp === undefined ? ' (skipped: img2webp of the package "webp" is not installed)' : ''}`,
     async () => {
       const words = CATALOGUES.en;
-      const user = await app().addUser({ name: 'Ben Okafor', neighborhood: 'Riverside' });
+      const ben = { name: 'Ben Okafor', phone: '+14155550123', neighborhood: 'Riverside' };
+      const user = await app().addUser(ben);
       const client = await gardenShare();
       const context = await newContext('en', { viewport: TOUR_WINDOW, deviceScaleFactor: 2 });
       const page = await context.newPage();
