@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { MINUTE, SECOND } from '../../../src/platform/clock.js';
 import { ana, ben, DemoService } from '../../../src/modules/demo/demo.service.js';
+import { SCOPES } from '../../../src/platform/access/scopes.js';
 import { runCommand } from '../../support/command-line.js';
 import { inChromium, SCREENSHOTS } from '../../support/chromium.js';
 import { SwaggerUi } from '../../support/swagger-ui.js';
@@ -154,7 +155,7 @@ inChromium('Swagger UI without a demo', { env: { DEMO: '0' } }, (chrome) => {
     expect({ type, redirect_uris, scopes }).toEqual({
       type: 'public',
       redirect_uris: [`${app().baseUrl}/docs/oauth2-redirect.html`],
-      scopes: ['profile.read', 'posts.read', 'posts.write', 'analytics.read'],
+      scopes: SCOPES,
     });
     const docs = await openDocs();
     expect(await authorizeButtons(docs)).toBeGreaterThan(1);
