@@ -142,7 +142,7 @@ export const BREAKS = [
     file: 'src/modules/operations/retention.ts',
     find: 'lockedUntil: Or(IsNull(), LessThanOrEqual(now)),',
     replace: '',
-    rule: 'The lock of a phone number does not expire.',
+    rule: 'A phone number stays locked for more than 90 days.',
     spec: 'test/oauth/otp-lock.e2e-spec.ts',
   },
   {
