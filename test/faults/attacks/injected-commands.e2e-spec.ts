@@ -224,6 +224,7 @@ onSqlite('Injection through the command line', (database) => {
               number: phoneOf(5000 + runs),
               uri: CALLBACK,
               scopes: 'posts.read',
+              shell: 'bash',
             });
             const outcome = await cli.runWithInput(text, ...words);
             expectHarmlessOutput(outcome, `${words.join(' ')}\n${outcome.stdout}${outcome.stderr}`);
