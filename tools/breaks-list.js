@@ -195,6 +195,14 @@ export const BREAKS = [
     spec: 'test/oauth/consent-page.e2e-spec.ts',
   },
   {
+    name: 'consent-identity',
+    file: 'src/modules/oauth/authorize/consent.controller.ts',
+    find: "form.get('identity') !== identityHashOf(pending)",
+    replace: "identityHashOf(pending) === ''",
+    rule: 'Allow applies to the app as the page showed it.',
+    spec: 'test/oauth/consent-decision.e2e-spec.ts',
+  },
+  {
     name: 'pages-framing',
     file: 'src/pages/page-renderer.ts',
     find: `"frame-ancestors 'none'",`,
