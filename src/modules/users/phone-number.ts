@@ -14,8 +14,8 @@ const E164 = /^\+[1-9]\d{1,14}$/;
 /** Characters. The library accepts no longer texts. */
 const MAX_TYPED_LENGTH = 250;
 
-/** Brackets and quotes of any script, except `()`, and characters that some programs put between the digits. */
-const BRACKETS_AND_QUOTES = /(?![()])[\p{Ps}\p{Pe}\p{Pi}\p{Pf}<>'"`·•_]/gu;
+/** Brackets and quotes of any script, except those of `(0)`, and characters that some programs put between the digits. */
+const BRACKETS_AND_QUOTES = /(?!\(0\))(?<!\(0)[\p{Ps}\p{Pe}\p{Pi}\p{Pf}<>'"`·•_]/gu;
 
 /** The start of a link to a chat of WhatsApp, such as `https://wa.me/`, which has the number without `+`. */
 const CHAT_LINK = /\S*(?:\bwa\.me\/|\bwhatsapp\S*[?&]phone=)(?:\+|%2b)?(?=\d)/iu;
@@ -27,10 +27,10 @@ const SURROUNDINGS = /^[^\d+]+|(?!\W*(?:x|ext\w*)\W*$)[^\d#]+$/giu;
 const PARAMETERS = /(?<=^\+[^;?&]*)[;?&][\w-]+=.*$/u;
 
 /** The `xx` in `(0xx11)`, for the digits of a carrier in Brazil. */
-const CARRIER = /(?<=^(?:\+55)?[\s(]*)0xx\s*/iu;
+const CARRIER = /(?<=^(?:\+55)?\s*)0xx\s*/iu;
 
 /** A trunk prefix after the calling code, as in `+48 (0) 532 …`. */
-const TRUNK_PREFIX = /(?<=^(?:\+|00\s?)\d{1,3}[\s)./-]*)\(\s*0\s*\)/u;
+const TRUNK_PREFIX = /(?<=^(?:\+|00\s?)\d{1,3}[\s./-]*)\(0\)/u;
 
 /** `++44`, `+ 44` and `+0044`: no calling code begins with 0. */
 const PLUS = /^\+[\s+]*(?:00)?\s*/;
