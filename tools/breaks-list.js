@@ -142,7 +142,7 @@ export const BREAKS = [
     file: 'src/modules/operations/retention.ts',
     find: 'lockedUntil: Or(IsNull(), LessThanOrEqual(now)),',
     replace: '',
-    rule: 'The lock of a phone number does not expire.',
+    rule: 'A phone number stays locked for more than 90 days.',
     spec: 'test/oauth/otp-lock.e2e-spec.ts',
   },
   {
@@ -193,6 +193,14 @@ export const BREAKS = [
     replace: 'autoEscape: false',
     rule: 'Pages escape the values of users and apps.',
     spec: 'test/oauth/consent-page.e2e-spec.ts',
+  },
+  {
+    name: 'consent-identity',
+    file: 'src/modules/oauth/authorize/consent.controller.ts',
+    find: "form.get('identity') !== identityHashOf(pending)",
+    replace: "identityHashOf(pending) === ''",
+    rule: 'Allow applies to the app as the page showed it.',
+    spec: 'test/oauth/consent-decision.e2e-spec.ts',
   },
   {
     name: 'pages-framing',

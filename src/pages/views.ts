@@ -94,6 +94,8 @@ interface ConsentFormView extends FormBinding {
   app: AppView & { homepageUrl: string | null; privacyUrl: string | null; termsUrl: string | null };
   /** Host of the redirect URI; the name of the app for a private-use scheme. */
   redirectHost: string;
+  /** How the page presents the app. The form sends it as `identity`, because the app may change before the user submits it. */
+  identityHash: string;
   /** The form sends the id as `user`, because another user may sign in before the user submits it. */
   user: UserView & { id: string };
 }

@@ -229,6 +229,26 @@ onOneEngine('Consent page', (database) => {
       expect(await asksForScopes()).toBe(false);
     });
 
+    it.each(['full', 'short'])(
+      'O40 shows the consent page again if the app changed while the user read the %s one',
+      async (kind) => {
+        if (kind === 'short') await allowAll();
+        const link = authorizeLink(client);
+        const page = kind === 'short' ? await visitor.open(link) : await visitor.signIn(link, user);
+        const { grants } = await countGrantsAndCodes(app(), client);
+        const change = { name: 'Garden Share Plus' };
+        await app().service(AppsService).update(client.clientId, change, { actor: 'olga' });
+        const decision = { scope: [...client.scopes], decision: 'approve' };
+        const again = await visitor.submit(page, DECISION, decision);
+        expectPage(again, 200);
+        expect(again.html).toContain(CHECKBOX);
+        expect(again.html).toContain(change.name);
+        expect((await countGrantsAndCodes(app(), client)).grants).toBe(grants);
+        const done = redirectParameters(await visitor.submit(again, DECISION, decision));
+        expect(done.has('code')).toBe(true);
+      },
+    );
+
     it('O40 shows the consent page for another redirect host, but not for another path or port', async () => {
       const redirectUris = [
         'https://garden.example/callback',

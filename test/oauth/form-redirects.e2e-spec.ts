@@ -271,6 +271,8 @@ onOneEngine('Forms of the pages', (database) => {
     expectPage(early, 429);
     expect(waitOf(early)).toBe(1);
     expect(Number(early.headers.get('retry-after'))).toBe(waitOf(early));
+    expect(early.html).toContain('It is too early for a new code.');
+    expect(early.html.split('You can request a new code in')).toHaveLength(2);
     expect(early.html).toContain('The last code we sent still works.');
     const code = await app().sms.password(user.phone);
     const consent = await visitor.submit(early, VERIFY, { code });
