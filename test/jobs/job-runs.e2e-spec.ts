@@ -1,6 +1,7 @@
 import { addMilliseconds, MINUTE, HOUR, DAY } from '../../src/platform/clock.js';
 import { Metrics } from '../../src/platform/observability/metrics.js';
 import { ApiCall, ApiUsageDaily, QuotaUsage } from '../../src/modules/quota/quota.entities.js';
+import { QuotaService } from '../../src/modules/quota/quota.service.js';
 import { JobRun } from '../../src/platform/lifecycle/job-run.entity.js';
 import { ScheduledJobs } from '../../src/modules/operations/scheduled-jobs.service.js';
 import { onOneEngine } from '../support/database.js';
@@ -172,6 +173,24 @@ onOneEngine('Scheduled jobs', (database) => {
       .service(Metrics)
       .registry.getSingleMetricAsString('job_runs_total');
     expect(counted).toMatch(/^job_runs_total\{task="usage-rollup",outcome="failed"\} 1$/m);
+  });
+
+  it('close a month again for a post that was counted after the first run, with the plan of that month', async () => {
+    const jobs = firstApp().service(ScheduledJobs);
+    const { clientId } = await firstApp().addClient();
+    const month = { clientId, period: '2026-11' };
+    await jobs.closeEarlierMonths();
+    await manager().insert(QuotaUsage, { ...month, used: 1 });
+    await firstApp().service(QuotaService).set(clientId, { limit: 7 }, { actor: 'test' });
+    expect(await manager().findOneBy(QuotaUsage, month)).toMatchObject({
+      closedPlan: 'default',
+      closedLimit: 100,
+      closedAt: firstApp().clock.now(),
+    });
+    await manager().update(QuotaUsage, month, { closedAt: null });
+    setClocks(addMilliseconds(firstApp().clock.now(), HOUR));
+    await jobs.closeEarlierMonths();
+    expect(await manager().findOneBy(QuotaUsage, month)).toMatchObject({ closedLimit: 7 });
   });
 
   it('delete the records of runs after 90 days', async () => {

@@ -1,3 +1,4 @@
+import { vi } from 'vitest';
 import { addMilliseconds, SECOND, DAY } from '../../src/platform/clock.js';
 import { JobRun } from '../../src/platform/lifecycle/job-run.entity.js';
 import { Metrics } from '../../src/platform/observability/metrics.js';
@@ -5,6 +6,7 @@ import { Retention } from '../../src/modules/operations/retention.js';
 import { ScheduledJobs } from '../../src/modules/operations/scheduled-jobs.service.js';
 import { parseFindings, runCommand } from '../support/command-line.js';
 import { databaseTime, onEachEngine } from '../support/database.js';
+import { recordCalls } from '../support/fixtures.js';
 import { Member } from '../support/member.js';
 import { useTestApp } from '../support/test-app.js';
 
@@ -104,6 +106,14 @@ onEachEngine('Jobs in a process with a wrong clock', (database) => {
       await expectNothingDeleted();
     });
   }
+
+  it('C150 deletes nothing more if the clock is set ahead while prune runs', async () => {
+    await recordCalls(app().dataSource, [addMilliseconds(app().clock.now(), -500 * DAY)]);
+    const onDay = vi.fn(() => app().clock.advance(400 * DAY));
+    await app().service(Retention).run({ onDay });
+    expect(onDay).toHaveBeenCalledOnce();
+    await expectNothingDeleted();
+  });
 
   /** A run that a process recorded while its clock was ahead. */
   async function recordFutureRun(): Promise<Date> {

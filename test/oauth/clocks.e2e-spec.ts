@@ -91,5 +91,21 @@ onOneEngine('Clocks: a process with TZ=Asia/Tokyo, database sessions at UTC-5', 
         expect(Math.abs(Number(row?.createdAt) - expected.getTime())).toBeLessThan(2000);
       },
     );
+
+    it.skipIf(database.engine.kind === 'sqlite')(
+      'O141 corrects its times within seconds after its clock was set, without a probe',
+      async () => {
+        app.clock.set((await databaseTime(database)).toISOString());
+        await app.fetch('/readyz');
+        const client = await app.addClient();
+        const tokens = await json<TokenBody>(
+          await exchange(app, client, await newCode(app, client)),
+        );
+        app.clock.advance(400 * DAY);
+        const status = async () => (await app.call(tokens.access_token, 'GET', '/me')).status;
+        expect(await status()).toBe(401);
+        await expect.poll(status, { timeout: 10_000 }).toBe(200);
+      },
+    );
   });
 });

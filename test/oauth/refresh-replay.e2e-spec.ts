@@ -1,9 +1,9 @@
-import { SECOND, DAY } from '../../src/platform/clock.js';
+import { addMilliseconds, SECOND, DAY } from '../../src/platform/clock.js';
 import { Metrics } from '../../src/platform/observability/metrics.js';
 import { RefreshToken } from '../../src/modules/oauth/tokens/token.entities.js';
 import { User } from '../../src/modules/users/user.entity.js';
-import { onOneEngine, type TestDatabase } from '../support/database.js';
-import { type Tokens, useGrant } from '../support/grant.js';
+import { databaseTime, onOneEngine, onOneServer, type TestDatabase } from '../support/database.js';
+import { issueTokens, type Tokens, useGrant } from '../support/grant.js';
 import { auditTrail } from '../support/logs.js';
 import { sendForm } from '../support/oauth-flow.js';
 import {
@@ -384,9 +384,9 @@ onOneEngine('Reuse of a refresh token: two processes', (database) => {
   });
   afterAll(() => other?.stop());
 
-  /** Sends the refresh to the other process, whose clock differs from that of the first process. */
-  function refreshThere(tokens: Tokens, { clockAhead = 0 } = {}): Promise<Response> {
-    other.clock.set(new Date(app().clock.now().getTime() + clockAhead).toISOString());
+  /** Sends the refresh to the other process. */
+  function refreshThere(tokens: Tokens): Promise<Response> {
+    other.clock.set(app().clock.now().toISOString());
     return refresh(tokens, {}, fixture.client, other);
   }
 
@@ -399,11 +399,39 @@ onOneEngine('Reuse of a refresh token: two processes', (database) => {
     await expectTokenError(await refreshThere(second), 'invalid_grant');
     await expectRevoked(second, third);
   });
+});
 
-  it('O96 treats a repeat at a process whose clock is behind as a race', async () => {
-    const second = await renew(fixture.first);
-    const response = await refreshThere(fixture.first, { clockAhead: -5 * SECOND });
-    expect((await json<TokenBody>(response)).refresh_token).toBe(second.refresh_token);
-    expect((await rowOf(fixture.first)).replayedAt).toBeNull();
+onOneServer('Reuse of a refresh token: two processes with wrong clocks', (database) => {
+  const { app, fixture, refresh, rowOf, isAccepted } = useRevocableGrant(database);
+  let other: TestApp;
+  beforeAll(async () => {
+    other = await TestApp.start(database);
+    for (const each of [app(), other]) each.databaseClock.useReal();
   });
+  afterAll(() => other?.stop());
+
+  it.each([
+    [4600, 0],
+    [0, 4600],
+    [-4600, 4600],
+    [300 * SECOND, -300 * SECOND],
+  ])(
+    'O96 O141 treats refreshes at the same moment as a race if the clocks are off by %d and %d ms',
+    async (...offsets) => {
+      for (const [index, each] of [app(), other].entries()) {
+        const time = addMilliseconds(await databaseTime(database), offsets[index] ?? 0);
+        each.clock.set(time.toISOString());
+        expect((await each.fetch('/readyz')).status).toBe(200);
+      }
+      fixture.first = await issueTokens(app(), fixture.client, fixture.user);
+      const responses = await Promise.all(
+        [app(), other].map((each) => refresh(fixture.first, {}, fixture.client, each)),
+      );
+      expect(responses.map(({ status }) => status)).toEqual([200, 200]);
+      const [one, two] = await Promise.all(responses.map((each) => json<TokenBody>(each)));
+      expect(two?.refresh_token).toBe(one?.refresh_token);
+      expect((await rowOf(fixture.first)).replayedAt).toBeNull();
+      expect(await isAccepted(one as TokenBody)).toBe(true);
+    },
+  );
 });

@@ -1,7 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import mysql from 'mysql2/promise';
 import { AppsService } from '../../src/modules/oauth/clients/apps.service.js';
 import type { UserWithPhone } from '../../src/modules/users/users.service.js';
 import { Browser } from '../support/browser.js';
-import { onOneEngine } from '../support/database.js';
+import { onOneEngine, onOneServer } from '../support/database.js';
 import { authorizeLink, exchange, sendForm, sendRefresh, newCode } from '../support/oauth-flow.js';
 import { expectTokenError, json, type TokenBody } from '../support/responses.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
@@ -123,4 +125,37 @@ onOneEngine('Scopes that a later decision or the operator took away', (database)
     expect(html).toContain('See your name, photo, karma and neighbourhood');
     expect(html).not.toContain('Publish and delete posts');
   });
+});
+
+onOneServer('Scopes that are withdrawn while tokens are issued', (database) => {
+  const app = useTestApp(database);
+
+  it.each(['refresh', 'exchange'] as const)(
+    'O59 O94 are not in the response of the %s',
+    async (request) => {
+      const client = await app().addClient();
+      const code = await newCode(app(), client);
+      const first =
+        request === 'refresh' ? await json<TokenBody>(await exchange(app(), client, code)) : null;
+      const holder = await mysql.createConnection(database.url);
+      try {
+        await holder.beginTransaction();
+        await holder.query(
+          `UPDATE grants SET withdrawn_scope = 'posts.write' WHERE client_id = ?`,
+          [client.clientId],
+        );
+        const response = first
+          ? sendRefresh(app(), client, first.refresh_token)
+          : exchange(app(), client, code);
+        // The request has read the grant, and waits for its lock.
+        await sleep(500);
+        await holder.commit();
+        expect((await json<TokenBody>(await response)).scope).toBe(
+          'profile.read posts.read analytics.read',
+        );
+      } finally {
+        holder.destroy();
+      }
+    },
+  );
 });

@@ -98,18 +98,16 @@ export class Retention {
     const { dataSource, transactions } = this;
     const shouldStop = (): boolean => stopAt !== undefined && this.clock.now() >= stopAt;
     const settings = { shouldStop, onBatch };
+    // The clock was checked before the run. If it changes meanwhile, nothing may count as expired that was not.
+    const now = this.clock.now();
     // The stored responses of used refresh tokens whose retry window has ended. The rows remain, so the result does not list them.
-    const ended = LessThanOrEqual(addMilliseconds(this.clock.now(), -CLOCK_SKEW_MS));
+    const ended = LessThanOrEqual(addMilliseconds(now, -CLOCK_SKEW_MS));
     const clear = ['encryptedResponse', 'responseExpiresAt'] as const;
     const where = { responseExpiresAt: ended };
     const responses = deletableRows(dataSource, RefreshToken, where, { clear });
     await deleteRows(transactions, [responses], settings);
-    const callsBefore = await this.usage.rollUpExpiredCalls({ stopAt, onDay });
-    const deleted = await deleteRows(
-      transactions,
-      this.expired(this.clock.now(), callsBefore),
-      settings,
-    );
+    const callsBefore = await this.usage.rollUpExpiredCalls(now, { stopAt, onDay });
+    const deleted = await deleteRows(transactions, this.expired(now, callsBefore), settings);
     await this.otp.hashPhones();
     return deleted;
   }

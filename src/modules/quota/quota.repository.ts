@@ -170,6 +170,17 @@ export class QuotaRepository {
     return affected ?? 0;
   }
 
+  /** Closes the months of the app before `period` that are not closed. */
+  async closeEarlier(
+    tx: Transaction,
+    clientId: string,
+    period: Period,
+    closed: Pick<QuotaUsage, 'closedPlan' | 'closedLimit' | 'closedAt'>,
+  ): Promise<void> {
+    const unclosed = { clientId, period: LessThan(period), closedAt: IsNull() };
+    await entities(tx).update(QuotaUsage, unclosed, closed);
+  }
+
   /** The plan assignments of these apps, or of all apps, by client id. */
   async findAssignments(clientIds?: readonly string[]): Promise<ReadonlyMap<string, AppQuota>> {
     const rows = await this.dataSource.manager.find(AppQuota, {

@@ -182,6 +182,10 @@ export class QuotaService {
     const before = this.effectiveQuota(await this.repository.findAssignment(clientId, tx));
     if (assigned) await this.repository.saveAssignment(tx, { clientId, ...assigned });
     else await this.repository.removeAssignment(tx, clientId);
+    // Posts may have been counted after the job closed their month.
+    const now = this.clock.now();
+    const closed = { closedPlan: before.plan, closedLimit: before.limit, closedAt: now };
+    await this.repository.closeEarlier(tx, clientId, periodOf(now), closed);
     await this.audit.record(tx, 'quota.set', clientId, change, { ...quota, before });
     return quota;
   }

@@ -100,6 +100,19 @@ export async function writeRows(
   return (await send<ResultSetHeader>(tx, statement, values)).affectedRows;
 }
 
+/** Runs a SELECT of rows of this table, which has the column `id`, and locks them until the end of the transaction. */
+export async function lockRows<R extends RawRow<R>>(
+  tx: Transaction,
+  table: string,
+  select: string,
+  values: readonly Value[],
+): Promise<R[]> {
+  if (!isSqlite(entities(tx).dataSource)) return readRows<R>(tx, `${select} FOR UPDATE`, values);
+  // SQLite locks its file at the first write, even if that matches no row.
+  await writeRows(tx, `UPDATE ${table} SET id = id WHERE FALSE`, []);
+  return readRows<R>(tx, select, values);
+}
+
 /** `(?, ?, …)` with one placeholder per value, for IN and VALUES. There must be at least one value. */
 export function placeholdersFor(values: readonly unknown[]): string {
   return `(${values.map(() => '?').join(', ')})`;

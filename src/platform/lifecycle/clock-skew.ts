@@ -1,4 +1,5 @@
 import { Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
+import { Interval } from '@nestjs/schedule';
 import { Gauge } from 'prom-client';
 import { addMilliseconds, Clock, SECOND } from '../clock.js';
 import { DatabaseClock } from '../database/database-status.js';
@@ -33,6 +34,12 @@ export class ClockSkew implements OnApplicationBootstrap {
   async onApplicationBootstrap(): Promise<void> {
     const problem = await this.problem().catch(() => undefined);
     if (problem !== undefined) new Logger('Clock').warn(`No job runs: ${problem}.`);
+  }
+
+  /** Not only when a probe asks: the clock of the machine can be set at any time. */
+  @Interval(MAX_SKEW_MS)
+  async watch(): Promise<void> {
+    await this.measure().catch(() => undefined);
   }
 
   /** A message for operators; undefined if there is no problem, and on SQLite. @throws the driver's error */

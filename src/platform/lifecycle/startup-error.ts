@@ -86,7 +86,9 @@ function serverRemedy(error: unknown): string {
     return 'It does not accept writes: name the primary in DATABASE_URL, or all servers of its group.';
   if (code === 'ER_RUN_HOOK_ERROR')
     return 'Its replication rejected the transaction: check the state of the group and group_replication_transaction_size_limit.';
-  if (isConflict(error) || isLockTimeout(error) || isFileLocked(error) || isStatementTimeout(error))
+  if (isConflict(error))
+    return 'Try again, and on a Galera cluster run "db migrate" on one node only: locks of other nodes do not count there.';
+  if (isLockTimeout(error) || isFileLocked(error) || isStatementTimeout(error))
     return 'Try again; if it fails again, check its locks and long-running statements.';
   return 'Check the log of the database server.';
 }

@@ -33,13 +33,14 @@ inChromium('Printed pages', {}, (chrome) => {
 
   it('O26 show the full names and every permission, and nothing covers them', async () => {
     const page = await chrome.newPage({ viewport: PAPER });
+    const redirectUri = app().pageOnOtherHost('/livez');
     const client = await app().addClient({
       name: APP_NAME,
       publisher: PUBLISHER,
-      redirectUris: [app().pageOnOtherHost('/livez')],
+      redirectUris: [redirectUri],
     });
     const permissions = client.scopes.map((scope) => CATALOGUES.en.scopes[scope]);
-    const texts = [APP_NAME, PUBLISHER, MEMBER_NAME, new URL(app().baseUrl).host, ...permissions];
+    const texts = [APP_NAME, PUBLISHER, MEMBER_NAME, new URL(redirectUri).host, ...permissions];
     await chrome.open(page, authorizeLink(client));
     await chrome.signIn(page, await app().addUser({ name: MEMBER_NAME }));
     await waitForAllow(page);

@@ -95,6 +95,8 @@ for (const browser of BROWSERS) {
     async function send(value: string, button: string): Promise<void> {
       await moveTo(button);
       await press(previous);
+      // Otherwise the value and Enter could arrive before the cursor has moved.
+      await expect.poll(cursorLine).not.toContain(button);
       if (browser.hasPrompt) await press('Enter');
       await press('-l', value);
       if (browser.hasPrompt) await press('Enter');

@@ -118,7 +118,7 @@ describe('The recipe for a language (CONTRIBUTING.md)', { timeout: 300_000 }, ()
       '<span>Xa Ver su nombre, su foto, su karma y su vecindario</span>',
     );
     expect(app.sms.messagesTo(user.phone)[0]?.text).toMatch(
-      /^Xa Use \d{6} para entrar en Xa Red vecinal\. Sirve durante 5 minutoj\./,
+      /^Xa Use \d{6} para entrar en Xa Red vecinalXa  y seguir en Garden Share\. Sirve durante 5 minutoj\./,
     );
     const error = await visitor.open(
       authorizeLink({ ...client, clientId: 'x' }, { ui_locales: TAG }),

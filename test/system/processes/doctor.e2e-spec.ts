@@ -109,6 +109,7 @@ describe('Command "doctor" without a database', () => {
       'The rate limit phone-failures=2000000000 limits nothing; its default is 10.',
     ],
     [{ RATE_LIMITS: 'address-messages-per-hour=0' }, 'address-messages-per-hour=0 limits nothing'],
+    [{ RATE_LIMITS: 'wrong-codes-per-day=0' }, 'wrong-codes-per-day=0 limits nothing'],
     [{ RATE_LIMITS: 'sign-in-calls=0' }, 'sign-in-calls=0 limits nothing; its default is 60.'],
     [{ OTP_DAILY_TOTAL: 'unlimited' }, 'The number of text messages in a day is not limited.'],
     [{ LOG_LEVEL: 'silent' }, 'LOG_LEVEL is silent'],

@@ -3,6 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { normalizeIp } from '@nestjs/throttler';
 import { AuditLog, type NewAuditEvent } from '../../../platform/audit/audit-log.repository.js';
 import { Clock, addMilliseconds, SECOND } from '../../../platform/clock.js';
+import { commonScopes, type Scope } from '../../../platform/access/scopes.js';
 import { hasSecretFormat, sha256 } from '../../../platform/secrets.js';
 import { GroupCommit } from '../../../platform/database/group-commit.js';
 import { TransactionRunner, type Transaction } from '../../../platform/database/transaction.js';
@@ -121,24 +122,34 @@ export class AuthorizationCodeGrant {
 
   private async issue(tx: Transaction, exchanges: readonly Exchange[]): Promise<IssuedTokens[]> {
     const codes = exchanges.map(({ code }) => code);
-    if (!(await this.consume(tx, codes))) throw invalidCode({ countsAsFailedAttempt: false });
+    const locked = await this.consume(tx, codes);
+    if (!locked) throw invalidCode({ countsAsFailedAttempt: false });
     const issued = exchanges.map((exchange) => exchange.issued);
     await this.tokens.insertPairs(tx, issued);
     const events = exchanges.map(({ event }) => event);
     await this.audit.insertAll(tx, events);
-    return issued.map(({ tokens }) => tokens);
+    // A decision of the user may have withdrawn scopes since the code was found.
+    return issued.map(({ tokens, access }) => ({
+      ...tokens,
+      scopes: commonScopes([tokens.scopes, locked.get(access.grantId) ?? []]),
+    }));
   }
 
   /**
-   * Returns false if a code was used or has expired, or its grant has ended. Locks the grants first, as all transactions do, to
-   * avoid deadlocks.
+   * Returns the scopes of the grants that count, by the id of the grant; undefined if a code was used or has expired, or its grant has
+   * ended. Locks the grants first, as all transactions do, to avoid deadlocks.
    */
-  private async consume(tx: Transaction, codes: readonly StoredCode[]): Promise<boolean> {
+  private async consume(
+    tx: Transaction,
+    codes: readonly StoredCode[],
+  ): Promise<Map<string, Scope[]> | undefined> {
     const grantIds = codes.map(({ grantId }) => grantId);
-    if (!(await lockGrants(tx, grantIds, this.clock.now()))) return false;
+    const locked = await lockGrants(tx, grantIds, this.clock.now());
+    if (!locked) return undefined;
     const hashes = codes.map(({ hash }) => hash);
     // The time after the wait for the lock: the code may have expired meanwhile.
-    return this.tokens.consumeCodes(tx, hashes, this.clock.now());
+    const isConsumed = await this.tokens.consumeCodes(tx, hashes, this.clock.now());
+    return isConsumed ? locked : undefined;
   }
 }
 

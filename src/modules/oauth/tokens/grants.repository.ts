@@ -11,6 +11,7 @@ import {
 import { type Raw, withDates } from '../../../platform/database/columns.js';
 import {
   insertRow,
+  lockRows,
   padToPowerOfTwo,
   placeholdersFor,
   readRows,
@@ -48,20 +49,30 @@ const FIND_ACTIVE = `
 const NEW_FOR_MS = 7 * DAY;
 const RECORD_USE =
   'UPDATE grants SET last_used_at = ? WHERE (last_used_at IS NULL OR last_used_at <= ?) AND id IN';
-const LOCK_GRANTS =
-  'UPDATE grants SET scope = scope WHERE revoked_at IS NULL AND expires_at > ? AND id IN';
+// The subquery does not lock the app, which all its grants share.
+const LOCKED_GRANTS = `SELECT id, scope, withdrawn_scope AS withdrawnScope,
+    (SELECT apps.scope FROM apps WHERE apps.client_id = grants.client_id) AS appScope
+  FROM grants
+  WHERE ${IS_NOT_ENDED} AND id IN`;
 
 /**
- * Locks these grants until the end of the transaction, by a write that changes nothing (SQLite has no SELECT FOR UPDATE). Returns
- * false if one was revoked or has expired.
+ * Locks these grants until the end of the transaction. Returns the scopes of each that count from now on, by its id; undefined if one
+ * was revoked or has expired.
  */
 export async function lockGrants(
   tx: Transaction,
   ids: readonly string[],
   now: Date,
-): Promise<boolean> {
-  const statement = `${LOCK_GRANTS} ${placeholdersFor(ids)}`;
-  return (await writeRows(tx, statement, [now, ...ids])) === ids.length;
+): Promise<Map<string, Scope[]> | undefined> {
+  const rows = await lockRows<Raw<ScopesOfCredential & { id: string }>>(
+    tx,
+    'grants',
+    `${LOCKED_GRANTS} ${placeholdersFor(ids)}`,
+    [now, ...ids],
+  );
+  return rows.length === ids.length
+    ? new Map(rows.map((row) => [row.id, scopesThatCount(row)]))
+    : undefined;
 }
 
 @Injectable()

@@ -132,13 +132,18 @@ export class RefreshTokenGrant {
     requests: readonly [RefreshRequest, ...RefreshRequest[]],
   ): Promise<RefreshResult[]> {
     const grantIds = requests.map(({ stored }) => stored.grantId);
-    const isLocked = await lockGrants(tx, grantIds, this.clock.now());
-    const isUsable = requests.every((request) => this.isUsable(request));
-    const tokens = isLocked && isUsable ? await this.rotate(tx, requests) : undefined;
+    const locked = await lockGrants(tx, grantIds, this.clock.now());
+    // A decision of the user may have withdrawn scopes since the token was found.
+    const current = requests.map((request) => {
+      const scopes = locked?.get(request.stored.grantId) ?? [];
+      return { ...request, stored: { ...request.stored, scopes } };
+    });
+    const isUsable = current.every((request) => this.isUsable(request));
+    const tokens = locked && isUsable ? await this.rotate(tx, current) : undefined;
     if (tokens) return tokens.map((each) => ({ tokens: each }));
-    const [request, ...others] = requests;
+    const [request, ...others] = current as [RefreshRequest, ...RefreshRequest[]];
     if (others.length > 0) throw invalidToken({ countsAsFailedAttempt: false });
-    return [isLocked ? await this.replayOrRevoke(tx, request) : {}];
+    return [locked ? await this.replayOrRevoke(tx, request) : {}];
   }
 
   /** Consumes the tokens and stores their successors. Returns undefined if one of them was used or has expired meanwhile. */

@@ -185,7 +185,7 @@ const MAX_LIMIT_FACTOR = 100;
 /** The limits of sign-ins, failures and messages. `commonRules` has `phone-failures=0`. */
 function rateLimitRules({ rateLimits }: AppConfig): Rule[] {
   return Object.entries(RATE_LIMITS)
-    .filter(([name]) => /^sign-in-|-(failures|messages)\b/.test(name))
+    .filter(([name]) => /^sign-in-|-(failures|messages)\b|^wrong-codes-/.test(name))
     .map(([name, [standard]]) => {
       const limit = rateLimits[name as RateLimitName];
       const isOff = limit === 0 && name !== 'phone-failures';

@@ -55,8 +55,8 @@ export class UsageRollup {
   }
 
   /** Rolls up the calls past retention. @returns the end of those rolled up, which may be deleted */
-  async rollUpExpiredCalls(options: Omit<RollupOptions, 'from'> = {}): Promise<Date> {
-    const end = callLogStart(this.clock.now(), this.config);
+  async rollUpExpiredCalls(now: Date, options: Omit<RollupOptions, 'from'> = {}): Promise<Date> {
+    const end = callLogStart(now, this.config);
     return (await this.rollUp(new Date(0), end, options)).until;
   }
 
