@@ -51,7 +51,7 @@ const ivotoby = (name: string, parameters: string[]): Bridge => ({
     };
   },
   toolOf: (operationId) => operationId.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`),
-  arguments: (parameters, body) => ({ ...parameters, ...body }),
+  arguments: (named, body) => ({ ...named, ...body }),
   json: ({ text }) => JSON.parse(text) as unknown,
   marksErrors: true,
 });
