@@ -1,4 +1,3 @@
-import { vi } from 'vitest';
 import { addMilliseconds, SECOND, DAY } from '../../src/platform/clock.js';
 import { JobRun } from '../../src/platform/lifecycle/job-run.entity.js';
 import { Metrics } from '../../src/platform/observability/metrics.js';
@@ -109,9 +108,13 @@ onEachEngine('Jobs in a process with a wrong clock', (database) => {
 
   it('C150 deletes nothing more if the clock is set ahead while prune runs', async () => {
     await recordCalls(app().dataSource, [addMilliseconds(app().clock.now(), -500 * DAY)]);
-    const onDay = vi.fn(() => app().clock.advance(400 * DAY));
+    let days = 0;
+    const onDay = (): void => {
+      app().clock.advance(400 * DAY);
+      days += 1;
+    };
     await app().service(Retention).run({ onDay });
-    expect(onDay).toHaveBeenCalledOnce();
+    expect(days).toBe(1);
     await expectNothingDeleted();
   });
 

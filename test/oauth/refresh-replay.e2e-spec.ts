@@ -377,7 +377,7 @@ onOneEngine('Reuse of a refresh token: access tokens of ten seconds', (database)
 });
 
 onOneEngine('Reuse of a refresh token: two processes', (database) => {
-  const { app, fixture, refresh, renew, rowOf, expectRevoked } = useRevocableGrant(database);
+  const { app, fixture, refresh, renew, expectRevoked } = useRevocableGrant(database);
   let other: TestApp;
   beforeAll(async () => {
     other = await TestApp.start(database);

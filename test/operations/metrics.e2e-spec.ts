@@ -224,7 +224,8 @@ onOneEngine('Quota metrics', (database) => {
     for (let count = 1; count <= 10; count += 1) await (await Member.join(firstApp())).publish();
     const many = await statementsWithoutBackground(firstApp(), () => scrape());
     expect(many.length).toBe(few.length);
-    expect(many.length).toBeLessThanOrEqual(9);
+    // On a server, its clock is read, too.
+    expect(many.length).toBeLessThanOrEqual(database.engine.kind === 'sqlite' ? 9 : 10);
   });
 
   it('are omitted while their query fails', async () => {

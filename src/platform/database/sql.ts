@@ -109,7 +109,7 @@ export async function lockRows<R extends RawRow<R>>(
 ): Promise<R[]> {
   if (!isSqlite(entities(tx).dataSource)) return readRows<R>(tx, `${select} FOR UPDATE`, values);
   // SQLite locks its file at the first write, even if that matches no row.
-  await writeRows(tx, `UPDATE ${table} SET id = id WHERE FALSE`, []);
+  await writeRows(tx, `UPDATE ${table} SET id = id WHERE id = ''`, []);
   return readRows<R>(tx, select, values);
 }
 

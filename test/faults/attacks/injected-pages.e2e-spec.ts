@@ -60,11 +60,14 @@ onSqlite('Injection through pages', (database) => {
   async function ownPage(path: string): Promise<Shown> {
     const { user, client } = member;
     if (path !== link) for (const each of [client, otherApp]) await app().accessToken(user, each);
-    const page = await signedIn.open(path);
-    if (!page.html.includes('name="phone"')) return { visitor: signedIn, page };
-    const signIn =
-      path === link ? signedIn.signIn(link, user) : signedIn.signInToAccount(user, path);
-    return { visitor: signedIn, page: await signIn };
+    const shown = await signedIn.open(path);
+    if (shown.html.includes('name="phone"'))
+      await (path === link ? signedIn.signIn(link, user) : signedIn.signInToAccount(user, path));
+    // The account page has a form for each other session.
+    else if (path !== ACCOUNT || shown.html.includes('/account/sessions/end'))
+      return { visitor: signedIn, page: shown };
+    if (path === ACCOUNT) await new Browser(service()).signInToAccount(user, path);
+    return { visitor: signedIn, page: await signedIn.open(path) };
   }
 
   /** Opens a page as a stranger. With an `action`, submits the phone form of the page and returns the next page. */

@@ -38,7 +38,7 @@ const MIN_RECOVERED_RATE = 0.8;
  * Minimum rate of admitted requests under overload, as a part of the rate at full load. The callers run on the same
  * processors as the service, and a thousand of them need more processor time than 48.
  */
-const MIN_GOODPUT = byExtent({ whole: 0.6, quick: 0.3 });
+const MIN_GOODPUT = byExtent({ whole: 0.5, quick: 0.3 });
 const NO_PAUSE: Behaviour = { intervalMs: 0, obeysRetryAfter: true };
 const IGNORE_RETRY_AFTER: Behaviour = { intervalMs: 0, obeysRetryAfter: false };
 
