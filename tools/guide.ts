@@ -28,6 +28,7 @@ export const PAGES = [
   { slug: 'libraries', file: 'docs/guide/libraries.md' },
   { slug: 'recipes', file: 'docs/guide/recipes.md' },
   { slug: 'typescript-client', file: 'clients/typescript/README.md' },
+  { slug: 'mcp-server', file: 'examples/mcp-server/README.md' },
   { slug: 'changes', file: 'docs/guide/changes.md' },
   { slug: 'changelog', file: 'CHANGELOG.md' },
 ];

@@ -19,10 +19,10 @@ const REFERENCES = ['changelog', 'libraries', 'typescript-client'];
 const withoutTargets = (markdown: string): string => markdown.replaceAll(/\]\([^)]*\)/g, ']()');
 
 describe('Pages of the guide', () => {
-  it.each(slugs.filter((slug) => !REFERENCES.includes(slug)))(
-    '%s reads in less than three minutes',
-    async (slug) => {
-      const text = await readFile(`docs/guide/${slug}.md`, 'utf8');
+  it.each(PAGES.filter(({ slug }) => !REFERENCES.includes(slug)))(
+    '$slug reads in less than three minutes',
+    async ({ file }) => {
+      const text = await readFile(file, 'utf8');
       const prose = text.replaceAll(/^```.*?^```$/gms, '').replaceAll(/\]\([^)]*\)|^\|.*$/gm, '');
       expect(prose.match(/[\p{L}\p{N}]+/gu)?.length).toBeLessThan(THREE_MINUTES);
     },
