@@ -142,7 +142,7 @@ export const BREAKS = [
     file: 'src/modules/operations/retention.ts',
     find: 'lockedUntil: Or(IsNull(), LessThanOrEqual(now)),',
     replace: '',
-    rule: 'The lock of a phone number does not expire.',
+    rule: 'A phone number stays locked for more than 90 days.',
     spec: 'test/oauth/otp-lock.e2e-spec.ts',
   },
   {
@@ -193,6 +193,14 @@ export const BREAKS = [
     replace: 'autoEscape: false',
     rule: 'Pages escape the values of users and apps.',
     spec: 'test/oauth/consent-page.e2e-spec.ts',
+  },
+  {
+    name: 'consent-identity',
+    file: 'src/modules/oauth/authorize/consent.controller.ts',
+    find: "form.get('identity') !== identityHashOf(pending)",
+    replace: "identityHashOf(pending) === ''",
+    rule: 'Allow applies to the app as the page showed it.',
+    spec: 'test/oauth/consent-decision.e2e-spec.ts',
   },
   {
     name: 'pages-framing',
@@ -255,9 +263,9 @@ export const BREAKS = [
   {
     name: 'rate-limit-window',
     file: 'src/platform/sliding-window.ts',
-    find: 'return windowMs + windowMs / SLOTS_PER_WINDOW;',
-    replace: 'return windowMs;',
-    rule: 'A rate limit counts an attempt for the whole window.',
+    find: 'slotOf(addMilliseconds(now, -windowMs), windowMs)',
+    replace: 'slotOf(addMilliseconds(now, windowMs / SLOTS_PER_WINDOW - windowMs), windowMs)',
+    rule: 'A rate limit counts an attempt for the whole window, less at most one slot.',
     spec: 'src/platform/http/call-limit-storage.spec.ts',
   },
   {

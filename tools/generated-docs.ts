@@ -10,7 +10,7 @@ import { phoneNumbersPage } from './phone-numbers-page.js';
 const EXAMPLE = '.env.example';
 const CONFIGURATION = 'docs/configuration.md';
 const CLI = 'docs/cli.md';
-const OPERATE = 'docs/operate.md';
+const MESSAGES = 'docs/operate/messages.md';
 const PHONE_NUMBERS = 'docs/phone-numbers.md';
 const WRITE_COMMAND = 'npm run -s build && node dist/tools/generated-docs.js --write';
 
@@ -110,8 +110,8 @@ export function configurationPage(): string {
   ].join('\n');
 }
 
-/** The page for operators with the current table of the codes of Twilio. */
-export function operatePage(page: string): string {
+/** The page about text messages with the current table of the codes of Twilio. */
+export function messagesPage(page: string): string {
   const rows = Object.entries(TWILIO_ERRORS).map(([number, { meaning, retry, remedy }]) => [
     code(number),
     `${meaning[0]?.toUpperCase()}${meaning.slice(1)}.`,
@@ -147,7 +147,7 @@ async function main(): Promise<void> {
     [EXAMPLE]: envExample(),
     [CONFIGURATION]: configurationPage(),
     [CLI]: await cliPage(),
-    [OPERATE]: operatePage(await readFile(OPERATE, 'utf8').catch(() => '')),
+    [MESSAGES]: messagesPage(await readFile(MESSAGES, 'utf8').catch(() => '')),
     [PHONE_NUMBERS]: phoneNumbersPage(),
   };
   for (const [file, text] of Object.entries(files)) {

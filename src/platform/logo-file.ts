@@ -1,4 +1,5 @@
 import { readFileSync, statSync } from 'node:fs';
+import { reasonOf } from './permission-model.js';
 
 export const MAX_LOGO_BYTES = 262_144;
 
@@ -109,6 +110,6 @@ function readable<T>(read: () => T): T {
   try {
     return read();
   } catch (error) {
-    throw new Error(`cannot be read: ${(error as Error).message}`, { cause: error });
+    throw new Error(`cannot be read: ${reasonOf(error)}`, { cause: error });
   }
 }

@@ -38,7 +38,7 @@ onOneEngine('Limit of refreshes of an app for a user', (database) => {
     const newest = await refreshTimes(fixture.first, { times: LIMIT });
     const seconds = await expectRejected(await refresh(newest));
     expect(seconds).toBeGreaterThan(59 * 60);
-    expect(seconds).toBeLessThanOrEqual(61 * 60);
+    expect(seconds).toBeLessThanOrEqual(60 * 60);
     app().clock.advance(seconds * SECOND - 1);
     await expectRejected(await refresh(newest));
     app().clock.advance(1);

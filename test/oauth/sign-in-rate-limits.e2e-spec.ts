@@ -69,6 +69,7 @@ onOneEngine('Rate limits of sign-in and decision', (database) => {
     expect(await sendWrongCode(visitor, page, { times: 20 })).toEqual(Array<number>(20).fill(400));
     const seconds = expectTooMany(await visitor.submit(page, VERIFY, { code: '000000' }));
     expect(seconds).toBeGreaterThan(14 * 60);
+    expect(seconds).toBeLessThanOrEqual(15 * 60);
     expectTooMany(await visitor.submit(page, SIGN_IN));
     expectPage(await visitor.open(authorizeLink(client)), 200);
     app().clock.advance(seconds * SECOND);

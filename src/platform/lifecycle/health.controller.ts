@@ -1,4 +1,4 @@
-import { Controller, Get, Header, Injectable, Res } from '@nestjs/common';
+import { Controller, Get, Header, Injectable, Logger, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { Public } from '../access/scopes.decorator.js';
@@ -8,10 +8,15 @@ import { retryAfter } from '../retry-after.js';
 import { ClockSkew } from './clock-skew.js';
 import { Shutdown } from './shutdown.js';
 
+/** `/readyz` is public: that migrations are pending, operators read in the log and from `doctor`. */
+const MAINTENANCE = 'maintenance';
+
 /** Whether this process should receive traffic. */
 @Injectable()
 export class Readiness {
+  private readonly logger = new Logger(Readiness.name);
   private pending?: Promise<string | undefined>;
+  private reportedPending = false;
 
   constructor(
     private readonly migrator: Migrator,
@@ -20,8 +25,8 @@ export class Readiness {
   ) {}
 
   /**
-   * Why this process is not ready, for operators; undefined if it is ready. Concurrent requests share one check of the database, which
-   * also measures the clock. A wrong clock is no reason: its times are corrected, and if that of the database is wrong, no process
+   * Why this process is not ready; undefined if it is ready. Concurrent requests share one check of the database, which also measures
+   * the clock. A wrong clock is no reason: its times are corrected, and if that of the database is wrong, no process
    * would be ready.
    */
   async problem(): Promise<string | undefined> {
@@ -37,7 +42,12 @@ export class Readiness {
 
   private async checkDatabase(): Promise<string | undefined> {
     try {
-      if (!(await this.migrator.isCurrent())) return 'migrations are pending';
+      const isPending = !(await this.migrator.isCurrent());
+      // Once, because probes come every few seconds.
+      if (isPending && !this.reportedPending)
+        this.logger.warn('Not ready: migrations are pending. Run "devplatform db migrate".');
+      this.reportedPending = isPending;
+      if (isPending) return MAINTENANCE;
       await this.clockSkew.problem();
       return undefined;
     } catch {

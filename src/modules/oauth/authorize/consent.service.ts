@@ -118,10 +118,11 @@ export class ConsentPage {
       ...binding,
       app,
       redirectHost: returnsTo(pending),
+      identityHash: identityHashOf(pending),
       user: { id: user.id, ...userView(user) },
     };
     const latest = await this.grants.findLatestChoice(user.id, app.clientId);
-    const isKnown = latest?.identityHash === identityHashOf(pending);
+    const isKnown = latest?.identityHash === form.identityHash;
     if (prompt === null && !isChange && isKnown && (await this.hasEverything(pending, user))) {
       const { url } = authorizationPage(response.req, pending.id, 'consent');
       const consentPageUrl = withParameter(url, CHANGE, '1');
@@ -151,7 +152,7 @@ export class ConsentPage {
  * How the app presents itself to the user, as a hash: its name, its publisher, and the scheme and host of the redirect URI. Without the
  * port, which native apps choose at random (RFC 8252 §7.3).
  */
-function identityHashOf({ redirectUri, app }: PendingAuthorization): string {
+export function identityHashOf({ redirectUri, app }: PendingAuthorization): string {
   const { protocol, hostname } = new URL(redirectUri);
   return sha256(JSON.stringify([app.name, app.publisher, protocol, hostname]));
 }
