@@ -41,7 +41,7 @@ export const INTERRUPTED = 130;
 export function commandLine(context: CliContext): CliCommand {
   const program = new CliCommand(commandRunner(context), PROGRAM)
     .description(
-      'Manage the database, users, apps and quotas. If something is wrong and you do not know the cause, start with "doctor". Results go to standard output, messages to standard error.\nExit codes: 0 success, 1 failure, 2 usage error.',
+      'Manage the database, users, apps and quotas. Start with "doctor" if something is wrong. Results go to standard output, messages to standard error.\nExit codes: 0 success, 1 failure, 2 usage error.',
     )
     .option('--json', 'print one JSON value')
     .option(
@@ -49,7 +49,7 @@ export function commandLine(context: CliContext): CliCommand {
       'your name for the audit log, which always has your user name, too',
       textUpTo(100),
     )
-    .option('--yes', 'confirm in advance; without a terminal, commands that would ask require it')
+    .option('--yes', 'confirm in advance; required without a terminal')
     .version(VERSION, '--version', 'print the version')
     .configureHelp({
       showGlobalOptions: true,
