@@ -210,9 +210,9 @@ module.exports = {
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
-    // The recipes and the generators have packages of their own, which only their tests install.
+    // The recipes, the MCP server and the generators have packages of their own, which only their tests install.
     exclude: {
-      path: '^((bench/)?dist|coverage|clients/typescript/dist|examples/libraries|tools/generators)/',
+      path: '^((bench/)?dist|coverage|clients/typescript/dist|examples/(libraries|mcp-server)|tools/generators)/',
     },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },

@@ -81,6 +81,7 @@ const system = [
               'test/system/libraries/{javascript,protecting}.e2e-spec.ts',
               'test/system/clients/{typescript-package,swagger-ui,repeats}.e2e-spec.ts',
               'test/system/docs/add-language.e2e-spec.ts',
+              'test/system/mcp/tools-from-document.e2e-spec.ts',
               'test/system/processes/{garbage-collection,tracing-faults,pooled-connections}.e2e-spec.ts',
               'test/system/processes/{erasure-during-requests,concurrent-commands}.e2e-spec.ts',
               'test/system/database/interrupted-sign-in.e2e-spec.ts',

@@ -252,8 +252,8 @@ describe('Pages', () => {
     const texts = { title: hostile, content: hostile, author: hostile, neighborhood: hostile };
     const html = withPost({ ...texts, tags: [hostile] })();
     expect(html).not.toContain('<script');
-    // Five texts, of which the title is shown twice: as heading and as page title.
-    expect(html.split(escaped)).toHaveLength(1 + 6);
+    // Five texts. The title is also that of the page and of Open Graph, and the content is two descriptions.
+    expect(html.split(escaped)).toHaveLength(1 + 9);
     expect(withPost({ title: null, author: hostile })()).not.toContain('<script');
   });
 });

@@ -168,6 +168,7 @@ export interface PostView {
   tags: readonly string[];
   /** Absolute http or https URLs. The page links to them, but never loads them. */
   images: readonly string[];
+  permalink: string;
 }
 
 /** A message or an error. */
@@ -193,8 +194,8 @@ export interface LandingView {
   errorsUrl: string;
   /** The connected apps, for members. */
   accountUrl: string;
-  /** The demo user, if there is one. */
-  demo?: { phone: string };
+  /** The demo user, if there is one, and whether Swagger UI can authorize. */
+  demo?: { phone: string; hasDocsApp: boolean };
 }
 
 /**
@@ -212,6 +213,8 @@ export interface ErrorCodesView {
   pages: Readonly<Record<string, { remedy: string }>>;
   docsUrl: string;
   guideUrl: string;
+  /** The same page as Markdown. */
+  markdownPath: string;
 }
 
 /** A page of the guide, below `/docs/guide`. */

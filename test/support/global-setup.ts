@@ -110,6 +110,7 @@ const SOURCES = [
     (name) => `clients/typescript/${name}`,
   ),
   'CHANGELOG.md',
+  'examples/mcp-server/README.md',
   'ormconfig.ts',
   'package.json',
   'package-lock.json',

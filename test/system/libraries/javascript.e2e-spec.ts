@@ -33,6 +33,7 @@ const RECIPES: Recipe[] = [
   { file: 'openid-client.js', checksIssuer: true },
   { file: 'badgateway-oauth2-client.js' },
   { file: 'mcp-sdk.js' },
+  { file: 'mcp-client.js', checksIssuer: true },
   { file: 'oidc-client-ts.js', kind: 'public' },
   // The recipe is not a program.
   { file: 'zapier.js', run: ['../../test/system/libraries/zapier-host.js'] },

@@ -14,7 +14,6 @@ import type { SignInUser } from '../../users/users.repository.js';
 import { GrantsService } from '../tokens/grants.service.js';
 import { TokenIssuer } from '../tokens/token-issuer.js';
 import { APPS_PAGE, withParameter } from '../browser/page-state.js';
-import { lockText } from '../rate-limit/rate-limit.repository.js';
 import { userView } from '../sign-in/sign-in.service.js';
 import { GrantsRepository } from '../tokens/grants.repository.js';
 import { AuthorizationsRepository } from './authorizations.repository.js';
@@ -46,7 +45,7 @@ export class ConsentService {
 
   /**
    * Creates a grant and returns an authorization code for it (RFC 6749 §4.1.2). The user's earlier grants to the app lose the scopes
-   * that were requested now and not allowed.
+   * that were requested now and not allowed, and the oldest end if there are too many.
    * @throws PageError when the authorization request was already decided
    */
   async approve(
@@ -58,8 +57,7 @@ export class ConsentService {
     const { clientId } = app;
     const code = await this.transactions.run(async (tx) => {
       await this.markDecided(tx, id);
-      // Of two decisions at once, each would miss the grant of the other, and leave it the scopes that the user withheld.
-      await lockText(tx, `decision ${userId} ${clientId}`);
+      await this.grants.lockDecisions(tx, userId, clientId);
       const notAllowed = requestedScopes.filter((scope) => !grantedScopes.includes(scope));
       await this.grants.withdraw(tx, userId, clientId, notAllowed);
       const grant = await this.grants.create(
