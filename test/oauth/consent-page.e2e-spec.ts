@@ -236,7 +236,7 @@ onOneEngine('Consent page', (database) => {
         const link = authorizeLink(client);
         const page = kind === 'short' ? await visitor.open(link) : await visitor.signIn(link, user);
         const { grants } = await countGrantsAndCodes(app(), client);
-        const change = { name: 'Garden Share Plus' };
+        const change = { name: `Tool Share ${kind}` };
         await app().service(AppsService).update(client.clientId, change, { actor: 'olga' });
         const decision = { scope: [...client.scopes], decision: 'approve' };
         const again = await visitor.submit(page, DECISION, decision);

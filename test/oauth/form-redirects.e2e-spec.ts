@@ -271,13 +271,26 @@ onOneEngine('Forms of the pages', (database) => {
     expectPage(early, 429);
     expect(waitOf(early)).toBe(1);
     expect(Number(early.headers.get('retry-after'))).toBe(waitOf(early));
-    expect(early.html).toContain('It is too early for a new code.');
+    expect(early.html).not.toContain('It is too early');
     expect(early.html.split('You can request a new code in')).toHaveLength(2);
     expect(early.html).toContain('The last code we sent still works.');
     const code = await app().sms.password(user.phone);
     const consent = await visitor.submit(early, VERIFY, { code });
     expect(consent.html).toContain(DECISION);
     expect(app().sms.count(user.phone)).toBe(1);
+  });
+
+  it('O49 says once that it is too early, and once how long to wait, without a valid one-time password', async () => {
+    let page = await submitPhone(visitor, authorizeLink(client), user.phone);
+    const code = (await app().sms.password(user.phone)) === '000000' ? '111111' : '000000';
+    for (let attempt = 0; attempt < 3; attempt += 1)
+      page = await visitor.submit(page, VERIFY, { code });
+    expect(isOpen(page)).toBe(false);
+    const early = await visitor.submit(page, SIGN_IN, { again: '1' });
+    expectPage(early, 429);
+    for (const text of ['It is too early for a new code.', 'You can request a new code in'])
+      expect(early.html.split(text)).toHaveLength(2);
+    expect(early.html).not.toContain('still works');
   });
 
   it('O167 continues a sign-in that is started again too early, in this and in another browser', async () => {
