@@ -14,7 +14,7 @@ import { STORE_KEYS } from './programs.js';
 
 /** Number of codes that are inserted for each second of load: more than any program can exchange in a second. */
 const CODES_PER_SECOND = 4000;
-/** Below the default limit of refreshes of a grant in an hour. */
+/** Below the default limit of refreshes of an app for a user in an hour: of the inserted grants, no two have the same app and user. */
 const REFRESHES_PER_GRANT = 100;
 /** Grants that are inserted for each second of load. With their refreshes, they are more than any program can serve in a second. */
 const GRANTS_PER_SECOND = 60;

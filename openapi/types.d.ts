@@ -93,7 +93,7 @@ export interface paths {
         };
         /**
          * List the user's posts, newest first
-         * @description List the user's posts, newest first. The list includes posts of all apps. To read the whole list, follow `next` of the `Link` header until it is missing.
+         * @description List the user's posts, newest first. The list includes posts of all apps. To read the whole list, follow `next` of the `Link` header until it is missing. Clients that see only the body send the id of the last item of a page as `before` to get the next one, until a page has fewer items than `meta.limit`. Page numbers can repeat or skip items while the list changes.
          */
         get: operations["listPosts"];
         put?: never;
@@ -161,7 +161,7 @@ export interface paths {
         };
         /**
          * List the comments on one of the user's posts, newest first
-         * @description List the comments on one of the user's posts, newest first. The list includes comments of all users, and replies. To read the whole list, follow `next` of the `Link` header until it is missing.
+         * @description List the comments on one of the user's posts, newest first. The list includes comments of all users, and replies. To read the whole list, follow `next` of the `Link` header until it is missing. Clients that see only the body send the id of the last item of a page as `before` to get the next one, until a page has fewer items than `meta.limit`. Page numbers can repeat or skip items while the list changes.
          */
         get: operations["listComments"];
         put?: never;
@@ -306,7 +306,7 @@ export interface components {
             /**
              * Format: uri
              * @description Public URL of the post.
-             * @example https://example.com/post/post_01kahq5f3veqdr8bn3tdmx3q0a
+             * @example https://dev.example.com/post/post_01kahq5f3veqdr8bn3tdmx3q0a
              */
             permalink: string;
         };
@@ -356,7 +356,7 @@ export interface components {
             /**
              * Format: uri
              * @description Public URL of the post that the comment is on.
-             * @example https://example.com/post/post_01kahq5f3veqdr8bn3tdmx3q0a
+             * @example https://dev.example.com/post/post_01kahq5f3veqdr8bn3tdmx3q0a
              */
             permalink: string;
         };
@@ -493,7 +493,7 @@ export interface components {
             /**
              * Format: uri
              * @description Public URL of the post.
-             * @example https://example.com/post/post_01kahq5f3veqdr8bn3tdmx3q0a
+             * @example https://dev.example.com/post/post_01kahq5f3veqdr8bn3tdmx3q0a
              */
             permalink: string;
             /**
@@ -689,7 +689,7 @@ export interface components {
             /**
              * Format: uri
              * @description Public URL of the post.
-             * @example https://example.com/post/post_01kahq5f3veqdr8bn3tdmx3q0a
+             * @example https://dev.example.com/post/post_01kahq5f3veqdr8bn3tdmx3q0a
              */
             permalink: string;
             /**
@@ -714,7 +714,7 @@ export interface components {
             /**
              * Format: uri
              * @description Public URL of the post.
-             * @example https://example.com/post/post_01kahq5f3veqdr8bn3tdmx3q0a
+             * @example https://dev.example.com/post/post_01kahq5f3veqdr8bn3tdmx3q0a
              */
             permalink: string;
             /**
@@ -1075,6 +1075,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "cmt_01kahq5f3veqdr8bn3tdmx3q0a",
+                     *       "deleted": true
+                     *     }
+                     */
                     "application/json": components["schemas"]["Deleted"];
                 };
             };
@@ -1146,7 +1152,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Private"];
                     /**
-                     * @description Seconds to wait.
+                     * @description Seconds to wait, at most a week.
                      * @example 42
                      */
                     "Retry-After": number;
@@ -1187,7 +1193,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Private"];
                     /**
-                     * @description Seconds to wait.
+                     * @description Seconds to wait, at most a week.
                      * @example 5
                      */
                     "Retry-After": number;
@@ -1305,7 +1311,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Private"];
                     /**
-                     * @description Seconds to wait.
+                     * @description Seconds to wait, at most a week.
                      * @example 5
                      */
                     "Retry-After": number;
@@ -1326,7 +1332,7 @@ export interface operations {
                 page?: number;
                 /** @description Items per page. */
                 limit?: number;
-                /** @description Id of an item: the page starts with the item that follows it in the list, the next older one. To read the next page without the `Link` header, send the id of the last item of this page. The item with this id may have been deleted. */
+                /** @description Id of an item: the page starts with the item that follows it in the list, the next older one. To read the next page without the `Link` header, send the id of the last item of this page. The item with this id may have been deleted. An empty value counts as absent. */
                 before?: string;
             };
             header?: {
@@ -1440,7 +1446,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Private"];
                     /**
-                     * @description Seconds to wait.
+                     * @description Seconds to wait, at most a week.
                      * @example 5
                      */
                     "Retry-After": number;
@@ -1568,7 +1574,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Private"];
                     /**
-                     * @description Seconds to wait.
+                     * @description Seconds to wait, at most a week.
                      * @example 1
                      */
                     "Retry-After": number;
@@ -1625,7 +1631,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Private"];
                     /**
-                     * @description Seconds to wait.
+                     * @description Seconds to wait, at most a week.
                      * @example 604800
                      */
                     "Retry-After": number;
@@ -1666,7 +1672,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Private"];
                     /**
-                     * @description Seconds to wait.
+                     * @description Seconds to wait, at most a week.
                      * @example 5
                      */
                     "Retry-After": number;
@@ -1800,7 +1806,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Private"];
                     /**
-                     * @description Seconds to wait.
+                     * @description Seconds to wait, at most a week.
                      * @example 5
                      */
                     "Retry-After": number;
@@ -1918,7 +1924,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Private"];
                     /**
-                     * @description Seconds to wait.
+                     * @description Seconds to wait, at most a week.
                      * @example 42
                      */
                     "Retry-After": number;
@@ -1959,7 +1965,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Private"];
                     /**
-                     * @description Seconds to wait.
+                     * @description Seconds to wait, at most a week.
                      * @example 5
                      */
                     "Retry-After": number;
@@ -2093,7 +2099,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Private"];
                     /**
-                     * @description Seconds to wait.
+                     * @description Seconds to wait, at most a week.
                      * @example 5
                      */
                     "Retry-After": number;
@@ -2114,7 +2120,7 @@ export interface operations {
                 page?: number;
                 /** @description Items per page. */
                 limit?: number;
-                /** @description Id of an item: the page starts with the item that follows it in the list, the next older one. To read the next page without the `Link` header, send the id of the last item of this page. The item with this id may have been deleted. */
+                /** @description Id of an item: the page starts with the item that follows it in the list, the next older one. To read the next page without the `Link` header, send the id of the last item of this page. The item with this id may have been deleted. An empty value counts as absent. */
                 before?: string;
             };
             header?: {
@@ -2138,7 +2144,7 @@ export interface operations {
                     "Cache-Control": components["headers"]["Private"];
                     /**
                      * @description Addresses of other pages with the same `limit` (RFC 8288): `first`, `prev`, `next` and `last`. There is no `prev` on page 1 and no `next` where the list ends. A client that follows `next` to the end reads each item exactly once, except items that are added or deleted meanwhile.
-                     * @example <https://dev.example.com/dev/v1/posts?page=1&limit=20>; rel="prev", <https://dev.example.com/dev/v1/posts?page=3&limit=20&before=post_01kahq5f3veqdr8bn3tdmx3q0a>; rel="next"
+                     * @example <https://dev.example.com/dev/v1/posts/post_01kahq5f3veqdr8bn3tdmx3q0a/comments?page=1&limit=20>; rel="prev", <https://dev.example.com/dev/v1/posts/post_01kahq5f3veqdr8bn3tdmx3q0a/comments?page=3&limit=20&before=cmt_01kahq5f3veqdr8bn3tdmx3q0a>; rel="next"
                      */
                     Link?: string;
                     ETag: components["headers"]["ETag"];
@@ -2155,7 +2161,7 @@ export interface operations {
                     "Cache-Control": components["headers"]["Private"];
                     /**
                      * @description Addresses of other pages with the same `limit` (RFC 8288): `first`, `prev`, `next` and `last`. There is no `prev` on page 1 and no `next` where the list ends. A client that follows `next` to the end reads each item exactly once, except items that are added or deleted meanwhile.
-                     * @example <https://dev.example.com/dev/v1/posts?page=1&limit=20>; rel="prev", <https://dev.example.com/dev/v1/posts?page=3&limit=20&before=post_01kahq5f3veqdr8bn3tdmx3q0a>; rel="next"
+                     * @example <https://dev.example.com/dev/v1/posts/post_01kahq5f3veqdr8bn3tdmx3q0a/comments?page=1&limit=20>; rel="prev", <https://dev.example.com/dev/v1/posts/post_01kahq5f3veqdr8bn3tdmx3q0a/comments?page=3&limit=20&before=cmt_01kahq5f3veqdr8bn3tdmx3q0a>; rel="next"
                      */
                     Link?: string;
                     ETag: components["headers"]["ETag"];
@@ -2244,7 +2250,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Private"];
                     /**
-                     * @description Seconds to wait.
+                     * @description Seconds to wait, at most a week.
                      * @example 5
                      */
                     "Retry-After": number;
@@ -2383,7 +2389,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Private"];
                     /**
-                     * @description Seconds to wait.
+                     * @description Seconds to wait, at most a week.
                      * @example 1
                      */
                     "Retry-After": number;
@@ -2440,7 +2446,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Private"];
                     /**
-                     * @description Seconds to wait.
+                     * @description Seconds to wait, at most a week.
                      * @example 42
                      */
                     "Retry-After": number;
@@ -2481,7 +2487,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Private"];
                     /**
-                     * @description Seconds to wait.
+                     * @description Seconds to wait, at most a week.
                      * @example 5
                      */
                     "Retry-After": number;
@@ -2581,7 +2587,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Private"];
                     /**
-                     * @description Seconds to wait.
+                     * @description Seconds to wait, at most a week.
                      * @example 5
                      */
                     "Retry-After": number;
@@ -2665,7 +2671,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["NoStore"];
                     /**
-                     * @description Seconds to wait.
+                     * @description Seconds to wait, at most a week.
                      * @example 5
                      */
                     "Retry-After": number;
@@ -2692,7 +2698,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["NoStore"];
                     /**
-                     * @description Seconds to wait.
+                     * @description Seconds to wait, at most a week.
                      * @example 5
                      */
                     "Retry-After": number;
@@ -2800,7 +2806,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["NoStore"];
                     /**
-                     * @description Seconds to wait.
+                     * @description Seconds to wait, at most a week.
                      * @example 5
                      */
                     "Retry-After": number;
@@ -2831,7 +2837,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["NoStore"];
                     /**
-                     * @description Seconds to wait.
+                     * @description Seconds to wait, at most a week.
                      * @example 5
                      */
                     "Retry-After": number;
@@ -2954,7 +2960,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["NoStore"];
                     /**
-                     * @description Seconds to wait.
+                     * @description Seconds to wait, at most a week.
                      * @example 5
                      */
                     "Retry-After": number;
@@ -3075,7 +3081,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["NoStore"];
                     /**
-                     * @description Seconds to wait.
+                     * @description Seconds to wait, at most a week.
                      * @example 5
                      */
                     "Retry-After": number;
@@ -3106,7 +3112,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["NoStore"];
                     /**
-                     * @description Seconds to wait.
+                     * @description Seconds to wait, at most a week.
                      * @example 5
                      */
                     "Retry-After": number;

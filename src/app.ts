@@ -29,12 +29,18 @@ export function applicationOptions(config: AppConfig): NestApplicationOptions {
   };
 }
 
+/** What proxies that compress responses append to entity tags, such as `W/"1a-9Zx2-gzip"`: Apache, Caddy, Jetty and others. */
+const CODING_SUFFIX = /[-;:_]{1,2}(?:br|deflate|gzip|zstd)(?=")/g;
+
 /**
- * `Cache-Control: no-cache` of a request speaks to caches, so the server evaluates `If-None-Match` all the same (RFC 9110 §13.1.2).
- * Express would not, and Node's `fetch` sends it with every condition.
+ * Prepares the headers of conditional requests for Express. `Cache-Control: no-cache` of a request speaks to caches, so the server
+ * evaluates `If-None-Match` all the same (RFC 9110 §13.1.2): Express would not, and Node's `fetch` sends it with every condition.
+ * `If-None-Match` gets our entity tags back; with those of a proxy, clients would never get a 304. No tag of ours ends like them.
  */
-function ignoreCacheControl(request: Request, _response: Response, next: NextFunction): void {
-  delete request.headers['cache-control'];
+function prepareConditions({ headers }: Request, _response: Response, next: NextFunction): void {
+  delete headers['cache-control'];
+  const tags = headers['if-none-match'];
+  if (tags !== undefined) headers['if-none-match'] = tags.replaceAll(CODING_SUFFIX, '');
   next();
 }
 
@@ -55,7 +61,7 @@ export function configureApp(
   replaceInvalidRequestTargets(app.getHttpServer());
   app.use(
     compose(
-      ignoreCacheControl,
+      prepareConditions,
       requestContext(app.get(Clock), currentTraceId),
       app.get(AccessLog).record,
       app.get(Shutdown).track,

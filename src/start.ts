@@ -30,7 +30,10 @@ async function start(): Promise<void> {
   // Without a demo, no request pays for the check.
   const acceptRequests = config.demo ? holdRequests(app) : undefined;
   const { traceCollector } = config;
-  const tracing = traceCollector === undefined ? undefined : await startTracing(traceCollector);
+  const tracing =
+    traceCollector === undefined
+      ? undefined
+      : await startTracing({ collector: traceCollector, publicUrl: config.publicUrl });
   configureApp(app, config, tracing?.currentTraceId);
   shutDownOnSignals(app, tracing?.stop);
   const isSchemaCurrent = await migrateOrCheck(app, config.database.migrateAtStart);

@@ -10,7 +10,7 @@ import { phoneNumbersPage } from './phone-numbers-page.js';
 const EXAMPLE = '.env.example';
 const CONFIGURATION = 'docs/configuration.md';
 const CLI = 'docs/cli.md';
-const OPERATE = 'docs/operate.md';
+const MESSAGES = 'docs/operate/messages.md';
 const PHONE_NUMBERS = 'docs/phone-numbers.md';
 const WRITE_COMMAND = 'npm run -s build && node dist/tools/generated-docs.js --write';
 
@@ -104,14 +104,14 @@ export function configurationPage(): string {
     PAGE_HEAD,
     groups.join('\n'),
     '### Names in `RATE_LIMITS`\n',
-    'A limit whose name does not end in `-per-minute`, `-per-hour` or `-per-day` applies to 15 minutes. Failures and messages are counted across all processes, calls in each process. Revocation and introspection have separate limits with the values for token requests.\n',
+    'A limit whose name does not end in `-per-minute`, `-per-hour` or `-per-day` applies to 15 minutes, except `grants-per-user`. Failures, messages and grants are counted across all processes, calls in each process. Revocation and introspection have separate limits with the values for token requests.\n',
     table(['Name', 'Default', 'Counts'], limits),
     '<!-- prettier-ignore-end -->\n',
   ].join('\n');
 }
 
-/** The page for operators with the current table of the codes of Twilio. */
-export function operatePage(page: string): string {
+/** The page about text messages with the current table of the codes of Twilio. */
+export function messagesPage(page: string): string {
   const rows = Object.entries(TWILIO_ERRORS).map(([number, { meaning, retry, remedy }]) => [
     code(number),
     `${meaning[0]?.toUpperCase()}${meaning.slice(1)}.`,
@@ -147,7 +147,7 @@ async function main(): Promise<void> {
     [EXAMPLE]: envExample(),
     [CONFIGURATION]: configurationPage(),
     [CLI]: await cliPage(),
-    [OPERATE]: operatePage(await readFile(OPERATE, 'utf8').catch(() => '')),
+    [MESSAGES]: messagesPage(await readFile(MESSAGES, 'utf8').catch(() => '')),
     [PHONE_NUMBERS]: phoneNumbersPage(),
   };
   for (const [file, text] of Object.entries(files)) {

@@ -38,7 +38,7 @@ const SERVED_FILES = new Map([['openapi/openapi.json', '/openapi.json']]);
 
 /** Paths of the service that become links where the text names one as code. On GitHub they stay code. */
 const SERVED_PATHS =
-  /^\/(docs(\/errors|\/guide|\/postman(-environment)?\.json|\/client\.tgz|\/changelog\.atom)?(#[\w-]+)?|openapi\.json|llms\.txt|account\/apps)$/;
+  /^\/(docs(\/errors(\.md)?|\/api\.md|\/guide|\/postman(-environment)?\.json|\/client\.tgz|\/changelog\.atom)?(#[\w-]+)?|openapi\.json|llms\.txt|account\/apps)$/;
 
 const LANGUAGES = { bash, go, http, json, php, python, ruby, typescript };
 for (const [name, language] of Object.entries(LANGUAGES)) hljs.registerLanguage(name, language);

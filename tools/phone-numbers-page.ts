@@ -11,7 +11,7 @@ const HEAD = `\
 
 What a member may type to sign in:
 
-- **With the country code**, no region is needed: \`+49 1512 3456789\`, with spaces, brackets, dots, dashes or slashes, and in digits of any script. What people copy along is ignored: quotes, brackets around the code, a comma or semicolon at the end, \`++49\`, \`+0049\`, \`tel:\`, or a label such as \`Tel.:\`.
+- **With the country code**, no region is needed: \`+49 1512 3456789\`, with spaces, brackets, dots, dashes or slashes, and in digits of any script. What people copy along is ignored: quotes, brackets around the code, a comma or semicolon at the end, \`++49\`, \`+0049\`, \`tel:\`, \`https://wa.me/\`, or a label before or behind the number, such as \`Tel.:\` or \`(mobile)\`. A \`(0)\` behind the code is left out where it does not belong to the number, and \`xx\` in Brazil's \`(0xx11)\`.
 - **Without it**, the number belongs to the selected region, by default \`OTP_DEFAULT_COUNTRY\`. If the digits begin with the calling code of the region, also after 00, and are valid with a \`+\`, they are read so.
 - **As WhatsApp shows numbers of before a change**: \`+52 1 55 1234 5678\` is read as \`+525512345678\`, \`+229 97 12 34 56\` as \`+2290197123456\`.
 - **Of a possible length, but in no known range**: the page asks the member to check the number, and accepts it the second time. The range may be newer than the phone library.

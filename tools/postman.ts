@@ -25,7 +25,7 @@ interface Parameter {
   schema: Schema;
 }
 
-type Content = Record<string, { schema: Schema }>;
+type Content = Record<string, { schema: Schema; example?: unknown }>;
 
 interface Operation {
   operationId: string;
@@ -134,7 +134,7 @@ export function postmanCollection(document: OpenAPIObject): object {
   return {
     info: {
       name: info.title,
-      description: `${description}\n\nTo send requests:\n\n1. Import the environment ${BASE_URL}/${POSTMAN_ENVIRONMENT} and select it.\n2. Register the redirect URI ${CALLBACK} for your app.\n3. Set the variable clientId, and clientSecret for a confidential app.\n4. In the authorization of the collection, remove the scopes that your app is not registered for from Scope.\n5. Select "Get New Access Token".`,
+      description: `${description}\n\nTo send requests:\n\n1. Import the environment ${BASE_URL}/${POSTMAN_ENVIRONMENT} and select it.\n2. Register the redirect URI ${CALLBACK}, only for a test app: codes that are sent there are read by Postman's site, so an app of real users must not have it.\n3. Set the variable clientId, and clientSecret for a confidential app.\n4. In the authorization of the collection, remove the scopes that your app is not registered for from Scope.\n5. Select "Get New Access Token".`,
       schema: 'https://schema.getpostman.com/json/collection/v2.1.0/collection.json',
     },
     ...userAuth(),
@@ -247,7 +247,8 @@ function savedResponses({ responses }: Operation): object[] {
 }
 
 function exampleText(content: Content): string {
-  return JSON.stringify(exampleOf(content[JSON_TYPE]?.schema ?? {}), null, 2);
+  const { schema = {}, example = exampleOf(schema) } = content[JSON_TYPE] ?? {};
+  return JSON.stringify(example, null, 2);
 }
 
 function exampleOf({ type, example, enum: values, items, properties = {} }: Schema): unknown {
@@ -282,8 +283,8 @@ function userAuth(): { auth: object } {
     // A public app has no secret, so it cannot use HTTP Basic.
     client_authentication: 'body',
     scope: SCOPES.join(' '),
-    // The service requires a state, which Postman does not send by default.
-    state: 'postman',
+    // The service requires a state, which Postman does not send by default. A constant one would not protect from forged responses.
+    state: '{{$guid}}',
     accessToken: '{{accessToken}}',
     addTokenTo: 'header',
   });

@@ -132,7 +132,7 @@ export class CliCommand extends Command {
   acceptsItems(items: string): this {
     return this.option('--user <user_id>', `${items} of this user`, parseUserId)
       .option('--app <client_id>', `${items} of this app`, parseClientId)
-      .acceptsTimes(undefined, '24h; with --user, the first');
+      .acceptsTimes(undefined, '24h; with --user, no limit');
   }
 
   /** Adds `--csv`. */

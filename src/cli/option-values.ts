@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 import { DAY, floorTo, HOUR, addMilliseconds, MINUTE, SECOND } from '../platform/clock.js';
 import { type IdPrefix, isId } from '../platform/ids.js';
-import { imageTypeOf, readLogoFile } from '../platform/logo-file.js';
+import { logoProblem, readLogoFile } from '../platform/logo-file.js';
 import { InvalidValue, textUpTo as parseText } from '../platform/operator-input.js';
 
 /* Parsers of command-line options and arguments. Commander reports their errors as usage errors. */
@@ -153,7 +153,7 @@ export function parseMonthlyLimit(input: string): { limit: number | null } | { p
   return { limit };
 }
 
-/** Reads a PNG, JPEG or WebP file of at most 262,144 bytes. Its bytes decide, not its name. */
+/** Reads a PNG, JPEG or WebP file of at most 262,144 bytes and 1024 × 1024 pixels. Its bytes decide, not its name. */
 export function parseLogo(path: string): Buffer {
   let logo: Buffer;
   try {
@@ -161,8 +161,8 @@ export function parseLogo(path: string): Buffer {
   } catch (error) {
     throw new InvalidArgumentError(`The file ${(error as Error).message}.`);
   }
-  if (imageTypeOf(logo) === undefined)
-    throw new InvalidArgumentError('The file must be a PNG, JPEG or WebP picture.');
+  const problem = logoProblem(logo);
+  if (problem !== undefined) throw new InvalidArgumentError(`The file ${problem}.`);
   return logo;
 }
 

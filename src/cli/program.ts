@@ -41,15 +41,15 @@ export const INTERRUPTED = 130;
 export function commandLine(context: CliContext): CliCommand {
   const program = new CliCommand(commandRunner(context), PROGRAM)
     .description(
-      'Manage the database, users, apps and quotas. Results go to standard output, messages to standard error.\nExit codes: 0 success, 1 failure, 2 usage error.',
+      'Manage the database, users, apps and quotas. If something is wrong and you do not know the cause, start with "doctor". Results go to standard output, messages to standard error.\nExit codes: 0 success, 1 failure, 2 usage error.',
     )
     .option('--json', 'print one JSON value')
     .option(
       '--actor <name>',
-      'your name for the audit log, beside your user name (default: only that)',
+      'your name for the audit log, which always has your user name, too',
       textUpTo(100),
     )
-    .option('--yes', 'confirm in advance; required where a command cannot ask')
+    .option('--yes', 'confirm in advance; without a terminal, commands that would ask require it')
     .version(VERSION, '--version', 'print the version')
     .configureHelp({
       showGlobalOptions: true,

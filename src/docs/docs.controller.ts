@@ -6,15 +6,21 @@ import { Public } from '../platform/access/scopes.decorator.js';
 import { AppConfig } from '../platform/config/app-config.js';
 import { API_ERRORS, FIELD_ERRORS, InvalidRequest } from '../platform/errors.js';
 import { PublicText } from '../platform/http/compression.js';
+import { EXAMPLE_ORIGIN } from '../platform/http/developer-api.js';
 import { ErrorResponse } from '../platform/http/errors/api-errors.js';
 import { APPS_PAGE } from '../modules/oauth/browser/page-state.js';
+import { AppsService } from '../modules/oauth/clients/apps.service.js';
 import { OAUTH_ERRORS } from '../modules/oauth/protocol/oauth.errors.js';
 import { ana, DemoService } from '../modules/demo/demo.service.js';
 import { PAGE_ERRORS } from '../pages/page-errors.js';
 import { PageRenderer, CACHE_FOR_ONE_HOUR } from '../pages/page-renderer.js';
+import type { ErrorCodesView } from '../pages/views.js';
+import { markdownOf } from './page-markdown.js';
 import {
   GUIDE_PATH,
   CLIENT_PACKAGE,
+  ERRORS_MARKDOWN,
+  MARKDOWN_TYPE,
   ORIGIN_PLACEHOLDER,
   POSTMAN_COLLECTION,
   POSTMAN_ENVIRONMENT,
@@ -45,16 +51,19 @@ export class DocsController {
   constructor(
     private readonly pages: PageRenderer,
     private readonly demo: DemoService,
+    private readonly apps: AppsService,
     private readonly config: AppConfig,
   ) {}
 
   @Get()
   async landing(@Res() response: Response): Promise<void> {
     const hasDemo = this.config.demo && (await this.demo.isSeeded());
+    // Without this app, Swagger UI has no button "Authorize".
+    const hasDocsApp = hasDemo && (await this.apps.findDocsApp()) !== null;
     const view = {
       ...LINKS,
       accountUrl: APPS_PAGE.url,
-      ...(hasDemo && { demo: { phone: ana.phone } }),
+      ...(hasDemo && { demo: { phone: ana.phone, hasDocsApp } }),
     };
     this.pages.send(response, 'landing', view);
   }
@@ -62,16 +71,27 @@ export class DocsController {
   /** The `doc_url` of API errors links here. */
   @Get('docs/errors')
   errors(@Res() response: Response): void {
+    this.pages.send(response, 'errors', this.errorCodes());
+  }
+
+  @Get(ERRORS_MARKDOWN)
+  @Header('Content-Type', MARKDOWN_TYPE)
+  errorsMarkdown(): string {
+    return markdownOf(this.pages.render('errors', this.errorCodes(), 'en'));
+  }
+
+  private errorCodes(): ErrorCodesView {
     const { publicUrl } = this.config;
     const example = ErrorResponse.from(INVALID_POST, 'req_01kahq5f3veqdr8bn3tdmx3q0a', publicUrl);
-    this.pages.send(response, 'errors', {
+    return {
       ...LINKS,
       api: API_ERRORS,
       fields: FIELD_ERRORS,
       fieldsExample: JSON.stringify(example, null, 2),
       oauth: OAUTH_ERRORS,
       pages: PAGE_ERRORS,
-    });
+      markdownPath: ERRORS_MARKDOWN,
+    };
   }
 
   /** The files for Postman, with the addresses of this service. The router matches these two paths only, character by character. */
@@ -86,6 +106,7 @@ export class DocsController {
       file = new PublicText(
         text
           .replaceAll(ORIGIN_PLACEHOLDER.origin, publicUrl)
+          .replaceAll(EXAMPLE_ORIGIN, publicUrl)
           .replaceAll(ORIGIN_PLACEHOLDER.host, new URL(publicUrl).host),
       );
       this.postmanFiles.set(path, file);

@@ -13,8 +13,11 @@ import {
   GUIDE_PATH,
   type GuidePage,
   guidePath,
+  ERRORS_MARKDOWN,
+  MARKDOWN_TYPE,
   markdownPath,
   OVERVIEW,
+  REFERENCE_MARKDOWN,
   RENDERED_GUIDE,
 } from './served-files.js';
 
@@ -46,7 +49,7 @@ export class GuideController {
     }
     const { markdown } = this.find(name.slice(0, -MARKDOWN_SUFFIX.length));
     response.set({
-      'Content-Type': 'text/markdown; charset=utf-8',
+      'Content-Type': MARKDOWN_TYPE,
       'Cache-Control': CACHE_FOR_ONE_HOUR,
     });
     response.send(markdown);
@@ -87,8 +90,9 @@ ${guide.join('\n')}
 
 ## Reference
 
-- [OpenAPI document](${publicUrl}/openapi.json): all endpoints
-- [Error codes](${publicUrl}/docs/errors): the error codes of OAuth and of the API
+- [API reference](${publicUrl}${REFERENCE_MARKDOWN}): all endpoints, with parameters, bodies and responses
+- [OpenAPI document](${publicUrl}/openapi.json): the same for programs
+- [Error codes](${publicUrl}${ERRORS_MARKDOWN}): the error codes of OAuth and of the API
 - [Metadata](${publicUrl}/.well-known/oauth-authorization-server): the endpoints for OAuth (RFC 8414)
 `;
   }

@@ -2,6 +2,7 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
 import { CLIENT_SECURITY_SCHEME, SECURITY_SCHEME } from '../platform/access/scopes.decorator.js';
 import { SCOPE_DESCRIPTIONS } from '../platform/access/scopes.js';
+import type { AppConfig } from '../platform/config/app-config.js';
 import { EXAMPLE_ORIGIN, EXPOSED_HEADERS } from '../platform/http/developer-api.js';
 import { describeResponses } from './responses.js';
 import { VERSION } from '../platform/version.js';
@@ -9,7 +10,7 @@ import { GUIDE_PATH } from './served-files.js';
 
 const description = (
   publicUrl: string,
-): string => `The Developer API lets your app act for a user of the neighbourhood network after the user has authorized it. Your app can read the profile, publish, read and delete posts, read analytics, and list, add and delete comments. All times are in UTC. Text lengths are counted in Unicode code points. The server URL is the origin that serves this document.
+): string => `The Developer API lets your app act for a user of the neighbourhood network after the user has authorized it. Your app can read the profile, publish, read and delete posts, read analytics, and list, add and delete comments. All times are in UTC. Text lengths are counted in Unicode code points. An optional query parameter with an empty value counts as absent. The server URL is the origin that serves this document.
 
 Version 1 only gets backward-compatible additions: operations, optional parameters and request headers, response fields and headers, enumeration values and error codes. Your app must accept them. Breaking changes are released as a new version. After that, version 1 remains available for 12 months, with the response headers Deprecation (RFC 9745), Sunset (RFC 8594) and Link with rel="deprecation"; then it returns 410. Security fixes can take effect immediately, even if they break compatibility, and are announced.
 
@@ -19,14 +20,12 @@ There are no events or webhooks. Poll with If-None-Match, which is cheap. See th
 
 /**
  * The published document, generated from the decorators and sorted for readable diffs.
- * @param publicUrl the origin of its URLs. Without it, as in the committed file, they are relative, and `externalDocs` is missing.
- * @param supportUrl the page where users get help
+ * @param config the settings of the instance. Without them, as in the committed file, URLs are relative, except in examples, and
+ * `externalDocs` is missing.
  */
-export function openApiDocument(
-  app: NestExpressApplication,
-  publicUrl = '',
-  supportUrl?: string,
-): OpenAPIObject {
+export function openApiDocument(app: NestExpressApplication, config?: AppConfig): OpenAPIObject {
+  const publicUrl = config?.publicUrl ?? '';
+  const supportUrl = config?.brand.supportUrl;
   const settings = new DocumentBuilder()
     .setOpenAPIVersion('3.1.0')
     .setTitle('Developer API')
@@ -69,17 +68,18 @@ export function openApiDocument(
     ...(supportUrl !== undefined && { url: supportUrl }),
   };
   // The URL must be absolute (OpenAPI 3.1 §4.8.11), unlike the others.
-  if (publicUrl !== '')
+  if (config)
     settings.externalDocs = {
       description: 'Developer guide: authorization flow, client libraries, versioning',
       url: `${publicUrl}${GUIDE_PATH}`,
     };
   const document = SwaggerModule.createDocument(app, settings, { autoTagControllers: false });
   const described = sorted(describeResponses(document));
-  if (publicUrl === '') return described;
-  return JSON.parse(
-    JSON.stringify(described).replaceAll(EXAMPLE_ORIGIN, publicUrl),
-  ) as OpenAPIObject;
+  if (!config) return described;
+  const text = JSON.stringify(described)
+    .replaceAll(`${EXAMPLE_ORIGIN}/post/`, `${config.siteUrl}/post/`)
+    .replaceAll(EXAMPLE_ORIGIN, publicUrl);
+  return JSON.parse(text) as OpenAPIObject;
 }
 
 /** Sorts the paths and the schemas. */

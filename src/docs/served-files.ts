@@ -50,5 +50,12 @@ export function markdownPath(slug: string): string {
   return `${GUIDE_PATH}/${slug}.md`;
 }
 
+/** The reference of the API and the error codes as Markdown. */
+export const REFERENCE_MARKDOWN = '/docs/api.md';
+export const ERRORS_MARKDOWN = '/docs/errors.md';
+
+/** The media type of Markdown (RFC 7763). */
+export const MARKDOWN_TYPE = 'text/markdown; charset=utf-8';
+
 /** The rendered pages, which `npm run build` writes. */
 export const RENDERED_GUIDE = 'docs/guide.json';

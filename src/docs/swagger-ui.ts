@@ -16,11 +16,18 @@ import {
   GUIDE_PATH,
   CLIENT_PACKAGE,
   COMPRESSED_FILES,
+  ERRORS_MARKDOWN,
+  MARKDOWN_TYPE,
+  markdownPath,
+  OVERVIEW,
+  REFERENCE_MARKDOWN,
   POSTMAN_COLLECTION,
   POSTMAN_ENVIRONMENT,
   SWAGGER_UI_FILES,
 } from './served-files.js';
 import { openApiDocument } from './openapi-document.js';
+import { referenceMarkdown } from './reference-markdown.js';
+import { foldedPanels, withoutAuthorize, withoutEmptyFields } from './swagger-ui-plugins.js';
 
 /** Dark mode, contrast (WCAG AA) and small screens. */
 const PAGE_CSS = `
@@ -64,6 +71,8 @@ const SERVED_PATHS: ReadonlySet<string> = new Set([
   '/docs/',
   '/docs/errors',
   '/docs/integrate.md',
+  ERRORS_MARKDOWN,
+  REFERENCE_MARKDOWN,
   FEED_PATH,
   `/${CLIENT_PACKAGE}`,
   `/${POSTMAN_COLLECTION}`,
@@ -74,6 +83,18 @@ const SERVED_PATHS: ReadonlySet<string> = new Set([
 
 /** Without dots, except in the suffix: Swagger UI's static files would resolve `..`. */
 const GUIDE_PAGE = /^\/docs\/guide(\/[\w-]+(\.md)?)?$/;
+
+/** The pages besides `/docs` that exist as Markdown, too. */
+function markdownPathOf(path: string): string | undefined {
+  if (path === '/docs/errors') return ERRORS_MARKDOWN;
+  if (path === GUIDE_PATH) return markdownPath(OVERVIEW);
+  return GUIDE_PAGE.test(path) && !path.endsWith('.md') ? `${path}.md` : undefined;
+}
+
+function prefersMarkdown(request: Request, response: Response): boolean {
+  response.vary('Accept');
+  return request.accepts(['html', 'text/markdown']) === 'text/markdown';
+}
 
 const MOVED_PATHS: Readonly<Record<string, string>> = {
   '/docs/index.html': '/docs',
@@ -99,25 +120,40 @@ export function serveDocumentation(app: NestExpressApplication, config: AppConfi
     );
     // `SwaggerModule` takes a slash at the end of a query for one at the end of the path, and links to files that do not exist.
     request.originalUrl = request.originalUrl.replace(/\?.*/s, '');
+    const markdown = markdownPathOf(path);
+    if (markdown !== undefined && prefersMarkdown(request, response))
+      request.url = markdown.slice('/docs'.length);
     const isRead = request.method === 'GET' || request.method === 'HEAD';
     if (path === INIT_SCRIPT) compressSent(response);
     if (!isRead || !sendCompressedFile(path, response, next)) next();
   });
   let built: OpenAPIObject | undefined;
-  const document = (): OpenAPIObject =>
-    (built ??= openApiDocument(app, config.publicUrl, config.brand.supportUrl));
+  const document = (): OpenAPIObject => (built ??= openApiDocument(app, config));
   let openApi: PublicText | undefined;
   const express = app.getHttpAdapter().getInstance();
   express.get('/openapi.json', (_request, response) => {
     openApi ??= new PublicText(JSON.stringify(document()));
     return openApi.send(response.type('json'));
   });
+  let reference: PublicText | undefined;
+  const sendReference = (response: Response): Promise<void> => {
+    reference ??= new PublicText(referenceMarkdown(document()));
+    return reference.send(response.type(MARKDOWN_TYPE));
+  };
+  express.get(REFERENCE_MARKDOWN, (_request, response) => sendReference(response));
+  express.get('/docs', (request, response, next) => {
+    if (prefersMarkdown(request, response)) return sendReference(response);
+    linkReference(response);
+    next();
+    return undefined;
+  });
   const initOAuth = {
     clientId: '',
     usePkceWithAuthorizationCodeGrant: true,
     scopes: [...SCOPES],
   };
-  const plugins = [foldedPanels];
+  const plugins = [foldedPanels, withoutEmptyFields];
+  let shown: OpenAPIObject | undefined;
   SwaggerModule.setup('docs', app, document, {
     // Not at start, because another process may register or disable the app at any time.
     patchDocumentOnRequest: async (request, _response, patched) => {
@@ -128,7 +164,8 @@ export function serveDocumentation(app: NestExpressApplication, config: AppConfi
           .findDocsApp()
           .catch(() => null);
         initOAuth.clientId = docsApp?.clientId ?? '';
-        plugins.splice(1, Infinity, ...(docsApp ? [] : [withoutAuthorize]));
+        plugins.splice(2, Infinity, ...(docsApp ? [] : [withoutAuthorize]));
+        return (shown ??= withEmptyForms(patched));
       }
       return patched;
     },
@@ -148,6 +185,30 @@ export function serveDocumentation(app: NestExpressApplication, config: AppConfi
       plugins,
     },
   });
+}
+
+/** Links to the reference as Markdown in the page that `SwaggerModule` sends, whose template has no place for it. */
+function linkReference(response: Response): void {
+  response.send = (html: string) => {
+    delete (response as Partial<Response>).send;
+    const link = `<link rel="alternate" type="text/markdown" href="${REFERENCE_MARKDOWN}">`;
+    return response.send(html.replace('</head>', `${link}\n</head>`));
+  };
+}
+
+/** A form in the document. */
+interface Form {
+  schema: { properties: Record<string, object> };
+}
+
+/** A copy of the document with empty examples of form fields: Swagger UI would fill in the text "string", or one that fits the pattern. */
+function withEmptyForms(document: OpenAPIObject): OpenAPIObject {
+  return JSON.parse(JSON.stringify(document), (name, value: unknown) => {
+    if (name === 'application/x-www-form-urlencoded')
+      for (const field of Object.values((value as Form).schema.properties))
+        if (!('enum' in field)) Object.assign(field, { example: '' });
+    return value;
+  }) as OpenAPIObject;
 }
 
 /** False when the sources run without a build. */
@@ -200,53 +261,4 @@ function topBarCss(config: AppConfig): string {
       content: ${name}; color: #ffffff; font: 600 1.125rem/32px sans-serif;
       ${image ?? ''}
     }`;
-}
-
-/** The parts of Swagger UI's plugin interface that the plugins use. */
-type Component = unknown;
-interface System {
-  React: {
-    createElement: (type: Component, props: object | null, ...children: unknown[]) => unknown;
-  };
-}
-interface Plugin {
-  wrapComponents: Record<string, (original: Component, system: System) => Component>;
-}
-interface Panel {
-  title: string;
-  isOpen: (props: Record<string, unknown>) => boolean;
-}
-
-/**
- * A plugin of Swagger UI that folds panels. Basic authentication of apps is folded, because its field would take the focus from the
- * OAuth flow. The responses of an operation are folded until it is executed. Runs in the browser, so it must not use anything of
- * this file.
- */
-function foldedPanels(): Plugin {
-  const panels: Record<string, Panel> = {
-    HttpAuth: { title: 'Credentials of an app', isOpen: () => false },
-    responses: {
-      title: 'Responses',
-      isOpen: ({ tryItOutResponse }) => Boolean(tryItOutResponse),
-    },
-  };
-  const wrapComponents: Plugin['wrapComponents'] = {};
-  for (const [name, { title, isOpen }] of Object.entries(panels))
-    wrapComponents[name] =
-      (original, { React }) =>
-      (props: Record<string, unknown>) =>
-        React.createElement(
-          'details',
-          { className: 'folded', open: isOpen(props) },
-          React.createElement('summary', null, title),
-          React.createElement(original, props),
-        );
-  return { wrapComponents };
-}
-
-/** A plugin of Swagger UI that hides Authorize, which needs an app. Runs in the browser, so it must not use anything of this file. */
-function withoutAuthorize(): Plugin {
-  return {
-    wrapComponents: { authorizeBtn: () => () => null, authorizeOperationBtn: () => () => null },
-  };
 }

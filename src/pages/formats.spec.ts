@@ -1,4 +1,4 @@
-import { formatDuration, initialOf, sortedByName } from './formats.js';
+import { excerptOf, formatDuration, initialOf, sortedByName } from './formats.js';
 
 describe('sortedByName', () => {
   const countries = [
@@ -12,6 +12,20 @@ describe('sortedByName', () => {
       sortedByName(countries, locale).map(({ code, name }) => `${code} ${name}`);
     expect(names('en-GB')).toEqual(['AX Åland Islands', 'ES Spain', 'US United States']);
     expect(names('es')).toEqual(['ES España', 'US Estados Unidos', 'AX Islas Aland']);
+  });
+});
+
+describe('excerptOf', () => {
+  it.each([
+    ['a short text', 'Free plums', 'Free plums'],
+    ['several lines as one', ' Free\r\n\n plums\tat the gate ', 'Free plums at the gate'],
+    ['200 characters', 'a'.repeat(200), 'a'.repeat(200)],
+    ['whole words', 'word '.repeat(60), `${'word '.repeat(40).trim()}…`],
+    ['a part of a long word', 'a'.repeat(300), `${'a'.repeat(199)}…`],
+    ['whole characters', '👨‍👩‍👧‍👦'.repeat(30), `${'👨‍👩‍👧‍👦'.repeat(18)}…`],
+    ['text without spaces', '花'.repeat(300), `${'花'.repeat(199)}…`],
+  ])('keeps %s', (_, text, excerpt) => {
+    expect(excerptOf(text)).toBe(excerpt);
   });
 });
 

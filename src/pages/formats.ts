@@ -11,6 +11,20 @@ export function formatTime(time: Date, locale: string): { iso: string; text: str
   return { iso: time.toISOString(), text: `${format.format(time)} UTC` };
 }
 
+/** The length of an excerpt in UTF-16 code units. Chats show up to about two hundred characters of a page. */
+const MAX_EXCERPT = 200;
+
+/** The beginning of a text on one line, cut between words, or between the characters of a long word. */
+export function excerptOf(text: string): string {
+  const line = text.replaceAll(/\s+/g, ' ').trim();
+  if (line.length <= MAX_EXCERPT) return line;
+  const lastSpace = line.lastIndexOf(' ', MAX_EXCERPT);
+  if (lastSpace > MAX_EXCERPT / 2) return `${line.slice(0, lastSpace)}…`;
+  // Without the last character, as a reader sees it, which may be incomplete.
+  const characters = [...new Intl.Segmenter().segment(line.slice(0, MAX_EXCERPT))].slice(0, -1);
+  return `${characters.map(({ segment }) => segment).join('')}…`;
+}
+
 /** The units of `formatDuration` with their lengths in seconds, the longest first. */
 const UNITS = [
   ['day', 86_400],

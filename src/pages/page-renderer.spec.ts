@@ -184,6 +184,23 @@ describe('Pages', () => {
       '<footer class="foot">\n<p>Nothing is shared.</p>\n</footer>',
     ],
     [
+      'what "Not verified" means, in the details of the consent page',
+      withConsent({ app: { ...consent.app, isVerified: false } }),
+      '<span class="badge">Not verified</span>',
+      '<p>Neighbourhood network has not checked who offers this app.',
+    ],
+    ['what "Verified" means', 'consent', '<p>Neighbourhood network has checked who offers'],
+    [
+      'what "Not verified" means, above the connected apps',
+      'connected apps',
+      '<p class="hint">“Not verified” means that Neighbourhood network has not checked who offers the app.</p>',
+    ],
+    [
+      'what "Not verified" means, beside a single app',
+      () => renderer.render('connected-app', { ...apps, app: { ...app, isVerified: false } }, 'en'),
+      '<p class="hint">Neighbourhood network has not checked who offers this app.',
+    ],
+    [
       'the link',
       withMessage({ link: { href: '/account/apps', text: 'Connected apps' } }),
       'href="/account/apps">Connected apps<',
@@ -209,6 +226,11 @@ describe('Pages', () => {
       () => renderer.render('connected-apps', { ...apps, apps: [app] }, 'en'),
       'name="all"',
     ],
+    [
+      'what "Not verified" means, if every app is verified',
+      () => renderer.render('connected-apps', { ...apps, apps: [app] }, 'en'),
+      'Not verified',
+    ],
     ['empty fields', 'post with required fields only', /class="post-content"|Tags|Images|>In</],
     ['pictures of others', withPost({ images: ['https://images.example/1.jpg'] }), '<img'],
     ['a footer or a link without one', 'message', '<footer', '<a '],
@@ -230,8 +252,8 @@ describe('Pages', () => {
     const texts = { title: hostile, content: hostile, author: hostile, neighborhood: hostile };
     const html = withPost({ ...texts, tags: [hostile] })();
     expect(html).not.toContain('<script');
-    // Five texts, of which the title is shown twice: as heading and as page title.
-    expect(html.split(escaped)).toHaveLength(1 + 6);
+    // Five texts. The title is also that of the page and of Open Graph, and the content is two descriptions.
+    expect(html.split(escaped)).toHaveLength(1 + 9);
     expect(withPost({ title: null, author: hostile })()).not.toContain('<script');
   });
 });

@@ -4,7 +4,8 @@ import { Eta } from 'eta';
 import type { Response } from 'express';
 import { assetUrl } from '../platform/asset-url.js';
 import { AppConfig } from '../platform/config/app-config.js';
-import { formatTime, initialOf } from './formats.js';
+import { retryAfter } from '../platform/retry-after.js';
+import { excerptOf, formatTime, initialOf } from './formats.js';
 import { type Language, languageOf, requestedLanguage } from './language.js';
 import { toHtml } from './translations/markup.js';
 import { CATALOGUES } from './translations/translations.js';
@@ -68,7 +69,7 @@ export class PageRenderer {
     const html = this.render(page, { ...view, uiLocale }, language);
     response.status(status).set(pageHeaders({ ...kind, language, pictureUrl: pictureOf(view) }));
     if (!isEnglish) response.vary('Accept-Language');
-    if (retryAfterSeconds !== undefined) response.set('Retry-After', String(retryAfterSeconds));
+    if (retryAfterSeconds !== undefined) response.set(retryAfter(retryAfterSeconds));
     response.set({ ...headers }).send(html);
   }
 
@@ -78,7 +79,7 @@ export class PageRenderer {
     const network = { ...brand, name: name ?? texts.layout.network, logo: logo?.type };
     const time = (value: Date): object => formatTime(value, texts.locale);
     const number = (value: number): string => value.toLocaleString(texts.locale);
-    const helpers = { initialOf, hostOf, time, number };
+    const helpers = { initialOf, excerptOf, hostOf, time, number };
     return this.eta.render(`./${page}`, { ...view, ...helpers, language, texts, network });
   }
 }

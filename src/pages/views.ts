@@ -94,6 +94,8 @@ interface ConsentFormView extends FormBinding {
   app: AppView & { homepageUrl: string | null; privacyUrl: string | null; termsUrl: string | null };
   /** Host of the redirect URI; the name of the app for a private-use scheme. */
   redirectHost: string;
+  /** How the page presents the app. The form sends it as `identity`, because the app may change before the user submits it. */
+  identityHash: string;
   /** The form sends the id as `user`, because another user may sign in before the user submits it. */
   user: UserView & { id: string };
 }
@@ -166,6 +168,7 @@ export interface PostView {
   tags: readonly string[];
   /** Absolute http or https URLs. The page links to them, but never loads them. */
   images: readonly string[];
+  permalink: string;
 }
 
 /** A message or an error. */
@@ -191,8 +194,8 @@ export interface LandingView {
   errorsUrl: string;
   /** The connected apps, for members. */
   accountUrl: string;
-  /** The demo user, if there is one. */
-  demo?: { phone: string };
+  /** The demo user, if there is one, and whether Swagger UI can authorize. */
+  demo?: { phone: string; hasDocsApp: boolean };
 }
 
 /**
@@ -210,6 +213,8 @@ export interface ErrorCodesView {
   pages: Readonly<Record<string, { remedy: string }>>;
   docsUrl: string;
   guideUrl: string;
+  /** The same page as Markdown. */
+  markdownPath: string;
 }
 
 /** A page of the guide, below `/docs/guide`. */

@@ -1,3 +1,5 @@
+import { retryAfter } from './retry-after.js';
+
 /**
  * The error codes of the API, in the order of the documents. `remedy` is HTML for the page `/docs/errors`: what the error means and
  * what the client must do.
@@ -192,17 +194,17 @@ export class ServiceUnavailable extends AppError {
     super(
       'service_unavailable',
       `The service is not available right now. Try again in ${retryAfterSeconds} ${seconds}.`,
-      { headers: { 'Retry-After': String(retryAfterSeconds) } },
+      { headers: retryAfter(retryAfterSeconds) },
     );
   }
 }
 
-const MAX_RETRY_AFTER_SECONDS = 3;
+const MAX_OVERLOAD_SECONDS = 3;
 
 /** The process sheds load. Jitter of `Retry-After` spreads the retries. */
 export class Overloaded extends ServiceUnavailable {
   constructor() {
-    super(1 + Math.floor(Math.random() * MAX_RETRY_AFTER_SECONDS));
+    super(1 + Math.floor(Math.random() * MAX_OVERLOAD_SECONDS));
   }
 }
 

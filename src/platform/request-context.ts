@@ -52,6 +52,11 @@ export function duringRequest(
   storage.run({ request, startedAt: performance.now(), isFinished }, work);
 }
 
+/** Runs `work` as part of no request: for what a request only happened to start. */
+export function outsideOfRequests(work: () => void): void {
+  storage.exit(work);
+}
+
 /** Undefined at startup, in jobs, in commands, and in batches of several requests. */
 export function currentRequest(): RequestContext | undefined {
   return storage.getStore()?.request;

@@ -47,6 +47,27 @@ onOneEngine('Conditional requests', (database) => {
     expect((await read(path, { 'if-none-match': '"another"' })).status).toBe(200);
   });
 
+  it.each(['-gzip', ';gzip', '--gzip', '-br', '-zstd', '-deflate'])(
+    'C117 return 304 for an entity tag to which a proxy that compresses added %s',
+    async (suffix) => {
+      const paths = ['/dev/v1/me', '/docs/guide', '/docs/guide/README.md', '/openapi.json'];
+      for (const path of [...paths, '/docs/swagger-ui.css', '/assets/style.css']) {
+        const headers = { authorization: `Bearer ${member.token}` };
+        const tag = tagOf(await app().fetch(path, { headers }));
+        const changed = tag.replace(/"$/, `${suffix}"`);
+        for (const ifNoneMatch of [changed, `"another${suffix}", ${changed}`]) {
+          const condition = { ...headers, 'if-none-match': ifNoneMatch };
+          expect([path, (await app().fetch(path, { headers: condition })).status]).toEqual([
+            path,
+            304,
+          ]);
+        }
+        const other = { ...headers, 'if-none-match': `"another${suffix}"` };
+        expect((await app().fetch(path, { headers: other })).status).toBe(200);
+      }
+    },
+  );
+
   it('C117 return 200 with a new entity tag after a change', async () => {
     // A new post and a new comment change these resources.
     const paths = READS.filter((path) => !['/me', '/posts/:id'].includes(path));

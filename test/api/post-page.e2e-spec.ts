@@ -54,6 +54,54 @@ onOneEngine('Post page', (database) => {
     expect(await htmlOf(id)).not.toMatch(/Riverside|37\.1|122\.5/);
   });
 
+  /** The values of the properties of Open Graph, and the description. */
+  const metaOf = (html: string): Record<string, string> =>
+    Object.fromEntries(
+      [...html.matchAll(/<meta (?:property|name)="(og:\w+|description)" content="([^"]*)">/g)].map(
+        ([, name, value]) => [name, value],
+      ),
+    );
+
+  it('describes itself to chats: title, text, first picture and address (Open Graph)', async () => {
+    const { id, permalink } = await member.publish({
+      title: 'Cake & "tea" <b>',
+      content: `Bring a chair.\nAnd a friend. ${'Really long text. '.repeat(50)}`,
+      images: ['https://images.example/party.jpg?a=1&b=2', 'https://images.example/second.jpg'],
+    });
+    const meta = metaOf(await htmlOf(id));
+    expect(meta).toEqual({
+      'og:site_name': 'Neighbourhood network',
+      'og:type': 'article',
+      'og:title': 'Cake &amp; &quot;tea&quot; &lt;b&gt;',
+      'og:description': expect.stringMatching(
+        /^Bring a chair\. And a friend\. [\w. ]{150,}(text\.|long|Really)…$/,
+      ) as string,
+      'og:image': 'https://images.example/party.jpg?a=1&amp;b=2',
+      'og:url': permalink,
+      description: meta['og:description'],
+    });
+  });
+
+  it.each([
+    ['a title', { title: 'Plums' }, 'Plums', 'A post by Ana Lee'],
+    ['a text', { content: 'Free plums' }, 'A post by Ana Lee', 'Free plums'],
+    ['a picture', { images: ['https://images.example/1.jpg'] }, 'A post by Ana Lee', undefined],
+  ])('describes a post with only %s', async (_, draft, title, description) => {
+    const { id } = await member.publish(draft);
+    const meta = metaOf(await htmlOf(id));
+    expect(meta['og:title']).toBe(title);
+    expect(meta['og:description']).toBe(description);
+    expect(meta['og:image']).toBe('images' in draft ? draft.images[0] : undefined);
+  });
+
+  it('does not describe a post that is gone', async () => {
+    const { id } = await member.publish({ title: 'Secret party', content: 'Behind the gate' });
+    await member.delete(`/posts/${id}`);
+    const html = await (await open(id)).text();
+    expect(metaOf(html)).toEqual({});
+    expect(html).not.toMatch(/Secret party|Behind the gate/);
+  });
+
   it('has the headers of every page, and requires revalidation of cached copies', async () => {
     const { id } = await member.publish();
     const { headers } = await open(id);

@@ -1,4 +1,5 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AppLogoPart } from '../../src/modules/oauth/clients/client.entities.js';
@@ -6,7 +7,7 @@ import { sha256 } from '../../src/platform/secrets.js';
 import { useCommands } from '../support/commands.js';
 import { onEachEngine } from '../support/database.js';
 import { auditTrail } from '../support/logs.js';
-import { JPEG, PNG, pngOf, WEBP } from '../support/logos.js';
+import { JPEG, PNG, pngOf, pngOfPixels, WEBP } from '../support/logos.js';
 
 const MAX_LOGO_BYTES = 262_144;
 const SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"/>';
@@ -20,6 +21,7 @@ onEachEngine('Logo of an app', (database) => {
   const folder = mkdtempSync(join(tmpdir(), 'platform-logos-'));
   afterAll(() => rmSync(folder, { recursive: true }));
   let id: string;
+  let pipes = 0;
   beforeEach(async () => {
     ({ clientId: id } = await app().addClient());
   });
@@ -98,7 +100,16 @@ onEachEngine('Logo of an app', (database) => {
       () => file('big', pngOf(MAX_LOGO_BYTES + 1)),
       'has 262145 bytes; use at most 262144',
     ],
-    ['a folder', () => folder, 'cannot be read: EISDIR'],
+    ['a folder', () => folder, 'is not a regular file'],
+    ['a device that never ends', () => '/dev/zero', 'is not a regular file'],
+    ['a pipe', pipe, 'is not a regular file'],
+    ['a link to a pipe', linkToPipe, 'is not a regular file'],
+    [
+      'a picture of 20,000 pixels',
+      () => file('x', pngOfPixels(20_000, 20_000)),
+      'has 20000 × 20000 pixels; use at most 1024 × 1024',
+    ],
+    ['a picture without dimensions', () => file('x', PNG.subarray(0, 16)), 'is damaged'],
     ['a missing file', () => join(folder, 'missing'), 'cannot be read: ENOENT'],
   ])('O168 cannot be %s', async (_title, pathOf, message) => {
     await update('--logo', file('logo', PNG));
@@ -142,6 +153,20 @@ onEachEngine('Logo of an app', (database) => {
 
   function fetchLogo(logo: Buffer, clientId = id, headers = {}): Promise<Response> {
     return app().fetch(logoPath(clientId, logo), { headers });
+  }
+
+  /** A named pipe without a writer: opening it to read waits for one. */
+  function pipe(): string {
+    pipes += 1;
+    const path = join(folder, `pipe-${pipes}`);
+    execFileSync('mkfifo', [path]);
+    return path;
+  }
+
+  function linkToPipe(): string {
+    const target = pipe();
+    symlinkSync(target, `${target}-link`);
+    return `${target}-link`;
   }
 
   /** Writes a file and returns its path. */

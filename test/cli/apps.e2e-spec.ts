@@ -274,6 +274,43 @@ onOneEngine('Commands "app"', (database) => {
       ]);
     });
 
+    it('O164 rejects a name with an added sign, of a publisher, of the network, or with the badge of verified apps', async () => {
+      const rose = await cli.json<AppJson>(...named('Rose', '--publisher', 'Rosarium Ltd'));
+      const { client_id: id } = await cli.json<AppJson>(...named('Tulip'));
+      const similar = `looks like that of the app "Rose" (${rose.client_id}).`;
+      for (const [name, problem] of [
+        ['Rose\u2122', similar],
+        ['Rose\u00aa', similar],
+        ['Rose\u2461', similar],
+        ['Rosarium Ltd', 'looks like the publisher "Rosarium Ltd" of the app "Rose"'],
+        ['Neighbourhood network', 'looks like the name of the network, "Neighbourhood network".'],
+        ['Verified by Rose', 'looks like the badge of verified apps; remove "verified"'],
+      ] as const)
+        for (const args of [named(name), ['app', 'update', id, '--name', name]]) {
+          const rejected = await cli.run(...args);
+          expectFailure(rejected, `The name ${problem}`);
+          expect(rejected.stderr).toContain('Add --allow-similar-name to use it nevertheless.');
+        }
+      expect(await cli.json('app', 'show', id)).toMatchObject({ name: 'Tulip' });
+    });
+
+    it('O164 lets an app keep such a name while something else changes', async () => {
+      await cli.json(...named('Lily'));
+      const { client_id: id } = await cli.json<AppJson>(
+        ...named('Lily\u2122', '--allow-similar-name'),
+      );
+      const update = [
+        'app',
+        'update',
+        id,
+        '--scope',
+        'posts.read posts.write',
+        '--name',
+        'Lily\u2122',
+      ];
+      expect(await cli.json(...update)).toMatchObject({ name: 'Lily\u2122' });
+    });
+
     it('O165 escapes invisible characters of stored names in text and in JSON', async () => {
       const { client_id: id } = await cli.json<AppJson>(...named('Seed Swap'));
       // Version 1.0 accepted such names.

@@ -157,7 +157,10 @@ onOneEngine('Command "user import" with CSV', (database) => {
     });
   });
 
-  it('imports a last line without a line feed with a warning, and rejects it with --strict', async () => {
+  it('imports a last line without a line feed with a warning, and with --strict rejects it and imports the others', async () => {
+    const help = (await cli.run('user', 'import', '--help')).stdout.replaceAll(/\s+/g, ' ');
+    expect(help).toContain('refuse a last line without a line feed');
+    expect(help).toContain('the other lines are imported');
     const cut = await imports.write('cut.csv', `name,phone\nAna,+14155550171\nBen,+14155550172`);
     const warning = {
       line: 3,
@@ -172,6 +175,7 @@ onOneEngine('Command "user import" with CSV', (database) => {
       warnings: [],
     };
     expect(await imports.run(cut, '--strict')).toMatchObject(counts);
+    expect(await imports.byPhone('+14155550171')).toMatchObject({ name: 'Ana' });
     expect(await imports.byPhone('+14155550172')).toBeNull();
     expect(await imports.run(cut, '--dry-run')).toMatchObject({ code: 0, warnings: [warning] });
     const { code, stdout, stderr } = await cli.run('user', 'import', cut);

@@ -177,6 +177,53 @@ onOneEngine('OpenAPI document', (database) => {
       expect(operation.description).toMatch(new RegExp(`^${operation.summary}\\. .+`));
   });
 
+  it('describes in each list operation how clients page that do not see headers', () => {
+    const lists = operations().filter(({ operation: { parameters = [] } }) =>
+      parameters.some(({ name }) => name === 'before'),
+    );
+    expect(lists.map(({ path }) => path)).toEqual(['/dev/v1/posts', '/dev/v1/posts/{id}/comments']);
+    for (const { operation } of lists)
+      expect(operation.description).toContain('send the id of the last item of a page as `before`');
+  });
+
+  it('says that an empty optional query parameter counts as absent, as in the service', () => {
+    expect(served.info.description).toContain(
+      'An optional query parameter with an empty value counts as absent.',
+    );
+    const before = operations().flatMap(({ operation: { parameters = [] } }) =>
+      parameters.filter(({ name }) => name === 'before'),
+    );
+    expect(before).toHaveLength(2);
+    for (const { description } of before)
+      expect(description).toContain('An empty value counts as absent.');
+  });
+
+  it('has examples of the right kind of id: comments for comments', () => {
+    const deleted = document.paths['/dev/v1/comments/{id}']?.['delete'];
+    expect(deleted?.parameters?.[0]?.schema).toMatchObject({
+      example: expect.stringMatching(/^cmt_/) as string,
+    });
+    expect(deleted?.responses['200']?.content?.['application/json']).toMatchObject({
+      example: { id: expect.stringMatching(/^cmt_/) as string, deleted: true },
+    });
+    const list = document.paths['/dev/v1/posts/{id}/comments']?.['get'];
+    expect(list?.responses['200']?.headers?.['Link']).toMatchObject({
+      example: expect.stringMatching(/\/posts\/post_\w+\/comments\?.*before=cmt_/) as string,
+    });
+  });
+
+  it('has its own origin in all examples, except for pictures, which are elsewhere', () => {
+    const urls = JSON.stringify(examplesOf(document).map(({ value }) => value)).match(
+      /https?:\/\/[^\\"?>#,]*/g,
+    );
+    const elsewhere = new Set(urls?.filter((url) => !url.startsWith(app().baseUrl)));
+    expect([...elsewhere].toSorted()).toEqual([
+      'https://example.com/party.jpg',
+      'https://example.com/photos/ana.jpg',
+      'https://example.com/photos/ben.jpg',
+    ]);
+  });
+
   it('declares the parameters of the token form, whose descriptions say which grant needs them', () => {
     const { content } = document.paths['/oauth/token']?.['post']?.requestBody ?? {};
     const form = content?.['application/x-www-form-urlencoded']?.schema;

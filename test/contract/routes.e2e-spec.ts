@@ -90,6 +90,7 @@ const PUBLIC_ROUTES = [
   'GET /docs/changelog.atom',
   'GET /docs/client.tgz',
   'GET /docs/errors',
+  'GET /docs/errors.md',
   'GET /docs/guide',
   'GET /docs/guide/:name',
   'GET /docs/integrate.md',

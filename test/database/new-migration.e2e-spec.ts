@@ -10,7 +10,7 @@ describe('npm run db:new', () => {
     const copy = mkdtempSync(join(tmpdir(), 'new-migration-'));
     try {
       cpSync(`${FOLDER}/list.ts`, join(copy, FOLDER, 'list.ts'));
-      const tool = resolve('dist/tools/new-migration.js');
+      const tool = resolve('tools/new-migration.js');
       const { status } = spawnSync(process.execPath, [tool, 'AddPostLanguage'], { cwd: copy });
       expect(status).toBe(0);
 

@@ -7,6 +7,7 @@ import { useTestApp } from '../support/test-app.js';
 
 const FILES = [
   '/openapi.json',
+  '/docs/api.md',
   '/docs/swagger-ui-bundle.js',
   '/docs/swagger-ui-standalone-preset.js',
   '/docs/swagger-ui.css',

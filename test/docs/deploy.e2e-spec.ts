@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { parse } from 'yaml';
@@ -19,6 +19,7 @@ import {
   imageContainers,
   type ImageContainer,
   imageVariables,
+  MANIFEST_FILES,
   manifest,
   manifests,
   podTemplates,
@@ -38,7 +39,7 @@ const UNIT = 'deploy/systemd/developer-platform.service';
 const MAX_EXPOSURE = 2;
 const hasSystemd = spawnSync('systemd-analyze', ['--version']).status === 0;
 
-/** Time that a process needs after its last request, as docs/operate.md says. */
+/** Time that a process needs after its last request, as docs/operate/upgrade.md says. */
 const EXIT_MS = 10_000;
 
 const compose = composeFile();
@@ -294,6 +295,26 @@ describe('Kubernetes manifests', () => {
     ]);
     expect(template?.metadata.annotations?.['prometheus.io/port']).toBe(String(server.metricsPort));
     expect(manifest('Service').spec.ports?.map(({ targetPort }) => targetPort)).toEqual(['http']);
+  });
+
+  it('let only Prometheus reach the metrics port, and all reach the API', () => {
+    const { podSelector, policyTypes, ingress = [] } = manifest('NetworkPolicy').spec;
+    expect(podSelector).toEqual(deployment.spec.selector);
+    expect(policyTypes).toEqual(['Ingress']);
+    const portsOf = (rules: typeof ingress) =>
+      rules.flatMap(({ ports }) => ports.map(({ port }) => port));
+    expect(portsOf(ingress.filter(({ from }) => from === undefined))).toEqual(['http']);
+    const restricted = ingress.filter(({ from }) => from !== undefined);
+    expect(portsOf(restricted)).toEqual(['metrics']);
+    // One entry: two would admit all pods of the namespace, and such pods of all namespaces.
+    for (const { from } of restricted)
+      expect(from).toEqual([
+        { namespaceSelector: expect.anything(), podSelector: expect.anything() },
+      ]);
+  });
+
+  it('are all read by these tests', () => {
+    expect(readdirSync('deploy/kubernetes').toSorted()).toEqual([...MANIFEST_FILES].toSorted());
   });
 
   it('contain no secrets with which the service starts', () => {

@@ -3,7 +3,7 @@ import { parseEnv } from 'node:util';
 import { TWILIO_ERRORS } from '../../src/modules/oauth/sign-in/sms/twilio.js';
 import { LIMITS } from '../../src/modules/oauth/rate-limit/rate-limits.js';
 import { cliPage } from '../../tools/cli-page.js';
-import { configurationPage, envExample, operatePage } from '../../tools/generated-docs.js';
+import { configurationPage, envExample, messagesPage } from '../../tools/generated-docs.js';
 import { phoneNumbersPage } from '../../tools/phone-numbers-page.js';
 import { callingCodes, parsePhone } from '../../src/modules/users/phone-number.js';
 import { envSchema } from '../../src/platform/config/env.js';
@@ -45,8 +45,8 @@ describe('Documentation of settings and commands', () => {
   });
 
   it('lists each code of Twilio with its meaning, whether it is sent again, and what to do', () => {
-    const page = readFileSync('docs/operate.md', 'utf8');
-    expect(operatePage(page)).toBe(page);
+    const page = readFileSync('docs/operate/messages.md', 'utf8');
+    expect(messagesPage(page)).toBe(page);
     const rows = [...page.matchAll(/^\| `(\d{5})` \| \S.+\. \| (yes|no) \| \S.+\. \|$/gm)];
     expect(rows.map(([, code, sent]) => [Number(code), sent === 'yes'])).toEqual(
       Object.entries(TWILIO_ERRORS).map(([code, { retry }]) => [Number(code), retry]),
@@ -54,7 +54,9 @@ describe('Documentation of settings and commands', () => {
   });
 
   it('lists, in the runbook of throttling, the setting of each limit in the metric and the audit log', () => {
-    const [, section = ''] = readFileSync('docs/operate.md', 'utf8').split('### Throttling\n');
+    const [, section = ''] = readFileSync('docs/operate/alerts.md', 'utf8').split(
+      '## Throttling\n',
+    );
     const rows = section.split('\n## ')[0]?.matchAll(/^\| (`.*`) +\|.*`([\w-]+)` +\|$/gm) ?? [];
     const listed = [...rows].flatMap(([, labels = '', setting]) =>
       [...labels.matchAll(/`([\w-]+)`/g)].map(([, label]) => [label, setting]),

@@ -60,6 +60,14 @@ describe('Pages of the guide', () => {
     expect(listed.toSorted()).toEqual(expected.toSorted());
   });
 
+  it('name each field of posts and comments', async () => {
+    const page = await readFile('docs/guide/calling-the-api.md', 'utf8');
+    const { schemas } = publishedDocument().components;
+    for (const name of ['CreatePost', 'Post', 'PostItem', 'CreateComment', 'Comment', 'Author'])
+      for (const field of Object.keys(schemas[name]?.properties ?? {}))
+        expect(page, name).toContain(`\`${field}\``);
+  });
+
   it('contain each line of the changelog', async () => {
     const changelog = (await renderGuide()).find(({ slug }) => slug === 'changelog');
     const lines = (await readFile('CHANGELOG.md', 'utf8')).match(/^- /gm);
@@ -165,6 +173,16 @@ onSqlite('Guide', (database) => {
       expect(text).not.toContain('.invalid');
     },
   );
+
+  it('has a random state in the Postman collection, and registers its callback only for a test app', async () => {
+    const { auth, info } = await json<{
+      auth: { oauth2: { key: string; value: string }[] };
+      info: { description: string };
+    }>(await app().fetch('/docs/postman.json'));
+    // Postman replaces this variable by a new UUID.
+    expect(auth.oauth2).toContainEqual({ key: 'state', value: '{{$guid}}' });
+    expect(info.description).toMatch(/oauth\.pstmn\.io\S*, only for a test app/);
+  });
 
   it('redirects the address of the former guide to the overview in Markdown', async () => {
     const response = await app().fetch('/docs/integrate.md', { redirect: 'manual' });

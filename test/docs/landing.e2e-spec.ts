@@ -1,4 +1,5 @@
 import { ana, DemoService } from '../../src/modules/demo/demo.service.js';
+import { AppsService } from '../../src/modules/oauth/clients/apps.service.js';
 import { LANGUAGES } from '../../src/pages/language.js';
 import { onSqlite } from '../support/database.js';
 import { type TestApp, useTestApp } from '../support/test-app.js';
@@ -35,6 +36,18 @@ onSqlite('Landing page', (database) => {
       const page = await landing(app(), language);
       expect(page).toContain('Authorize');
       expect(page).toContain(`<span class="phone">${ana.phone}</span>`);
+    }
+  });
+
+  it('does not mention Authorize without an app for the documentation', async () => {
+    await app().service(DemoService).seedIfNeeded();
+    const apps = app().service(AppsService);
+    const { clientId = '' } = (await apps.findDocsApp()) ?? {};
+    await apps.changeStatus(clientId, 'disabled', { actor: 'test' });
+    for (const language of LANGUAGES) {
+      const page = await landing(app(), language);
+      expect(page).toContain('id="demo-title"');
+      expect(page).not.toContain('Authorize');
     }
   });
 });

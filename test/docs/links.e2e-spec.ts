@@ -23,15 +23,17 @@ function listPaths(folder: string): string[] {
     .flatMap((path) => (statSync(path).isDirectory() ? [`${path}/`, ...listPaths(path)] : [path]));
 }
 
-/** The anchors that GitHub generates for the headings of a page. */
+/** The anchors that GitHub generates for the headings of a page, and those in HTML. */
 function anchors(page: string): string[] {
-  const headings = readFileSync(page, 'utf8').matchAll(/^#{1,6} (.*)$/gm);
-  return [...headings].map(([, heading = '']) =>
+  const text = readFileSync(page, 'utf8');
+  const inHtml = [...text.matchAll(/<a id="([^"]+)">/g)].map(([, id = '']) => id);
+  const headings = [...text.matchAll(/^#{1,6} (.*)$/gm)].map(([, heading = '']) =>
     heading
       .toLowerCase()
       .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
       .replaceAll(' ', '-'),
   );
+  return [...inHtml, ...headings];
 }
 
 function brokenLinks(page: string, text: string): string[] {
@@ -68,6 +70,27 @@ function missingScripts(text: string): string[] {
     .map(([, name = '']) => name);
   return names.filter((name) => !(name in scripts));
 }
+
+/** Of the pages for operators, so that they can be read at night. */
+const MAX_LINES = 250;
+const OPERATE = 'docs/operate.md';
+const operatePages = pages.filter((page) => page.startsWith('docs/operate/'));
+
+describe('The pages for operators', () => {
+  it.each([OPERATE, ...operatePages])(`%s has at most ${MAX_LINES} lines`, (page) => {
+    expect(readFileSync(page, 'utf8').split('\n').length - 1).toBeLessThanOrEqual(MAX_LINES);
+  });
+
+  it.each(operatePages)(
+    '%s is listed in docs/operate.md, with the anchor that each section had there',
+    (page) => {
+      const index = readFileSync(OPERATE, 'utf8');
+      expect(index).toContain(`](${page.slice('docs/'.length)})`);
+      const [, ...sections] = anchors(page);
+      expect(anchors(OPERATE)).toEqual(expect.arrayContaining(sections));
+    },
+  );
+});
 
 describe.each(pages)('Page %s', (page) => {
   const text = readFileSync(page, 'utf8');

@@ -1,5 +1,5 @@
 import { AuditEvent } from '../../src/platform/audit/audit-event.entity.js';
-import { HOUR, SECOND } from '../../src/platform/clock.js';
+import { HOUR, MINUTE, SECOND } from '../../src/platform/clock.js';
 import { sha256 } from '../../src/platform/secrets.js';
 import { RefreshToken } from '../../src/modules/oauth/tokens/token.entities.js';
 import type { UserWithPhone } from '../../src/modules/users/users.service.js';
@@ -167,11 +167,65 @@ onOneEngine('Audit log of OAuth', (database) => {
     await expectEvents(deny, 303, { action: 'authorization.denied', app: client.clientId });
   });
 
-  it('O144 records a refresh token and an access token that another app sends', async () => {
-    const otherApp = await app().addClient();
-    const foreign = { action: 'token.foreign', app: otherApp.clientId, grant };
-    await expectEvents(() => refresh(tokens.refresh_token, otherApp), 400, foreign);
-    const token = tokens.access_token;
-    await expectEvents(() => sendForm(app(), '/oauth/revoke', otherApp, { token }), 400, foreign);
+  describe('codes and tokens that another app sends', () => {
+    let otherApp: TestClient;
+    beforeEach(async () => {
+      otherApp = await app().addClient();
+    });
+
+    const introspect = (token: string): Promise<Response> =>
+      sendForm(app(), '/oauth/introspect', otherApp, { token });
+
+    it('O144 records a token at each endpoint', async () => {
+      const foreign = { action: 'token.foreign', app: otherApp.clientId, grant };
+      await expectEvents(() => refresh(tokens.refresh_token, otherApp), 400, foreign);
+      const token = tokens.access_token;
+      await expectEvents(() => sendForm(app(), '/oauth/revoke', otherApp, { token }), 400, foreign);
+      await expectEvents(() => introspect(token), 200, foreign);
+      await expectEvents(() => introspect(tokens.refresh_token), 200, foreign);
+    });
+
+    it('O144 records a code, new or used, and names the owner', async () => {
+      app().clock.advance(MESSAGE_PAUSE);
+      const newGrant = await newCode(app(), client, user);
+      const foreign = { action: 'token.foreign', app: otherApp.clientId };
+      await expectEvents(() => exchange(app(), otherApp, newGrant), 400, foreign);
+      await expectEvents(() => exchange(app(), otherApp, code), 400, { ...foreign, grant });
+      const list = ['audit', 'list', '--action', 'token.foreign', '--limit', '1'];
+      const [event] = await cli.json<ListedEvent[]>(...list);
+      expect(event?.details).toEqual({
+        clientId: client.clientId,
+        userId: user.id,
+        kind: 'code',
+        endpoint: 'token',
+      });
+      // It stays valid for its own app.
+      expect((await exchange(app(), client, newGrant)).status).toBe(200);
+    });
+
+    it('O144 records nothing if the code or token is unknown', async () => {
+      await expectEvents(() => introspect(`svcat_${'A'.repeat(43)}`), 200);
+      await expectEvents(() => exchange(app(), otherApp, `svcac_${'A'.repeat(43)}`), 400);
+    });
+
+    it.each<[string, () => Promise<Response>]>([
+      ['introspection', () => introspect(tokens.access_token)],
+      ['an exchange', () => exchange(app(), otherApp, code)],
+      ['a refresh', () => refresh(tokens.refresh_token, otherApp)],
+      [
+        'a revocation',
+        () => sendForm(app(), '/oauth/revoke', otherApp, { token: tokens.access_token }),
+      ],
+    ])('O144 records %s once an hour, so that no app can fill the log', async (_title, send) => {
+      const recorded = async (times: number): Promise<number> => {
+        const { events } = await eventsOf(async () => {
+          for (let number = 1; number <= times; number += 1) await send();
+        });
+        return events.filter(({ action }) => action === 'token.foreign').length;
+      };
+      expect(await recorded(10)).toBe(1);
+      app().clock.advance(HOUR + 2 * MINUTE);
+      expect(await recorded(2)).toBe(1);
+    });
   });
 });

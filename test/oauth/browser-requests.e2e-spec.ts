@@ -30,6 +30,9 @@ onOneEngine('Unusual requests of browsers', (database) => {
       ['Sec-Purpose', 'prefetch;prerender'],
       ['Sec-Purpose', 'prefetch;anonymous-client-ip'],
       ['Purpose', 'prefetch'],
+      ['X-Purpose', 'preview'],
+      ['X-Purpose', 'prefetch'],
+      ['X-Moz', 'prefetch'],
     ])('O131 store nothing, for %s: %s', async (name, value) => {
       const before = await countRequests();
       const headers = { [name]: value, 'sec-fetch-site': 'none', 'sec-fetch-dest': 'document' };

@@ -119,7 +119,11 @@ onOneEngine('Connected apps: sign-in', (database) => {
     visitor.cookies.clear();
     const rejected = await visitor.submit(page, SIGN_IN, { phone: user.phone });
     expectPage(rejected, 403);
-    expect(rejected.html).toContain('cookie');
+    expect(rejected.title).toBe('Error: A required cookie is missing – Neighbourhood network');
+    expect(rejected.html).toContain(
+      'if you copied the link from another browser, go back to that one.',
+    );
+    expect(rejected.html).toContain('Otherwise, allow cookies for this site.');
     expect(rejected.html).toContain('href="/account/apps"');
     expect(rejected.html).not.toMatch(/Go back to the app|shared with an app/);
   });

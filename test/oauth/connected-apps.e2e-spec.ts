@@ -219,7 +219,8 @@ onOneEngine('Connected apps', (database) => {
     await visitor.submit(first, DECISION, fields);
     await visitor.disconnect(garden.clientId);
     const again = await visitor.open(authorizeLink(garden));
-    expect(again.html.match(/name="scope" value="[^"]*" checked/g)).toHaveLength(4);
+    const selected = again.html.match(/name="scope" value="[^"]*" checked/g);
+    expect(selected).toHaveLength(garden.scopes.length);
   });
 
   it('O146 loads the list with three statements for any number of apps, without a write', async () => {
@@ -316,10 +317,10 @@ onOneEngine('Connected apps', (database) => {
     expect((await grants()).map(({ revokedAt }) => revokedAt)).toEqual([now, now, now]);
   });
 
-  it('O144 revokes 40 grants with as many statements as it takes for 2, and records an event for each grant', async () => {
+  it('O144 revokes 20 grants with as many statements as it takes for 2, and records an event for each grant', async () => {
     await visitor.signInToAccount(user);
     const statementCounts: number[] = [];
-    for (const grantCount of [2, 40]) {
+    for (const grantCount of [2, 20]) {
       for (let number = 1; number <= grantCount; number += 1) await app().accessToken(user, garden);
       const page = await visitor.open(APPS);
       const statements = await app().statementsOf(() =>
@@ -329,7 +330,7 @@ onOneEngine('Connected apps', (database) => {
     }
     expect(statementCounts[1]).toBe(statementCounts[0]);
     const all = await grants();
-    expect(all).toHaveLength(42);
+    expect(all).toHaveLength(22);
     const byUser = { action: 'grant.revoked', actor: user.id, reason: 'by the user' };
     const events = await app().dataSource.manager.findBy(AuditEvent, byUser);
     expect(events.map(({ subject }) => subject).toSorted()).toEqual(all.map(({ id }) => id));

@@ -41,7 +41,7 @@ onOneEngine('Consent decision', (database) => {
   function fieldsOf(page: Page): URLSearchParams {
     const form = page.html.slice(page.html.indexOf(DECISION));
     const fields = new URLSearchParams({ decision: 'approve' });
-    for (const name of ['transaction', 'token', 'user'])
+    for (const name of ['transaction', 'token', 'user', 'identity'])
       fields.set(name, new RegExp(`name="${name}" value="([^"]*)"`).exec(form)?.[1] ?? '');
     for (const scope of SCOPES) fields.append('scope', scope);
     return fields;
@@ -90,6 +90,21 @@ onOneEngine('Consent decision', (database) => {
       await expectUndecided(page);
     },
   );
+
+  it('O40 shows the consent page again for a form with a missing, wrong or repeated identity of the app', async () => {
+    const page = await consentPage();
+    const right = fieldsOf(page).get('identity') ?? '';
+    expect(right).toMatch(/^[0-9a-f]{64}$/);
+    for (const values of [[], [''], [differentFrom(right)], [right, right]]) {
+      const fields = fieldsOf(page);
+      fields.delete('identity');
+      for (const value of values) fields.append('identity', value);
+      const again = await visitor.post(DECISION, fields);
+      expectPage(again, 200);
+      expect(again.html).toContain('name="identity"');
+    }
+    await expectUndecided(page);
+  });
 
   it.each([
     ['origin', 'https://evil.example'],

@@ -42,7 +42,7 @@ onOneEngine('Consent page', (database) => {
       'See how many likes and comments your posts have',
     ])
       expect(page.html).toContain(sentence);
-    expect(page.html.match(/type="checkbox"[^>]* checked/g)).toHaveLength(4);
+    expect(page.html.match(/type="checkbox"[^>]* checked/g)).toHaveLength(client.scopes.length);
   });
 
   it('O25 escapes markup in the names of the user and of the app', async () => {
@@ -228,6 +228,26 @@ onOneEngine('Consent page', (database) => {
       await allow(page, [...client.scopes]);
       expect(await asksForScopes()).toBe(false);
     });
+
+    it.each(['full', 'short'])(
+      'O40 shows the consent page again if the app changed while the user read the %s one',
+      async (kind) => {
+        if (kind === 'short') await allowAll();
+        const link = authorizeLink(client);
+        const page = kind === 'short' ? await visitor.open(link) : await visitor.signIn(link, user);
+        const { grants } = await countGrantsAndCodes(app(), client);
+        const change = { name: 'Garden Share Plus' };
+        await app().service(AppsService).update(client.clientId, change, { actor: 'olga' });
+        const decision = { scope: [...client.scopes], decision: 'approve' };
+        const again = await visitor.submit(page, DECISION, decision);
+        expectPage(again, 200);
+        expect(again.html).toContain(CHECKBOX);
+        expect(again.html).toContain(change.name);
+        expect((await countGrantsAndCodes(app(), client)).grants).toBe(grants);
+        const done = redirectParameters(await visitor.submit(again, DECISION, decision));
+        expect(done.has('code')).toBe(true);
+      },
+    );
 
     it('O40 shows the consent page for another redirect host, but not for another path or port', async () => {
       const redirectUris = [

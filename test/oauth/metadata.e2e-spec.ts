@@ -1,4 +1,5 @@
 import { LANGUAGES } from '../../src/pages/language.js';
+import { SCOPES } from '../../src/platform/access/scopes.js';
 import { Browser } from '../support/browser.js';
 import { authorizeLink, exchange, redirectParameters, sendForm } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
@@ -145,7 +146,7 @@ onOneEngine('Protected resource metadata (RFC 9728)', (database) => {
     expect(await json(response)).toEqual({
       resource: `${issuer}/dev/v1`,
       authorization_servers: [issuer],
-      scopes_supported: ['profile.read', 'posts.read', 'posts.write', 'analytics.read'],
+      scopes_supported: SCOPES,
       bearer_methods_supported: ['header'],
       resource_name: 'Developer API',
       resource_documentation: `${issuer}/docs`,

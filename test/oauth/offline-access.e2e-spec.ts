@@ -1,3 +1,4 @@
+import { SCOPES } from '../../src/platform/access/scopes.js';
 import { Browser } from '../support/browser.js';
 import { onOneEngine } from '../support/database.js';
 import { useGrant } from '../support/grant.js';
@@ -42,7 +43,7 @@ onOneEngine('Scope offline_access', (database) => {
       const page = await new Browser(app()).open(authorizeLink(fixture.client, { scope }));
       const error = expectErrorPageWithReturnLink(page, fixture.client, 'invalid_scope');
       expect(error.get('error_description')).toBe(
-        'offline_access alone requests no access. Add one or more of profile.read posts.read posts.write analytics.read, separated by spaces.',
+        `offline_access alone requests no access. Add one or more of ${SCOPES.join(' ')}, separated by spaces.`,
       );
     },
   );
@@ -58,8 +59,8 @@ onOneEngine('Scope offline_access', (database) => {
   });
 
   it.each([
-    ['offline_access', 'profile.read posts.read posts.write analytics.read'],
-    ['offline_access offline_access', 'profile.read posts.read posts.write analytics.read'],
+    ['offline_access', SCOPES.join(' ')],
+    ['offline_access offline_access', SCOPES.join(' ')],
     ['offline_access posts.read', 'posts.read'],
   ])('O94 does not change a refresh with the scope "%s"', async (scope, granted) => {
     const tokens = await renew(fixture.first, { scope });

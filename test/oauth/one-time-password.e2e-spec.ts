@@ -48,10 +48,11 @@ onOneEngine('One-time password', (database) => {
     expect(page.html).not.toContain('name="decision"');
   }
 
-  it('O43 O44 sends six digits in a message that ends with the host for WebOTP, and stores their HMAC', async () => {
+  it('O43 O44 sends six digits in a message that names the app and ends with the host for WebOTP, and stores their HMAC', async () => {
     const { code } = await requestCode();
     expect(code).toMatch(/^\d{6}$/);
     const message = app().sms.messages.find(({ to }) => to === user.phone);
+    expect(message?.text).toContain(client.name);
     expect(message?.text).toMatch(new RegExp(`\\n@127\\.0\\.0\\.1 #${code}$`));
     const challenges = app().dataSource.getRepository(OtpChallenge);
     const { id, codeHash } = await challenges.findOneByOrFail({ phone: user.phone });

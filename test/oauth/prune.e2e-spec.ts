@@ -150,7 +150,7 @@ onOneEngine('Retention: expired rows', (database) => {
     expect(left.map(({ expiresAt }) => expiresAt)).toEqual([ago(MINUTE - 1)]);
   });
 
-  it('O142 deletes the failures of a phone after 90 days, unless it is locked, and trusted devices after 400', async () => {
+  it('O142 O56 deletes the failures of a phone after 90 days, a lock and trusted devices after 400', async () => {
     const { manager } = app().dataSource;
     await manager.insert(OtpFailures, [
       { phone: '+1', failures: 3, lastAttemptAt: ago(90 * DAY), lockedUntil: null },
@@ -158,17 +158,23 @@ onOneEngine('Retention: expired rows', (database) => {
       {
         phone: '+3',
         failures: 100,
-        lastAttemptAt: ago(401 * DAY),
+        lastAttemptAt: ago(400 * DAY - 1),
         lockedUntil: addMilliseconds(now(), 1),
       },
       { phone: '+4', failures: 3, lastAttemptAt: ago(90 * DAY - 1), lockedUntil: null },
+      {
+        phone: '+5',
+        failures: 100,
+        lastAttemptAt: ago(400 * DAY),
+        lockedUntil: addMilliseconds(now(), 1),
+      },
     ]);
     const browserHash = sha256('browser');
     await manager.insert(TrustedDevice, [
       { browserHash, phone: '+1', signedInAt: ago(400 * DAY) },
       { browserHash, phone: '+2', signedInAt: ago(400 * DAY - 1) },
     ]);
-    expect(await prune().run()).toMatchObject({ otp_failures: 2, known_browsers: 1 });
+    expect(await prune().run()).toMatchObject({ otp_failures: 3, known_browsers: 1 });
     const phones = (await manager.find(OtpFailures)).map(({ phone }) => phone);
     expect(phones.toSorted()).toEqual(['+3', '+4']);
     expect(await manager.find(TrustedDevice)).toMatchObject([{ phone: '+2' }]);

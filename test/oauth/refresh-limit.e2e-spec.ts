@@ -23,7 +23,7 @@ async function expectRejected(response: Response): Promise<number> {
   return seconds;
 }
 
-onOneEngine('Limit of refreshes of a grant', (database) => {
+onOneEngine('Limit of refreshes of an app for a user', (database) => {
   const limits = rateLimits({ [NAME]: LIMIT });
   const { app, fixture, isAccepted, rowOf, refresh, renew } = useGrant(database, limits);
 
@@ -38,17 +38,30 @@ onOneEngine('Limit of refreshes of a grant', (database) => {
     const newest = await refreshTimes(fixture.first, { times: LIMIT });
     const seconds = await expectRejected(await refresh(newest));
     expect(seconds).toBeGreaterThan(59 * 60);
-    expect(seconds).toBeLessThanOrEqual(61 * 60);
+    expect(seconds).toBeLessThanOrEqual(60 * 60);
     app().clock.advance(seconds * SECOND - 1);
     await expectRejected(await refresh(newest));
     app().clock.advance(1);
     await refreshTimes(newest, { times: 1 });
   });
 
-  it('O91 counts the refreshes of each grant separately', async () => {
-    const newest = await refreshTimes(fixture.first, { times: LIMIT });
+  it('O91 counts all grants of a user to the app together', async () => {
+    const second = await issueTokens(app(), fixture.client, fixture.user);
+    await refreshTimes(fixture.first, { times: LIMIT - 1 });
+    const newest = await refreshTimes(second, { times: 1 });
     await expectRejected(await refresh(newest));
-    await refreshTimes(await issueTokens(app(), fixture.client, fixture.user), { times: LIMIT });
+    await expectRejected(await refresh(await issueTokens(app(), fixture.client, fixture.user)));
+  });
+
+  it('O91 counts each user and each app separately', async () => {
+    const { client, user } = fixture;
+    const newest = await refreshTimes(fixture.first, { times: LIMIT });
+    const otherUser = await issueTokens(app(), client, await app().addUser());
+    await refreshTimes(otherUser, { times: LIMIT });
+    const otherClient = await app().addClient();
+    const ofOtherApp = await issueTokens(app(), otherClient, user);
+    expect((await refresh(ofOtherApp, {}, otherClient)).status).toBe(200);
+    await expectRejected(await refresh(newest));
   });
 
   it('O91 counts repeats, too', async () => {
@@ -93,10 +106,11 @@ onOneEngine('Limit of refreshes of a grant', (database) => {
     expect(await rejections()).toBe(before + 2);
     const { manager } = app().dataSource;
     const { clientId } = fixture.client;
+    const { id: userId } = fixture.user;
     const { grantId } = await rowOf(newest);
     const events = await manager.findBy(AuditEvent, { action: 'oauth.throttled', clientId });
     expect(events.map(({ subject, details }) => ({ subject, details }))).toEqual([
-      { subject: NAME, details: { clientId, grantId } },
+      { subject: NAME, details: { clientId, userId, grantId } },
     ]);
     app().clock.advance(61 * MINUTE + SECOND);
     await refreshTimes(newest, { times: 1 });

@@ -1,8 +1,9 @@
-import { SECOND, HOUR, DAY } from '../../src/platform/clock.js';
+import { addMilliseconds, SECOND, HOUR, DAY } from '../../src/platform/clock.js';
 import { SCOPES } from '../../src/platform/access/scopes.js';
 import { randomToken } from '../../src/platform/secrets.js';
 import { OtpChallenge } from '../../src/modules/oauth/sign-in/sign-in.entities.js';
 import { RateLimitHit } from '../../src/modules/oauth/rate-limit/rate-limit.entities.js';
+import { hashOf } from '../../src/modules/oauth/rate-limit/rate-limiter.js';
 import type { UserWithPhone } from '../../src/modules/users/users.service.js';
 import { inTurn } from '../support/cluster.js';
 import { type Page, Browser } from '../support/browser.js';
@@ -68,10 +69,22 @@ onOneEngine('Rate limits of sign-in and decision', (database) => {
     expect(await sendWrongCode(visitor, page, { times: 20 })).toEqual(Array<number>(20).fill(400));
     const seconds = expectTooMany(await visitor.submit(page, VERIFY, { code: '000000' }));
     expect(seconds).toBeGreaterThan(14 * 60);
+    expect(seconds).toBeLessThanOrEqual(15 * 60);
     expectTooMany(await visitor.submit(page, SIGN_IN));
     expectPage(await visitor.open(authorizeLink(client)), 200);
     app().clock.advance(seconds * SECOND);
     expectConsentPage(await visitor.signIn(authorizeLink(client), user));
+  });
+
+  it('O127 sends a Retry-After of at most a week, even if a wrong clock counted the failures', async () => {
+    const page = await requestCodeOf(app(), visitor);
+    const hash = hashOf({ name: 'decision-failures-by-address' }, '127.0.0.1');
+    const slot = addMilliseconds(app().clock.now(), 400 * DAY);
+    const { manager } = app().dataSource;
+    await manager.insert(RateLimitHit, { hash, slot, hits: 60 });
+    const rejected = await visitor.submit(page, VERIFY, { code: '000000' });
+    await manager.delete(RateLimitHit, { hash, slot });
+    expect(expectTooMany(rejected)).toBe(604_800);
   });
 
   it('O131 does not limit another browser', async () => {

@@ -1,3 +1,4 @@
+import { Logger } from '@nestjs/common';
 import { useMetricsApp } from '../support/metrics-app.js';
 import { onOneEngine, onOneServer } from '../support/database.js';
 import { json } from '../support/responses.js';
@@ -21,14 +22,21 @@ onOneEngine('Health endpoints', (database) => {
     expect(await read('/readyz')).toEqual(OK);
   });
 
-  it('C145 report a live process that is not ready while a migration is pending', async () => {
+  it('C145 report a live process that is not ready while a migration is pending, and name the migration only in the log', async () => {
+    const warnings: string[] = [];
+    const warn = vi
+      .spyOn(Logger.prototype, 'warn')
+      .mockImplementation((line: string) => warnings.push(line));
+    onTestFinished(() => warn.mockRestore());
     const rename = (from: string, to: string): Promise<unknown> =>
       app().dataSource.query(`UPDATE migrations SET name = '${to}' WHERE name = '${from}'`);
     await rename('CreatePlatform1795219200000', 'another');
     const pending = await read('/readyz');
+    await read('/readyz');
     const alive = await read('/livez');
     await rename('another', 'CreatePlatform1795219200000');
-    expect(pending).toEqual([503, { status: 'not ready', reason: 'migrations are pending' }]);
+    expect(pending).toEqual([503, { status: 'not ready', reason: 'maintenance' }]);
+    expect(warnings).toEqual(['Not ready: migrations are pending. Run "devplatform db migrate".']);
     expect(alive).toEqual(OK);
     expect(await read('/readyz')).toEqual(OK);
   });

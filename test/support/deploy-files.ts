@@ -81,6 +81,9 @@ export interface Manifest {
     jobTemplate?: { spec: { template: PodTemplate } };
     selector?: Variables & { matchLabels?: Variables };
     ports?: { targetPort: string }[];
+    podSelector?: { matchLabels: Variables };
+    policyTypes?: string[];
+    ingress?: { from?: object[]; ports: { port: string }[] }[];
   };
 }
 
@@ -104,6 +107,7 @@ export const MANIFEST_FILES = [
   'migration-job.yaml',
   'deployment.yaml',
   'service.yaml',
+  'network-policy.yaml',
   'disruption-budget.yaml',
   'cron-job.yaml',
 ];

@@ -1,13 +1,13 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
-import { readFile, symlink, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
 import { runCommand } from './command-line.js';
 import type { TestDatabase } from './database.js';
 import { findProgram } from './programs.js';
 import { runSql } from './sql.js';
 
-/** Replaces the database names in a line of docs/operate.md by those of the test. */
+/** Replaces the database names in a line of the pages by those of the test. */
 export type ReplaceNames = (line: string) => string;
 
 /** A code block that a test runs. */
@@ -18,8 +18,15 @@ interface Block {
   lines: string[];
 }
 
-const blocks: readonly Block[] = readFileSync('docs/operate.md', 'utf8')
-  .split(/^## /m)
+/** The pages for operators: `docs/operate.md` and those in `docs/operate/`. */
+export const OPERATE_PAGES: readonly string[] = [
+  'docs/operate.md',
+  ...readdirSync('docs/operate').map((name) => `docs/operate/${name}`),
+];
+
+const blocks: readonly Block[] = OPERATE_PAGES.map((page) => readFileSync(page, 'utf8'))
+  .join('\n')
+  .split(/^##? /m)
   .flatMap((section) =>
     [...section.matchAll(/^ *```sh (run\S*)\n(.*?)^ *```$/gms)].map(
       ([, kind = '', block = '']) => ({
@@ -42,7 +49,7 @@ export const BACKUP_AND_RESTORE = 'Back up and restore';
 /** For commands whose names need no replacement, as those for SQLite. */
 export const keepNames: ReplaceNames = (line) => line;
 
-/** The commands of a section of docs/operate.md. @throws when it has no blocks of this kind */
+/** The commands of a section of the pages. @throws when it has no blocks of this kind */
 export function commandsOf(section: string, kind: string): string[] {
   const own = blocks.filter((block) => block.section === section && block.kind === kind);
   if (own.length === 0) throw new Error(`The section "${section}" has no \`sh ${kind}\` blocks.`);
@@ -93,6 +100,17 @@ export async function runBackupAndRestore(
 async function missingOf(...names: string[]): Promise<string[]> {
   const found = await Promise.all(names.map((name) => findProgram(name)));
   return names.filter((_name, index) => found[index] === undefined);
+}
+
+/** Makes the built program available in a folder, as on a machine of an operator. Returns the folder of `devplatform`. */
+export async function installProgram(folder: string): Promise<string> {
+  const bin = join(folder, 'bin');
+  await mkdir(bin, { recursive: true });
+  const program = `#!/bin/sh\nexec node ${resolve('dist/src/bundle/cli.js')} "$@"\n`;
+  await writeFile(join(bin, 'devplatform'), program, { mode: 0o755 });
+  for (const name of ['dist', 'node_modules'])
+    if (!existsSync(join(folder, name))) await symlink(resolve(name), join(folder, name));
+  return bin;
 }
 
 /** How the documentation calls the command line. */

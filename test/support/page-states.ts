@@ -64,6 +64,7 @@ const consentForm = {
   ...binding,
   app: { ...cornerStore, homepageUrl: null, privacyUrl: null, termsUrl: null },
   redirectHost: 'app.example',
+  identityHash: '0'.repeat(64),
   user: { id: 'usr_1', ...ana },
 };
 export const consent: ConsentView = {
@@ -120,6 +121,7 @@ export const post: PostView = {
   createdAt: new Date('2026-11-21T23:59:59.999Z'),
   tags: ['party', 'Saturday'],
   images: [],
+  permalink: 'https://dev.oak-street.example/post/post_01kahq5f3veqdr8bn3tdmx3q0a',
 };
 const landing: LandingView = {
   docsUrl: '/docs',
@@ -127,7 +129,7 @@ const landing: LandingView = {
   guideUrl: '/docs/guide',
   errorsUrl: '/docs/errors',
   accountUrl: '/account/apps',
-  demo: { phone: '+14155550101' },
+  demo: { phone: '+14155550101', hasDocsApp: true },
 };
 export const message = { title: 'Expired', paragraphs: ['Start again at the app.'] };
 

@@ -59,7 +59,7 @@ export interface Operation {
 
 export interface OpenApiDocument {
   openapi: string;
-  info: { version: string };
+  info: { version: string; description?: string };
   servers: { url: string }[];
   externalDocs?: { url: string };
   paths: Record<string, Record<string, Operation>>;

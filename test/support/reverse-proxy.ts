@@ -19,7 +19,7 @@ export interface ReverseProxy {
   stop(): Promise<void>;
 }
 
-/** The settings of docs/operate.md, and what a proxy needs to run in a folder. */
+/** The settings of docs/operate/install.md, and what a proxy needs to run in a folder. */
 const CONFIGURATIONS: Readonly<
   Record<ProxyName, (port: number, backends: readonly string[], folder: string) => string>
 > = {

@@ -52,7 +52,7 @@ export interface components {
       /**
        * Format: uri
        * @description Public URL of the post.
-       * @example https://example.com/post/post_01kahq5f3veqdr8bn3tdmx3q0a
+       * @example https://dev.example.com/post/post_01kahq5f3veqdr8bn3tdmx3q0a
        */
       permalink: string;
     };
@@ -102,7 +102,7 @@ export interface components {
       /**
        * Format: uri
        * @description Public URL of the post that the comment is on.
-       * @example https://example.com/post/post_01kahq5f3veqdr8bn3tdmx3q0a
+       * @example https://dev.example.com/post/post_01kahq5f3veqdr8bn3tdmx3q0a
        */
       permalink: string;
     };
@@ -239,7 +239,7 @@ export interface components {
       /**
        * Format: uri
        * @description Public URL of the post.
-       * @example https://example.com/post/post_01kahq5f3veqdr8bn3tdmx3q0a
+       * @example https://dev.example.com/post/post_01kahq5f3veqdr8bn3tdmx3q0a
        */
       permalink: string;
       /**
@@ -400,7 +400,7 @@ export interface components {
       /**
        * Format: uri
        * @description Public URL of the post.
-       * @example https://example.com/post/post_01kahq5f3veqdr8bn3tdmx3q0a
+       * @example https://dev.example.com/post/post_01kahq5f3veqdr8bn3tdmx3q0a
        */
       permalink: string;
       /**
@@ -425,7 +425,7 @@ export interface components {
       /**
        * Format: uri
        * @description Public URL of the post.
-       * @example https://example.com/post/post_01kahq5f3veqdr8bn3tdmx3q0a
+       * @example https://dev.example.com/post/post_01kahq5f3veqdr8bn3tdmx3q0a
        */
       permalink: string;
       /**
@@ -543,6 +543,12 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "cmt_01kahq5f3veqdr8bn3tdmx3q0a",
+           *       "deleted": true
+           *     }
+           */
           'application/json': components['schemas']['Deleted'];
         };
       };
@@ -575,7 +581,7 @@ export interface operations {
         page?: number;
         /** @description Items per page. */
         limit?: number;
-        /** @description Id of an item: the page starts with the item that follows it in the list, the next older one. To read the next page without the `Link` header, send the id of the last item of this page. The item with this id may have been deleted. */
+        /** @description Id of an item: the page starts with the item that follows it in the list, the next older one. To read the next page without the `Link` header, send the id of the last item of this page. The item with this id may have been deleted. An empty value counts as absent. */
         before?: string;
       };
       header?: never;
@@ -695,7 +701,7 @@ export interface operations {
         page?: number;
         /** @description Items per page. */
         limit?: number;
-        /** @description Id of an item: the page starts with the item that follows it in the list, the next older one. To read the next page without the `Link` header, send the id of the last item of this page. The item with this id may have been deleted. */
+        /** @description Id of an item: the page starts with the item that follows it in the list, the next older one. To read the next page without the `Link` header, send the id of the last item of this page. The item with this id may have been deleted. An empty value counts as absent. */
         before?: string;
       };
       header?: never;

@@ -3,7 +3,7 @@ import { MAX_TIMER_MS } from './http.js';
 import type { Settings } from './settings.js';
 
 const MAX_RETRIES = 4;
-/** Longer than the 61 seconds of a limit per minute. */
+/** Longer than a limit per minute blocks. */
 const MAX_RETRY_WAIT_MS = 65_000;
 const FIRST_WAIT_MS = 250;
 const MAX_BACKOFF_MS = 4000;

@@ -106,7 +106,11 @@ export function addIdentityOptions(command: CliCommand): CliCommand {
     .option('--homepage <url>', 'homepage of the app')
     .option('--privacy-url <url>', 'privacy policy of the app')
     .option('--terms-url <url>', 'terms of the app')
-    .option('--logo <file>', 'PNG, JPEG or WebP file of at most 256 KiB', parseLogo)
+    .option(
+      '--logo <file>',
+      'PNG, JPEG or WebP file of at most 256 KiB and 1024 × 1024 pixels',
+      parseLogo,
+    )
     .option('--verified', 'mark the publisher as verified, after you have checked who it is');
 }
 

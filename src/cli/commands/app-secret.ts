@@ -153,7 +153,9 @@ export function addAppSecretCommands(app: CliCommand): void {
   secret
     .command('list')
     .summary('List client secrets.')
-    .description('List the live client secrets of an app. LAST_USED is accurate to the minute.')
+    .description(
+      'List the client secrets of an app that are neither revoked nor expired. LAST_USED is accurate to the minute.',
+    )
     .argument('<client_id>')
     .option('--all', 'include expired and revoked secrets')
     .printsJson(`[{${SECRET_MEMBERS}}]`)

@@ -28,7 +28,7 @@ import { QUOTA_MEMBERS } from './quota.js';
 
 const ALLOW_SIMILAR_NAME = [
   '--allow-similar-name',
-  'allow a name that looks like that of another app',
+  'allow a name that looks like that of another app, of its publisher or of the network, or like the badge of verified apps',
 ] as const;
 /** The `Origin` that the browser, web view or extension sends. */
 const ORIGIN_FLAG = '--origin <origin>';

@@ -8,12 +8,11 @@ export function addCompletionCommand(program: CliCommand, context: CliContext): 
     .command('completion')
     .summary('Print a completion script for a shell.')
     .description(
-      'Print a script with which a shell completes commands, options and their values. Load it at the end of ~/.bashrc or ~/.zshrc as in the examples.',
+      'Print a script with which a shell completes commands, options and their values. At the end of ~/.bashrc, write: source <(devplatform completion bash). At the end of ~/.zshrc: source <(devplatform completion zsh).',
     )
     .addArgument(new Argument('<shell>').choices(['bash', 'zsh']))
     .printsJson('{script}')
-    .examples(`completion bash > ~/.${PROGRAM}-completion`, 'completion zsh')
-    .addHelpText('after', `\nIn ~/.bashrc: source <(${PROGRAM} completion bash)`)
+    .examples('completion bash', 'completion zsh')
     // Not `execute`, which would start the application each time that a shell starts.
     .action((shell: string, _: object, own: CliCommand) => {
       const script = `${shell === 'zsh' ? ZSH_PREFIX : ''}${bashScript(program)}`;

@@ -10,9 +10,12 @@ export function addDoctorCommand(program: CliCommand): void {
     .command('doctor')
     .summary('Check the installation; correct counters with --fix.')
     .description(
-      'Check the configuration, SMS gateway, metrics, database, permissions, schema, clock, counters, phone numbers and jobs. Each result is ok, warning or failed, with a suggested fix unless it is ok. Exits with 1 if a check failed. Changes nothing without --fix.',
+      'Check the configuration, SMS gateway, metrics, database, permissions, schema, clock, counters, phone numbers and jobs. Run it with the variables of the service, as its user. Each result is ok, warning or failed; below a warning or failure is what to do. Sends no message. Exits with 1 if a check failed. Changes nothing without --fix.',
     )
-    .option('--fix', 'correct counters that differ from the rows they count')
+    .option(
+      '--fix',
+      'correct counters that differ from the rows they count, and delete records of jobs that ran in the future',
+    )
     .acceptsReason()
     .printsJson('{ok, findings: [{check, status, summary, remedy?}]}')
     .examples('doctor', 'doctor --json', 'doctor --fix --reason "Restored"')

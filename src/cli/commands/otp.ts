@@ -23,14 +23,14 @@ interface ReportOptions {
 export function addOtpCommands(program: CliCommand): void {
   const otp = program
     .command('otp')
-    .description('Report on one-time passwords, and pause their messages.')
+    .description('Count one-time passwords, and stop and start their messages.')
     .examples('otp report --since 7d --by app', 'otp pause --reason "Messages to +882 numbers"');
 
   otp
     .command('report')
     .summary('Count one-time passwords by country, app or result.')
     .description(
-      'Count the one-time passwords that were requested, by country of the phone number, by app or by result. SENT counts those that the gateway got, FAILED those that it did not accept after all retries, NO_ACCOUNT requests for phone numbers without an account, for which nothing is sent, and SIGNED_IN the sent ones that were entered. Rejected requests are not counted. The report begins at a full hour (UTC). Country 001 has numbers without a country.',
+      'Count the requested one-time passwords by country of the phone number, by app or by result. SENT: the gateway accepted the message. FAILED: it did not, after all retries. NO_ACCOUNT: the number has no account, so nothing was sent and nothing is billed. SIGNED_IN: the sent code was entered. Many SENT with few SIGNED_IN in one country mean that strangers request messages. Requests that a limit rejected are not counted. The report begins at a full hour (UTC). Country 001 has international numbers, such as +882.',
     )
     .option(
       '--since <time>',
@@ -51,9 +51,9 @@ export function addOtpCommands(program: CliCommand): void {
 
   otp
     .command('pause')
-    .summary('Send no one-time passwords until "otp resume".')
+    .summary('Stop all one-time passwords until "otp resume".')
     .description(
-      'Send no one-time passwords until "otp resume", in all processes at once. The sign-in page says so. Nobody can request a code; codes that were sent before, sessions and tokens stay valid.',
+      'Stop all one-time passwords at once, in all processes, until "otp resume". Does not ask for confirmation. Meanwhile, users without a session cannot sign in, and the sign-in page says so. Codes that were sent before, sessions and tokens stay valid.',
     )
     .acceptsReason()
     .printsJson('{paused, changed}')

@@ -76,10 +76,10 @@ export function addQuotaCommands(program: CliCommand): void {
     .command('reconcile')
     .summary('Compare the quota counters with the call log.')
     .description(
-      'Compare the quota counter of each app with its recorded calls in a month, and list the apps whose counters differ. You can run this while apps publish. Exits with 1 if a counter differs and is not fixed.',
+      'Compare the quota counter of each app with the posts that the call log has of it in a month, and list the apps whose counters differ. You can run this while apps publish. Exits with 1 if a counter differs and is not fixed.',
     )
     .option('--period <month>', 'such as 2026-10 (default: current month)', parseMonth)
-    .option('--fix', 'set the counters to the recorded values')
+    .option('--fix', 'set the counters to the numbers of the call log')
     .requiresConfirmation('--fix')
     .printsJson(`[{${DISCREPANCY_MEMBERS}}]`)
     .examples(
@@ -106,7 +106,7 @@ export function addQuotaCommands(program: CliCommand): void {
     .command('report')
     .summary('Report the monthly usage of all apps.')
     .description(
-      'Report how many posts each app has published in a month (USED) and how many remain, with a projection to the end of the month (END), its publisher, your reference and its API calls. Apps that used the largest share of their limit come first; apps that were registered later are not listed. Past months show the plan and limit at the end of the month, and none for an app that did not publish. PLAN, LEFT, CALLS, REFERENCE and PUBLISHER need a terminal of at least 140 columns.',
+      'Report how many posts each app has published in a month (USED) and how many remain, with a projection to the end of the month (END), its publisher, your reference and its API calls. Apps that used the largest share of their limit come first; apps that were registered later are not listed. Past months show the plan and limit at the end of the month, and none for an app that did not publish. A terminal of less than 140 columns does not show PLAN, LEFT, CALLS, REFERENCE and PUBLISHER; a pipe, --csv and --json have them.',
     )
     .option('--period <month>', 'such as 2026-10 (default: current month)', parseMonth)
     .acceptsCsv()
@@ -128,7 +128,7 @@ export function addQuotaCommands(program: CliCommand): void {
     .command('reset')
     .summary('Record the plans and limits for past months.')
     .description(
-      'For each past month that has no record yet, record the current plan and limit of each app that published, so that later changes do not alter the report of that month. This does not reset counters. The service does this once a month; you can run the command at any time.',
+      'For each past month that has no record yet, record the current plan and limit of each app that published, so that later changes do not alter the report of that month. This does not reset counters. The service does this every hour; you can run the command at any time.',
     )
     .acceptsReason()
     .printsJson('{period, closed, previous: {period, apps, posts}}')

@@ -50,7 +50,7 @@ export function addRequestCommands(program: CliCommand): void {
     .command('list')
     .summary('List API calls, newest first.')
     .description(
-      'List API calls, newest first: time, status, error code, app, user, request id, duration and route. Without --app and --user, the time may be at most a day. Calls are recorded within seconds and kept for CALL_LOG_DAYS days; calls before version 1.2 have no error code. Requests for pages and tokens, and requests that were rejected before the app was known, are not API calls: the access log has them.',
+      'List API calls, newest first: time, status, error code, app, user, request id, duration and route. Without --app or --user, --since and --until may be at most a day apart. Calls are recorded within seconds and kept for CALL_LOG_DAYS days; calls before version 1.2 have no error code. Requests for pages and tokens, and requests that were rejected before the app was known, are not API calls: the access log has them.',
     )
     .option('--app <client_id>', 'calls of this app', parseClientId)
     .option('--user <user_id>', 'calls for this user', parseUserId)

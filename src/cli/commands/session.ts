@@ -18,7 +18,7 @@ export function addSessionCommands(program: CliCommand): void {
     .command('list')
     .summary('List the sign-in sessions of a user, newest first.')
     .description(
-      'List the browsers in which a user is signed in, newest first. LAST_EXTENDED is the last use of the session; "-" means none, or that the session has reached its maximum of 12 hours.',
+      'List the browsers in which a user is signed in, newest first. Each use extends a session, up to 12 hours in total. LAST_EXTENDED is the last use that did; "-" means that the session was not used after the sign-in, or can no longer be extended.',
     )
     .requiredOption(...USER_OPTION)
     .printsJson(`[{${SESSION_MEMBERS}}]`)

@@ -24,14 +24,14 @@ interface ReportOptions extends TimeOptions {
 export function addUsageCommands(program: CliCommand): void {
   const usage = program
     .command('usage')
-    .description('Count API calls by day.')
+    .description('Count API calls, and aggregate the call log.')
     .examples(`usage report --app ${EXAMPLE_APP} --by error`, 'usage rollup');
 
   usage
     .command('report')
     .summary('Count API calls by day, app, route, status or error.')
     .description(
-      'Count API calls by day (UTC), app, route, status or error code, also those that the call log no longer has. The counts are those of "usage rollup", so calls of the last ten minutes may be missing. --since and --until are rounded down to the start of their day. By error counts only calls with an error code; calls before version 1.2 have none.',
+      'Count API calls by day (UTC), app, route, status or error code, also those that the call log no longer has. The counts are those of "usage rollup", so calls of the last ten minutes may be missing. --since and --until are rounded down to the start of their day. --by error counts only calls with an error code; calls before version 1.2 have none.',
     )
     .option('--app <client_id>', 'calls of this app', parseClientId)
     .addOption(

@@ -4,6 +4,7 @@ import { type CliCommand, EXAMPLE_USER } from '../command.js';
 import type { Result, Session } from '../session.js';
 import { formatNumber, keyValues } from '../tables.js';
 import { InvalidRequest } from '../../platform/errors.js';
+import { reasonOf } from '../../platform/permission-model.js';
 
 export function addUserDataCommands(user: CliCommand): void {
   user
@@ -73,7 +74,7 @@ async function writeToFile(
 ): Promise<Result> {
   const temporaryPath = `${path}.part`;
   const file = await open(temporaryPath, 'w', 0o600).catch((error: Error) => {
-    throw new InvalidRequest(`Cannot write ${path}: ${error.message}.`);
+    throw new InvalidRequest(`Cannot write ${path}: ${reasonOf(error)}.`);
   });
   let bytes = 0;
   try {

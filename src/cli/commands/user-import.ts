@@ -35,7 +35,7 @@ export function addUserImportCommand(user: CliCommand): void {
     .acceptsDryRun('validate every line, but write nothing')
     .option(
       '--strict',
-      'reject a file that may be incomplete: its last line if that has no line feed, and a header alone',
+      'fail if the file may be incomplete: refuse a last line without a line feed, and a header alone; the other lines are imported',
     )
     .option(
       '--reassign-phones',

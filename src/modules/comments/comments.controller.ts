@@ -14,14 +14,14 @@ import type { Page } from '../../platform/database/list-page.js';
 import { ApiErrors, ApiServerErrors } from '../../platform/http/errors/api-errors.js';
 import { DeletedResponse, DEV_V1, WRITE_LIMIT_HEADERS } from '../../platform/http/developer-api.js';
 import { AcceptsJson } from '../../platform/http/validation/json-body.js';
-import { FOLLOW_NEXT, ReturnsPage, pagingQuery } from '../../platform/http/pagination.js';
+import { READ_WHOLE_LIST, ReturnsPage, pagingQuery } from '../../platform/http/pagination.js';
 import {
   AcceptsIdempotencyKey,
   IdempotencyKeyOf,
   REPLAYED_HEADER,
   setReplayedHeader,
 } from '../../platform/http/idempotency/idempotency-key.decorator.js';
-import { ApiPostId } from '../posts/post.response.js';
+import { ApiPostId, POST_ID } from '../posts/post.response.js';
 import { CommentNotFound, CommentsService, parentNotOnPost } from './comments.service.js';
 import { COMMENT_ID, CommentPageResponse, CommentResponse } from './comment.response.js';
 import { CreateCommentRequest } from './create-comment.request.js';
@@ -39,9 +39,12 @@ export class CommentsController {
   @ApiOperation({
     operationId: 'listComments',
     summary: "List the comments on one of the user's posts, newest first",
-    description: `The list includes comments of all users, and replies. ${FOLLOW_NEXT}`,
+    description: `The list includes comments of all users, and replies. ${READ_WHOLE_LIST}`,
   })
-  @ReturnsPage(CommentPageResponse)
+  @ReturnsPage(CommentPageResponse, {
+    path: `/${DEV_V1}/posts/${POST_ID.example}/comments`,
+    id: COMMENT_ID.example,
+  })
   @ApiPostId()
   async listComments(
     @CallerOf() { userId }: Caller,
@@ -104,7 +107,11 @@ export class CommentsController {
     description:
       'The comment can be on a post of another user, or on a deleted post. Replies to it remain.',
   })
-  @ApiOkResponse({ type: DeletedResponse, headers: WRITE_LIMIT_HEADERS })
+  @ApiOkResponse({
+    type: DeletedResponse,
+    headers: WRITE_LIMIT_HEADERS,
+    example: DeletedResponse.of(COMMENT_ID.example),
+  })
   @ApiParam({
     name: 'id',
     description: 'Identifier of a comment that the user wrote.',

@@ -33,6 +33,7 @@ export class DemoToken {
       );
     }
     const { accessToken } = await this.transactions.run(async (tx) => {
+      await this.grants.lockDecisions(tx, DEMO_USER_ID, DEMO_CONFIDENTIAL_CLIENT_ID);
       // Not the app of the example, whose consent page would only list what the user has already allowed.
       const grant = await this.grants.create(tx, DEMO_USER_ID, DEMO_CONFIDENTIAL_CLIENT_ID, SCOPES);
       return this.tokens.issue(tx, grant, SCOPES);

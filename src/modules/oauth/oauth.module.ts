@@ -17,6 +17,7 @@ import { AuthorizationsService } from './authorize/authorizations.service.js';
 import { AuthorizeController } from './authorize/authorize.controller.js';
 import { ConsentController } from './authorize/consent.controller.js';
 import { ConsentPage, ConsentService } from './authorize/consent.service.js';
+import { ForeignCredentials } from './tokens/foreign-credentials.js';
 import { GrantsService } from './tokens/grants.service.js';
 import { GrantUsageRecorder } from './tokens/grant-usage-recorder.js';
 import { GrantReader } from './tokens/grant-reader.repository.js';
@@ -105,6 +106,7 @@ const repositories: Type[] = [
     ConsentPage,
     ConsentService,
     GrantsService,
+    ForeignCredentials,
     GrantUsageRecorder,
     UserAccess,
     TokenIssuer,

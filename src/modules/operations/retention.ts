@@ -58,8 +58,10 @@ const EXPIRED_CREDENTIALS_MS = DAY;
 const ENDED_GRANTS_MS = 90 * DAY;
 /** How long a trusted device remains after its last sign-in. */
 const TRUSTED_DEVICES_MS = 400 * DAY;
-/** How long a count of wrong one-time passwords remains after the last attempt. A lock remains. */
+/** How long a count of wrong one-time passwords remains after the last attempt. */
 const OTP_FAILURES_MS = 90 * DAY;
+/** How long a locked phone number remains locked after the last attempt. Carriers give the number to somebody else by then. */
+const OTP_LOCKS_MS = 400 * DAY;
 /** How long the counts of `otp report` remain. */
 const OTP_COUNTS_MS = 400 * DAY;
 /** How long counted attempts remain: twice the longest window of a rate limit. */
@@ -154,6 +156,7 @@ export class Retention {
         lastAttemptAt: before(OTP_FAILURES_MS),
         lockedUntil: Or(IsNull(), LessThanOrEqual(now)),
       }),
+      rows(OtpFailures, { lastAttemptAt: before(OTP_LOCKS_MS), lockedUntil: MoreThan(now) }),
       rows(OtpCount, { hour: before(OTP_COUNTS_MS) }),
       rows(TrustedDevice, { signedInAt: before(TRUSTED_DEVICES_MS) }),
       rows(RateLimitHit, { slot: And(MoreThan(LOCK_SLOT), before(RATE_LIMIT_HITS_MS)) }),

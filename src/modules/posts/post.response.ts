@@ -1,6 +1,7 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiParam, ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import { ApiErrors } from '../../platform/http/errors/api-errors.js';
+import { EXAMPLE_ORIGIN } from '../../platform/http/developer-api.js';
 import { idPattern } from '../../platform/ids.js';
 import { PageMeta, type PageResponse } from '../../platform/http/pagination.js';
 import { TIME } from '../../platform/http/validation/schemas.openapi.js';
@@ -18,7 +19,7 @@ export const POST_ID = { description: 'Unique identifier of the post.', ...ID };
 export const PERMALINK = {
   format: 'uri',
   description: 'Public URL of the post.',
-  example: 'https://example.com/post/post_01kahq5f3veqdr8bn3tdmx3q0a',
+  example: `${EXAMPLE_ORIGIN}/post/${ID.example}`,
 };
 
 /** Documents the path parameter `id`, and the 404 if the user has no post with this id. */

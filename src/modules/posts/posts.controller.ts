@@ -13,7 +13,7 @@ import {
   WRITE_LIMIT_HEADERS,
 } from '../../platform/http/developer-api.js';
 import { AcceptsJson } from '../../platform/http/validation/json-body.js';
-import { FOLLOW_NEXT, ReturnsPage, pagingQuery } from '../../platform/http/pagination.js';
+import { READ_WHOLE_LIST, ReturnsPage, pagingQuery } from '../../platform/http/pagination.js';
 import { TIME } from '../../platform/http/validation/schemas.openapi.js';
 import {
   AcceptsIdempotencyKey,
@@ -26,6 +26,7 @@ import { CreatePostRequest } from './create-post.request.js';
 import {
   ApiPostId,
   CreatedPostResponse,
+  POST_ID,
   PostItemResponse,
   PostPageResponse,
   PostResponse,
@@ -67,7 +68,7 @@ export class PostsController {
         description: 'Path of the published post.',
         required: true,
         schema: { type: 'string' },
-        example: `/${DEV_V1}/posts/post_01kahq5f3veqdr8bn3tdmx3q0a`,
+        example: `/${DEV_V1}/posts/${POST_ID.example}`,
       },
       ...REPLAYED_HEADER,
       ...RATE_LIMIT_HEADERS,
@@ -94,9 +95,9 @@ export class PostsController {
   @ApiOperation({
     operationId: 'listPosts',
     summary: "List the user's posts, newest first",
-    description: `The list includes posts of all apps. ${FOLLOW_NEXT}`,
+    description: `The list includes posts of all apps. ${READ_WHOLE_LIST}`,
   })
-  @ReturnsPage(PostPageResponse)
+  @ReturnsPage(PostPageResponse, { path: `/${DEV_V1}/posts`, id: POST_ID.example })
   async listPosts(
     @CallerOf() { userId }: Caller,
     @Query() paging: ListPostsQuery,

@@ -52,6 +52,7 @@ export class PublicPostController {
   async show(@Param('id') id: string, @Res() response: Response): Promise<void> {
     const post = await this.posts.readPublic(id);
     // Caches must revalidate, because the post may be deleted or hidden.
-    this.pages.send(response, 'post', post, { headers: { 'Cache-Control': 'no-cache' } });
+    const view = { ...post, permalink: this.posts.permalink(id) };
+    this.pages.send(response, 'post', view, { headers: { 'Cache-Control': 'no-cache' } });
   }
 }

@@ -1,11 +1,12 @@
 import { Injectable, Logger } from '@nestjs/common';
 import type { Caller } from '../../platform/access/caller.js';
 import { AuditLog, type Change } from '../../platform/audit/audit-log.repository.js';
-import { Clock, DAY, SECOND, secondsUntil } from '../../platform/clock.js';
+import { Clock, secondsUntil } from '../../platform/clock.js';
 import { AppError, InvalidRequest } from '../../platform/errors.js';
 import { AppConfig } from '../../platform/config/app-config.js';
 import { TransactionRunner, type Transaction } from '../../platform/database/transaction.js';
 import { newId } from '../../platform/ids.js';
+import { retryAfter } from '../../platform/retry-after.js';
 import type { ApiCall, AppQuota } from './quota.entities.js';
 import { nextPeriodStart, type Period, periodOf, postsMonthHeaders } from './quota-period.js';
 import { QuotaRepository } from './quota.repository.js';
@@ -14,12 +15,6 @@ const DEFAULT_PLAN = 'default';
 
 /** The only calls that count against the quota (product requirements, section 8). */
 const PUBLISH = { route: 'POST /dev/v1/posts', status: 201 };
-
-/**
- * HTTP libraries that wait with a timer of signed 32-bit milliseconds, as in Node.js, repeat a request at once if `Retry-After` exceeds
- * 24 days. A client that repeats too early only gets the same error.
- */
-const MAX_RETRY_AFTER_SECONDS = (7 * DAY) / SECOND;
 
 /** The app has no posts left in this month (product requirements, sections 7 and 8). */
 export class QuotaExceeded extends AppError {
@@ -30,7 +25,7 @@ export class QuotaExceeded extends AppError {
       `The app has used its quota of ${limit} ${limit === 1 ? 'post' : 'posts'} per month. It resets at ${resetsAt.toISOString()}; the operator can raise it.`,
       {
         headers: {
-          'Retry-After': String(Math.min(secondsUntil(resetsAt, now), MAX_RETRY_AFTER_SECONDS)),
+          ...retryAfter(secondsUntil(resetsAt, now)),
           ...postsMonthHeaders({ limit, remaining: 0 }, now),
         },
       },

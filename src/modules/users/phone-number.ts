@@ -14,14 +14,23 @@ const E164 = /^\+[1-9]\d{1,14}$/;
 /** Characters. The library accepts no longer texts. */
 const MAX_TYPED_LENGTH = 250;
 
-/** Brackets and quotes of any script, and characters that some programs put between the digits. */
-const BRACKETS_AND_QUOTES = /[\p{Ps}\p{Pe}\p{Pi}\p{Pf}<>'"`·•_]/gu;
+/** Brackets and quotes of any script, except those of `(0)`, and characters that some programs put between the digits. */
+const BRACKETS_AND_QUOTES = /(?!\(0\))(?<!\(0)[\p{Ps}\p{Pe}\p{Pi}\p{Pf}<>'"`·•_]/gu;
 
-/** A label or URI scheme before the number, such as `Tel.:` or `tel:` (RFC 3966). */
-const LABEL = /^[^\p{L}\d+]*\p{L}[\p{L}\s.]*:/u;
+/** The start of a link to a chat of WhatsApp, such as `https://wa.me/`, which has the number without `+`. */
+const CHAT_LINK = /\S*(?:\bwa\.me\/|\bwhatsapp\S*[?&]phone=)(?:\+|%2b)?(?=\d)/iu;
 
-/** What surrounds a number that was copied from a text or from a list of values. */
-const SURROUNDINGS = /^[^\p{L}\d+]+|[^\p{L}\d#]+$/gu;
+/** What surrounds a number that was copied: quotes, a label before or after it, or a URI scheme (RFC 3966). Not an extension. */
+const SURROUNDINGS = /^[^\d+]+|(?!\W*(?:x|ext\w*)\W*$)[^\d#]+$/giu;
+
+/** Parameters of a link with the whole number, such as `;phone-context=+1` (RFC 3966) or `?text=Hi`. */
+const PARAMETERS = /(?<=^\+[^;?&]*)[;?&][\w-]+=.*$/u;
+
+/** The `xx` in `(0xx11)`, for the digits of a carrier in Brazil. */
+const CARRIER = /(?<=^(?:\+55)?\s*)0xx\s*/iu;
+
+/** A trunk prefix after the calling code, as in `+48 (0) 532 …`. */
+const TRUNK_PREFIX = /(?<=^(?:\+|00\s?)\d{1,3}[\s./-]*)\(0\)/u;
 
 /** `++44`, `+ 44` and `+0044`: no calling code begins with 0. */
 const PLUS = /^\+[\s+]*(?:00)?\s*/;
@@ -65,7 +74,7 @@ export function parsePhoneWithWarning(
 function parsePossible(typed: string, defaultCountry?: string): PhoneNumber | undefined {
   const text = plainPhone(typed);
   const country = defaultCountry as CountryCode | undefined;
-  const dialled = parseStable(text, country);
+  const dialled = parseDialled(text, country);
   const number = (country && parseWithoutPlus(text, country, dialled)) ?? dialled;
   return number?.isPossible() && E164.test(number.number) ? number : undefined;
 }
@@ -74,10 +83,12 @@ function parsePossible(typed: string, defaultCountry?: string): PhoneNumber | un
 function plainPhone(typed: string): string {
   if (typed.length > MAX_TYPED_LENGTH) return '';
   return plainNumber(typed)
+    .replace(CHAT_LINK, '+')
     .replaceAll(BRACKETS_AND_QUOTES, ' ')
-    .replace(LABEL, '')
     .replaceAll(SURROUNDINGS, '')
-    .replace(PLUS, '+');
+    .replace(PLUS, '+')
+    .replace(PARAMETERS, '')
+    .replace(CARRIER, '');
 }
 
 function parse(text: string, defaultCountry?: CountryCode): PhoneNumber | undefined {
@@ -85,6 +96,14 @@ function parse(text: string, defaultCountry?: CountryCode): PhoneNumber | undefi
   if (!number || number.isPossible()) return number;
   const former = FORMER_NUMBERS.find(([pattern]) => pattern.test(number.number));
   return former ? parsePhoneNumberFromString(number.number.replace(...former)) : number;
+}
+
+/** The number; without `(0)`, if only that is valid, as in countries without a trunk prefix. In Italy, fixed lines keep the 0. */
+function parseDialled(text: string, country?: CountryCode): PhoneNumber | undefined {
+  const number = parseStable(text, country);
+  if (number?.isValid() || !TRUNK_PREFIX.test(text)) return number;
+  const withoutPrefix = parseStable(text.replace(TRUNK_PREFIX, ''), country);
+  return withoutPrefix?.isValid() ? withoutPrefix : number;
 }
 
 /**

@@ -1,7 +1,8 @@
 import { readdirSync } from 'node:fs';
 import { LANGUAGES } from '../language.js';
 import { textsOf } from '../../../test/support/texts.js';
-import { markup, toHtml } from './markup.js';
+import { CATALOGUES } from './translations.js';
+import { isolated, markup, toHtml } from './markup.js';
 
 const english = textsOf('en');
 
@@ -45,6 +46,27 @@ describe.each(LANGUAGES)('The texts in "%s"', (language) => {
       (text.match(/<[^>]+>/g) ?? []).filter((tag) => !/<span lang="en">|<\/span>/.test(tag));
     for (const [path, text] of others)
       expect([path, elements(texts.get(path))]).toEqual([path, elements(text)]);
+  });
+});
+
+describe('Isolation of a name in plain text', () => {
+  it.each(['Garden Share', 'León & Cía.', 'Соседи', '隣人'])(
+    'does not change "%s", because terminals show the marks',
+    (name) => {
+      expect(isolated(name)).toBe(name);
+    },
+  );
+
+  it.each(['حديقة', 'גינה', 'Garden حديقة', '𞤀𞤁'])('encloses "%s" in marks', (name) => {
+    expect(isolated(name)).toBe(`\u2068${name}\u2069`);
+  });
+
+  it.each(LANGUAGES)('applies to the titles and links in "%s"', (language) => {
+    const { apps, recovery } = CATALOGUES[language];
+    for (const text of [apps.singleTitle, apps.disconnected, recovery.returnTo]) {
+      expect(text('حديقة')).toContain('\u2068حديقة\u2069');
+      expect(text('Garden')).not.toMatch(/[\u2068\u2069]/);
+    }
   });
 });
 

@@ -16,8 +16,9 @@ import { AppError } from '../errors.js';
 import { CallLimitStorage } from '../http/call-limit-storage.js';
 import { rateLimitHeaders, WRITES_MINUTE } from '../http/developer-api.js';
 import { ApiErrors } from '../http/errors/api-errors.js';
+import { retryAfter } from '../retry-after.js';
 
-/** A grant has used its writes of a minute. */
+/** An app has used its writes of a minute for a user. */
 export class TooManyRequests extends AppError {
   constructor(limit: number, retryAfterSeconds: number) {
     const seconds = retryAfterSeconds === 1 ? 'second' : 'seconds';
@@ -26,7 +27,7 @@ export class TooManyRequests extends AppError {
       `The app may send at most ${limit} comments and deletions per minute for a user. Try again in ${retryAfterSeconds} ${seconds}.`,
       {
         headers: {
-          'Retry-After': String(retryAfterSeconds),
+          ...retryAfter(retryAfterSeconds),
           ...writeLimitHeaders(limit, 0, retryAfterSeconds),
         },
       },
@@ -50,7 +51,7 @@ declare module '../request-context.js' {
   }
 }
 
-/** Counts a request against the limit of its grant. Runs after authentication and scope check, and before the body is read. */
+/** Counts a request against the limit of its app and user. Runs after authentication and scope check, and before the body is read. */
 @Injectable()
 class WriteLimitGuard implements CanActivate {
   constructor(
@@ -63,8 +64,9 @@ class WriteLimitGuard implements CanActivate {
     const limit = this.config.rateLimits['grant-writes-per-minute'];
     if (limit === 0) return true;
     const { context: request } = context.switchToHttp().getRequest<Request>();
-    if (!request.caller) throw new Error('A public route has no grant.');
-    const key = `${WRITES_MINUTE}|${request.caller.grantId}`;
+    if (!request.caller) throw new Error('A public route has no caller.');
+    const { clientId, userId } = request.caller;
+    const key = `${WRITES_MINUTE}|${clientId}|${userId}`;
     const state = await this.storage.increment(key, MINUTE, limit);
     if (state.isBlocked) throw new TooManyRequests(limit, state.timeToBlockExpire);
     request.writeLimitHeaders = writeLimitHeaders(
@@ -87,8 +89,8 @@ class WriteLimitHeaders implements NestInterceptor {
 }
 
 /**
- * Limits the writes of each grant per minute, over all operations with this decorator. Counts in the memory of the process, so the
- * limit costs no database query. Publishing has a monthly quota instead.
+ * Limits the writes of each app for each user per minute, over all operations with this decorator and all grants. Counts in the memory
+ * of the process, so the limit costs no database query. Publishing has a monthly quota instead.
  */
 export const LimitWrites = (): MethodDecorator =>
   applyDecorators(

@@ -23,6 +23,7 @@ export const AUDIT_ACTIONS = [
   'grant.created',
   'grant.reduced',
   'grant.revoked',
+  'grant.superseded',
   'job.run',
   'job_runs.fixed',
   'oauth.throttled',

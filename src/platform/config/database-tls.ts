@@ -2,6 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import type { SslOptions } from 'mysql2';
+import { reasonOf } from '../permission-model.js';
 import type { Env } from './env.js';
 
 type TlsFile = 'DATABASE_SSL_CA' | 'DATABASE_SSL_CERT' | 'DATABASE_SSL_KEY';
@@ -67,7 +68,7 @@ export function readFile(name: string, path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
-    throw new Error(`${name}: the file ${path} cannot be read: ${(error as Error).message}`, {
+    throw new Error(`${name}: the file ${path} cannot be read: ${reasonOf(error)}`, {
       cause: error,
     });
   }

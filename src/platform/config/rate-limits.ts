@@ -4,11 +4,13 @@ import { DAY, HOUR, MINUTE } from '../clock.js';
 const MAX_LIMIT = 2_147_483_647;
 
 const WINDOW_MS = 15 * MINUTE;
+/** Of a limit of what exists at a time. */
+const NO_WINDOW_MS = Infinity;
 
 /**
  * Every limit that the environment variable RATE_LIMITS can change: its default, its sliding window and what it counts (product
- * requirements, section 8). Failures and messages are counted in the database for all processes together, calls in each process. The
- * limits of token requests also apply to revocation and to introspection, counted separately.
+ * requirements, section 8). Failures, messages and grants are counted in the database for all processes together, calls in each
+ * process. The limits of token requests also apply to revocation and to introspection, counted separately.
  */
 export const RATE_LIMITS = {
   'token-calls': [
@@ -21,7 +23,7 @@ export const RATE_LIMITS = {
   'grant-refreshes-per-hour': [
     120,
     HOUR,
-    'refreshes of a grant, that is the access of an app to a user, including repeats of lost responses',
+    'refreshes by an app for a user, including repeats of lost responses',
   ],
   'authorize-calls': [
     600,
@@ -70,6 +72,11 @@ export const RATE_LIMITS = {
     60,
     MINUTE,
     'new comments, and deletions of posts and comments, by an app for a user',
+  ],
+  'grants-per-user': [
+    20,
+    NO_WINDOW_MS,
+    'grants of a user to an app that are in use; a further consent ends the oldest',
   ],
 } as const satisfies Readonly<
   Record<string, readonly [limit: number, windowMs: number, counts: string]>

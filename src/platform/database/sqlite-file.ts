@@ -1,6 +1,7 @@
 import { chmod, mkdir, open, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { DatabaseAddress } from '../config/database-url.js';
+import { permissionRemedy } from '../permission-model.js';
 
 /** The file of `DATABASE_URL` is missing or cannot be used. */
 export class DatabaseFileError extends Error {
@@ -83,6 +84,12 @@ async function exists(file: string): Promise<boolean> {
 }
 
 function unusable(file: string, error: unknown): DatabaseFileError {
+  const permission = permissionRemedy(error);
+  if (permission !== undefined)
+    return new DatabaseFileError(
+      `The permission model of Node.js denies access to the database ${resolve(file)}`,
+      permission,
+    );
   return new DatabaseFileError(
     `The database ${resolve(file)} cannot be opened (${(error as Error).message})`,
     'check DATABASE_URL and the permissions of the folder',

@@ -30,6 +30,14 @@ describe('CallLimitStorage', () => {
     expect((await call('b')).isBlocked).toBe(false);
   });
 
+  it('says that no call waits longer than the window', async () => {
+    // The start of a slot, from which the wait is the longest.
+    now = Date.parse('2026-11-21T09:30:00Z');
+    expect((await call()).timeToExpire).toBe(WINDOW / SECOND);
+    await callTimes(LIMIT);
+    expect((await call()).timeToBlockExpire).toBe(WINDOW / SECOND);
+  });
+
   it('does not count a blocked call', async () => {
     await callTimes(LIMIT + 100);
     const { totalHits, timeToBlockExpire } = await call();
@@ -38,13 +46,13 @@ describe('CallLimitStorage', () => {
     expect((await call()).isBlocked).toBe(false);
   });
 
-  it('counts a call for at least one window, and for at most one slot longer', async () => {
+  it('counts a call for at most one window, and for at most one slot less', async () => {
     await callTimes(LIMIT - 1);
     now += WINDOW - MINUTE;
     expect(await callTimes(2)).toEqual([false, true]);
-    now += MINUTE - SECOND;
+    now += MINUTE - SLOT;
     expect(await callTimes(1)).toEqual([true]);
-    now += SLOT + SECOND;
+    now += SLOT;
     expect(await callTimes(LIMIT)).toEqual([...Array<boolean>(LIMIT - 1).fill(false), true]);
   });
 

@@ -24,9 +24,11 @@ import * as rules from './validation/rules.js';
 export const MAX_PAGE = 1_000_000;
 const DEFAULT_PAGE_SIZE = 20;
 
-/** A sentence for the descriptions of list operations. */
-export const FOLLOW_NEXT =
-  'To read the whole list, follow `next` of the `Link` header until it is missing.';
+/** How to read a list, for the descriptions of list operations. Many tools for agents show no response headers. */
+export const READ_WHOLE_LIST =
+  'To read the whole list, follow `next` of the `Link` header until it is missing. Clients that see only the body send the id ' +
+  'of the last item of a page as `before` to get the next one, until a page has fewer items than `meta.limit`. Page numbers ' +
+  'can repeat or skip items while the list changes.';
 
 /**
  * The query class of a list endpoint (product requirements, section 8).
@@ -67,7 +69,7 @@ export function pagingQuery({
       pattern: idPattern(idPrefix).source,
       // Without an example, because Swagger UI would send it by default.
       description:
-        'Id of an item: the page starts with the item that follows it in the list, the next older one. To read the next page without the `Link` header, send the id of the last item of this page. The item with this id may have been deleted.',
+        'Id of an item: the page starts with the item that follows it in the list, the next older one. To read the next page without the `Link` header, send the id of the last item of this page. The item with this id may have been deleted. An empty value counts as absent.',
     })
     @ItemId(idPrefix)
     before?: string;
@@ -154,8 +156,15 @@ class PageInterceptor implements NestInterceptor<Page<Item>, PageResponse<Item>>
   }
 }
 
-/** The operation returns a page of a list: wraps it in the envelope `type`, and documents its `Link` header (RFC 8288). */
-export function ReturnsPage(type: Type<PageResponse<Item>>): MethodDecorator {
+/**
+ * The operation returns a page of a list: wraps it in the envelope `type`, and documents its `Link` header (RFC 8288).
+ * @param example the path of a list, and the id of one of its items
+ */
+export function ReturnsPage(
+  type: Type<PageResponse<Item>>,
+  example: { path: string; id: string },
+): MethodDecorator {
+  const url = EXAMPLE_ORIGIN + example.path;
   return applyDecorators(
     UseInterceptors(PageInterceptor),
     ApiErrors(InvalidRequest.field('limit', 'too_small', 'limit must be at least 1.')),
@@ -169,8 +178,8 @@ export function ReturnsPage(type: Type<PageResponse<Item>>): MethodDecorator {
             'exactly once, except items that are added or deleted meanwhile.',
           schema: { type: 'string' },
           example:
-            `<${EXAMPLE_ORIGIN}/dev/v1/posts?page=1&limit=20>; rel="prev", ` +
-            `<${EXAMPLE_ORIGIN}/dev/v1/posts?page=3&limit=20&before=post_01kahq5f3veqdr8bn3tdmx3q0a>; rel="next"`,
+            `<${url}?page=1&limit=20>; rel="prev", ` +
+            `<${url}?page=3&limit=20&before=${example.id}>; rel="next"`,
         },
       },
     }),

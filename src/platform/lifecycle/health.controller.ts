@@ -1,16 +1,22 @@
-import { Controller, Get, Header, Injectable, Res } from '@nestjs/common';
+import { Controller, Get, Header, Injectable, Logger, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { Public } from '../access/scopes.decorator.js';
 import { Migrator } from '../database/migrations/migrator.js';
 import { RETRY_SECONDS } from '../errors.js';
+import { retryAfter } from '../retry-after.js';
 import { ClockSkew } from './clock-skew.js';
 import { Shutdown } from './shutdown.js';
+
+/** `/readyz` is public: that migrations are pending, operators read in the log and from `doctor`. */
+const MAINTENANCE = 'maintenance';
 
 /** Whether this process should receive traffic. */
 @Injectable()
 export class Readiness {
+  private readonly logger = new Logger(Readiness.name);
   private pending?: Promise<string | undefined>;
+  private reportedPending = false;
 
   constructor(
     private readonly migrator: Migrator,
@@ -19,8 +25,8 @@ export class Readiness {
   ) {}
 
   /**
-   * Why this process is not ready, for operators; undefined if it is ready. Concurrent requests share one check of the database, which
-   * also measures the clock. A wrong clock is no reason: its times are corrected, and if that of the database is wrong, no process
+   * Why this process is not ready; undefined if it is ready. Concurrent requests share one check of the database, which also measures
+   * the clock. A wrong clock is no reason: its times are corrected, and if that of the database is wrong, no process
    * would be ready.
    */
   async problem(): Promise<string | undefined> {
@@ -36,7 +42,12 @@ export class Readiness {
 
   private async checkDatabase(): Promise<string | undefined> {
     try {
-      if (!(await this.migrator.isCurrent())) return 'migrations are pending';
+      const isPending = !(await this.migrator.isCurrent());
+      // Once, because probes come every few seconds.
+      if (isPending && !this.reportedPending)
+        this.logger.warn('Not ready: migrations are pending. Run "devplatform db migrate".');
+      this.reportedPending = isPending;
+      if (isPending) return MAINTENANCE;
       await this.clockSkew.problem();
       return undefined;
     } catch {
@@ -66,7 +77,7 @@ export class HealthController {
   ): Promise<{ status: 'ok' | 'not ready'; reason?: string }> {
     const reason = await this.readiness.problem();
     if (reason === undefined) return { status: 'ok' };
-    response.status(503).set('Retry-After', String(RETRY_SECONDS));
+    response.status(503).set(retryAfter(RETRY_SECONDS));
     return { status: 'not ready', reason };
   }
 }

@@ -24,6 +24,7 @@ describe('startupErrorMessage', () => {
 
   it.each([
     // Those that test/system/servers/refusals does not provoke.
+    [{ code: 'ER_ACCESS_DENIED_NO_PASSWORD_ERROR', errno: 1698 }, /rejected the user or password/],
     [{ code: 'ER_HOST_NOT_PRIVILEGED', errno: 1130 }, /create the user for this address/],
     [{ code: 'ER_HOST_IS_BLOCKED', errno: 1129 }, /FLUSH HOSTS/],
     [{ code: 'ER_CON_COUNT_ERROR', errno: 1040 }, /max_connections/],
@@ -34,6 +35,24 @@ describe('startupErrorMessage', () => {
     const message = startupErrorMessage(Object.assign(new Error('Reason'), fields));
     expect(message).toMatch(remedy);
     expect(message).toMatch(/^[^\n]+ \(Reason\)$/);
+  });
+
+  it('names the missing option of the permission model of Node.js, and no variable of the address', async () => {
+    // Node.js restricts the network from version 25 on.
+    const denied = Object.assign(
+      new Error('Access to this API has been restricted. Use --allow-net to manage permissions.'),
+      { code: 'ERR_ACCESS_DENIED', permission: 'Net', resource: '' },
+    );
+    const message =
+      'The permission model of Node.js denies it: add --allow-net to the options of Node.js, for example in NODE_OPTIONS.';
+    const listening: unknown = await wrapListenErrors(() => Promise.reject(denied)).catch(
+      (failure: unknown) => failure,
+    );
+    expect(startupErrorMessage(listening)).toBe(message);
+    // As the driver of the database passes it on.
+    const { code } = denied;
+    const connecting = Object.assign(new Error(`connect ${code} ${denied.message}`), { code });
+    expect(startupErrorMessage(connecting)).toBe(message);
   });
 
   it('reports a file system error with its stack, and does not mention the database', async () => {

@@ -8,9 +8,12 @@ import {
 } from '../database/errors.js';
 import { ConfigError } from '../config/load-config.js';
 import { DatabaseFileError } from '../database/sqlite-file.js';
+import { permissionRemedy } from '../permission-model.js';
 
 class ListenError extends Error {}
 
+const REJECTED_USER =
+  "The database rejected the user or password of DATABASE_URL. Compare the user with the one in the message, whose host is that of this machine as the server sees it: with skip_name_resolve, 'platform'@'localhost' is not 'platform'@'127.0.0.1'. If it accepts only TLS connections, set DATABASE_SSL.";
 const REJECTED_PASSWORD = `The user of DATABASE_URL must change its password: ALTER USER <user> IDENTIFIED BY '…';`;
 const TOO_MANY_CONNECTIONS =
   'The database server allows no more connections: raise its max_connections, or the limit of the user, or lower DB_POOL_SIZE.';
@@ -20,8 +23,9 @@ const MIGRATED_TWICE =
 /** What to do if the database server refuses the service, by the code of the error or its number. */
 const REFUSALS: Readonly<Record<string, string>> = {
   ER_BAD_DB_ERROR: 'The database of DATABASE_URL does not exist: create it first.',
-  ER_ACCESS_DENIED_ERROR:
-    'The database rejected the user or password of DATABASE_URL. If it accepts only TLS connections, set DATABASE_SSL.',
+  ER_ACCESS_DENIED_ERROR: REJECTED_USER,
+  // Such as MariaDB's root, who signs in by the socket only.
+  ER_ACCESS_DENIED_NO_PASSWORD_ERROR: REJECTED_USER,
   ER_DBACCESS_DENIED_ERROR:
     'The user of DATABASE_URL may not use the database: GRANT SELECT, INSERT, UPDATE, DELETE, ALTER, CREATE, DROP, INDEX ON <database>.* TO <user>;',
   ER_TABLEACCESS_DENIED_ERROR:
@@ -60,6 +64,8 @@ export async function wrapListenErrors(listen: () => Promise<unknown>): Promise<
 /** Why the service or a command failed to start; with a stack trace for unexpected errors. */
 export function startupErrorMessage(error: unknown): string {
   if (error instanceof ConfigError || error instanceof DatabaseFileError) return error.message;
+  const permission = permissionRemedy(error instanceof ListenError ? error.cause : error);
+  if (permission !== undefined) return `The permission model of Node.js denies it: ${permission}.`;
   if (error instanceof ListenError) return listenProblem(error.cause as ListenFailure);
   const { code, errno, message, stack, path } = error as NodeJS.ErrnoException;
   // A file system error, such as too many open files.

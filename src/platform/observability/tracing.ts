@@ -1,11 +1,18 @@
 import { createRequire } from 'node:module';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
-import type { Span, TextMapGetter, TextMapPropagator } from '@opentelemetry/api';
+import type {
+  Attributes,
+  Span,
+  SpanKind,
+  TextMapGetter,
+  TextMapPropagator,
+} from '@opentelemetry/api';
 import type { ReadableSpan, SpanProcessor } from '@opentelemetry/sdk-trace-node';
 import type { Request, Response } from 'express';
 import { SECOND } from '../clock.js';
 import { responseStatus, routeOf } from '../http/http-request-context.js';
+import { outsideOfRequests } from '../request-context.js';
 import { VERSION } from '../version.js';
 
 export interface Tracing {
@@ -37,9 +44,16 @@ const ATTRIBUTES = new Set([
  * Starts OpenTelemetry: one span per HTTP request, and one per call of the SMS gateway. Imports its packages here, so that they are
  * loaded only if tracing is on. The packages read the `OTEL_` variables of the sampler, the exporter and the resource
  * themselves; those that choose an exporter or a propagator have no effect.
- * @param collector URL for the warning that spans cannot be sent
+ * @param options.collector URL for the warning that spans cannot be sent
+ * @param options.publicUrl the address of the service in spans
  */
-export async function startTracing(collector: string): Promise<Tracing> {
+export async function startTracing({
+  collector,
+  publicUrl,
+}: {
+  collector: string;
+  publicUrl: string;
+}): Promise<Tracing> {
   const [api, core, resources, sdk, { OTLPTraceExporter }, http, undici] = await Promise.all([
     import('@opentelemetry/api'),
     import('@opentelemetry/core'),
@@ -66,7 +80,10 @@ export async function startTracing(collector: string): Promise<Tracing> {
         }),
       )
       .merge(resources.detectResources({ detectors: [resources.envDetector] })),
-    spanProcessors: [redaction, new sdk.BatchSpanProcessor(new OTLPTraceExporter())],
+    spanProcessors: [
+      redaction(addressOf(publicUrl), api.SpanKind.SERVER),
+      new sdk.BatchSpanProcessor(new OTLPTraceExporter()),
+    ],
   });
   provider.register({ propagator: traceparentOnly(new core.W3CTraceContextPropagator()) });
   const instrumentations = [
@@ -115,17 +132,34 @@ function describeRequest(span: Span, request: Request, response: Response): void
   });
 }
 
-/** Runs before the processor that sends spans. Messages and stacks of errors may contain addresses, too. */
-const redaction: SpanProcessor = {
-  onStart: () => undefined,
-  onEnd: ({ attributes, events, status }: ReadableSpan) => {
-    for (const name of Object.keys(attributes)) if (!ATTRIBUTES.has(name)) delete attributes[name];
-    events.length = 0;
-    delete status.message;
-  },
-  forceFlush: () => Promise.resolve(),
-  shutdown: () => Promise.resolve(),
-};
+function addressOf(publicUrl: string): Attributes {
+  const { protocol, hostname, port } = new URL(publicUrl);
+  const scheme = protocol.slice(0, -1);
+  return {
+    'server.address': hostname,
+    'server.port': Number(port) || (scheme === 'https' ? 443 : 80),
+    'url.scheme': scheme,
+  };
+}
+
+/**
+ * Runs before the processor that sends spans. Messages and stacks of errors may contain addresses, too.
+ * @param server the address in spans of requests to the service. The instrumentation takes it from headers, so it is any text of the client.
+ */
+function redaction(server: Attributes, serverKind: SpanKind): SpanProcessor {
+  return {
+    onStart: () => undefined,
+    onEnd: ({ kind, attributes, events, status }: ReadableSpan) => {
+      for (const name of Object.keys(attributes))
+        if (!ATTRIBUTES.has(name)) delete attributes[name];
+      if (kind === serverKind) Object.assign(attributes, server);
+      events.length = 0;
+      delete status.message;
+    },
+    forceFlush: () => Promise.resolve(),
+    shutdown: () => Promise.resolve(),
+  };
+}
 
 /** A collector may be unavailable for hours, and each batch of spans would fail. */
 function warnOnce(logger: Logger, collector: string): (error: unknown) => void {
@@ -133,8 +167,11 @@ function warnOnce(logger: Logger, collector: string): (error: unknown) => void {
   return (error) => {
     if (hasWarned) return;
     hasWarned = true;
-    logger.warn(
-      `Spans could not be sent to ${collector}: ${reasonOf(error)}. Further failures are not logged.`,
+    // The timer of the exporter belongs to the request that started it.
+    outsideOfRequests(() =>
+      logger.warn(
+        `Spans could not be sent to ${collector}: ${reasonOf(error)}. Further failures are not logged.`,
+      ),
     );
   };
 }

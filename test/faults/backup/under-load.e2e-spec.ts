@@ -103,7 +103,7 @@ async function newFolder(): Promise<string> {
 }
 
 /**
- * Backs up and restores with the commands of docs/operate.md. Returns the `DATABASE_URL` of the restored database.
+ * Backs up and restores with the commands of docs/operate/upgrade.md. Returns the `DATABASE_URL` of the restored database.
  * @param whenBackedUp runs between backup and restore
  */
 function backUpAndRestore(

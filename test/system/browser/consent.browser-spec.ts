@@ -75,7 +75,7 @@ inChromium('Consent page', { env: { NETWORK_COLOR: '#7b1fa2' } }, (chrome) => {
       await chrome.signIn(page, user);
       await page.getByRole('button', { name: 'Allow' }).click();
       const { scope } = await tokensFrom(client, await redirectOf(page));
-      expect(scope).toBe('profile.read posts.read posts.write analytics.read');
+      expect(scope).toBe(client.scopes.join(' '));
     },
   );
 

@@ -171,6 +171,18 @@ for (const { name, packages, isInstalled, start } of await findEngines()) {
       expect(await heading()).toBe('Back at the app');
     });
 
+    it('show the initial if the photo of the user does not load', async () => {
+      // The site of the app answers with a page instead of a picture.
+      user = await app().addUser({ name: 'Ana Lee', photoUrl: `${site()}/ana.png` });
+      await open(authorizeLink(client));
+      await signIn();
+      await repeat(async () => {
+        const count = await tab.run("document.querySelectorAll('.avatar img').length");
+        if (count !== 0) throw new Error('The photo is still there.');
+      });
+      expect(await tab.run("document.querySelector('.avatar').innerText.trim()")).toBe('A');
+    });
+
     it('O148 show nothing private with Back after a decision and a sign-out', async () => {
       await open(authorizeLink(client));
       await signIn();

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { MINUTE, SECOND } from '../../../src/platform/clock.js';
 import { ana, ben, DemoService } from '../../../src/modules/demo/demo.service.js';
+import { SCOPES } from '../../../src/platform/access/scopes.js';
 import { runCommand } from '../../support/command-line.js';
 import { inChromium, SCREENSHOTS } from '../../support/chromium.js';
 import { SwaggerUi } from '../../support/swagger-ui.js';
@@ -57,6 +58,33 @@ inChromium('Swagger UI', { env: { DEMO: '1' } }, (chrome) => {
     await operation.getByRole('button', { name: 'Execute' }).click();
     await operation.locator('.live-responses-table').waitFor();
   });
+
+  it.each([
+    ['token', {}, { grant_type: 'authorization_code' }],
+    [
+      'token',
+      { client_id: 'svc_app_x' },
+      { grant_type: 'authorization_code', client_id: 'svc_app_x' },
+    ],
+    ['revoke', { token: 'svcat_x' }, { token: 'svcat_x' }],
+    ['introspect', { token: 'svcat_x' }, { token: 'svcat_x' }],
+  ])(
+    'sends of the form of %s only the fields that are filled in: %j',
+    async (name, fields, sent) => {
+      const operation = docs.page.locator(`.opblock[id$="-oauth-${name}"]`);
+      await operation.locator('.opblock-summary-control').click();
+      await operation.getByRole('button', { name: 'Execute' }).waitFor();
+      for (const input of await operation.locator('.body input[type=text]').all())
+        expect(await input.inputValue()).toBe('');
+      for (const [field, value] of Object.entries(fields))
+        await operation.locator(`tr[data-property-name=${field}] input[type=text]`).fill(value);
+      const [request] = await Promise.all([
+        docs.page.waitForRequest((one) => one.method() === 'POST' && one.url().includes('/oauth/')),
+        operation.getByRole('button', { name: 'Execute' }).click(),
+      ]);
+      expect(Object.fromEntries(new URLSearchParams(request.postData() ?? ''))).toEqual(sent);
+    },
+  );
 
   it('follows the dark mode of the system', async () => {
     const background = (): Promise<string> =>
@@ -127,7 +155,7 @@ inChromium('Swagger UI without a demo', { env: { DEMO: '0' } }, (chrome) => {
     expect({ type, redirect_uris, scopes }).toEqual({
       type: 'public',
       redirect_uris: [`${app().baseUrl}/docs/oauth2-redirect.html`],
-      scopes: ['profile.read', 'posts.read', 'posts.write', 'analytics.read'],
+      scopes: SCOPES,
     });
     const docs = await openDocs();
     expect(await authorizeButtons(docs)).toBeGreaterThan(1);

@@ -19,6 +19,13 @@ const ENLARGEMENTS = [
     context: { viewport: { width: 375, height: 667 } },
     fontSize: '32px',
   },
+  {
+    // The same user with the smallest phone.
+    title: 'at 200 % text size, 320 pixels wide',
+    args: ['--blink-settings=defaultFontSize=32'],
+    context: { viewport: { width: 320, height: 568 } },
+    fontSize: '32px',
+  },
 ];
 
 /** In the browser: the controls that cannot be scrolled into view or are covered by another element. */

@@ -1,3 +1,4 @@
+import { SCOPES } from '../../../src/platform/access/scopes.js';
 import type { Difference, Outcome } from './outcome.js';
 
 /** An intended difference between our server and the reference (`oidc-provider`), with the section that requires or allows it. */
@@ -7,7 +8,7 @@ export interface KnownDifference extends Difference {
 
 const ASKS_USER: Outcome = { asksUser: true };
 const JSON_ERROR = ['error', 'error_description'];
-const EVERY_SCOPE = 'profile.read posts.read posts.write analytics.read';
+const EVERY_SCOPE = SCOPES.join(' ');
 
 /** A redirect with an error, usually to `garden`. The other server asks the user instead. */
 function errorRedirect(error: string, changed: Outcome = {}): Outcome {
@@ -45,10 +46,8 @@ function inCases(
 
 const metadata: Record<string, KnownDifference> = {
   ...inCases(['metadata: the document', 'metadata: another host name'], {
-    ours: {
-      scopes: ['analytics.read', 'offline_access', 'posts.read', 'posts.write', 'profile.read'],
-    },
-    theirs: { scopes: ['analytics.read', 'openid', 'posts.read', 'posts.write', 'profile.read'] },
+    ours: { scopes: [...SCOPES, 'offline_access'].toSorted() },
+    theirs: { scopes: [...SCOPES, 'openid'].toSorted() },
     why: 'The reference is an OpenID provider and cannot omit openid; our server lists its own scopes, and offline_access, which it ignores (RFC 8414 §2).',
   }),
   'metadata: the method POST': {

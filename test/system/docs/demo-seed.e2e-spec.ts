@@ -1,5 +1,6 @@
 import { DEMO_USER_ID, demoApps, DemoService } from '../../../src/modules/demo/demo.service.js';
 import { AppsService } from '../../../src/modules/oauth/clients/apps.service.js';
+import { User } from '../../../src/modules/users/user.entity.js';
 import { UsersService } from '../../../src/modules/users/users.service.js';
 import { onOneEngine } from '../../support/database.js';
 import { warningsAndErrors } from '../../support/logs.js';
@@ -31,6 +32,10 @@ onOneEngine('Demo: interrupted seeding', (database) => {
     expect(seeded?.clientSecret).toMatch(/^svc_sec/);
     expect(await counts(app())).toEqual({ apps: 3, posts: 3 });
     expect(await landing()).toContain('The demo is on');
+    const users = await app().dataSource.manager.find(User);
+    expect(users).toHaveLength(2);
+    // A photo of another host would tell that host about each sign-in, and fail without a network.
+    expect(users.map(({ photoUrl }) => photoUrl)).toEqual([null, null]);
 
     expect(await app().service(DemoService).seedIfNeeded()).toBeUndefined();
     expect(await counts(app())).toEqual({ apps: 3, posts: 3 });

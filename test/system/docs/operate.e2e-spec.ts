@@ -1,8 +1,10 @@
+import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { useFolder } from '../../support/folder.js';
 import { IS_QUICK } from '../../suite.js';
 import { onEachEngine, onSqlite } from '../../support/database.js';
+import { Browser } from '../../support/browser.js';
 import { Member } from '../../support/member.js';
 import {
   keepNames,
@@ -13,6 +15,7 @@ import {
   PastedCommands,
   runBackupAndRestore,
 } from '../../support/operate-guide.js';
+import { authorizeLink } from '../../support/oauth-flow.js';
 import { runSql } from '../../support/sql.js';
 import { flushDeferredWrites, TestApp } from '../../support/test-app.js';
 
@@ -20,7 +23,28 @@ import { flushDeferredWrites, TestApp } from '../../support/test-app.js';
 const COMMANDS_TIMEOUT_MS = 90_000;
 const onEngines = IS_QUICK ? onSqlite : onEachEngine;
 
-onEngines('docs/operate.md', (database) => {
+/** The list items of "Questions at night", with their commands. */
+const questions = readFileSync('docs/operate.md', 'utf8')
+  .replace(/^[^]*?^## Questions at night$/m, '')
+  .replace(/^## [^]*$/m, '')
+  .split(/^- /m)
+  .slice(1)
+  .map((item) => ({
+    question: item.split(/[?.:]/, 1).join(''),
+    commands: [...item.matchAll(/`(devplatform [^`]+)`/g)].map(([, command = '']) => command),
+  }));
+
+/** What the commands of some questions print. */
+const ANSWERS: Readonly<Record<string, RegExp>> = {
+  'What happened to this request': /\/dev\/v1\/me/,
+  'Who uses this app': /grt_/,
+  'The partner has lost its client secret': /svc_sec_[^]*live/,
+  'This post must go now': /Removed[^]*Restored/,
+  'Is a setting wrong or misspelled, or does `': /configuration/,
+  'May I start the new version': /The schema matches this version/,
+};
+
+onEngines('The pages of docs/operate', (database) => {
   const folder = useFolder();
   let app: TestApp | undefined;
   let operator: PastedCommands;
@@ -36,6 +60,9 @@ onEngines('docs/operate.md', (database) => {
     for (const line of commandsOf(name, label)) printed += await operator.run(replaceNames(line));
     return printed;
   }
+
+  const parsed = async <T>(command: string): Promise<T> =>
+    JSON.parse(await operator.run(`${CLI}${command} --json`)) as T;
 
   beforeAll(async () => {
     operator = new PastedCommands(folder, variables);
@@ -76,11 +103,12 @@ onEngines('docs/operate.md', (database) => {
   );
 
   it.each([
-    ['# Operate the platform', /ok/],
+    ['Operate the platform', /ok/],
     ['Upgrade', /applied +Operate/],
     ['Jobs and cron', /Recorded plans and limits of earlier months in \d+ rows/],
     ['Watch', /"action":"app\.created"/],
-    ['Alerts', /^$/],
+    ['Sign-ins', /^$/],
+    ['Refresh tokens', /^$/],
     ['A partner says 401', /live/],
     ['A partner says 429', /CLIENT_ID/],
     ['Raise a quota', /limit +500[^]*plan +partner[^]*plan +default/],
@@ -90,13 +118,50 @@ onEngines('docs/operate.md', (database) => {
     ['The disk is full', /Would delete[^]*Deleted/],
     ['Messages do not arrive', /locked/],
     ['Counters do not add up', /ok/],
-    ['Questions of an on-call person', /route +\/dev\/v1\/me[^]*its author, through an app/],
     ['A post was deleted by mistake', /Restored/],
     ['Members', /Dana|added/],
   ])('%s: works as documented', { timeout: COMMANDS_TIMEOUT_MS }, async (name, expected) => {
     if (name === 'A credential has leaked') await runSection(name, 'run-token');
     expect(await runSection(name)).toMatch(expected);
   });
+
+  it.each(questions)(
+    'Questions at night: $question',
+    { timeout: COMMANDS_TIMEOUT_MS },
+    async ({ question, commands }) => {
+      expect([1, 2]).toContain(commands.length);
+      if (app === undefined) throw new Error('The section "Install" failed.');
+      const member = await Member.join(app);
+      const { permalink, id } = await member.publish();
+      const called = await member.get('/me');
+      await flushDeferredWrites(app);
+      const line = commands.join();
+      if (line.includes('$SESSION'))
+        await new Browser(app).signIn(authorizeLink(member.client), member.user);
+      const [session] = await parsed<{ session: string }[]>(
+        `session list --user ${member.user.id}`,
+      );
+      const { grants } = await parsed<{ grants: { id: string }[] }>(
+        `grant list --user ${member.user.id}`,
+      );
+      const pasted = new PastedCommands(folder, {
+        ...variables,
+        // The permalinks begin with it.
+        PUBLIC_URL: app.baseUrl,
+        CLIENT_ID: member.client.clientId,
+        USER_ID: member.user.id,
+        POST_ID: permalink,
+        REQUEST_ID: called.headers.get('x-request-id') ?? '',
+        GRANT_ID: grants[0]?.id ?? '',
+        SESSION: session?.session ?? '',
+      });
+      let printed = '';
+      for (const command of commands) printed += await pasted.run(command);
+      const answer = ANSWERS[question];
+      if (answer !== undefined) expect(printed).toMatch(answer);
+      if (line.includes('$POST_ID')) expect(printed).toContain(id);
+    },
+  );
 
   it('Upgrade: reverts to the previous release and upgrades again', async () => {
     expect(await runSection('Upgrade', 'run-back')).toMatch(/^Reverted Operate/m);

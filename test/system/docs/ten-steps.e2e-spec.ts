@@ -1,9 +1,10 @@
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { execFileSync } from 'node:child_process';
 import { onOneServer } from '../../support/database.js';
 import { freePort } from '../../support/free-port.js';
+import { installProgram } from '../../support/operate-guide.js';
 import { findProgram } from '../../support/programs.js';
 
 const TIMEOUT_MS = 120_000;
@@ -45,32 +46,25 @@ onOneServer('From nothing to production in ten steps', (database) => {
   });
 
   it.skipIf(missing.length > 0)(
-    'prints what docs/operate.md shows',
+    'prints what docs/operate/ten-steps.md shows',
     async () => {
       const { username, password, hostname, port, pathname } = new URL(database.url);
       const name = pathname.slice(1);
       const [servicePort, metricsPort] = [await freePort(), await freePort()];
-      const bin = join(folder, 'bin');
-      await mkdir(bin);
-      await symlink(resolve('dist'), join(folder, 'dist'));
-      await symlink(resolve('node_modules'), join(folder, 'node_modules'));
-      const cli = resolve('dist/src/bundle/cli.js');
-      await writeFile(join(bin, 'devplatform'), `#!/bin/sh\nexec node ${cli} "$@"\n`, {
-        mode: 0o755,
-      });
+      const bin = await installProgram(folder);
       const options = `--host=${hostname} --port=${port} --user=${username}`;
       const mysql = await findProgram('mysql');
       await writeFile(join(bin, 'mysql'), `#!/bin/sh\nexec ${mysql} ${options} "$@"\n`, {
         mode: 0o755,
       });
-      const guide = await readFile('docs/operate.md', 'utf8');
+      const guide = await readFile('docs/operate/ten-steps.md', 'utf8');
       const steps = [...guide.matchAll(STEP)];
       expect(steps).toHaveLength(11);
       // The database of the test exists, and belongs to its user.
       const script = steps
         .map(([, commands = ''], index) => `printf '\\n# step ${index + 1}\\n'\n${commands}`)
         .join('\n')
-        .replace(/^CREATE DATABASE platform;.*? TO platform@localhost;$/ms, 'DO 0;')
+        .replace(/^CREATE DATABASE platform;.*? TO platform@'127\.0\.0\.1';$/ms, 'DO 0;')
         .replaceAll(
           'platform:$(cat secrets/database-password)@127.0.0.1:3306/platform',
           `${username}:${password}@${hostname}:${port}/${name}`,

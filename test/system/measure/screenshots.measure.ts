@@ -1,16 +1,21 @@
+import { execFile } from 'node:child_process';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { BrowserContext, Page } from 'playwright-core';
+import { promisify } from 'node:util';
+import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { LANGUAGES, type Language } from '../../../src/pages/language.js';
 import { CATALOGUES } from '../../../src/pages/translations/translations.js';
 import { inChromium, SCREENSHOTS } from '../../support/chromium.js';
-import { Member } from '../../support/member.js';
-import { authorizeLink } from '../../support/oauth-flow.js';
+import { Member, type PostBody } from '../../support/member.js';
+import { authorizeLink, exchange } from '../../support/oauth-flow.js';
+import { findProgram } from '../../support/programs.js';
+import { json, type TokenBody } from '../../support/responses.js';
 import type { TestClient } from '../../support/test-app.js';
 
 /*
  * `npm run screenshots`: all pages in all languages, both colours and four widths in `screenshots/`, and those of the documentation in
- * `docs/images`. Look at them after a change of a page or of the style.
+ * `docs/images`. Look at them after a change of a page or of the style. The tour of the README, `docs/images/tour.webp`, needs `img2webp` of
+ * the Debian package `webp`.
  */
 
 const SIZES = [
@@ -30,6 +35,10 @@ const DOCUMENTED: Readonly<Record<string, { fullPage: boolean }>> = {
   'connected-apps': { fullPage: true },
 };
 const DOCUMENTED_WIDTHS = [375, 1280];
+
+const TOUR_WINDOW = { width: 375, height: 667 };
+const TOUR_FRAME_MS = 2500;
+const img2webp = await findProgram('img2webp');
 
 const LOGO = `<body style="margin:0"><svg viewBox="0 0 56 56" width="112" height="112">
 <rect width="56" height="56" fill="#2e7d4f"/><circle cx="28" cy="22" r="13" fill="#fff"/>
@@ -87,8 +96,11 @@ inChromium('Screenshots', { env }, (chrome) => {
       logo,
     });
 
-  async function newContext(language: Language): Promise<BrowserContext> {
-    const context = await chrome.newContext({ locale: language, timezoneId: 'UTC' });
+  async function newContext(
+    language: Language,
+    options: BrowserContextOptions = {},
+  ): Promise<BrowserContext> {
+    const context = await chrome.newContext({ locale: language, timezoneId: 'UTC', ...options });
     await context.route(/^https:\/\/[\w.-]+\.example\//, (route) =>
       route.fulfill({ body: 'Back' }),
     );
@@ -121,11 +133,6 @@ inChromium('Screenshots', { env }, (chrome) => {
       await page.getByRole('button', { name: words.code.submit }).click();
       await page.getByText(words.consent.details).waitFor();
       await shoot('consent');
-      if (language === 'en') {
-        await page.emulateMedia({ colorScheme: 'light' });
-        await page.setViewportSize({ width: 720, height: 800 });
-        await page.screenshot({ path: join(IMAGES, 'consent.png'), fullPage: true });
-      }
       await page.getByText(words.consent.details).click();
       await shoot('consent-details');
       await page.getByRole('button', { name: words.consent.allow }).click();
@@ -134,6 +141,53 @@ inChromium('Screenshots', { env }, (chrome) => {
       await shoot('continue');
       await chrome.open(page, '/oauth/authorize');
       await shoot('error');
+    },
+  );
+
+  it.skipIf(img2webp === undefined)(
+    `of the tour${img2webp === undefined ? ' (skipped: img2webp of the package "webp" is not installed)' : ''}`,
+    async () => {
+      const words = CATALOGUES.en;
+      const ben = { name: 'Ben Okafor', phone: '+14155550123', neighborhood: 'Riverside' };
+      const user = await app().addUser(ben);
+      const client = await gardenShare();
+      const context = await newContext('en', { viewport: TOUR_WINDOW, deviceScaleFactor: 2 });
+      const page = await context.newPage();
+      const frames: string[] = [];
+      async function addFrame(): Promise<void> {
+        const path = join(SCREENSHOTS, `tour-${frames.length + 1}.png`);
+        await page.screenshot({ path });
+        frames.push(path);
+      }
+      await chrome.open(page, authorizeLink(client));
+      await page.getByLabel(words.phone.label).fill(user.phone);
+      await addFrame();
+      const code = await chrome.requestCode(page, user);
+      await page.getByLabel(words.code.label).fill(code);
+      await addFrame();
+      await page.getByRole('button', { name: words.code.submit }).click();
+      await page.getByText(words.consent.details).waitFor();
+      await addFrame();
+      await page.locator('[value="analytics.read"]').uncheck();
+      await addFrame();
+      await page.getByRole('button', { name: words.consent.allow }).click();
+      await page.waitForURL(/\?code=/);
+      const answer = await exchange(
+        app(),
+        client,
+        new URL(page.url()).searchParams.get('code') ?? '',
+      );
+      const { access_token: token } = await json<TokenBody>(answer);
+      const post = {
+        title: 'Plums to share',
+        content: 'Take as many as you like.',
+        tags: ['plums'],
+      };
+      const response = await app().call(token, 'POST', '/posts', post);
+      await page.goto((await json<PostBody>(response)).permalink);
+      await addFrame();
+      const tour = ['-lossless', '-min_size', '-d', String(TOUR_FRAME_MS), ...frames];
+      await promisify(execFile)(img2webp ?? '', [...tour, '-o', join(IMAGES, 'tour.webp')]);
     },
   );
 

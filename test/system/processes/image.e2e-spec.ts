@@ -84,8 +84,10 @@ describe('Files of the image', () => {
       const pages = [
         '/',
         '/docs',
+        '/docs/api.md',
         '/docs/client.tgz',
         '/docs/errors',
+        '/docs/errors.md',
         '/docs/guide',
         '/docs/guide/errors.md',
         '/docs/postman.json',

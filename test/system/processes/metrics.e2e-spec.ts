@@ -38,8 +38,8 @@ onOneEngine('Metrics', (database) => {
     expect([other.status, await other.text()]).toEqual([404, 'The metrics are at /metrics.\n']);
   });
 
-  it('are explained in docs/operate.md, except those of prom-client about the process', async () => {
-    const guide = await readFile('docs/operate.md', 'utf8');
+  it('are explained in docs/operate/watch.md, except those of prom-client about the process', async () => {
+    const guide = await readFile('docs/operate/watch.md', 'utf8');
     const all = [...(await metrics()).matchAll(/^# TYPE (\w+) /gm)].map(([, name = '']) => name);
     const own = all.filter((name) => !/^(process|nodejs)_/.test(name));
     expect(own).toContain('build_info');

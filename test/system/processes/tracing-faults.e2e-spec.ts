@@ -58,6 +58,10 @@ describe('Tracing', () => {
         .toMatchObject([
           { level: 'warn', context: 'Tracing', msg: expect.stringContaining(collector.url) },
         ]);
+      // The export belongs to no request, although a request started its timer.
+      const [warning] = warningsAndErrors(service.output());
+      expect(Object.keys(warning ?? {})).not.toContain('request_id');
+      expect(Object.keys(warning ?? {})).not.toContain('trace_id');
       await fetch(`${service.baseUrl}/dev/v1/me`);
       const stopped = performance.now();
       expect(await service.stop()).toBe(0);

@@ -93,7 +93,13 @@ onOneEngine('Traces', (database) => {
   it('have one span per request, with method, route and status, and the trace id in the log', async () => {
     const member = await Member.join(setupApp());
     const { line, spans: found } = await trace('/dev/v1/posts/post_none?of=nobody', {
-      headers: { authorization: `Bearer ${member.token}`, 'x-forwarded-for': '203.0.113.7' },
+      headers: {
+        authorization: `Bearer ${member.token}`,
+        'x-forwarded-for': '203.0.113.7',
+        'x-forwarded-host': 'any-text.example:81',
+        'x-forwarded-proto': 'any-scheme',
+        forwarded: 'host=another-text.example:82;proto=any-scheme',
+      },
     });
     const { hostname, port } = new URL(service.baseUrl);
     expect(found).toEqual([

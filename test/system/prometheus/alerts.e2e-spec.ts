@@ -8,7 +8,7 @@ import { ALERTS_FILE, alerts, DASHBOARD } from '../../support/prometheus.js';
 const CASES_FILE = 'test/system/prometheus/alerts.test.yaml';
 /** The address in the rules, which operators replace. */
 const REPOSITORY = 'https://git.example/developer-platform';
-const OPERATE_GUIDE = 'docs/operate.md';
+const OPERATE_GUIDE = 'docs/operate/alerts.md';
 
 const allAlerts = await alerts();
 const names = allAlerts.map(({ alert }) => alert);
@@ -45,7 +45,7 @@ describe('Alerts', async () => {
   });
 
   it.each(allAlerts)(
-    '$alert links to a section of docs/operate.md about it',
+    '$alert links to a section of docs/operate/alerts.md about it',
     ({ alert, annotations }) => {
       const [page, anchor = ''] = annotations.runbook_url.split('#');
       expect(page).toBe(`${REPOSITORY}/${OPERATE_GUIDE}`);

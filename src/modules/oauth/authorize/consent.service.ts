@@ -14,7 +14,6 @@ import type { SignInUser } from '../../users/users.repository.js';
 import { GrantsService } from '../tokens/grants.service.js';
 import { TokenIssuer } from '../tokens/token-issuer.js';
 import { APPS_PAGE, withParameter } from '../browser/page-state.js';
-import { lockText } from '../rate-limit/rate-limit.repository.js';
 import { userView } from '../sign-in/sign-in.service.js';
 import { GrantsRepository } from '../tokens/grants.repository.js';
 import { AuthorizationsRepository } from './authorizations.repository.js';
@@ -46,7 +45,7 @@ export class ConsentService {
 
   /**
    * Creates a grant and returns an authorization code for it (RFC 6749 §4.1.2). The user's earlier grants to the app lose the scopes
-   * that were requested now and not allowed.
+   * that were requested now and not allowed, and the oldest end if there are too many.
    * @throws PageError when the authorization request was already decided
    */
   async approve(
@@ -58,8 +57,7 @@ export class ConsentService {
     const { clientId } = app;
     const code = await this.transactions.run(async (tx) => {
       await this.markDecided(tx, id);
-      // Of two decisions at once, each would miss the grant of the other, and leave it the scopes that the user withheld.
-      await lockText(tx, `decision ${userId} ${clientId}`);
+      await this.grants.lockDecisions(tx, userId, clientId);
       const notAllowed = requestedScopes.filter((scope) => !grantedScopes.includes(scope));
       await this.grants.withdraw(tx, userId, clientId, notAllowed);
       const grant = await this.grants.create(
@@ -120,10 +118,11 @@ export class ConsentPage {
       ...binding,
       app,
       redirectHost: returnsTo(pending),
+      identityHash: identityHashOf(pending),
       user: { id: user.id, ...userView(user) },
     };
     const latest = await this.grants.findLatestChoice(user.id, app.clientId);
-    const isKnown = latest?.identityHash === identityHashOf(pending);
+    const isKnown = latest?.identityHash === form.identityHash;
     if (prompt === null && !isChange && isKnown && (await this.hasEverything(pending, user))) {
       const { url } = authorizationPage(response.req, pending.id, 'consent');
       const consentPageUrl = withParameter(url, CHANGE, '1');
@@ -153,7 +152,7 @@ export class ConsentPage {
  * How the app presents itself to the user, as a hash: its name, its publisher, and the scheme and host of the redirect URI. Without the
  * port, which native apps choose at random (RFC 8252 §7.3).
  */
-function identityHashOf({ redirectUri, app }: PendingAuthorization): string {
+export function identityHashOf({ redirectUri, app }: PendingAuthorization): string {
   const { protocol, hostname } = new URL(redirectUri);
   return sha256(JSON.stringify([app.name, app.publisher, protocol, hostname]));
 }

@@ -17,7 +17,6 @@ import {
   type IdentityChanges,
   NO_IDENTITY,
   validIdentity,
-  appNameKey,
   parseOrigins,
   validAppName,
   validOrigins,
@@ -26,10 +25,14 @@ import {
 } from './registration-values.js';
 import { AppSecretsService, once } from './app-secrets.service.js';
 import { AppsRepository } from './apps.repository.js';
+import { resemblanceOf } from './similar-names.js';
 import type { App } from './client.entities.js';
 
 /** Locked before a name is stored, so that of two similar names at once, one finds the other. */
 const ALL_NAMES = 'app names';
+
+/** What users take an app for. */
+const NAMES = ['name', 'publisher'] as const;
 
 /** An app with its redirect URIs (product requirements, section 1). */
 export interface RegisteredApp extends Omit<App, 'scope' | 'status' | 'postsHiddenAt' | 'origins'> {
@@ -58,7 +61,7 @@ export interface Registration extends IdentityChanges {
   requiresPkce?: boolean;
   /** The operator's own reference; null removes it. None by default. */
   reference?: string | null;
-  /** Allows a name that looks like that of another app. False by default. */
+  /** Allows a name that looks like that of another app, or of something else (similar-names.ts). False by default. */
   allowSimilarName?: boolean;
 }
 
@@ -150,7 +153,7 @@ export class AppsService {
       await lockText(tx, ALL_NAMES);
       await this.repository.insert(tx, app, redirectUris);
       if (registration.logo) await this.repository.replaceLogo(tx, clientId, registration.logo);
-      const similar = await this.checkSimilarNames(tx, app, registration);
+      const similar = await this.checkNames(tx, app, NAMES, registration);
       const details = {
         name,
         kind,
@@ -276,10 +279,9 @@ export class AppsService {
       const changed = Object.keys(details).length > 0;
       const { redirectUris: newUris, ...fields } = after;
       if (changed) {
-        const renamed = { clientId, name: after.name };
         await this.repository.update(tx, clientId, fields);
-        const similar =
-          'name' in details ? await this.checkSimilarNames(tx, renamed, registration) : {};
+        const renamed = NAMES.filter((field) => field in details);
+        const similar = await this.checkNames(tx, { clientId, ...fields }, renamed, registration);
         if ('redirectUris' in details)
           await this.repository.replaceRedirectUris(tx, clientId, newUris);
         if ('logoHash' in details)
@@ -294,25 +296,23 @@ export class AppsService {
   }
 
   /**
-   * Returns the client id of an app whose name looks like that of `app`, if there is one, for the audit log. Call it after `app` is
-   * written: on SQLite, a transaction that reads first fails if another process writes before it does.
-   * @throws InvalidRequest when there is one, unless `allowSimilarName`
+   * Returns what the new name or publisher of `app` looks like, for the audit log. Call it after `app` is written: on SQLite, a
+   * transaction that reads first fails if another process writes before it does.
+   * @throws InvalidRequest when it looks like something else, unless `allowSimilarName`
    */
-  private async checkSimilarNames(
+  private async checkNames(
     tx: Transaction,
-    app: Pick<App, 'clientId' | 'name'>,
+    app: Pick<App, 'clientId' | 'name' | 'publisher' | 'isVerified'>,
+    changed: readonly (typeof NAMES)[number][],
     { allowSimilarName = false }: Pick<Registration, 'allowSimilarName'>,
   ): Promise<{ similarTo?: string }> {
-    const key = appNameKey(app.name);
-    const similar = (await this.repository.findAll(tx)).find(
-      ({ clientId, name }) => clientId !== app.clientId && appNameKey(name) === key,
-    );
-    if (!similar) return {};
-    if (!allowSimilarName)
-      throw new InvalidRequest(
-        `The name looks like that of the app "${similar.name}" (${similar.clientId}). Add --allow-similar-name to use it nevertheless.`,
-      );
-    return { similarTo: similar.clientId };
+    if (changed.length === 0) return {};
+    const apps = await this.repository.findAll(tx);
+    const found = resemblanceOf(app, changed, apps, this.config);
+    if (!found) return {};
+    const { similarTo, problem } = found;
+    if (allowSimilarName) return { similarTo };
+    throw new InvalidRequest(`${problem}. Add --allow-similar-name to use it nevertheless.`);
   }
 }
 

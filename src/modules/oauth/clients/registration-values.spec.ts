@@ -1,5 +1,4 @@
 import {
-  appNameKey,
   validAppName,
   validPublisher,
   changedIdentity,
@@ -56,52 +55,6 @@ describe('validAppName', () => {
     ['a lone surrogate', 'Garden\ud800', 'U+D800'],
   ])('O164 rejects %s and names it', (_title, name, codePoint) => {
     expect(() => validAppName(name)).toThrow(`The name contains ${codePoint}, which is`);
-  });
-});
-
-describe('appNameKey', () => {
-  it.each([
-    ['letter case', 'GARDEN SHARE INFO'],
-    ['white space', '  garden\u00a0  share\u3000info'],
-    ['missing white space', 'GardenShareInfo'],
-    ['punctuation', 'Garden-Share: Info.'],
-    ['a middle dot', 'Garden\u00b7Share Info'],
-    ['symbols', 'Garden + Share Info \u00ae\u{1f33b}'],
-    ['accents', 'G\u00e4rde\u0144 Share Info'],
-    ['a dot below', 'Garde\u1e47 Share Info'],
-    ['a stroke', 'Garden\u0336 Share Info'],
-    ['letters with a stroke', 'Garden Share Inf\u00f8'],
-    ['small capitals', '\u0262\u1d00\u0280\u1d05\u1d07\u0274 Share Info'],
-    ['Cyrillic letters that look like small capitals', 'Garde\u0274 S\u043dare Info'],
-    ['Cyrillic letters', 'G\u0430rden Sh\u0430r\u0435 \u0406nfo'],
-    ['Greek letters', 'Garden Share \u0399nf\u03bf'],
-    ['full-width letters', '\uff27arden Share Info'],
-    ['mathematical letters', '\u{1d4d6}arden Share Info'],
-    ['digits for letters', 'Garden Share 1nf0'],
-    ['a lowercase L for an uppercase I', 'Garden Share lnfo'],
-  ])('O164 ignores %s', (_title, name) => {
-    expect(appNameKey(name)).toBe(appNameKey('Garden Share Info'));
-  });
-
-  it.each([
-    ['Rodem', 'Rodern'],
-    ['RODEM', 'Rodern'],
-    ['Wave', 'VVave'],
-    ['Wave', 'vvave'],
-  ])('O164 treats "%s" like "%s"', (one, other) => {
-    expect(appNameKey(one)).toBe(appNameKey(other));
-  });
-
-  it.each(['Garden Share', 'Garden Share Info 2', 'Garden Share Support', '庭の共有', '🌻'])(
-    'O164 distinguishes "%s"',
-    (name) => {
-      expect(appNameKey(name)).not.toBe(appNameKey('Garden Share Info'));
-    },
-  );
-
-  it('O164 distinguishes names without letters and digits', () => {
-    expect(appNameKey('🌻')).not.toBe(appNameKey('🌷'));
-    expect(appNameKey('+')).not.toBe(appNameKey('++'));
   });
 });
 

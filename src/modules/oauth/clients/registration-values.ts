@@ -1,4 +1,3 @@
-import unhomoglyph from 'unhomoglyph';
 import {
   canonicalScopes,
   formatScope,
@@ -9,7 +8,7 @@ import {
 import { InvalidRequest } from '../../../platform/errors.js';
 import { codePointName, codePoints } from '../../../platform/text.js';
 import { isWebUrl } from '../../../platform/http/validation/rules.js';
-import { imageTypeOf, MAX_LOGO_BYTES } from '../../../platform/logo-file.js';
+import { logoProblem } from '../../../platform/logo-file.js';
 import { sha256 } from '../../../platform/secrets.js';
 import type { AppConfig } from '../../../platform/config/app-config.js';
 import { originProblem } from '../protocol/origin.js';
@@ -104,34 +103,6 @@ function visibleText(what: string, text: string): string {
   return trimmed;
 }
 
-/** Latin small capitals, and letters like them to which UTS #39 maps Cyrillic ones, with their letters. UTS #39 maps only some. */
-const SMALL_CAPITALS: ReadonlyMap<string, string> = new Map(
-  Array.from('ᴀʙᴅᴇꜰɢʜᴊĸʟʍɴᴘꞯʀᴛʏ', (capital, index) => [capital, 'abdefghjklmnpqrty'.charAt(index)]),
-);
-
-/**
- * Names that look alike have the same key: the skeleton of UTS #39 §4, without differences in letter case, and without white space,
- * punctuation, symbols and combining marks, unless the name has nothing else. `i` equals `l`, because an uppercase `I` looks like a
- * lowercase `l`, and `vv` equals `w`.
- */
-export function appNameKey(name: string): string {
-  const lowerCase = Array.from(skeleton(name).toLowerCase(), lowerCaseOf).join('');
-  // Some letters have another skeleton in lower case: `m` is `rn`.
-  const key = skeleton(lowerCase).toLowerCase().replaceAll('i', 'l');
-  // After the skeleton, which makes letters of symbols such as `|`.
-  const text = key.replaceAll(/[^\p{L}\p{N}]/gu, '').replaceAll('vv', 'w');
-  return text === '' ? key : text;
-}
-
-/** The table of UTS #39 has no letters with marks, so `NFKD` splits them first and last. */
-function skeleton(text: string): string {
-  return unhomoglyph(text.normalize('NFKD')).normalize('NFKD');
-}
-
-function lowerCaseOf(character: string): string {
-  return SMALL_CAPITALS.get(character) ?? character;
-}
-
 /** What users see of an app besides its name. Null if the app has none. */
 export type AppIdentity = Pick<
   App,
@@ -140,7 +111,7 @@ export type AppIdentity = Pick<
 
 /** Null removes a value. */
 export interface IdentityChanges extends Partial<Omit<AppIdentity, 'logoHash'>> {
-  /** A PNG, JPEG or WebP picture of at most 262,144 bytes. */
+  /** A PNG, JPEG or WebP picture of at most 262,144 bytes and 1024 × 1024 pixels. */
   logo?: Buffer | null;
 }
 
@@ -202,9 +173,7 @@ function validUrl(what: string, url: string | null): string | null {
 }
 
 function hashOfLogo(logo: Buffer): string {
-  if (logo.length > MAX_LOGO_BYTES || imageTypeOf(logo) === undefined)
-    throw new InvalidRequest(
-      `The logo must be a PNG, JPEG or WebP picture of at most ${MAX_LOGO_BYTES} bytes.`,
-    );
+  const problem = logoProblem(logo);
+  if (problem !== undefined) throw new InvalidRequest(`The logo ${problem}.`);
   return sha256(logo);
 }

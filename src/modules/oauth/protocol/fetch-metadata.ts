@@ -35,6 +35,9 @@ export class NavigationGuard implements CanActivate {
   }
 }
 
+/** The standard header, and the names that older versions of Chromium, Safari and Firefox use. */
+const PURPOSE_HEADERS = ['sec-purpose', 'purpose', 'x-purpose', 'x-moz'];
+
 /**
  * Rejects requests that a browser sends before the user has clicked, for the speculation rules or prefetch links of another site.
  * Nothing may be stored for them. Browsers discard a response with an error status, and send the request again after the click.
@@ -43,9 +46,8 @@ export class NavigationGuard implements CanActivate {
 export class PrefetchGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
     const request = context.switchToHttp().getRequest<Request>();
-    // `Purpose` is the older name of the header.
-    const purpose = request.get('sec-purpose') ?? request.get('purpose') ?? '';
-    if (/^prefetch\b/i.test(purpose)) throw new PageError('prefetch');
+    if (PURPOSE_HEADERS.some((name) => /^(?:prefetch|preview)\b/i.test(request.get(name) ?? '')))
+      throw new PageError('prefetch');
     return true;
   }
 }

@@ -1,4 +1,5 @@
 import { RETRY_SECONDS } from '../../../platform/errors.js';
+import { retryAfter } from '../../../platform/retry-after.js';
 
 /**
  * The error codes of our OAuth endpoints: from RFC 6749 §4.1.2.1 and §5.2, from OpenID Connect, and `too_many_attempts`. `redirect`
@@ -203,7 +204,7 @@ export class InvalidScope extends OAuthError {
 export class TooManyAttempts extends OAuthError {
   constructor(readonly retryAfterSeconds: number) {
     super('too_many_attempts', `Too many attempts. Try again in ${retryAfterSeconds} seconds.`, {
-      headers: { 'Retry-After': String(retryAfterSeconds) },
+      headers: retryAfter(retryAfterSeconds),
     });
   }
 }
@@ -218,7 +219,7 @@ export class ServerError extends OAuthError {
 export class TemporarilyUnavailable extends OAuthError {
   constructor(retryAfterSeconds = RETRY_SECONDS) {
     super('temporarily_unavailable', 'The service is not available right now. Try again.', {
-      headers: { 'Retry-After': String(retryAfterSeconds) },
+      headers: retryAfter(retryAfterSeconds),
     });
   }
 }

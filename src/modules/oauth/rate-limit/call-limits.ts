@@ -58,10 +58,13 @@ export function LimitCalls(
   return UseGuards(CallLimitGuard);
 }
 
-/** Limits the refreshes of a grant, because each stores rows: a client that refreshes in a loop would fill the disk. */
+/**
+ * Limits the refreshes of an app for a user, because each stores rows: a client that refreshes in a loop would fill the disk. Not of a
+ * grant, because a user may have several to an app.
+ */
 @Injectable()
 export class RefreshLimit {
-  /** Separate from the windows of other limits, which those of many grants would displace. */
+  /** Separate from the windows of other limits, which those of many users would displace. */
   private readonly storage: CallLimitStorage;
 
   constructor(
@@ -72,10 +75,16 @@ export class RefreshLimit {
   }
 
   /** Counts a refresh. Returns the error if the limit is exceeded. */
-  async count(clientId: string, grantId: string): Promise<TooManyAttempts | undefined> {
+  async count(grant: {
+    clientId: string;
+    userId: string;
+    grantId: string;
+  }): Promise<TooManyAttempts | undefined> {
     const limit = this.limiter.limits['grant-refreshes-per-hour'];
     if (limit.max === 0) return undefined;
-    const state = await this.storage.increment(grantId, limit.windowMs, limit.max);
-    return this.limiter.rejectionOf(limit, state, () => ({ clientId, grantId }));
+    const { clientId, userId, grantId } = grant;
+    const key = `${clientId}|${userId}`;
+    const state = await this.storage.increment(key, limit.windowMs, limit.max);
+    return this.limiter.rejectionOf(limit, state, () => ({ clientId, userId, grantId }));
   }
 }

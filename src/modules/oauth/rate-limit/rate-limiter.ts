@@ -29,7 +29,8 @@ export interface RateLimitState {
 }
 
 /** What reached a limit, as audit details. `claimedClientId` is not authenticated; undefined if the app is unknown. */
-export type AppDetails = { clientId: string; grantId?: string } | { claimedClientId?: string };
+export type AppDetails =
+  { clientId: string; userId?: string; grantId?: string } | { claimedClientId?: string };
 
 /** Counted attempts, which can be refunded. */
 export interface CountedAttempts {

@@ -32,7 +32,7 @@ export const LIMITS = {
   'introspection-calls-by-client': ['token-calls', 'client'],
   'introspection-failures-by-app-and-address': ['token-failures', 'app-and-address'],
   'introspection-failures-by-address': ['token-address-failures', 'address'],
-  'grant-refreshes-per-hour': ['grant-refreshes-per-hour', 'grant'],
+  'grant-refreshes-per-hour': ['grant-refreshes-per-hour', 'app-and-user'],
   'authorize-calls-by-address': ['authorize-calls', 'stranger-address'],
   'authorize-calls-by-network56': ['authorize-calls', 'stranger-network56', 2],
   'authorize-calls-by-network48': ['authorize-calls', 'stranger-network48', 5],

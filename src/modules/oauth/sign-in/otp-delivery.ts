@@ -22,7 +22,7 @@ import { GatewayError } from './sms/sms-senders.js';
 /** Maximum milliseconds between the statements of a message and the request to the gateway. */
 const MAX_SEND_DELAY_MS = 50;
 /** The part of the daily total that is left to trusted devices, so that strangers cannot stop every sign-in. */
-const RESERVED_FOR_TRUSTED_DEVICES = 0.2;
+export const RESERVED_FOR_TRUSTED_DEVICES = 0.2;
 /** The parts of the daily total, in percent, that are reported. */
 const REPORTED_PERCENTAGES = [100, 80, 50] as const;
 /** The key of messages to all phones together. */

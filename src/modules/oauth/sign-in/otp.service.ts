@@ -16,11 +16,11 @@ import { PhoneLimits, type BlockedPhone } from './phone-limits.js';
 import type { OtpChallenge } from './sign-in.entities.js';
 import { SignInRepository } from './sign-in.repository.js';
 
-const DIGITS = 6;
+export const DIGITS = 6;
 /** The digits for browsers that did not sign in with the phone before, while the limit `wrong-codes-per-day` is exceeded. */
-const LONG_DIGITS = 8;
+export const LONG_DIGITS = 8;
 /** Guesses per one-time password: of trusted devices, and of other browsers. */
-const MAX_ATTEMPTS = { trusted: 5, stranger: 3 };
+export const MAX_ATTEMPTS = { trusted: 5, stranger: 3 };
 
 /** A submitted one-time password. */
 export interface Guess {

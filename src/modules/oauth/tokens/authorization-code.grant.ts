@@ -10,6 +10,7 @@ import { TransactionRunner, type Transaction } from '../../../platform/database/
 import type { App } from '../clients/client.entities.js';
 import { InvalidGrant, OAuthInvalidRequest } from '../protocol/oauth.errors.js';
 import type { Parameters } from '../protocol/parameters.js';
+import { ForeignCredentials } from './foreign-credentials.js';
 import { lockGrants } from './grants.repository.js';
 import { GrantsService } from './grants.service.js';
 import { TokenIssuer, type IssuedTokens, type NewTokens } from './token-issuer.js';
@@ -45,6 +46,7 @@ export class AuthorizationCodeGrant {
     private readonly tokens: TokensRepository,
     private readonly issuer: TokenIssuer,
     private readonly grants: GrantsService,
+    private readonly foreign: ForeignCredentials,
     private readonly audit: AuditLog,
     private readonly transactions: TransactionRunner,
     private readonly clock: Clock,
@@ -64,7 +66,11 @@ export class AuthorizationCodeGrant {
     const redirectUri = parameters.require('redirect_uri');
     const verifier = parameters.get('code_verifier');
     const code = hasSecretFormat('svcac', value) ? await this.tokens.findCode(sha256(value)) : null;
-    if (code?.clientId !== app.clientId) throw invalidCode();
+    if (!code) throw invalidCode();
+    if (code.clientId !== app.clientId) {
+      await this.foreign.record(app, { ...code, kind: 'code' });
+      throw invalidCode();
+    }
     if (!code.consumedAt && code.expiresAt <= receivedAt)
       throw new InvalidGrant('The code has expired.', { countsAsFailedAttempt: false });
     if (code.redirectUri !== redirectUri) {

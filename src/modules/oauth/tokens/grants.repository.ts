@@ -187,6 +187,23 @@ export class GrantsRepository {
     return grants.map(({ id }) => id);
   }
 
+  /** Finds the ids of the user's active grants to an app, newest first. */
+  async findActive(
+    tx: Transaction,
+    userId: string,
+    clientId: string,
+    now: Date,
+    { skip, limit }: { skip: number; limit: number },
+  ): Promise<string[]> {
+    const rows = await readRows<{ id: string }>(
+      tx,
+      `SELECT grants.id FROM grants WHERE grants.user_id = ? AND grants.client_id = ? AND ${IS_ACTIVE}
+       ORDER BY grants.id DESC LIMIT ${limit} OFFSET ${skip}`,
+      [userId, clientId, ...activeAt(now)],
+    );
+    return rows.map(({ id }) => id);
+  }
+
   /** Finds the ids of unrevoked and unexpired grants to an app that come after the id `after`. Ascending, which is the lock order. */
   async findUnrevokedOf(
     clientId: string,

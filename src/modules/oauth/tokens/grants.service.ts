@@ -10,6 +10,7 @@ import { Clock, addMilliseconds, SECOND } from '../../../platform/clock.js';
 import { AppConfig } from '../../../platform/config/app-config.js';
 import { type Transaction, TransactionRunner } from '../../../platform/database/transaction.js';
 import { newId } from '../../../platform/ids.js';
+import { lockText } from '../rate-limit/rate-limit.repository.js';
 import { GrantsRepository, lockGrants, remainingScopes } from './grants.repository.js';
 import type { Grant } from './token.entities.js';
 
@@ -38,6 +39,15 @@ export class GrantsService {
   ) {}
 
   /**
+   * Locks the decisions of the user about the app until the end of the transaction, before `withdraw` and `create`: of two at once, each
+   * would miss the grant of the other, leave it the scopes that the user withheld, and keep a grant too many.
+   */
+  lockDecisions(tx: Transaction, userId: string, clientId: string): Promise<void> {
+    return lockText(tx, `decision ${userId} ${clientId}`);
+  }
+
+  /**
+   * Creates a grant, and ends the oldest ones of the user to the app if they are more than allowed.
    * @param requested all scopes that the app requested, including those that the user did not grant
    * @param identityHash how the app presented itself on the consent page; null without such a page
    */
@@ -63,10 +73,23 @@ export class GrantsService {
       revokedAt: null,
       lastUsedAt: null,
     };
+    // First, because transactions lock grants in the order of their ids.
+    await this.supersede(tx, grant);
     await this.repository.insert(tx, grant);
     const details = { clientId, scope: grant.scope };
     await this.audit.record(tx, 'grant.created', grant.id, { actor: userId }, details);
     return grant;
+  }
+
+  /** Ends the oldest grants, so that with the new one they are not too many: an app that keeps all could store and leak any number. */
+  private async supersede(tx: Transaction, { userId, clientId, createdAt }: Grant): Promise<void> {
+    const max = this.config.rateLimits['grants-per-user'];
+    if (max === 0) return;
+    const paging = { skip: max - 1, limit: BATCH_SIZE };
+    const ids = await this.repository.findActive(tx, userId, clientId, createdAt, paging);
+    if (ids.length === 0) return;
+    const reason = `more than ${max} grants to the app (grants-per-user)`;
+    await this.revokeBatch(tx, ids.toSorted(), { actor: 'service', reason }, 'grant.superseded');
   }
 
   /**
@@ -199,10 +222,11 @@ export class GrantsService {
     tx: Transaction,
     ids: readonly string[],
     change: Change,
+    action: 'grant.revoked' | 'grant.superseded' = 'grant.revoked',
   ): Promise<RevokedGrant[]> {
     const grants = await this.repository.revokeAll(tx, ids, this.clock.now());
     const events = grants.map(({ id, clientId, userId }) =>
-      this.audit.event('grant.revoked', id, change, { clientId, userId }),
+      this.audit.event(action, id, change, { clientId, userId }),
     );
     await this.audit.insertAll(tx, events);
     return grants;

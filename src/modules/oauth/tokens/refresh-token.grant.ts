@@ -24,6 +24,7 @@ import {
   TokenIssuer,
   type IssuedTokens,
 } from './token-issuer.js';
+import { ForeignCredentials } from './foreign-credentials.js';
 import { lockGrants } from './grants.repository.js';
 import { GrantsService } from './grants.service.js';
 import { TokensRepository, type StoredRefreshToken } from './tokens.repository.js';
@@ -43,7 +44,7 @@ interface RefreshRequest {
   scope: string | undefined;
   /** The audit event of a successful refresh. */
   event: NewAuditEvent;
-  /** Set if the grant has exceeded its limit. */
+  /** Set if the app has exceeded its limit for the user. */
   rejection: TooManyAttempts | undefined;
 }
 
@@ -70,9 +71,10 @@ export class RefreshTokenGrant {
     private readonly tokens: TokensRepository,
     private readonly issuer: TokenIssuer,
     private readonly grants: GrantsService,
+    private readonly foreign: ForeignCredentials,
     private readonly limit: RefreshLimit,
     private readonly audit: AuditLog,
-    private readonly transactions: TransactionRunner,
+    transactions: TransactionRunner,
     private readonly clock: Clock,
   ) {
     this.commits = new GroupCommit(transactions, {
@@ -93,7 +95,7 @@ export class RefreshTokenGrant {
     const stored = await this.find(app, value);
     const event = this.eventOf('token.refreshed', stored);
     const scope = requestedScope(parameters);
-    const rejection = await this.limit.count(app.clientId, stored.grantId);
+    const rejection = await this.limit.count(stored);
     if (rejection && stored.consumedAt === null) throw rejection;
     const request = { value, receivedAt, stored, scope, event, rejection };
     const { tokens, replay } = await this.commits.run(request);
@@ -110,8 +112,7 @@ export class RefreshTokenGrant {
       : null;
     if (!stored) throw invalidToken();
     if (stored.clientId === app.clientId) return stored;
-    const event = this.eventOf('token.foreign', stored, { actor: app.clientId });
-    await this.transactions.run((tx) => this.audit.insertAll(tx, [event]));
+    await this.foreign.record(app, stored);
     throw invalidToken();
   }
 
@@ -229,9 +230,9 @@ export class RefreshTokenGrant {
   private eventOf(
     action: AuditAction,
     { grantId, clientId, userId }: StoredRefreshToken,
-    { actor = clientId, ...more }: { actor?: string; late?: boolean } = {},
+    more: { late?: boolean } = {},
   ): NewAuditEvent {
-    return this.audit.event(action, grantId, { actor }, { clientId, userId, ...more });
+    return this.audit.event(action, grantId, { actor: clientId }, { clientId, userId, ...more });
   }
 }
 

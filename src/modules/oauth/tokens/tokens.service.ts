@@ -9,6 +9,7 @@ import { hasSecretFormat, sha256 } from '../../../platform/secrets.js';
 import { QuotaService } from '../../quota/quota.service.js';
 import type { App } from '../clients/client.entities.js';
 import { OAuthInvalidRequest } from '../protocol/oauth.errors.js';
+import { ForeignCredentials } from './foreign-credentials.js';
 import { GrantsService } from './grants.service.js';
 import { TokensRepository, type StoredToken } from './tokens.repository.js';
 import { GrantUsageRecorder } from './grant-usage-recorder.js';
@@ -22,6 +23,7 @@ export class TokensService extends AccessTokenVerifier {
   constructor(
     private readonly tokens: TokensRepository,
     private readonly grants: GrantsService,
+    private readonly foreign: ForeignCredentials,
     private readonly grantUsage: GrantUsageRecorder,
     private readonly quota: QuotaService,
     private readonly audit: AuditLog,
@@ -50,10 +52,14 @@ export class TokensService extends AccessTokenVerifier {
     return { userId, clientId, grantId, scopes, postLimit, savedLocation };
   }
 
-  /** Returns null for inactive tokens and for tokens of other apps (RFC 7662 §2.2 and §4). */
-  async findActive({ clientId }: App, value: string): Promise<StoredToken | null> {
+  /** Returns null for inactive tokens and for tokens of other apps, which are recorded (RFC 7662 §2.2 and §4). */
+  async findActive(app: App, value: string): Promise<StoredToken | null> {
     const token = await this.tokens.find(value);
-    if (token?.clientId !== clientId) return null;
+    if (!token) return null;
+    if (token.clientId !== app.clientId) {
+      await this.foreign.record(app, token);
+      return null;
+    }
     if (token.isRevoked || token.userStatus !== 'active') return null;
     if (token.kind === 'refresh' && token.consumedAt) return null;
     return token.expiresAt > this.clock.now() ? token : null;
@@ -63,14 +69,11 @@ export class TokensService extends AccessTokenVerifier {
   async revoke(app: App, token: string): Promise<void> {
     const found = await this.tokens.find(token);
     if (!found) return;
-    const { grantId, clientId, userId } = found;
-    const change = { actor: app.clientId };
-    if (clientId !== app.clientId) {
-      await this.transactions.run((tx) =>
-        this.audit.record(tx, 'token.foreign', grantId, change, { clientId, userId }),
-      );
+    if (found.clientId !== app.clientId) {
+      await this.foreign.record(app, found);
       throw new OAuthInvalidRequest('The token was issued to another client.');
     }
+    const change = { actor: app.clientId };
     await this.revokeStored(found, change, 'refresh token revoked by the app');
   }
 

@@ -17,6 +17,7 @@ import {
   type RequestFailure,
 } from '../../../platform/http/http-client.js';
 import { parseIpAddress } from '../../../platform/http/http-request-context.js';
+import { permissionRemedy } from '../../../platform/permission-model.js';
 import {
   expensiveMessage,
   segmentsOfMessages,
@@ -404,7 +405,10 @@ export function startFinding(error: unknown): NamedFinding {
       check: 'database',
       ...failed(`${error.problem}.`, `${capitalized(error.remedy)}.`),
     };
+  const permission = permissionRemedy(error);
   const remedy =
-    'Check DATABASE_URL, and that the database is running and accepts connections from this machine.';
+    permission === undefined
+      ? 'Check DATABASE_URL, and that the database is running and accepts connections from this machine.'
+      : `${capitalized(permission)}.`;
   return { check: 'database', ...failed(messageOf(error), remedy) };
 }

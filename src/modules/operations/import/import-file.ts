@@ -3,6 +3,7 @@ import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { InvalidRequest } from '../../../platform/errors.js';
+import { reasonOf } from '../../../platform/permission-model.js';
 import { csvRecords } from './csv-records.js';
 import {
   type FileRecord,
@@ -76,12 +77,12 @@ async function* chunksOf(path: string, stream: AsyncIterable<Buffer>): AsyncGene
 }
 
 function readError(path: string, error: unknown): InvalidRequest {
-  const { code, message } = error as NodeJS.ErrnoException;
+  const { code } = error as NodeJS.ErrnoException;
   const reasons: Record<string, string> = {
     ENOENT: `There is no file ${path}.`,
     EACCES: `Permission to read ${path} is denied.`,
   };
-  return new InvalidRequest(reasons[code ?? ''] ?? `${path} cannot be read: ${message}.`);
+  return new InvalidRequest(reasons[code ?? ''] ?? `${path} cannot be read: ${reasonOf(error)}.`);
 }
 
 /**

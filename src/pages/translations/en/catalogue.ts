@@ -189,6 +189,8 @@ export const en = {
     lastGranted: 'Last granted',
     connections: 'Connections',
     isNew: 'Granted in the last 7 days',
+    notVerifiedHint: (network: string) =>
+      `“Not verified” means that ${network} has not checked who offers the app.`,
     newHint:
       'Apps marked “Granted in the last 7 days” got access recently. If you did not allow one of them, use “Sign out everywhere and disconnect all apps” below.',
     lastUsed: 'Last used',

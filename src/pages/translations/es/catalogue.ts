@@ -191,6 +191,8 @@ export const es: Catalogue = {
     lastGranted: 'Permitido de nuevo el',
     connections: 'Conexiones',
     isNew: 'Permitida en los últimos 7 días',
+    notVerifiedHint: (network) =>
+      `«Sin verificar» significa que ${network} no ha comprobado quién ofrece la aplicación.`,
     newHint:
       'Las aplicaciones marcadas con «Permitida en los últimos 7 días» obtuvieron acceso hace poco. Si no permitió alguna de ellas, use «Cerrar sesión en todas partes y desconectar todas las aplicaciones» más abajo.',
     lastUsed: 'Último uso',

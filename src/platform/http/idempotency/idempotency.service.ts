@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Clock, DAY, addMilliseconds } from '../../clock.js';
 import type { Transaction } from '../../database/transaction.js';
 import { AppError } from '../../errors.js';
+import { retryAfter } from '../../retry-after.js';
 import { sha256 } from '../../secrets.js';
 import { IdempotencyKeysRepository } from './idempotency-keys.repository.js';
 
@@ -10,7 +11,7 @@ export class IdempotencyKeyInUse extends AppError {
     super(
       'idempotency_key_in_use',
       'Another request with this Idempotency-Key is still running. Send this one again in 1 second.',
-      { headers: { 'Retry-After': '1' } },
+      { headers: retryAfter(1) },
     );
   }
 }

@@ -29,9 +29,9 @@ export const TIME = {
 /** The documented header `Retry-After` (RFC 9110 §10.2.3). */
 export const RETRY_AFTER = {
   'Retry-After': {
-    description: 'Seconds to wait.',
+    description: 'Seconds to wait, at most a week.',
     required: true,
-    schema: { type: 'integer' as const, minimum: 1 },
+    schema: { type: 'integer' as const, minimum: 1, maximum: 604_800 },
     example: 5,
   },
 };

@@ -20,7 +20,7 @@ const OTHER_SENDER = 'Set TWILIO_FROM to a sender of this account that may send 
 const CARRIER = 'Nothing for one member. For many: ask the support of Twilio';
 
 /**
- * The codes that a request for a text message may get. docs/operate.md shows this table.
+ * The codes that a request for a text message may get. docs/operate/messages.md shows this table.
  * @see https://www.twilio.com/docs/api/errors
  */
 export const TWILIO_ERRORS: Readonly<Record<number, TwilioError>> = {

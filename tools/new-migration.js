@@ -2,8 +2,8 @@ import { readFile, writeFile } from 'node:fs/promises';
 
 const LIST = 'src/platform/database/migrations/list.ts';
 
-/** `npm run db:new <Name>` adds an empty migration and registers it in the list of migrations. */
-async function main(): Promise<void> {
+/** `npm run db:new <Name>` adds an empty migration and registers it in the list of migrations. It needs no build. */
+async function main() {
   const [name] = process.argv.slice(2);
   if (name === undefined || !/^([A-Z][a-z0-9]*)+$/.test(name)) {
     console.error(
@@ -22,7 +22,7 @@ async function main(): Promise<void> {
   );
 }
 
-function source(className: string): string {
+function source(className) {
   return `import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 export class ${className} implements MigrationInterface {
@@ -39,7 +39,7 @@ export class ${className} implements MigrationInterface {
 `;
 }
 
-function withMigration(list: string, className: string, path: string): string {
+function withMigration(list, className, path) {
   return list
     .replace(/(import [^\n]+\n)(?!import)/, `$1import { ${className} } from '${path}';\n`)
     .replace('\n];', `\n  ${className},\n];`);
