@@ -11,6 +11,7 @@ COPY docs/guide ./docs/guide
 COPY openapi/openapi.json ./openapi/
 COPY clients/typescript/LICENSE clients/typescript/README.md clients/typescript/package.json clients/typescript/tsconfig.json ./clients/typescript/
 COPY clients/typescript/src ./clients/typescript/src
+COPY examples/mcp-server/README.md ./examples/mcp-server/
 COPY CHANGELOG.md ./
 RUN npm run build && node dist/tools/image-files.js /image
 
