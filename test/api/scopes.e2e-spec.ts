@@ -8,7 +8,7 @@ import {
 } from '../support/api.js';
 import { onOneEngine } from '../support/database.js';
 import { Member } from '../support/member.js';
-import { useTestApp } from '../support/test-app.js';
+import { rateLimits, UNLIMITED, useTestApp } from '../support/test-app.js';
 
 const UNSCOPED = ENDPOINTS.filter(({ scope }) => scope === null);
 const SCOPED = ENDPOINTS.flatMap((endpoint) =>
@@ -16,7 +16,8 @@ const SCOPED = ENDPOINTS.flatMap((endpoint) =>
 );
 
 onOneEngine('Scopes (product requirements, section 5.6)', (database) => {
-  const app = useTestApp(database);
+  // Each test gets further tokens of one user for one app.
+  const app = useTestApp(database, rateLimits({ 'grants-per-user': UNLIMITED }));
   let owner: Member;
   beforeAll(async () => {
     owner = await Member.join(app());

@@ -132,12 +132,14 @@ onEachEngine('SQL statements per request', (database) => {
     const exchanged = await statementsWithoutBackground(app(), async () => {
       tokens = await json<TokenBody>(await exchange(app(), publicClient, codes.pop() ?? ''));
     });
-    expect(exchanged.length, exchanged.join('\n')).toBe(9);
+    // SQLite locks the grant with a statement of its own.
+    const expected = database.engine.kind === 'sqlite' ? 10 : 9;
+    expect(exchanged.length, exchanged.join('\n')).toBe(expected);
     const refreshed = await statementsWithoutBackground(app(), async () => {
       tokens = await json<TokenBody>(await sendRefresh(app(), publicClient, tokens?.refresh_token));
     });
     expect(tokens?.access_token).toBeDefined();
-    expect(refreshed.length, refreshed.join('\n')).toBe(9);
+    expect(refreshed.length, refreshed.join('\n')).toBe(expected);
   });
 
   it('a call without a token executes no statement', async () => {
