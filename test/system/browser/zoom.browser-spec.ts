@@ -40,10 +40,10 @@ const UNREACHABLE = `[...document.querySelectorAll('a, button, summary, input:no
   })
   .map((control) => control.outerHTML)`;
 
-/** In the browser: whether the focused element is completely visible. */
+/** In the browser: whether the focused element is completely visible. A page scrolls by whole pixels. */
 const IS_FOCUS_VISIBLE = `(() => {
   const { left, right, top, bottom } = document.activeElement.getBoundingClientRect();
-  return left >= 0 && right <= innerWidth && top >= 0 && bottom <= innerHeight;
+  return left > -1 && right < innerWidth + 1 && top > -1 && bottom < innerHeight + 1;
 })()`;
 
 describe.each(ENLARGEMENTS)('Pages $title', ({ args, context: enlarged, fontSize }) =>
