@@ -18,7 +18,7 @@ describe('Program generated-docs', () => {
   const folder = useFolder();
 
   it('rejects outdated files, names the command that updates them, and updates them with --write', async () => {
-    await mkdir(join(folder, 'docs'));
+    await mkdir(join(folder, 'docs/operate'), { recursive: true });
     const stale = await run(folder);
     expect(stale.code).toBe(1);
     expect(stale.output).toContain('node dist/tools/generated-docs.js --write');
