@@ -20,11 +20,11 @@ const LISTS = [
     { name: 'migrations', needs: 'build', check: 'node dist/tools/migrations-check.js' },
     { name: 'types of the document', check: `${TYPES} --check`, fix: TYPES },
     { name: 'rules of the document', check: 'npm run -s lint:openapi' },
+    { name: 'format', check: 'npm run -s format:check', fix: 'npm run -s format' },
   ],
   [
     { name: 'packages', check: 'node tools/packages.js bench test/system' },
     { name: 'lint', needs: 'packages', check: 'npm run -s lint', fix: 'npm run -s lint -- --fix' },
-    { name: 'format', check: 'npm run -s format:check', fix: 'npm run -s format' },
     { name: 'types', needs: 'packages', check: 'npm run -s types' },
     { name: 'breaks', check: 'npm run -s breaks -- --check' },
     { name: 'imports', needs: 'packages', check: 'npm run -s deps' },
