@@ -197,8 +197,8 @@ export const BREAKS = [
   {
     name: 'consent-identity',
     file: 'src/modules/oauth/authorize/consent.controller.ts',
-    find: "form.get('identity') !== identityHashOf(pending)",
-    replace: "identityHashOf(pending) === ''",
+    find: "form.get('identity') !== shownHashOf(pending)",
+    replace: "shownHashOf(pending) === ''",
     rule: 'Allow applies to the app as the page showed it.',
     spec: 'test/oauth/consent-decision.e2e-spec.ts',
   },
@@ -295,8 +295,8 @@ export const BREAKS = [
   {
     name: 'grants-per-user',
     file: 'src/modules/oauth/tokens/grants.service.ts',
-    find: 'skip: max - 1,',
-    replace: 'skip: max,',
+    find: 'active.slice(max - 1)',
+    replace: 'active.slice(max)',
     rule: 'Of the grants of a user to an app, the newest 20 stay.',
     spec: 'test/oauth/grants-per-user.e2e-spec.ts',
   },

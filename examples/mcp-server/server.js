@@ -16,7 +16,6 @@ import { CLIENT_ID, ISSUER, sendOnce, store } from './storage.js';
 // Agents give up after a minute, so the client does not wait for the end of a limit per minute.
 const settings = { issuer: ISSUER, clientId: CLIENT_ID, redirectUri: '', maxRetryWaitMs: 10_000 };
 const client = createClient(settings, store);
-
 const READ = { readOnlyHint: true };
 const CREATE = { destructiveHint: false };
 const DELETE = { destructiveHint: true, idempotentHint: true };
@@ -86,5 +85,4 @@ function explain(error) {
   const fields = error instanceof ApiError ? error.errors : [];
   return [error.message, ...fields.map(({ field, message }) => `${field}: ${message}`)].join('\n');
 }
-
 serveStdio(createServer);

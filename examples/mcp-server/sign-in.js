@@ -10,7 +10,6 @@ import { store } from './storage.js';
 
 const SCOPE = 'profile.read posts.read posts.write';
 const SIGN_IN_MS = 10 * 60_000;
-
 let latest;
 
 /** Waits for the redirect on a free port. Returns the link for the browser. */

@@ -1,6 +1,6 @@
 // What the server stores on the member's computer. Only the member's account of the operating system may read it.
 import { createHash, randomUUID } from 'node:crypto';
-import { mkdir, readFile, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, rm, rmdir, stat, utimes, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
@@ -15,11 +15,12 @@ const FOLDER = join(homedir(), '.neighbourhood-mcp', encodeURIComponent(ISSUER),
 await mkdir(FOLDER, { recursive: true, mode: 0o700 });
 const TOKENS = join(FOLDER, 'tokens.json');
 const LOCK = join(FOLDER, 'lock');
-/** Longer than a refresh with its retries. */
+/** A lock that is not renewed for this time belongs to a server that was killed. */
 const MAX_LOCK_MS = 60_000;
 
+const absent = (error) => (error.code === 'ENOENT' ? 'null' : Promise.reject(error));
 /** The value in a file, or null if there is no file. */
-const load = async (file) => JSON.parse(await readFile(file, 'utf8').catch(() => 'null'));
+const load = async (file) => JSON.parse(await readFile(file, 'utf8').catch(absent));
 
 /** After a crash, the file has the old or the new value. */
 async function save(file, value) {
@@ -38,11 +39,13 @@ export const store = {
     // The result is undefined if the folder exists.
     while ((await mkdir(LOCK, { recursive: true })) === undefined) {
       const { mtimeMs } = await stat(LOCK).catch(() => ({ mtimeMs: Date.now() }));
-      // A server that was killed did not unlock it.
       if (Date.now() - mtimeMs > MAX_LOCK_MS) await unlock();
       else await setTimeout(100);
     }
-    return work().finally(unlock);
+    const renewal = setInterval(() => utimes(LOCK, new Date(), new Date()).catch(() => 0), 10_000);
+    return work()
+      .finally(() => clearInterval(renewal))
+      .finally(unlock);
   },
 };
 

@@ -6,7 +6,6 @@ import { Public } from '../platform/access/scopes.decorator.js';
 import { AppConfig } from '../platform/config/app-config.js';
 import { API_ERRORS, FIELD_ERRORS, InvalidRequest } from '../platform/errors.js';
 import { PublicText } from '../platform/http/compression.js';
-import { EXAMPLE_ORIGIN } from '../platform/http/developer-api.js';
 import { ErrorResponse } from '../platform/http/errors/api-errors.js';
 import { APPS_PAGE } from '../modules/oauth/browser/page-state.js';
 import { AppsService } from '../modules/oauth/clients/apps.service.js';
@@ -15,6 +14,7 @@ import { ana, DemoService } from '../modules/demo/demo.service.js';
 import { PAGE_ERRORS } from '../pages/page-errors.js';
 import { PageRenderer, CACHE_FOR_ONE_HOUR } from '../pages/page-renderer.js';
 import type { ErrorCodesView } from '../pages/views.js';
+import { withOwnOrigins } from './openapi-document.js';
 import { markdownOf } from './page-markdown.js';
 import {
   GUIDE_PATH,
@@ -47,6 +47,7 @@ const INVALID_POST = InvalidRequest.fields([
 export class DocsController {
   /** By path. */
   private readonly postmanFiles = new Map<string, PublicText>();
+  private errorCodesMarkdown?: string;
 
   constructor(
     private readonly pages: PageRenderer,
@@ -77,7 +78,9 @@ export class DocsController {
   @Get(ERRORS_MARKDOWN)
   @Header('Content-Type', MARKDOWN_TYPE)
   errorsMarkdown(): string {
-    return markdownOf(this.pages.render('errors', this.errorCodes(), 'en'));
+    return (this.errorCodesMarkdown ??= markdownOf(
+      this.pages.render('errors', this.errorCodes(), 'en'),
+    ));
   }
 
   private errorCodes(): ErrorCodesView {
@@ -104,9 +107,8 @@ export class DocsController {
       const { publicUrl } = this.config;
       const text = await readFile(assetUrl(path.slice(1)), 'utf8');
       file = new PublicText(
-        text
+        withOwnOrigins(text, this.config)
           .replaceAll(ORIGIN_PLACEHOLDER.origin, publicUrl)
-          .replaceAll(EXAMPLE_ORIGIN, publicUrl)
           .replaceAll(ORIGIN_PLACEHOLDER.host, new URL(publicUrl).host),
       );
       this.postmanFiles.set(path, file);

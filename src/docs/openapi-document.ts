@@ -76,10 +76,17 @@ export function openApiDocument(app: NestExpressApplication, config?: AppConfig)
   const document = SwaggerModule.createDocument(app, settings, { autoTagControllers: false });
   const described = sorted(describeResponses(document));
   if (!config) return described;
-  const text = JSON.stringify(described)
-    .replaceAll(`${EXAMPLE_ORIGIN}/post/`, `${config.siteUrl}/post/`)
+  return JSON.parse(withOwnOrigins(JSON.stringify(described), config)) as OpenAPIObject;
+}
+
+/** Replaces the origin of the examples in the document by those of the instance. */
+export function withOwnOrigins(
+  text: string,
+  { publicUrl, siteUrl }: Pick<AppConfig, 'publicUrl' | 'siteUrl'>,
+): string {
+  return text
+    .replaceAll(`${EXAMPLE_ORIGIN}/post/`, `${siteUrl}/post/`)
     .replaceAll(EXAMPLE_ORIGIN, publicUrl);
-  return JSON.parse(text) as OpenAPIObject;
 }
 
 /** Sorts the paths and the schemas. */

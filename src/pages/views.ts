@@ -95,7 +95,7 @@ interface ConsentFormView extends FormBinding {
   /** Host of the redirect URI; the name of the app for a private-use scheme. */
   redirectHost: string;
   /** How the page presents the app. The form sends it as `identity`, because the app may change before the user submits it. */
-  identityHash: string;
+  shownHash: string;
   /** The form sends the id as `user`, because another user may sign in before the user submits it. */
   user: UserView & { id: string };
 }

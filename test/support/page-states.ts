@@ -64,7 +64,7 @@ const consentForm = {
   ...binding,
   app: { ...cornerStore, homepageUrl: null, privacyUrl: null, termsUrl: null },
   redirectHost: 'app.example',
-  identityHash: '0'.repeat(64),
+  shownHash: '0'.repeat(64),
   user: { id: 'usr_1', ...ana },
 };
 export const consent: ConsentView = {

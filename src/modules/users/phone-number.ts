@@ -24,13 +24,13 @@ const CHAT_LINK = /\S*(?:\bwa\.me\/|\bwhatsapp\S*[?&]phone=)(?:\+|%2b)?(?=\d)/iu
 const SURROUNDINGS = /^[^\d+]+|(?!\W*(?:x|ext\w*)\W*$)[^\d#]+$/giu;
 
 /** Parameters of a link with the whole number, such as `;phone-context=+1` (RFC 3966) or `?text=Hi`. */
-const PARAMETERS = /(?<=^\+[^;?&]*)[;?&][\w-]+=.*$/u;
+const PARAMETERS = /^(\+[^;?&]*)[;?&][\w-]+=.*$/u;
 
 /** The `xx` in `(0xx11)`, for the digits of a carrier in Brazil. */
 const CARRIER = /(?<=^(?:\+55)?\s*)0xx\s*/iu;
 
 /** A trunk prefix after the calling code, as in `+48 (0) 532 …`. */
-const TRUNK_PREFIX = /(?<=^(?:\+|00\s?)\d{1,3}[\s./-]*)\(0\)/u;
+const TRUNK_PREFIX = /^((?:\+|00\s?)\d{1,3}[\s./-]*)\(0\)/u;
 
 /** `++44`, `+ 44` and `+0044`: no calling code begins with 0. */
 const PLUS = /^\+[\s+]*(?:00)?\s*/;
@@ -87,7 +87,7 @@ function plainPhone(typed: string): string {
     .replaceAll(BRACKETS_AND_QUOTES, ' ')
     .replaceAll(SURROUNDINGS, '')
     .replace(PLUS, '+')
-    .replace(PARAMETERS, '')
+    .replace(PARAMETERS, '$1')
     .replace(CARRIER, '');
 }
 
@@ -102,7 +102,7 @@ function parse(text: string, defaultCountry?: CountryCode): PhoneNumber | undefi
 function parseDialled(text: string, country?: CountryCode): PhoneNumber | undefined {
   const number = parseStable(text, country);
   if (number?.isValid() || !TRUNK_PREFIX.test(text)) return number;
-  const withoutPrefix = parseStable(text.replace(TRUNK_PREFIX, ''), country);
+  const withoutPrefix = parseStable(text.replace(TRUNK_PREFIX, '$1'), country);
   return withoutPrefix?.isValid() ? withoutPrefix : number;
 }
 

@@ -8,7 +8,7 @@ import { retryAfter } from '../retry-after.js';
 import { ClockSkew } from './clock-skew.js';
 import { Shutdown } from './shutdown.js';
 
-/** `/readyz` is public: that migrations are pending, operators read in the log and from `doctor`. */
+/** `/readyz` is public. Operators learn of pending migrations from the log and from `doctor`. */
 const MAINTENANCE = 'maintenance';
 
 /** Whether this process should receive traffic. */
@@ -26,8 +26,7 @@ export class Readiness {
 
   /**
    * Why this process is not ready; undefined if it is ready. Concurrent requests share one check of the database, which also measures
-   * the clock. A wrong clock is no reason: its times are corrected, and if that of the database is wrong, no process
-   * would be ready.
+   * the clock. A wrong clock is no reason: its times are corrected, and if that of the database is wrong, no process would be ready.
    */
   async problem(): Promise<string | undefined> {
     if (!this.shutdown.isShuttingDown) {

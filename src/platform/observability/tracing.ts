@@ -144,7 +144,7 @@ function addressOf(publicUrl: string): Attributes {
 
 /**
  * Runs before the processor that sends spans. Messages and stacks of errors may contain addresses, too.
- * @param server the address in spans of requests to the service. The instrumentation takes it from headers, so it is any text of the client.
+ * @param server the address in spans of requests to the service. The instrumentation takes it from headers, which a client can choose.
  */
 function redaction(server: Attributes, serverKind: SpanKind): SpanProcessor {
   return {

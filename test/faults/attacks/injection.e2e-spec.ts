@@ -17,7 +17,10 @@ const PLAIN = 'Plain words';
 function withoutRandomValues(html: string): string {
   return (
     html
-      .replaceAll(/(name="(?:transaction|token|user|client_id|next)"[^>]* value=")[^"]*/g, '$1')
+      .replaceAll(
+        /(name="(?:transaction|token|user|client_id|next|identity)"[^>]* value=")[^"]*/g,
+        '$1',
+      )
       .replaceAll(/svc_app_\w{26}/g, '')
       .replaceAll(/••\d\d/g, '••')
       .replaceAll(/<time .*?<\/time>/g, '')

@@ -6,6 +6,9 @@ import { publishedDocument } from '../../support/published-document.js';
 const UNREACHABLE: Readonly<Record<string, string>> = {
   '[/?#]+$': "the operator's own addresses",
   [String.raw`\n\s+at `]: 'the message of an error, for "doctor"',
+  '<[^>]+>': 'a page of the documentation',
+  [String.raw`\S*(?:\bwa\.me\/|\bwhatsapp\S*[?&]phone=)(?:\+|%2b)?(?=\d)`]:
+    'a phone number of at most 250 characters',
 };
 /** Small steps first: an exponential pattern would block the process at a longer text. */
 const LENGTHS = [24, 30, 36, 48, 1000, 10_000];

@@ -65,6 +65,7 @@ onEachServer('Connection to the database', (database) => {
     },
   );
 
+  // Except for the one that reads the clock of the server every few seconds.
   it('that is idle is closed by the pool before the server closes it', async () => {
     const member = await Member.join(app());
     await Promise.all([member.get('/me'), member.get('/quota'), member.get('/posts')]);
@@ -72,8 +73,8 @@ onEachServer('Connection to the database', (database) => {
       const { used, free } = app().service(DatabaseDiagnostics).pool();
       return used + free;
     };
-    expect(openConnections()).toBeGreaterThan(0);
-    await expect.poll(openConnections, { timeout: MAX_IDLE_MS }).toBe(0);
+    expect(openConnections()).toBeGreaterThan(1);
+    await expect.poll(openConnections, { timeout: MAX_IDLE_MS }).toBeLessThanOrEqual(1);
     expect((await member.get('/me')).status).toBe(200);
   });
 });

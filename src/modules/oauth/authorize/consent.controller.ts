@@ -15,7 +15,7 @@ import { Parameters } from '../protocol/parameters.js';
 import { afterLostCookie } from '../sign-in/sign-in-flow.js';
 import { SignInService } from '../sign-in/sign-in.service.js';
 import { authorizationPage, AuthorizationsService } from './authorizations.service.js';
-import { CHANGE, ConsentPage, ConsentService, identityHashOf } from './consent.service.js';
+import { CHANGE, ConsentPage, ConsentService, shownHashOf } from './consent.service.js';
 
 /** Asks the signed-in user for consent and redirects to the app. */
 @BrowserPages()
@@ -68,7 +68,7 @@ export class ConsentController {
       throw new AuthorizationError(redirectUri, state, denied);
     }
     // The app changed after the page was shown, so the user allowed another one.
-    if (form.get('identity') !== identityHashOf(pending))
+    if (form.get('identity') !== shownHashOf(pending))
       return sendRedirect(response, authorizationPage(request, pending.id, 'consent').url);
     const code = await this.consent.approve(pending, user.id, scopes);
     sendRedirect(response, codeRedirect(redirectUri, { code, state, iss: this.config.publicUrl }));

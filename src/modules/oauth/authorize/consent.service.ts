@@ -118,11 +118,11 @@ export class ConsentPage {
       ...binding,
       app,
       redirectHost: returnsTo(pending),
-      identityHash: identityHashOf(pending),
+      shownHash: shownHashOf(pending),
       user: { id: user.id, ...userView(user) },
     };
     const latest = await this.grants.findLatestChoice(user.id, app.clientId);
-    const isKnown = latest?.identityHash === form.identityHash;
+    const isKnown = latest?.identityHash === identityHashOf(pending);
     if (prompt === null && !isChange && isKnown && (await this.hasEverything(pending, user))) {
       const { url } = authorizationPage(response.req, pending.id, 'consent');
       const consentPageUrl = withParameter(url, CHANGE, '1');
@@ -152,9 +152,14 @@ export class ConsentPage {
  * How the app presents itself to the user, as a hash: its name, its publisher, and the scheme and host of the redirect URI. Without the
  * port, which native apps choose at random (RFC 8252 §7.3).
  */
-export function identityHashOf({ redirectUri, app }: PendingAuthorization): string {
+function identityHashOf({ redirectUri, app }: PendingAuthorization): string {
   const { protocol, hostname } = new URL(redirectUri);
   return sha256(JSON.stringify([app.name, app.publisher, protocol, hostname]));
+}
+
+/** What the consent page shows of the app that the decision depends on, as a hash. */
+export function shownHashOf(pending: PendingAuthorization): string {
+  return sha256(`${identityHashOf(pending)} ${pending.app.isVerified}`);
 }
 
 /** The host to which the browser returns. A private-use scheme opens the app itself. */

@@ -251,7 +251,9 @@ export class AppsService {
     const { name, redirectUris, origins, scope, requiresPkce, reference } = registration;
     const identity = validIdentity(registration);
     return this.transactions.run(async (tx) => {
-      if (name !== undefined) await lockText(tx, ALL_NAMES);
+      const { publisher, isVerified } = registration;
+      if ([name, publisher, isVerified].some((value) => value !== undefined))
+        await lockText(tx, ALL_NAMES);
       await this.repository.lock(tx, clientId);
       const app = await this.repository.require(clientId, tx);
       if (app.kind === 'public' && requiresPkce === false)
@@ -280,7 +282,9 @@ export class AppsService {
       const { redirectUris: newUris, ...fields } = after;
       if (changed) {
         await this.repository.update(tx, clientId, fields);
-        const renamed = NAMES.filter((field) => field in details);
+        // A verified app may have a name that others may not.
+        const isUnverified = app.isVerified && !fields.isVerified;
+        const renamed = NAMES.filter((field) => field in details || isUnverified);
         const similar = await this.checkNames(tx, { clientId, ...fields }, renamed, registration);
         if ('redirectUris' in details)
           await this.repository.replaceRedirectUris(tx, clientId, newUris);

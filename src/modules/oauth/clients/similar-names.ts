@@ -88,8 +88,7 @@ export function resemblanceOf(
 /** The consent page says of verified apps that they are. A name that says so, too, would look like this badge. */
 function claimOfVerification(text: string): Resemblance | undefined {
   const key = appNameKey(text);
-  const isClaim =
-    CHECK_MARK.test(text) || wordsOfVerification().some((word) => key.includes(appNameKey(word)));
+  const isClaim = CHECK_MARK.test(text) || wordsOfVerification().some((word) => key.includes(word));
   return isClaim
     ? {
         similarTo: 'verification',
@@ -100,9 +99,10 @@ function claimOfVerification(text: string): Resemblance | undefined {
 
 /** The first words of the badge in each language, without the last letter, which differs between genders. */
 function wordsOfVerification(): string[] {
-  return LANGUAGES.map((language) => {
+  return LANGUAGES.flatMap((language) => {
     const [word = ''] = CATALOGUES[language].app.verified('').split(' ');
-    return word.slice(0, -1);
+    const stem = word.slice(0, -1);
+    return stem === '' ? [] : [appNameKey(stem)];
   });
 }
 

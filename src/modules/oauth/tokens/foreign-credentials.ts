@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { AuditLog } from '../../../platform/audit/audit-log.repository.js';
 import { TransactionRunner } from '../../../platform/database/transaction.js';
 import { currentRequest } from '../../../platform/request-context.js';
@@ -16,6 +16,8 @@ interface IssuedCredential {
 /** Codes and tokens that an app sends although they were issued to another app. They may be stolen. */
 @Injectable()
 export class ForeignCredentials {
+  private readonly logger = new Logger(ForeignCredentials.name);
+
   constructor(
     private readonly limiter: RateLimiter,
     private readonly audit: AuditLog,
@@ -32,8 +34,16 @@ export class ForeignCredentials {
     if (!(await this.limiter.isFirstFailure(key))) return;
     const change = { actor: sender.clientId };
     const details = { clientId, userId, kind, endpoint };
-    await this.transactions.run((tx) =>
-      this.audit.record(tx, 'token.foreign', grantId, change, details),
-    );
+    try {
+      await this.transactions.run((tx) =>
+        this.audit.record(tx, 'token.foreign', grantId, change, details),
+      );
+    } catch (error) {
+      // The request is rejected all the same, and introspection only reads.
+      this.logger.error(
+        `Could not record in the audit log that ${sender.clientId} sent a credential of the grant ${grantId}.`,
+        (error as Error).stack,
+      );
+    }
   }
 }

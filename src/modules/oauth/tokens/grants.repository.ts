@@ -193,12 +193,11 @@ export class GrantsRepository {
     userId: string,
     clientId: string,
     now: Date,
-    { skip, limit }: { skip: number; limit: number },
   ): Promise<string[]> {
     const rows = await readRows<{ id: string }>(
       tx,
       `SELECT grants.id FROM grants WHERE grants.user_id = ? AND grants.client_id = ? AND ${IS_ACTIVE}
-       ORDER BY grants.id DESC LIMIT ${limit} OFFSET ${skip}`,
+       ORDER BY grants.id DESC`,
       [userId, clientId, ...activeAt(now)],
     );
     return rows.map(({ id }) => id);

@@ -85,11 +85,10 @@ export class GrantsService {
   private async supersede(tx: Transaction, { userId, clientId, createdAt }: Grant): Promise<void> {
     const max = this.config.rateLimits['grants-per-user'];
     if (max === 0) return;
-    const paging = { skip: max - 1, limit: BATCH_SIZE };
-    const ids = await this.repository.findActive(tx, userId, clientId, createdAt, paging);
-    if (ids.length === 0) return;
+    const active = await this.repository.findActive(tx, userId, clientId, createdAt);
+    const ids = active.slice(max - 1).toSorted();
     const reason = `more than ${max} grants to the app (grants-per-user)`;
-    await this.revokeBatch(tx, ids.toSorted(), { actor: 'service', reason }, 'grant.superseded');
+    await this.revokeInOrder(tx, ids, { actor: 'service', reason }, 'grant.superseded');
   }
 
   /**
@@ -176,10 +175,21 @@ export class GrantsService {
     const ids: string[] = [];
     for (const userId of userIds)
       ids.push(...(await this.repository.findUnrevoked(tx, userId, clientIds)));
-    ids.sort();
+    return this.revokeInOrder(tx, ids.toSorted(), change);
+  }
+
+  /** @param ids in ascending order, which is the lock order */
+  private async revokeInOrder(
+    tx: Transaction,
+    ids: readonly string[],
+    change: Change,
+    action?: 'grant.superseded',
+  ): Promise<RevokedGrant[]> {
     const revoked: RevokedGrant[] = [];
-    for (let start = 0; start < ids.length; start += BATCH_SIZE)
-      revoked.push(...(await this.revokeBatch(tx, ids.slice(start, start + BATCH_SIZE), change)));
+    for (let start = 0; start < ids.length; start += BATCH_SIZE) {
+      const batch = ids.slice(start, start + BATCH_SIZE);
+      revoked.push(...(await this.revokeBatch(tx, batch, change, action)));
+    }
     return revoked;
   }
 

@@ -1,4 +1,5 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
+import { MAX_RETRY_AFTER_SECONDS } from '../../retry-after.js';
 
 type SchemaObject = Exclude<
   NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>[string],
@@ -31,7 +32,7 @@ export const RETRY_AFTER = {
   'Retry-After': {
     description: 'Seconds to wait, at most a week.',
     required: true,
-    schema: { type: 'integer' as const, minimum: 1, maximum: 604_800 },
+    schema: { type: 'integer' as const, minimum: 1, maximum: MAX_RETRY_AFTER_SECONDS },
     example: 5,
   },
 };
