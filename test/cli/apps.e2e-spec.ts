@@ -283,6 +283,20 @@ onOneEngine('Commands "app"', (database) => {
       expect(await cli.json('app', 'show', id)).toMatchObject({ name: 'Tulip' });
     });
 
+    it('O164 compares the name of an app that loses its verification, without refusing the loss alone', async () => {
+      const network = ['--publisher', 'Oak Ltd', '--verified'];
+      const { client_id: id } = await cli.json<AppJson>(
+        ...named('Neighbourhood network', ...network),
+      );
+      expectFailure(
+        await cli.run('app', 'update', id, '--publisher', 'Elm Ltd'),
+        'The name looks like the name of the network',
+      );
+      await cli.json('app', 'update', id, '--no-verified');
+      const trail = await auditTrail(dataSource(), id);
+      expect(trail.map(({ details }) => details).at(-1)).toMatchObject({ similarTo: 'network' });
+    });
+
     it('O164 lets an app keep such a name while something else changes', async () => {
       await cli.json(...named('Lily'));
       const { client_id: id } = await cli.json<AppJson>(

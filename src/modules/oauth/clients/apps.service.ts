@@ -31,6 +31,11 @@ import type { App } from './client.entities.js';
 /** Locked before a name is stored, so that of two similar names at once, one finds the other. */
 const ALL_NAMES = 'app names';
 
+interface NameOptions extends Pick<Registration, 'allowSimilarName'> {
+  /** Whether the change ends the verification of the app. */
+  isUnverified?: boolean;
+}
+
 /** What users take an app for. */
 const NAMES = ['name', 'publisher'] as const;
 
@@ -282,10 +287,13 @@ export class AppsService {
       const { redirectUris: newUris, ...fields } = after;
       if (changed) {
         await this.repository.update(tx, clientId, fields);
-        // A verified app may have a name that others may not.
+        const renamed = NAMES.filter((field) => field in details);
         const isUnverified = app.isVerified && !fields.isVerified;
-        const renamed = NAMES.filter((field) => field in details || isUnverified);
-        const similar = await this.checkNames(tx, { clientId, ...fields }, renamed, registration);
+        const similar = await this.checkNames(tx, { clientId, ...fields }, renamed, {
+          isUnverified,
+          // The end of a verification alone is never refused.
+          allowSimilarName: registration.allowSimilarName ?? renamed.length === 0,
+        });
         if ('redirectUris' in details)
           await this.repository.replaceRedirectUris(tx, clientId, newUris);
         if ('logoHash' in details)
@@ -308,11 +316,14 @@ export class AppsService {
     tx: Transaction,
     app: Pick<App, 'clientId' | 'name' | 'publisher' | 'isVerified'>,
     changed: readonly (typeof NAMES)[number][],
-    { allowSimilarName = false }: Pick<Registration, 'allowSimilarName'>,
+    { allowSimilarName = false, isUnverified = false }: NameOptions,
   ): Promise<{ similarTo?: string }> {
-    if (changed.length === 0) return {};
+    if (changed.length === 0 && !isUnverified) return {};
     const apps = await this.repository.findAll(tx);
-    const found = resemblanceOf(app, changed, apps, this.config);
+    // A verified app may have a name that others may not.
+    const verified = { ...app, isVerified: true };
+    const wasExempt = isUnverified && !resemblanceOf(verified, NAMES, apps, this.config);
+    const found = resemblanceOf(app, wasExempt ? NAMES : changed, apps, this.config);
     if (!found) return {};
     const { similarTo, problem } = found;
     if (allowSimilarName) return { similarTo };
