@@ -12,8 +12,9 @@ import { AuditEvent } from '../../../src/platform/audit/audit-event.entity.js';
 import { Comment } from '../../../src/modules/comments/comment.entity.js';
 import { AccessToken } from '../../../src/modules/oauth/tokens/token.entities.js';
 
-/** One user signs in many times a minute from one address. `rateLimits` also lifts the limit of the address. */
+/** One user signs in many times a minute from one address, and keeps every grant. `rateLimits` also lifts the limit of the address. */
 export const UNLIMITED_MESSAGES = rateLimits({
+  'grants-per-user': UNLIMITED,
   'phone-messages-per-minute': UNLIMITED,
   'phone-messages-per-hour': UNLIMITED,
   'phone-messages-per-day': UNLIMITED,
