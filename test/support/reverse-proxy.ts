@@ -11,7 +11,9 @@ import { nginxConfiguration } from './web-servers.js';
 const START_TIMEOUT_MS = 5000;
 
 export const PROXIES = ['nginx', 'haproxy', 'apache2', 'caddy'] as const;
-export type ProxyName = (typeof PROXIES)[number];
+/** Varnish is a cache: it does not spread requests over several processes without more configuration. */
+export const PROXIES_AND_CACHES = [...PROXIES, 'varnishd'] as const;
+export type ProxyName = (typeof PROXIES_AND_CACHES)[number];
 
 /** A real reverse proxy on loopback, in front of several processes of the service. */
 export interface ReverseProxy {
@@ -97,18 +99,31 @@ http://127.0.0.1:${port} {
   }
 }
 `,
+  varnishd: (_port, backends) => `
+vcl 4.1;
+backend service {
+  ${backends.map((backend) => `.host = "${backend.split(':')[0]}"; .port = "${backend.split(':')[1]}";`)[0]}
+}
+`,
 };
+
+const VARNISH_PARAMETERS = ['req_hdr_len', 'resp_hdr_len'];
 
 const APACHE_MODULES = [
   ...['mpm_event', 'authz_core', 'slotmem_shm', 'lbmethod_byrequests'],
   ...['proxy', 'proxy_http', 'proxy_balancer', 'proxy_hcheck'],
 ];
 
-const OPTIONS: Readonly<Record<ProxyName, string[]>> = {
-  nginx: ['-c'],
-  haproxy: ['-q', '-db', '-f'],
-  apache2: ['-D', 'FOREGROUND', '-f'],
-  caddy: ['run', '--adapter', 'caddyfile', '--config'],
+const OPTIONS: Readonly<Record<ProxyName, (port: number, folder: string) => string[]>> = {
+  nginx: () => ['-c'],
+  haproxy: () => ['-q', '-db', '-f'],
+  apache2: () => ['-D', 'FOREGROUND', '-f'],
+  caddy: () => ['run', '--adapter', 'caddyfile', '--config'],
+  varnishd: (port, folder) => [
+    ...['-F', '-n', join(folder, 'varnish'), '-a', `127.0.0.1:${port}`],
+    ...VARNISH_PARAMETERS.flatMap((name) => ['-p', `http_${name}=32k`]),
+    '-f',
+  ],
 };
 
 /** Starts the proxy, or returns undefined if it is not installed. @param backends as `host:port` */
@@ -125,8 +140,8 @@ export async function startProxy(
   const ownPort = port ?? (await freePort());
   const file = join(folder, 'proxy.conf');
   await writeFile(file, CONFIGURATIONS[name](ownPort, backends, folder));
-  const child = spawn(program, [...OPTIONS[name], file], {
-    stdio: ['ignore', 'ignore', name === 'caddy' ? 'ignore' : 'inherit'],
+  const child = spawn(program, [...OPTIONS[name](ownPort, folder), file], {
+    stdio: ['ignore', 'ignore', ['caddy', 'varnishd'].includes(name) ? 'ignore' : 'inherit'],
     env: { PATH: process.env.PATH, HOME: folder },
   });
   const baseUrl = `http://127.0.0.1:${ownPort}`;

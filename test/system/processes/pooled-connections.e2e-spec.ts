@@ -10,6 +10,7 @@ import { Member } from '../../support/member.js';
 import {
   type ProxyName,
   PROXIES,
+  PROXIES_AND_CACHES,
   type ReverseProxy,
   startProxy,
 } from '../../support/reverse-proxy.js';
@@ -108,7 +109,7 @@ onOneServer('Idle connections in the pool of a reverse proxy', (database) => {
     },
   );
 
-  it.each(PROXIES)('returns a state of 4,096 bytes through %s', async (name) => {
+  it.each(PROXIES_AND_CACHES)('returns a state of 4,096 bytes through %s', async (name) => {
     const [port, proxyPort] = [await freePort(), await freePort()];
     const env = {
       ...TEST_LIMITS,
