@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { parseEnv } from 'node:util';
 
 /**
  * An assignment such as `NETWORK_COLOR='#0d5c4d'`, also after `export`. A quoted value may have several lines, whose contents are no
@@ -44,6 +45,19 @@ export function envFileProblems(paths: readonly string[]): EnvFileProblem[] {
       return [{ name, message }];
     });
   });
+}
+
+/**
+ * The variables among `names` that `.env` in the current folder sets and the environment lacks. A file that `--env-file` or a shell
+ * has read leaves none.
+ */
+export function unreadVariables(
+  environment: NodeJS.ProcessEnv,
+  names: ReadonlySet<string>,
+): string[] {
+  return Object.entries(parseEnv(textOf('.env'))).flatMap(([name, value]) =>
+    names.has(name) && value !== '' && environment[name] === undefined ? [name] : [],
+  );
 }
 
 /** Empty if the file does not exist: Node.js reports that itself where it matters. */

@@ -1,6 +1,6 @@
 import { AppConfig } from './app-config.js';
 import { databaseTls, readFile } from './database-tls.js';
-import { type EnvFileProblem, envFileProblems, envFilesOf } from './env-files.js';
+import { type EnvFileProblem, envFileProblems, envFilesOf, unreadVariables } from './env-files.js';
 import { envSchema, type Env } from './env.js';
 import { isGuessable } from './guessable.js';
 import { isLoopback } from './loopback.js';
@@ -89,12 +89,23 @@ export function loadConfig(
   const isReported = (problem: string): boolean =>
     [...invalid].some((name) => problem.startsWith(`${name}:`));
   problems.push(...further.filter((problem) => !isReported(problem)));
-  if (problems.length > 0) throw new ConfigError(problems);
+  const unread = unreadFileProblems(environment);
+  if (problems.length > 0) throw new ConfigError([...problems, ...unread]);
   const warnings = [
+    ...unread,
     ...inFiles.filter((problem) => !isOwn(problem)).map(({ message }) => message),
     ...misspelledVariables(given),
   ];
   return new AppConfig(env, warnings);
+}
+
+/** Neither the service nor a command reads `.env` by itself. */
+function unreadFileProblems(environment: NodeJS.ProcessEnv): string[] {
+  const names = unreadVariables(environment, VARIABLES);
+  if (names.length === 0) return [];
+  return [
+    `.env: the file in this folder was not read, and ${names.join(', ')} ${names.length === 1 ? 'is' : 'are'} not set; start the program with "node --env-file=.env", or export the variables in your shell`,
+  ];
 }
 
 /** So few, because names of other programs resemble those of settings: `SMTP_URL` is no `SITE_URL`. */

@@ -376,7 +376,7 @@ export function checkSettings(config: AppConfig, options: CheckOptions): Promise
     ? [...commonRules(config), ...productionRules(config)]
     : [...developmentRules(config), ...commonRules(config)];
   const warnings = [
-    ...config.warnings.map((message) => warning(`${message}.`, 'Correct the variable.')),
+    ...config.warnings.map((message) => warning(`${message}.`, 'Correct the settings.')),
     ...rules.flatMap(([applies, ...text]) => (applies ? [warning(...text)] : [])),
   ];
   const valid = ok('The configuration is valid.');
