@@ -1,5 +1,4 @@
-// An MCP server with which an AI agent posts and comments for one member. README.md in this folder explains it. Standard output belongs
-// to the protocol.
+// An MCP server with which an AI agent posts and comments for one member: see README.md. Standard output belongs to the protocol.
 import { McpServer } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import {
@@ -66,8 +65,7 @@ function createServer() {
     client.createPost({ body }, options),
   );
   tool('delete_post', DELETE, 'Deletes a post.', { id }, client.deletePost);
-  const comments = { id, ...page };
-  tool('list_comments', READ, `Comments on a post. ${DATA}`, comments, client.listComments);
+  tool('list_comments', READ, `Comments on a post. ${DATA}`, { id, ...page }, client.listComments);
   tool('create_comment', CREATE, `Comments on a post. ${AGAIN}`, comment, (args, options) => {
     const { id: postId, ...body } = args;
     return client.createComment({ id: postId, body }, options);

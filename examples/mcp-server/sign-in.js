@@ -9,7 +9,6 @@ import {
 import { store } from './storage.js';
 
 const SCOPE = 'profile.read posts.read posts.write';
-const SIGN_IN_MS = 10 * 60_000;
 let latest;
 
 /** Waits for the redirect on a free port. Returns the link for the browser. */
@@ -17,7 +16,7 @@ export async function startSignIn(settings) {
   latest?.close();
   const server = createServer();
   latest = server;
-  server.listen({ host: '127.0.0.1', port: 0, signal: AbortSignal.timeout(SIGN_IN_MS) }).unref();
+  server.listen({ host: '127.0.0.1', port: 0, signal: AbortSignal.timeout(10 * 60_000) }).unref();
   await once(server, 'listening');
   const app = { ...settings, redirectUri: `http://127.0.0.1:${server.address().port}/callback` };
   const { url, pending } = await startAuthorization(app, { scope: SCOPE });

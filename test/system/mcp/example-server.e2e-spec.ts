@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdir, readFile, stat, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
@@ -271,9 +271,42 @@ onOneEngine('Example MCP server', (database) => {
     const computer = new Computer();
     await computer.signIn({ expiresAt: 0 });
     await mkdir(computer.lock);
-    await utimes(computer.lock, new Date(0), new Date(0));
+    const owner = join(computer.lock, 'killed');
+    await writeFile(owner, '');
+    await utimes(owner, new Date(0), new Date(0));
     await use(await computer.agent(), 'get_profile');
     await expect(stat(computer.lock)).rejects.toThrow('ENOENT');
+  });
+
+  it('never removes the lock of another process, also if it has lost its own', async () => {
+    const other = (): string => join(computer.lock, 'other');
+    const url = await proxy(async ({ url: path }) => {
+      if (path !== '/oauth/token') return;
+      // As if this process had been suspended for minutes, and another one had taken its lock.
+      await rm(computer.lock, { recursive: true });
+      await mkdir(computer.lock);
+      await writeFile(other(), '');
+    });
+    const computer = new Computer(url);
+    await computer.signIn({ expiresAt: 0 });
+    await use(await computer.agent(), 'get_profile');
+    expect((await stat(other())).size).toBe(0);
+  });
+
+  it('gives a stale lock to one of many processes at a time', async () => {
+    let refreshes = 0;
+    const url = await proxy(async ({ url: path }) => {
+      if (path === '/oauth/token') refreshes += 1;
+    });
+    const computer = new Computer(url);
+    await computer.signIn({ expiresAt: 0 });
+    await mkdir(computer.lock);
+    const owner = join(computer.lock, 'killed');
+    await writeFile(owner, '');
+    await utimes(owner, new Date(0), new Date(0));
+    const agents = await Promise.all(Array.from({ length: 6 }, () => computer.agent()));
+    await Promise.all(agents.map((agent) => use(agent, 'get_profile')));
+    expect(refreshes).toBe(1);
   });
 
   it('revokes the access and deletes the tokens when the member signs out', async () => {
