@@ -43,16 +43,14 @@ export class GuideController {
   @Get(`${GUIDE_PATH}/:name`)
   page(@Param('name') name: string, @Res() response: Response): void {
     if (!name.endsWith(MARKDOWN_SUFFIX)) {
-      if (name === OVERVIEW) throw new UnknownPath();
       this.sendPage(name, response);
       return;
     }
     const { markdown } = this.find(name.slice(0, -MARKDOWN_SUFFIX.length));
-    response.set({
-      'Content-Type': MARKDOWN_TYPE,
-      'Cache-Control': CACHE_FOR_ONE_HOUR,
-    });
-    response.send(markdown);
+    // At the address of the page, for a client that prefers Markdown, a cache that ignores `Vary` would send it to browsers.
+    if (response.req.originalUrl.endsWith(MARKDOWN_SUFFIX))
+      response.set('Cache-Control', CACHE_FOR_ONE_HOUR);
+    response.set('Content-Type', MARKDOWN_TYPE).send(markdown);
   }
 
   /** The path of the guide in version 1.0. */

@@ -81,8 +81,11 @@ const SERVED_PATHS: ReadonlySet<string> = new Set([
   INIT_SCRIPT,
 ]);
 
-/** Without dots, except in the suffix: Swagger UI's static files would resolve `..`. */
-const GUIDE_PAGE = /^\/docs\/guide(\/[\w-]+(\.md)?)?$/;
+/**
+ * Without dots, except in the suffix: Swagger UI's static files would resolve `..`. The overview is at the path of the guide, and has
+ * its own name only as Markdown.
+ */
+const GUIDE_PAGE = new RegExp(`^${GUIDE_PATH}(/(?!${OVERVIEW}$)[\\w-]+(\\.md)?)?$`);
 
 /** The pages besides `/docs` that exist as Markdown, too. */
 function markdownPathOf(path: string): string | undefined {

@@ -91,9 +91,28 @@ onSqlite('Documentation as Markdown', (database) => {
     },
   );
 
+  it.each(VERSIONS)(
+    'never has the Markdown at %s stored by a cache that ignores Vary',
+    async (page, markdown) => {
+      const get = (path: string, headers: Record<string, string>): Promise<Response> =>
+        app().fetch(path, { headers });
+      const negotiated = await get(page, { accept: 'text/markdown' });
+      expect(negotiated.headers.get('cache-control')).toBe('no-cache');
+      // Such a cache asks with the entity tag of the Markdown when a browser wants the page.
+      const etag = negotiated.headers.get('etag') ?? '';
+      const condition = { 'if-none-match': etag };
+      expect((await get(page, { accept: 'text/html', ...condition })).status).toBe(200);
+      const repeated = await get(page, { accept: 'text/markdown', ...condition });
+      expect([repeated.status, repeated.headers.get('etag')]).toEqual([304, etag]);
+      expect(repeated.headers.get('vary')).toMatch(/\bAccept(,|$)/);
+      const direct = await get(markdown, { accept: 'text/html' });
+      expect(direct.headers.get('vary') ?? '').not.toMatch(/\bAccept(,|$)/);
+    },
+  );
+
   it('returns 404 for an unknown page, and HTML for pages that are not documentation', async () => {
     const headers = { accept: 'text/markdown' };
-    for (const path of ['/docs/nope', '/docs/guide/nope'])
+    for (const path of ['/docs/nope', '/docs/guide/nope', '/docs/guide/README'])
       expect((await app().fetch(path, { headers })).status).toBe(404);
     const landing = await app().fetch('/', { headers });
     expect(landing.headers.get('content-type')).toMatch(/^text\/html/);
