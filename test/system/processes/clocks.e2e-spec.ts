@@ -6,11 +6,14 @@ import {
   RefreshToken,
 } from '../../../src/modules/oauth/tokens/token.entities.js';
 import { Cluster } from '../../support/cluster.js';
-import { onOneEngine } from '../../support/database.js';
+import { runCommandProcess } from '../../support/command-line.js';
+import { onEachServer, onOneEngine } from '../../support/database.js';
+import { ordinaryUser } from '../../support/database-user.js';
 import type { PostBody } from '../../support/member.js';
 import { approve, exchange } from '../../support/oauth-flow.js';
 import { json, type TokenBody } from '../../support/responses.js';
 import { type ServiceProcess, startProcess } from '../../support/service-process.js';
+import { runSql } from '../../support/sql.js';
 import { TEST_LIMITS, useTestApp } from '../../support/test-app.js';
 
 const APIA = 'Pacific/Apia';
@@ -65,5 +68,37 @@ onOneEngine('A service process in the time zone of Apia', (database) => {
       [id],
     );
     expect(row?.text).toBe(createdAt.replace('T', ' ').replace('Z', ''));
+  });
+});
+
+const TEN_YEARS_SECONDS = 3650 * 24 * 3600;
+
+onEachServer('Process of the command "prune"', ({ engine: { serverUrl = '' } }) => {
+  it('C150 deletes nothing while the clock of the database is years ahead, and runs once it is right', async () => {
+    const { url, drop } = await ordinaryUser(serverUrl);
+    const settings = { DATABASE_URL: url };
+    const prune = ['prune', '--yes', '--json'];
+    const events = (): Promise<unknown> =>
+      runSql(url, 'SELECT id, action FROM audit_events ORDER BY id');
+    try {
+      expect(await runCommandProcess(['db', 'migrate'], settings)).toMatchObject({ code: 0 });
+      const before = await events();
+      expect(before).toHaveLength(1);
+      await runSql(
+        serverUrl,
+        `SET GLOBAL init_connect = 'SET timestamp = UNIX_TIMESTAMP() + ${TEN_YEARS_SECONDS}'`,
+      );
+      const { code, stdout, stderr } = await runCommandProcess(prune, settings);
+      expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+      expect(stderr).toMatch(
+        /^The job did not run, because the clock of this machine is 3153\d{5}\.\d s behind the database's: synchronize both machines with a time server \(NTP\)\.\n$/,
+      );
+      await runSql(serverUrl, `SET GLOBAL init_connect = ''`);
+      expect(await events()).toEqual(before);
+      expect(await runCommandProcess(prune, settings)).toMatchObject({ code: 0, stderr: '' });
+    } finally {
+      await runSql(serverUrl, `SET GLOBAL init_connect = ''`);
+      await drop();
+    }
   });
 });

@@ -450,4 +450,32 @@ onEachServer('Command "doctor" on a server', (database) => {
     for (const { remedy = '' } of found) await dataSource.query(remedy);
     expect((await settings()).filter(({ status }) => status !== 'ok')).toEqual([]);
   });
+
+  it('fails on a database in latin1, and each remedy can be pasted', async () => {
+    const { dataSource } = app();
+    const tables = await dataSource.query<{ name: string }[]>(
+      `SELECT TABLE_NAME AS name FROM information_schema.TABLES
+        WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME <> 'migrations'`,
+    );
+    for (const { name } of tables)
+      await dataSource.query(`ALTER TABLE ${name} CONVERT TO CHARACTER SET latin1`);
+    await dataSource.query('ALTER DATABASE CHARACTER SET latin1');
+    const settings = async (): Promise<Finding[]> => {
+      const outcome = await runCommandProcess(['doctor', '--json'], {
+        DATABASE_URL: database.url,
+        METRICS_PORT: 'off',
+      });
+      return parseFindings(outcome).filter(({ check }) => check === 'settings');
+    };
+    const found = await settings();
+    const failures = found.filter(({ status }) => status === 'failed');
+    expect(
+      failures.map(({ summary }) => / (\w+) does not use utf8mb4 /.exec(summary)?.[1]),
+    ).toEqual(expect.arrayContaining(tables.map(({ name }) => name)));
+    expect(found.filter(({ status }) => status !== 'failed')).toMatchObject([
+      { status: 'warning', summary: 'New tables would get the collation latin1_swedish_ci.' },
+    ]);
+    for (const { remedy = '' } of found) await dataSource.query(remedy);
+    expect(await settings()).toMatchObject([{ status: 'ok' }]);
+  });
 });

@@ -2,12 +2,13 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import mysql from 'mysql2/promise';
 import { startupErrorMessage } from '../../../src/platform/lifecycle/startup-error.js';
-import { runCommand } from '../../support/command-line.js';
+import { expectFailure, runCommand, runCommandProcess } from '../../support/command-line.js';
 import { connect, onEachServer } from '../../support/database.js';
 import { startPrivateServer } from '../../support/database-server.js';
 import { ordinaryUser } from '../../support/database-user.js';
 import { useFolder } from '../../support/folder.js';
 import { findProgram } from '../../support/programs.js';
+import { startProcess } from '../../support/service-process.js';
 import { runSql } from '../../support/sql.js';
 
 const IMPORTED_USERS = 3000;
@@ -147,6 +148,52 @@ describe.skipIf((await findProgram('mariadbd')) === undefined)(
         expect(await runCommand(['db', 'migrate'], settings)).toMatchObject({ code: 0 });
         expect((await runCommand(['doctor'], settings)).stdout).not.toContain('binlog_format');
       } finally {
+        await server?.stop();
+      }
+    });
+  },
+);
+
+describe.skipIf((await findProgram('mariadbd')) === undefined)(
+  'Connections that the server refuses [private MariaDB]',
+  () => {
+    /** Also as the service and a command print it: they end, and say what to do on one line. */
+    async function expectRefusal(url: string, sentence: RegExp): Promise<void> {
+      expect(await startupError(url)).toMatch(sentence);
+      const command = await runCommandProcess(['user', 'list'], { DATABASE_URL: url });
+      expectFailure(command, sentence);
+      const service = startProcess({ url, env: { MIGRATE: '0', DEMO: '0' } });
+      await expect(service).rejects.toThrow(new RegExp(sentence, 'm'));
+    }
+
+    it('are reported with what to do if no user may connect from this address (error 1130)', async () => {
+      const server = await startPrivateServer('mariadb');
+      try {
+        const url = server?.url ?? '';
+        await runSql(url, `RENAME USER tests@'127.0.0.1' TO tests@'10.0.0.%'`);
+        await expectRefusal(
+          `${url}/platform`,
+          /^The database server accepts no user from the address of this machine: create the user for this address, such as 'platform'@'10\.0\.0\.%'\. \(Host '127\.0\.0\.1' is not allowed .*\)$/,
+        );
+      } finally {
+        await server?.stop();
+      }
+    });
+
+    it('are reported with what to do if there are too many (error 1040)', async () => {
+      const server = await startPrivateServer('mariadb', { settings: ['--max-connections=10'] });
+      const open: mysql.Connection[] = [];
+      try {
+        const url = server?.url ?? '';
+        await runSql(url, 'CREATE DATABASE platform');
+        // An administrator gets one more.
+        for (let count = 0; count < 11; count += 1) open.push(await mysql.createConnection(url));
+        await expectRefusal(
+          `${url}/platform`,
+          /^The database server allows no more connections: raise its max_connections, or the limit of the user, or lower DB_POOL_SIZE\. \(Too many connections\)$/,
+        );
+      } finally {
+        await Promise.all(open.map((connection) => connection.end()));
         await server?.stop();
       }
     });
