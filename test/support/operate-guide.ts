@@ -37,6 +37,11 @@ const blocks: readonly Block[] = OPERATE_PAGES.map((page) => readFileSync(page, 
     ),
   );
 
+/** The sections with blocks that a test runs on every database. */
+export const SECTIONS: readonly string[] = [
+  ...new Set(blocks.flatMap(({ section, kind }) => (kind === 'run' ? [section] : []))),
+].toSorted();
+
 /** The programs that the backup procedures need and that are not installed. */
 const missing = {
   server: await missingOf('mysqldump', 'mysql'),

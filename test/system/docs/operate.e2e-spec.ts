@@ -14,6 +14,7 @@ import {
   commandsOf,
   PastedCommands,
   runBackupAndRestore,
+  SECTIONS,
 } from '../../support/operate-guide.js';
 import { authorizeLink } from '../../support/oauth-flow.js';
 import { runSql } from '../../support/sql.js';
@@ -40,7 +41,7 @@ const ANSWERS: Readonly<Record<string, RegExp>> = {
   'Who uses this app': /grt_/,
   'The partner has lost its client secret': /svc_sec_[^]*live/,
   'This post must go now': /Removed[^]*Restored/,
-  'Is a setting wrong or misspelled, or does `': /configuration/,
+  'Is a setting wrong, misspelled or not read from `': /configuration/,
   'May I start the new version': /The schema matches this version/,
 };
 
@@ -102,7 +103,7 @@ onEngines('The pages of docs/operate', (database) => {
     },
   );
 
-  it.each([
+  const sections: [name: string, expected: RegExp][] = [
     ['Operate the platform', /ok/],
     ['Upgrade', /applied +Operate/],
     ['Jobs and cron', /Recorded plans and limits of earlier months in \d+ rows/],
@@ -119,11 +120,24 @@ onEngines('The pages of docs/operate', (database) => {
     ['Messages do not arrive', /locked/],
     ['Counters do not add up', /ok/],
     ['A post was deleted by mistake', /Restored/],
+    ['Remove posts', /Removed[^]*disabled[^]*enabled/],
+    ['Clock', /counters/],
+    // Erases the member.
     ['Members', /Dana|added/],
-  ])('%s: works as documented', { timeout: COMMANDS_TIMEOUT_MS }, async (name, expected) => {
-    if (name === 'A credential has leaked') await runSection(name, 'run-token');
-    expect(await runSection(name)).toMatch(expected);
+  ];
+
+  it('Every block that is marked with `run` belongs to one of these sections', () => {
+    expect(['Install', ...sections.map(([name]) => name)].toSorted()).toEqual(SECTIONS);
   });
+
+  it.each(sections)(
+    '%s: works as documented',
+    { timeout: COMMANDS_TIMEOUT_MS },
+    async (name, expected) => {
+      if (name === 'A credential has leaked') await runSection(name, 'run-token');
+      expect(await runSection(name)).toMatch(expected);
+    },
+  );
 
   it.each(questions)(
     'Questions at night: $question',
