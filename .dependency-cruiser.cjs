@@ -45,8 +45,9 @@ const oauth = {
   account: ['protocol', 'rate-limit', 'browser', 'clients', 'tokens', 'sign-in', 'authorize'],
 };
 
-/** Which rows expire, which belong to a person, and which are counted. */
-const tablesOfAllModules = '^src/modules/operations/(retention|personal-data|counters)\\.ts$';
+/** Which rows expire, which belong to a person or to a test app, and which are counted. */
+const tablesOfAllModules =
+  '^src/modules/operations/(retention|personal-data|app-reset|counters|counted-rows)\\.ts$';
 
 /** Where TypeORM may be imported. */
 const ormFiles = [

@@ -22,6 +22,7 @@ import {
   statusOf,
   appRows,
 } from './app-result.js';
+import { addAppReset } from './app-reset.js';
 import { addAppSecretCommands } from './app-secret.js';
 import type { Result, Session } from '../session.js';
 import { QUOTA_MEMBERS } from './quota.js';
@@ -71,6 +72,7 @@ export function addAppCommands(program: CliCommand): void {
   addDisable(app);
   addEnable(app);
   addRevokeAll(app);
+  addAppReset(app);
   addAppSecretCommands(app);
 }
 

@@ -5,6 +5,7 @@ export const AUDIT_ACTIONS = [
   'app.created',
   'app.disabled',
   'app.enabled',
+  'app.reset',
   'app.secret_added',
   'app.secret_exposed',
   'app.secret_retired',
