@@ -181,6 +181,7 @@ export class DemoService {
     const caller: Caller = {
       userId: ana.id,
       clientId: DEMO_PUBLIC_CLIENT_ID,
+      test: true,
       grantId: newId('grt', now),
       scopes: SCOPES,
       postLimit: null,

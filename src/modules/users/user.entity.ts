@@ -2,6 +2,7 @@ import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import {
   COUNTER,
   DOUBLE,
+  HASH,
   ID,
   optional,
   text,
@@ -50,6 +51,15 @@ export class User {
   @Column(COUNTER)
   postCount: number;
 
+  /** The keyed hash of the fixed code of a test member. Null for real members. */
+  @Column(optional(HASH))
+  testCodeHash: string | null;
+
   @Column(TIME)
   createdAt: Date;
+}
+
+/** Whether the user is a test member, who can authorize test apps only. */
+export function isTestUser({ testCodeHash }: Pick<User, 'testCodeHash'>): boolean {
+  return testCodeHash !== null;
 }

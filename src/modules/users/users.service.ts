@@ -46,7 +46,14 @@ export type NewUser = Pick<UserWithPhone, 'phone' | 'name'> &
   Partial<
     Pick<
       User,
-      'id' | 'externalId' | 'photoUrl' | 'neighborhood' | 'latitude' | 'longitude' | 'karma'
+      | 'id'
+      | 'externalId'
+      | 'photoUrl'
+      | 'neighborhood'
+      | 'latitude'
+      | 'longitude'
+      | 'karma'
+      | 'testCodeHash'
     >
   >;
 
@@ -57,6 +64,7 @@ export function newUser(user: NewUser, now: Date): UserWithPhone {
     externalId: null,
     photoUrl: null,
     karma: 0,
+    testCodeHash: null,
     neighborhood: null,
     latitude: null,
     longitude: null,

@@ -64,6 +64,10 @@ export interface Registration extends IdentityChanges {
   scope: string;
   /** False by default. Public apps always require PKCE. */
   requiresPkce?: boolean;
+  /** Whether it is a test app. False by default. */
+  test?: boolean;
+  /** The lifetime of the access tokens of a test app. The default of all apps if absent. */
+  accessTokenSeconds?: number;
   /** The operator's own reference; null removes it. None by default. */
   reference?: string | null;
   /** Allows a name that looks like that of another app, or of something else (similar-names.ts). False by default. */
@@ -135,7 +139,10 @@ export class AppsService {
     const scope = validScope(registration.scope);
     const identity = changedIdentity(NO_IDENTITY, validIdentity(registration));
     const createdAt = this.clock.now();
-    const { kind, clientId = newId('svc_app', createdAt) } = registration;
+    const { kind, test = false, accessTokenSeconds = null } = registration;
+    if (accessTokenSeconds !== null && !test)
+      throw new InvalidRequest('Only a test app can have a lifetime of its own.');
+    const { clientId = newId(test ? 'svc_app_test' : 'svc_app', createdAt) } = registration;
     const requiresPkce = kind === 'public' || registration.requiresPkce === true;
     const origins = validOrigins(registration.origins ?? [], kind);
     const app: App = {
@@ -149,6 +156,8 @@ export class AppsService {
       postsHiddenAt: null,
       reference: registration.reference ?? null,
       ...identity,
+      test,
+      accessTokenSeconds,
       createdAt,
     };
     const newSecret = kind === 'confidential' ? this.secrets.create() : undefined;
@@ -165,7 +174,7 @@ export class AppsService {
         scope,
         redirectUris,
         requiresPkce,
-        ...setValues({ origins, reference: app.reference, ...identity }),
+        ...setValues({ origins, reference: app.reference, test, accessTokenSeconds, ...identity }),
         ...similar,
       };
       await this.audit.record(tx, 'app.created', clientId, change, details);
@@ -250,7 +259,7 @@ export class AppsService {
    */
   async update(
     clientId: string,
-    registration: Partial<Omit<Registration, 'clientId' | 'kind'>>,
+    registration: Partial<Omit<Registration, 'clientId' | 'kind' | 'test' | 'accessTokenSeconds'>>,
     change: Change,
   ): Promise<{ app: RegisteredApp; changed: boolean }> {
     const { name, redirectUris, origins, scope, requiresPkce, reference } = registration;

@@ -42,6 +42,8 @@ type RefreshRow = SingleUseCredential & Pick<RefreshToken, 'createdAt' | 'predec
 interface AccessRow
   extends Credential, SavedLocation, Pick<AccessToken, 'createdAt' | 'revokedAt'> {
   appStatus: App['status'];
+  /** Whether the app is a test app. */
+  isTest: 0 | 1;
   plan: string | null;
   monthlyPostLimit: number | null;
 }
@@ -92,7 +94,7 @@ const FIND_CODE = `
   WHERE`;
 const FIND_ACCESS = `
   SELECT ${CREDENTIAL_COLUMNS}, credential.scope, credential.created_at AS createdAt,
-    credential.revoked_at AS revokedAt, apps.status AS appStatus,
+    credential.revoked_at AS revokedAt, apps.status AS appStatus, apps.test AS isTest,
     users.latitude, users.longitude, users.neighborhood,
     app_quotas.plan, app_quotas.monthly_post_limit AS monthlyPostLimit
   FROM access_tokens credential ${CREDENTIAL_JOINS}
