@@ -58,8 +58,3 @@ export class User {
   @Column(TIME)
   createdAt: Date;
 }
-
-/** Whether the user is a test member, who can authorize test apps only. */
-export function isTestUser({ testCodeHash }: Pick<User, 'testCodeHash'>): boolean {
-  return testCodeHash !== null;
-}

@@ -298,7 +298,7 @@ export class AppsService {
         await this.repository.update(tx, clientId, fields);
         const renamed = NAMES.filter((field) => field in details);
         const isUnverified = app.isVerified && !fields.isVerified;
-        const similar = await this.checkNames(tx, { clientId, ...fields }, renamed, {
+        const similar = await this.checkNames(tx, { clientId, test: app.test, ...fields }, renamed, {
           isUnverified,
           // The end of a verification alone is never refused.
           allowSimilarName: registration.allowSimilarName ?? renamed.length === 0,
@@ -323,12 +323,13 @@ export class AppsService {
    */
   private async checkNames(
     tx: Transaction,
-    app: Pick<App, 'clientId' | 'name' | 'publisher' | 'isVerified'>,
+    app: Pick<App, 'clientId' | 'name' | 'publisher' | 'isVerified' | 'test'>,
     changed: readonly (typeof NAMES)[number][],
     { allowSimilarName = false, isUnverified = false }: NameOptions,
   ): Promise<{ similarTo?: string }> {
     if (changed.length === 0 && !isUnverified) return {};
-    const apps = await this.repository.findAll(tx);
+    // A partner's test app has the name of its real one, and no user can authorize both.
+    const apps = (await this.repository.findAll(tx)).filter(({ test }) => test === app.test);
     // A verified app may have a name that others may not.
     const verified = { ...app, isVerified: true };
     const wasExempt = isUnverified && !resemblanceOf(verified, NAMES, apps, this.config);

@@ -81,10 +81,12 @@ const CREDENTIAL_COLUMNS = `
     users.id AS userId, users.status AS userStatus`;
 const SINGLE_USE_COLUMNS = `${CREDENTIAL_COLUMNS}, credential.consumed_at AS consumedAt,
     grants.scope, grants.expires_at AS grantExpiresAt`;
+/* A test app acts for test members only, and a real app for real ones, even if version 1.1 or an operator created another grant. */
 const CREDENTIAL_JOINS = `
   JOIN grants ON grants.id = credential.grant_id
   JOIN apps ON apps.client_id = grants.client_id
-  JOIN users ON users.id = grants.user_id`;
+  JOIN users ON users.id = grants.user_id
+    AND (users.test_code_hash IS NOT NULL) = (apps.test <> 0)`;
 
 // BatchLoader appends the condition to these SELECTs.
 const FIND_CODE = `
