@@ -14,7 +14,7 @@ import { NO_REQUEST_PAGE, NOT_FOUND_PAGE, sendPage, START_PAGE } from './page.js
 
 const {
   ISSUER = 'http://localhost:3000',
-  CLIENT_ID = 'svc_app_00000000000000000000000001',
+  CLIENT_ID = 'svc_app_test_00000000000000000000000001',
   CLIENT_SECRET,
   PORT_EXAMPLE = '0',
 } = process.env;

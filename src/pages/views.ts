@@ -198,7 +198,7 @@ export interface LandingView {
   /** The connected apps, for members. */
   accountUrl: string;
   /** The demo user, if there is one, and whether Swagger UI can authorize. */
-  demo?: { phone: string; hasDocsApp: boolean };
+  demo?: { phone: string; code: string; hasDocsApp: boolean };
 }
 
 /**

@@ -129,7 +129,7 @@ const landing: LandingView = {
   guideUrl: '/docs/guide',
   errorsUrl: '/docs/errors',
   accountUrl: '/account/apps',
-  demo: { phone: '+14155550101', hasDocsApp: true },
+  demo: { phone: '+14155550101', code: '424242', hasDocsApp: true },
 };
 export const message = { title: 'Expired', paragraphs: ['Start again at the app.'] };
 

@@ -152,12 +152,20 @@ export class TestApp {
     return callAt(this.baseUrl, token, method, path, body);
   }
 
-  addUser(user: Partial<NewUser> = {}): Promise<UserWithPhone> {
+  /** @param user.testCode the fixed code of a test member, whose number is then reserved for fiction */
+  addUser({
+    testCode,
+    ...user
+  }: Partial<NewUser> & { testCode?: string } = {}): Promise<UserWithPhone> {
     this.addedUsers += 1;
-    const phone = `+1415555${String(1000 + this.addedUsers)}`;
+    const phone =
+      testCode === undefined
+        ? `+1415555${String(1000 + this.addedUsers)}`
+        : `+1${String(300 + Math.floor(this.addedUsers / 100))}55501${String(this.addedUsers % 100).padStart(2, '0')}`;
     return this.service(UsersService).add(
       { phone, name: `Person ${this.addedUsers}`, ...user },
       { actor: 'test' },
+      testCode === undefined ? undefined : { code: testCode },
     );
   }
 

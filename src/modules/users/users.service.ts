@@ -223,6 +223,12 @@ export class UsersService {
     return added;
   }
 
+  /** Makes a user of the demo of 1.1 a test member. Never for other users: it would open their account with a fixed code. */
+  async convertToTest(tx: Transaction, id: string, code: string, change: Change): Promise<void> {
+    const values = { testCodeHash: testCodeHash(this.config, id, code) };
+    await this.updateInTransaction(tx, id, values, change, { test: true });
+  }
+
   async addInTransaction(tx: Transaction, user: User, change: Change): Promise<void> {
     await this.repository.insert(tx, user);
     const details = isTestUser(user) ? { test: true } : {};

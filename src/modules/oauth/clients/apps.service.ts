@@ -250,6 +250,12 @@ export class AppsService {
     return this.get(clientId);
   }
 
+  /** Makes an app of the demo of 1.1 a test app, together with its users. */
+  async convertToTest(tx: Transaction, clientId: string, change: Change): Promise<void> {
+    await this.repository.update(tx, clientId, { test: true });
+    await this.audit.record(tx, 'app.updated', clientId, change, { test: true });
+  }
+
   /**
    * Replaces the given parts of a registration. Pending authorization requests with a removed redirect URI fail. Scopes that users
    * granted stay granted. Codes that were issued without PKCE stay valid when the app begins to require it. Another publisher ends

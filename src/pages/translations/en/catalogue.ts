@@ -38,8 +38,8 @@ export const landing = {
   demoOn: 'The demo is on',
   demoOnText:
     'This server has a demo app and a demo user, so you can try the whole flow now. Do not enter real personal data.',
-  demoHow: (phone: string) =>
-    markup`To try it, open the documentation, click &ldquo;Authorize&rdquo; and sign in with <span class="phone">${phone}</span>. The server prints the code on its console or writes it to its SMS file.`,
+  demoHow: (phone: string, code: string) =>
+    markup`To try it, open the documentation, click &ldquo;Authorize&rdquo; and sign in with <span class="phone">${phone}</span> and the code <strong>${code}</strong>.`,
   demoOff: 'The demo is off',
   demoOffText:
     'This server has no demo app and no demo user. Ask the operator to register your app.',

@@ -41,8 +41,8 @@ export const landing: Catalogue['landing'] = {
   demoOn: 'La demostración está activada',
   demoOnText:
     'En este servidor hay una aplicación y un usuario de demostración, así que puede probar todo el proceso ahora mismo. No introduzca datos de personas reales.',
-  demoHow: (phone) =>
-    markup`Para probarlo, abra la documentación, pulse «Authorize» e inicie sesión con <span class="phone">${phone}</span>. El servidor muestra el código en su consola o lo guarda en su archivo de SMS.`,
+  demoHow: (phone, code) =>
+    markup`Para probarlo, abra la documentación, pulse «Authorize» e inicie sesión con <span class="phone">${phone}</span> y el código <strong>${code}</strong>.`,
   demoOff: 'La demostración está desactivada',
   demoOffText:
     'En este servidor no hay aplicación ni usuario de demostración. Pida al operador que registre su aplicación.',
