@@ -158,10 +158,10 @@ export class TestApp {
     ...user
   }: Partial<NewUser> & { testCode?: string } = {}): Promise<UserWithPhone> {
     this.addedUsers += 1;
-    const phone =
-      testCode === undefined
-        ? `+1415555${String(1000 + this.addedUsers)}`
-        : `+1${String(300 + Math.floor(this.addedUsers / 100))}55501${String(this.addedUsers % 100).padStart(2, '0')}`;
+    const number = this.addedUsers;
+    // The area codes from 212 to 219 exist.
+    const fictional = `+1${212 + Math.floor(number / 100)}55501${String(number % 100).padStart(2, '0')}`;
+    const phone = testCode === undefined ? `+1415555${1000 + number}` : fictional;
     return this.service(UsersService).add(
       { phone, name: `Person ${this.addedUsers}`, ...user },
       { actor: 'test' },

@@ -201,7 +201,9 @@ export class DemoService {
     let clientSecret: string | undefined;
     try {
       for (const registration of registrations) {
-        const { secret } = await this.apps.register(registration, AUDIT_CONTEXT);
+        // The apps of 1.1 have the same names.
+        const values = { ...registration, allowSimilarName: true };
+        const { secret } = await this.apps.register(values, AUDIT_CONTEXT);
         clientSecret ??= secret;
       }
       const test = { code: DEMO_CODE };
