@@ -106,6 +106,19 @@ onOneEngine('A demo of 1.1', (database) => {
   });
 });
 
+onOneEngine('A demo of 1.1 with another user', (database) => {
+  const app = useTestApp(database, { DEMO: '1' });
+
+  it('stays as it is, because that user allows the demo apps', async () => {
+    const [old] = (await seedLike11(app())) as [TestClient];
+    const other = await app().addUser();
+    const token = await app().accessToken(other, old);
+    expect(await app().service(DemoService).seedIfNeeded()).toBeUndefined();
+    expect(await isTokenAccepted(app(), token)).toBe(true);
+    expect(await app().service(AppsService).list()).toHaveLength(3);
+  });
+});
+
 onOneEngine('A demo of 1.1 with another app', (database) => {
   const { app, cli } = useCommands(database);
 

@@ -135,8 +135,8 @@ export class DemoService {
   /**
    * Seeds three test apps, two test members and some posts into a database without users and without apps other than the demo apps.
    * Continues a seeding that was interrupted before its last user was added. Makes the apps and users of a demo of 1.1 test apps and test
-   * members, and adds the new apps. Leaves a demo with other apps as it is: they may be real, and the demo users sign in to them. Safe to
-   * run concurrently.
+   * members, and adds the new apps. Leaves a demo with other apps or users as it is: they are real, and use the demo users or apps. Safe
+   * to run concurrently.
    * @returns undefined if there was nothing to seed
    */
   async seedIfNeeded(): Promise<SeededDemo | undefined> {
@@ -145,8 +145,10 @@ export class DemoService {
     const known = [...OLD_CLIENT_IDS, ...apps.map(({ clientId }) => clientId)];
     if (existingIds.some((id) => !known.includes(id))) return undefined;
     const isOld = (await this.isSeeded()) && !(await this.isTestMode());
-    if (isOld) await this.convert(existingIds.filter((id) => OLD_CLIENT_IDS.includes(id)));
-    if (!isOld && !(await this.needsSeeding())) return undefined;
+    if (isOld) {
+      if (await this.users.hasOthers([ana.id, ben.id])) return undefined;
+      await this.convert(existingIds.filter((id) => OLD_CLIENT_IDS.includes(id)));
+    } else if (!(await this.needsSeeding())) return undefined;
     return this.seed(apps.filter(({ clientId }) => !existingIds.includes(clientId)));
   }
 
@@ -178,7 +180,7 @@ export class DemoService {
     return (await this.users.active(DEMO_USER_ID)) !== null;
   }
 
-  /** Whether the demo users are test members. False for a demo of 1.1 with other apps. */
+  /** Whether the demo users are test members. False for a demo of 1.1 that `seedIfNeeded` left as it was. */
   async isTestMode(): Promise<boolean> {
     const user = await this.users.active(DEMO_USER_ID);
     return user !== null && isTestUser(user);

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Brackets, DataSource, IsNull, Like, MoreThan, Not } from 'typeorm';
+import { Brackets, DataSource, In, IsNull, Like, MoreThan, Not } from 'typeorm';
 import type { Paging } from '../../platform/database/list-page.js';
 import { insertRow } from '../../platform/database/sql.js';
 import { BatchLoader } from '../../platform/database/batch-loader.js';
@@ -118,6 +118,10 @@ export class UsersRepository {
 
   async isEmpty(): Promise<boolean> {
     return !(await this.dataSource.manager.existsBy(User, {}));
+  }
+
+  hasOthers(ids: readonly string[]): Promise<boolean> {
+    return this.dataSource.manager.existsBy(User, { id: Not(In(ids)) });
   }
 
   /** Returns false if the user has another number. */

@@ -210,6 +210,11 @@ export class UsersService {
     return this.repository.isEmpty();
   }
 
+  /** Whether there are users with other ids than these. */
+  hasOthers(ids: readonly string[]): Promise<boolean> {
+    return this.repository.hasOthers(ids);
+  }
+
   /** @throws PhoneTaken; ExternalIdTaken; InvalidRequest if the number of a test member may belong to a person */
   async add(user: NewUser, change: Change, test?: TestMember): Promise<UserWithPhone> {
     const added = newUser(user, this.clock.now());
