@@ -7,7 +7,7 @@ import { setTimeout } from 'node:timers/promises';
 
 export const {
   ISSUER = 'http://localhost:3000',
-  CLIENT_ID = 'svc_app_00000000000000000000000001',
+  CLIENT_ID = 'svc_app_test_00000000000000000000000001',
 } = process.env;
 
 /** Each issuer and app has its own folder, so that tokens are never sent to another issuer. */

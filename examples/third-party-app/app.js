@@ -16,7 +16,7 @@ const {
   ISSUER = 'http://localhost:3000',
   CLIENT_ID,
   CLIENT_SECRET,
-  TEST_CLIENT_ID = CLIENT_ID === undefined ? 'svc_app_00000000000000000000000001' : undefined,
+  TEST_CLIENT_ID = CLIENT_ID === undefined ? 'svc_app_test_00000000000000000000000001' : undefined,
   TEST_CLIENT_SECRET,
   PORT_EXAMPLE = '0',
 } = process.env;

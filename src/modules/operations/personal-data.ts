@@ -41,6 +41,7 @@ import {
 } from '../oauth/tokens/token.entities.js';
 import { Post, PostLike } from '../posts/post.entities.js';
 import { ApiCall } from '../quota/quota.entities.js';
+import { isTestUser } from '../users/test-members.js';
 import { User } from '../users/user.entity.js';
 import { AuditLog, type Change } from '../../platform/audit/audit-log.repository.js';
 import { Clock, SECOND } from '../../platform/clock.js';
@@ -219,6 +220,8 @@ export class PersonalData {
     const grants = () => rowsInPages(this.dataSource, Grant, [{ userId }], { columns: ['id'] });
     return this.table(User, {
       where: { id: userId },
+      omit: ['testCodeHash'],
+      add: async () => (user) => ({ test: isTestUser(user) }),
       children: [
         this.table(Comment, { where: { userId }, remove: removeComments }),
         this.table(Post, {
