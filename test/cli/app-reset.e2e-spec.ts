@@ -1,6 +1,7 @@
 import { Post } from '../../src/modules/posts/post.entities.js';
 import { PostsService } from '../../src/modules/posts/posts.service.js';
 import { User } from '../../src/modules/users/user.entity.js';
+import type { UserWithPhone } from '../../src/modules/users/users.service.js';
 import { AuditEvent } from '../../src/platform/audit/audit-event.entity.js';
 import { expectFailure } from '../support/command-line.js';
 import { useCommands } from '../support/commands.js';
@@ -9,7 +10,6 @@ import { Member, type PostBody } from '../support/member.js';
 import { isTokenAccepted, sendRefresh } from '../support/oauth-flow.js';
 import { expectTokenError, json } from '../support/responses.js';
 import { flushDeferredWrites } from '../support/test-app.js';
-import { addTestApp, addTestMember } from '../support/test-mode.js';
 
 interface Reset {
   client_id: string;
@@ -23,6 +23,7 @@ const REGISTRATION = ['apps', 'app_secrets', 'app_redirect_uris', 'audit_events'
 onEachEngine('Command "app reset"', (database) => {
   const { app, cli } = useCommands(database);
   const dump = (): Promise<Map<string, string>> => dumpTables(app().dataSource);
+  const addTestUser = (): Promise<UserWithPhone> => app().addUser({ testCode: '424242' });
   const publishWithKey = (member: Member): Promise<Response> =>
     member.postRaw('/posts', JSON.stringify({ content: 'Plums' }), {
       'content-type': 'application/json',
@@ -30,13 +31,13 @@ onEachEngine('Command "app reset"', (database) => {
     });
 
   it('deletes posts, comments, grants and usage of the app, and keeps those of other apps with right counters', async () => {
-    const client = await addTestApp(app(), cli);
+    const client = await app().addClient({ test: true });
     const { clientId } = client;
-    const other = await addTestApp(app(), cli);
-    const user = await addTestMember(app(), cli, '41');
+    const other = await app().addClient({ test: true });
+    const user = await addTestUser();
     const ana = await Member.join(app(), { user, client });
     const anaElsewhere = await Member.join(app(), { user, client: other });
-    const ben = await Member.join(app(), { user: await addTestMember(app(), cli, '42'), client });
+    const ben = await Member.join(app(), { user: await addTestUser(), client });
     const real = await Member.join(app());
     const { refreshToken } = await app().issueTokens(user, client);
 
@@ -123,7 +124,7 @@ onEachEngine('Command "app reset"', (database) => {
   });
 
   it('says that there is nothing to delete, and records nothing', async () => {
-    const { clientId } = await addTestApp(app(), cli);
+    const { clientId } = await app().addClient({ test: true });
     const result = await cli.run('app', 'reset', clientId, '--reason', 'Empty');
     expect(result).toMatchObject({ code: 0, stderr: 'No change.\n' });
     expect(await app().dataSource.manager.countBy(AuditEvent, { reason: 'Empty' })).toBe(0);

@@ -12,8 +12,10 @@ import type { Settings } from '../../clients/typescript/src/settings.js';
 import type { UserWithPhone } from '../../src/modules/users/users.service.js';
 import { SCOPES } from '../../src/platform/access/scopes.js';
 import type { TestApp, TestClient } from '../support/test-app.js';
-import { TEST_CODE } from '../support/test-mode.js';
 import { UnreliableNetwork } from './unreliable-network.js';
+
+/** The code of the test members. */
+const TEST_CODE = '424242';
 
 /** A test app that uses the TypeScript client, with the tokens of one test member. */
 export interface Partner {

@@ -1,7 +1,7 @@
 import type { UserWithPhone } from '../../src/modules/users/users.service.js';
 
 /** Who signs in. A test member has a fixed code and gets no message. */
-type Person = Pick<UserWithPhone, 'phone'> & { code?: string };
+export type Person = Pick<UserWithPhone, 'phone'> & { code?: string };
 
 /** The application under test, in this process or in other processes. */
 export interface Site {
