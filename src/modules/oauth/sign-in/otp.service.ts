@@ -129,6 +129,8 @@ export class OtpService {
     const user = await this.users.activeByPhone(phone);
     const isKnown = user !== null && canAuthorize(user, app);
     const hasFixedCode = isKnown && isTestUser(user);
+    // At a real app, the fixed code of a test member only proves who reads the explanation.
+    const canProve = user !== null && (isKnown || isTestUser(user));
     if (!hasFixedCode) {
       const total = await this.delivery.peekDailyTotal(access.isTrusted);
       if (total.exceeded) return rejected(total.retryAfterSeconds);
@@ -140,8 +142,7 @@ export class OtpService {
     const challenge: OtpChallenge = {
       id,
       phone,
-      // Also of a test member at a real app: the fixed code then proves who reads the explanation.
-      userId: isKnown || user?.testCodeHash ? user.id : null,
+      userId: canProve ? user.id : null,
       codeHash: user?.testCodeHash ?? this.hash(id, password),
       digits,
       attempts: 0,
