@@ -45,8 +45,9 @@ const oauth = {
   account: ['protocol', 'rate-limit', 'browser', 'clients', 'tokens', 'sign-in', 'authorize'],
 };
 
-/** Which rows expire, which belong to a person, and which are counted. */
-const tablesOfAllModules = '^src/modules/operations/(retention|personal-data|counters)\\.ts$';
+/** Which rows expire, which belong to a person or to a test app, and which are counted. */
+const tablesOfAllModules =
+  '^src/modules/operations/(retention|personal-data|app-reset|counters|counted-rows)\\.ts$';
 
 /** Where TypeORM may be imported. */
 const ormFiles = [
@@ -61,7 +62,7 @@ const ormFiles = [
 
 /** The files of a module that other modules may import. Types may come from any file. */
 const publicFiles =
-  '\\.(module|service|errors|entity|entities|middleware)\\.ts$|/(grants|token-issuer|user-fields|quota-period|phone-number|phone-limits|post\\.response|twilio|one-time-password-message)\\.ts$';
+  '\\.(module|service|errors|entity|entities|middleware)\\.ts$|/(grants|token-issuer|user-fields|quota-period|phone-number|test-members|phone-limits|post\\.response|twilio|one-time-password-message)\\.ts$';
 
 const exceptTypes = { dependencyTypesNot: ['type-only'] };
 

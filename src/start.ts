@@ -56,10 +56,14 @@ async function start(): Promise<void> {
       `NOT FOR PRODUCTION: NODE_ENV is not "production", but PUBLIC_URL ${config.publicUrl} is not on this machine. Unless OTP_PEPPER and DEMO=0 are set, one-time passwords are hashed with a public pepper, and anyone can use the demo data.`,
     );
   if (config.production) new Logger('Start').log(`Serving ${config.publicUrl}`);
-  else
+  else {
+    const clientIds = await demo.clientIds();
+    const isTestMode = await demo.isTestMode();
+    const isDemo = allowsDemo && (await demo.isSeeded());
     process.stdout.write(
-      welcome(config, { isDemo: allowsDemo && (await demo.isSeeded()), seeded }),
+      welcome(config, isDemo ? { clientIds, isTestMode, seeded } : undefined),
     );
+  }
 }
 
 /** Lets requests, including health probes, wait until the returned function is called. */

@@ -24,6 +24,7 @@ export const PAGES = [
   { slug: 'when-the-network-misbehaves', file: 'docs/guide/when-the-network-misbehaves.md' },
   { slug: 'lists', file: 'docs/guide/lists.md' },
   { slug: 'errors', file: 'docs/guide/errors.md' },
+  { slug: 'test-your-integration', file: 'docs/guide/test-your-integration.md' },
   { slug: 'sign-in-with', file: 'docs/guide/sign-in-with.md' },
   { slug: 'libraries', file: 'docs/guide/libraries.md' },
   { slug: 'recipes', file: 'docs/guide/recipes.md' },

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 
 export const ISSUER = process.env.ISSUER ?? 'http://localhost:3000';
-export const CLIENT_ID = process.env.CLIENT_ID ?? 'svc_app_00000000000000000000000001';
+export const CLIENT_ID = process.env.CLIENT_ID ?? 'svc_app_test_00000000000000000000000001';
 
 /** Each issuer and app has its own folder, so that tokens are never sent to another issuer. */
 const FOLDER = join(homedir(), '.neighbourhood-mcp', encodeURIComponent(ISSUER), CLIENT_ID);

@@ -10,27 +10,40 @@ import {
   OAuthError,
   startAuthorization,
 } from '#client';
-import { NO_REQUEST_PAGE, NOT_FOUND_PAGE, sendPage, START_PAGE } from './page.js';
+import { NO_REQUEST_PAGE, NOT_FOUND_PAGE, sendPage, startPage, TEST_MODE } from './page.js';
 
 const {
   ISSUER = 'http://localhost:3000',
-  CLIENT_ID = 'svc_app_00000000000000000000000001',
+  CLIENT_ID,
   CLIENT_SECRET,
+  TEST_CLIENT_ID = CLIENT_ID === undefined ? 'svc_app_test_00000000000000000000000001' : undefined,
+  TEST_CLIENT_SECRET,
   PORT_EXAMPLE = '0',
 } = process.env;
 const SCOPE = 'profile.read posts.read posts.write analytics.read';
 
-/** A confidential app has a secret. A public app runs on the user's device, cannot keep a secret, and relies on PKCE. */
-const settings = {
-  issuer: ISSUER,
-  clientId: CLIENT_ID,
-  clientSecret: CLIENT_SECRET,
-  redirectUri: '',
-};
+/**
+ * The registrations of the app by mode: members allow the real app, and test members the test app. A confidential app has a secret. A
+ * public app runs on the user's device, cannot keep a secret, and relies on PKCE.
+ * @typedef {import('#client').Settings & { mode: 'live' | 'test' }} Registration
+ * @type {Map<string, Registration>}
+ */
+const registrations = new Map();
+if (CLIENT_ID !== undefined) register('live', CLIENT_ID, CLIENT_SECRET);
+if (TEST_CLIENT_ID !== undefined) register('test', TEST_CLIENT_ID, TEST_CLIENT_SECRET);
+
+/**
+ * @param {Registration['mode']} mode
+ * @param {string} clientId
+ * @param {string | undefined} clientSecret
+ */
+function register(mode, clientId, clientSecret) {
+  registrations.set(mode, { mode, issuer: ISSUER, clientId, clientSecret, redirectUri: '' });
+}
 
 /**
  * The pending authorization request of each browser. Only the browser that started a request may finish it.
- * @type {Map<string, import('#client').PendingAuthorization>}
+ * @type {Map<string, { settings: Registration, pending: import('#client').PendingAuthorization }>}
  */
 const pendingRequests = new Map();
 
@@ -42,7 +55,8 @@ const app = createServer((request, response) => {
 });
 app.listen(Number(PORT_EXAMPLE), '127.0.0.1', () => {
   const { port } = /** @type {import('node:net').AddressInfo} */ (app.address());
-  settings.redirectUri = `http://127.0.0.1:${port}/callback`;
+  for (const settings of registrations.values())
+    settings.redirectUri = `http://127.0.0.1:${port}/callback`;
   console.log(`Open http://127.0.0.1:${port} in a browser. Stop with Ctrl-C.`);
 });
 
@@ -51,26 +65,23 @@ app.listen(Number(PORT_EXAMPLE), '127.0.0.1', () => {
  * @param {import('node:http').ServerResponse} response
  */
 async function handle(request, response) {
-  switch (request.url?.split('?')[0]) {
-    case '/':
-      return sendPage(response, 200, START_PAGE);
-    case '/start':
-      return start(response);
-    case '/callback':
-      return finish(request, response);
-    default:
-      return sendPage(response, 404, NOT_FOUND_PAGE);
-  }
+  const { pathname, searchParams } = new URL(request.url ?? '', 'http://127.0.0.1');
+  const settings = registrations.get(searchParams.get('mode') ?? '');
+  if (pathname === '/') return sendPage(response, 200, startPage([...registrations.keys()]));
+  if (pathname === '/start' && settings) return start(settings, response);
+  if (pathname === '/callback') return finish(request, response);
+  return sendPage(response, 404, NOT_FOUND_PAGE);
 }
 
 /**
  * Step 1: redirect the browser to the authorization server.
+ * @param {Registration} settings
  * @param {import('node:http').ServerResponse} response
  */
-async function start(response) {
+async function start(settings, response) {
   const browser = randomUUID();
   const { url, pending } = await startAuthorization(settings, { scope: SCOPE });
-  pendingRequests.set(browser, pending);
+  pendingRequests.set(browser, { settings, pending });
   response.setHeader('Set-Cookie', `request=${browser}; HttpOnly; SameSite=Lax; Path=/`);
   response.writeHead(303, { Location: url }).end();
 }
@@ -82,16 +93,18 @@ async function start(response) {
  */
 async function finish(request, response) {
   const browser = /(?:^|; )request=([^;]+)/.exec(request.headers.cookie ?? '')?.[1] ?? '';
-  const pending = pendingRequests.get(browser);
-  if (!pending) return sendPage(response, 400, NO_REQUEST_PAGE);
+  const pendingRequest = pendingRequests.get(browser);
+  if (!pendingRequest) return sendPage(response, 400, NO_REQUEST_PAGE);
   pendingRequests.delete(browser);
+  const { settings, pending } = pendingRequest;
   try {
     const tokens = await finishAuthorization(settings, request.url ?? '', pending);
+    const sections = await useAccess(settings, tokens);
     sendPage(response, 200, {
       title: 'Connected',
       lead: 'The app used its access as follows.',
-      sections: await useAccess(tokens),
-      button: 'Connect again',
+      sections: settings.mode === 'test' ? [TEST_MODE, ...sections] : sections,
+      buttons: [['Connect again', '/']],
     });
   } catch (error) {
     // Errors without a status came with the redirect.
@@ -106,9 +119,10 @@ async function finish(request, response) {
 
 /**
  * Steps 3 and 4: call the API as far as the granted scopes allow. The client refreshes the tokens when they have expired.
+ * @param {import('#client').Settings} settings
  * @param {import('#client').Tokens} tokens
  */
-async function useAccess(tokens) {
+async function useAccess(settings, tokens) {
   const client = createClient(settings, memoryStore(tokens));
   const granted = new Set(tokens.scopes);
   /** @type {import('./page.js').Section[]} */

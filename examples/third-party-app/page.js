@@ -1,15 +1,27 @@
 // @ts-check
 // The pages of the example app. Nothing here concerns OAuth.
 
-export const START_PAGE = {
-  title: 'Example app',
-  lead: 'Connect your account to show your profile and your newest posts here and to publish a post.',
-  button: 'Connect',
+/** @type {Section} */
+export const TEST_MODE = {
+  heading: 'Test mode',
+  lines: ['Sign in as a test member. Posts are marked as test posts.'],
 };
+/** @param {string[]} modes `live`, `test` or both */
+export function startPage(modes) {
+  return {
+    title: 'Example app',
+    lead: 'Connect your account to show your profile and your newest posts here and to publish a post.',
+    sections: modes.includes('live') ? [] : [TEST_MODE],
+    buttons: modes.map((mode) => {
+      const isSwitch = mode === 'test' && modes.includes('live');
+      return [isSwitch ? 'Connect in test mode' : 'Connect', `/start?mode=${mode}`];
+    }),
+  };
+}
+
 export const NOT_FOUND_PAGE = {
   title: 'Page not found',
   lead: 'This app has no page at this address.',
-  button: 'Connect',
 };
 export const NO_REQUEST_PAGE = {
   title: 'Start again',
@@ -41,7 +53,7 @@ section { padding: 1rem 0; border-top: 1px solid var(--line); }
 section:last-of-type { margin-bottom: 1rem; border-bottom: 1px solid var(--line); }
 section p { margin: 0.25rem 0 0; }
 .lead { margin: 0.5rem 0 1.5rem; color: var(--muted); }
-.button { display: inline-block; padding: 0.75rem 1.5rem; border: 1px solid transparent; border-radius: 0.5rem;
+.button { display: inline-block; margin: 0 0.5rem 0.5rem 0; padding: 0.75rem 1.5rem; border: 1px solid transparent; border-radius: 0.5rem;
   background: var(--accent); color: var(--on-accent); font-weight: 600; text-decoration: none; }
 .button:hover { text-decoration: underline; }
 a { color: var(--accent); }
@@ -49,14 +61,14 @@ a { color: var(--accent); }
 `;
 
 /**
- * Sends a page with a button that connects the app.
+ * Sends a page. Its buttons are links: text and address.
  * @typedef {{ heading: string, lines: string[], link?: string }} Section
  * @param {import('node:http').ServerResponse} response
  * @param {number} status
- * @param {{ title: string, lead: string, sections?: Section[], button?: string }} content
+ * @param {{ title: string, lead: string, sections?: Section[], buttons?: string[][] }} content
  */
 export function sendPage(response, status, content) {
-  const { title, lead, sections = [], button = 'Try again' } = content;
+  const { title, lead, sections = [], buttons = [['Start again', '/']] } = content;
   const html = `<!doctype html>
 <html lang="en">
 <head>
@@ -70,12 +82,17 @@ export function sendPage(response, status, content) {
 <h1>${escapeHtml(title)}</h1>
 <p class="lead">${escapeHtml(lead)}</p>
 ${sections.map(sectionHtml).join('\n')}
-<a class="button" href="/start">${escapeHtml(button)}</a>
+${buttons.map(buttonHtml).join('\n')}
 </main>
 </body>
 </html>
 `;
   response.writeHead(status, HEADERS).end(html);
+}
+
+/** @param {string[]} button */
+function buttonHtml([text = '', href = '']) {
+  return `<a class="button" href="${escapeHtml(href)}">${escapeHtml(text)}</a>`;
 }
 
 /** @param {Section} section */

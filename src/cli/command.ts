@@ -20,6 +20,7 @@ export const PROGRAM = 'devplatform';
 
 /** Ids in the examples of the help. */
 export const EXAMPLE_APP = 'svc_app_01h455vb4pex5vsknk084sn02q';
+export const EXAMPLE_TEST_APP = 'svc_app_test_01h455vb4pex5vsknk084sn02q';
 export const EXAMPLE_USER = 'usr_01h455vb4pex5vsknk084sn02q';
 
 const DEFAULT_LIMIT = 50;

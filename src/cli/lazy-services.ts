@@ -29,3 +29,4 @@ export { Retention } from '../modules/operations/retention.js';
 export { ScheduledJobs } from '../modules/operations/scheduled-jobs.service.js';
 export { AuditedMigrator } from '../modules/operations/audited-migrator.service.js';
 export { PersonalData } from '../modules/operations/personal-data.js';
+export { AppReset } from '../modules/operations/app-reset.js';

@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import { DAY, floorTo, HOUR, addMilliseconds, MINUTE, SECOND } from '../platform/clock.js';
+import { TEST_CODE } from '../modules/users/test-members.js';
 import { type IdPrefix, isId } from '../platform/ids.js';
 import { logoProblem, readLogoFile } from '../platform/logo-file.js';
 import { InvalidValue, textUpTo as parseText } from '../platform/operator-input.js';
@@ -27,6 +28,12 @@ export function optionParser<T>(parse: (text: string) => T): (text: string) => T
 /** Returns a parser of one line of 1 to `maxLength` characters. The parser trims the line. */
 export function textUpTo(maxLength: number): (text: string) => string {
   return optionParser(parseText(maxLength));
+}
+
+/** Accepts the fixed code of a test member. */
+export function parseTestCode(input: string): string {
+  if (!TEST_CODE.test(input)) throw new InvalidArgumentError('It must be six digits.');
+  return input;
 }
 
 /** Accepts a calendar month such as `2026-11`. */

@@ -10,7 +10,7 @@ import { ErrorResponse } from '../platform/http/errors/api-errors.js';
 import { APPS_PAGE } from '../modules/oauth/browser/page-state.js';
 import { AppsService } from '../modules/oauth/clients/apps.service.js';
 import { OAUTH_ERRORS } from '../modules/oauth/protocol/oauth.errors.js';
-import { ana, DemoService } from '../modules/demo/demo.service.js';
+import { ana, DEMO_CODE, DemoService } from '../modules/demo/demo.service.js';
 import { PAGE_ERRORS } from '../pages/page-errors.js';
 import { PageRenderer, CACHE_FOR_ONE_HOUR } from '../pages/page-renderer.js';
 import type { ErrorCodesView } from '../pages/views.js';
@@ -60,11 +60,12 @@ export class DocsController {
   async landing(@Res() response: Response): Promise<void> {
     const hasDemo = this.config.demo && (await this.demo.isSeeded());
     // Without this app, Swagger UI has no button "Authorize".
-    const hasDocsApp = hasDemo && (await this.apps.findDocsApp()) !== null;
+    const isTestMode = hasDemo && (await this.demo.isTestMode());
+    const hasDocsApp = isTestMode && (await this.apps.findDocsApp()) !== null;
     const view = {
       ...LINKS,
       accountUrl: APPS_PAGE.url,
-      ...(hasDemo && { demo: { phone: ana.phone, hasDocsApp } }),
+      ...(hasDemo && { demo: { phone: ana.phone, code: DEMO_CODE, hasDocsApp } }),
     };
     this.pages.send(response, 'landing', view);
   }

@@ -24,6 +24,8 @@ export interface AppView {
   isVerified: boolean;
   /** SHA-256 of the logo's bytes, in hex. Null for a monogram. */
   logoHash: string | null;
+  /** Whether it is a test app. The account pages do not say it. */
+  test?: boolean;
 }
 
 /** The signed-in user. */
@@ -61,6 +63,7 @@ export interface PhoneView extends SignInView {
   checked?: string;
   /** Whether an operator paused all messages. */
   isPaused: boolean;
+  notice?: Text;
   error?: Text;
 }
 
@@ -195,7 +198,7 @@ export interface LandingView {
   /** The connected apps, for members. */
   accountUrl: string;
   /** The demo user, if there is one, and whether Swagger UI can authorize. */
-  demo?: { phone: string; hasDocsApp: boolean };
+  demo?: { phone: string; code: string; hasDocsApp: boolean };
 }
 
 /**

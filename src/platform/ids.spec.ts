@@ -1,4 +1,4 @@
-import { idPattern, isId, newId, timeOf } from './ids.js';
+import { idPattern, isAnyId, isId, newId, timeOf } from './ids.js';
 
 /** The hexadecimal digits of the UUID in an id. */
 function uuidOf(id: string): string {
@@ -29,6 +29,15 @@ describe('Ids', () => {
     // An example of the specification: 01890a5d-ac96-774b-bcce-b302099a8057.
     expect(timeOf('prefix_01h455vb4pex5vsknk084sn02q')).toEqual(new Date(0x01890a5dac96));
     expect(() => timeOf(`post_8${'0'.repeat(25)}`)).toThrow('is not a TypeID');
+  });
+
+  it('of test apps are client ids, too', () => {
+    const id = newId('svc_app_test', now);
+    expect([isId('svc_app', id), isId('svc_app_test', id), isAnyId(id)]).toEqual([true, true, true]);
+    expect(isId('svc_app_test', newId('svc_app', now))).toBe(false);
+    expect(isId('svc_app', id.replace('_test_', '_test_test_'))).toBe(false);
+    expect(id.length).toBeLessThanOrEqual(40);
+    expect(timeOf(id)).toEqual(now);
   });
 
   it('sort by creation time', () => {

@@ -1,8 +1,8 @@
 import { pooledRandomBytes } from './secrets.js';
 
-/** Prefixes of ids (product requirements, sections 1 and 2). */
+/** Prefixes of ids (product requirements, sections 1 and 2). A client id has one of `svc_app` and `svc_app_test`. */
 export type IdPrefix =
-  'usr' | 'post' | 'cmt' | 'svc_app' | 'sec' | 'txn' | 'grt' | 'req' | 'call' | 'evt';
+  'usr' | 'post' | 'cmt' | 'svc_app' | 'svc_app_test' | 'sec' | 'txn' | 'grt' | 'req' | 'call' | 'evt';
 
 /** Size of the timestamp of a UUID version 7. The timestamp is in milliseconds since 1970. */
 const TIME_BYTES = 6;
@@ -57,9 +57,10 @@ export function timeOf(id: string): Date {
   return new Date(milliseconds);
 }
 
-/** The anchored pattern of ids with this prefix. */
+/** The anchored pattern of ids with this prefix. That of `svc_app` matches the client ids of test apps, too. */
 export function idPattern(prefix: IdPrefix): RegExp {
-  const pattern = patterns.get(prefix) ?? new RegExp(`^${prefix}_${SUFFIX}$`);
+  const start = prefix === 'svc_app' ? 'svc_app_(?:test_)?' : `${prefix}_`;
+  const pattern = patterns.get(prefix) ?? new RegExp(`^${start}${SUFFIX}$`);
   patterns.set(prefix, pattern);
   return pattern;
 }

@@ -48,6 +48,8 @@ onOneEngine('Commands "app"', (database) => {
       origins: [],
       scopes: ['profile.read', 'posts.write'],
       requires_pkce: false,
+      test: false,
+      access_token_seconds: null,
       plan: 'default',
       limit: 100,
       reference: null,

@@ -107,6 +107,13 @@ const COMMANDS: Readonly<Record<string, CommandCase>> = {
     actions: ['grant.revoked', 'user.blocked', 'user.erased'],
   },
   'app revoke-all': { args: ({ clientId }) => [clientId], actions: ['grant.revoked'] },
+  'app reset': {
+    args: async ({ app, clientId }) => {
+      await app.dataSource.query(`UPDATE apps SET test = TRUE WHERE client_id = '${clientId}'`);
+      return [clientId];
+    },
+    actions: ['app.reset'],
+  },
   'grant revoke': {
     args: async ({ app, clientId }) => {
       const { id } = await app.dataSource.manager.findOneByOrFail(Grant, { clientId });

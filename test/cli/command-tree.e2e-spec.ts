@@ -17,6 +17,7 @@ const WITHOUT_REASON = [
 const WITH_DRY_RUN = [
   ...[
     'app disable',
+    'app reset',
     'app revoke-all',
     'db revert',
     'prune',
@@ -27,9 +28,9 @@ const WITH_DRY_RUN = [
 ];
 /** Commands that take access or data away, or change what an app may do. */
 const ASKING = [
-  ...['app disable', 'app revoke-all', 'app secret revoke', 'app secret rotate', 'app update'],
-  ...['comment remove', 'db revert', 'grant revoke', 'post remove', 'quota reconcile', 'quota set'],
-  ...['session end', 'token revoke'],
+  ...['app disable', 'app reset', 'app revoke-all', 'app secret revoke', 'app secret rotate'],
+  ...['app update', 'comment remove', 'db revert', 'grant revoke', 'post remove'],
+  ...['quota reconcile', 'quota set', 'session end', 'token revoke'],
   ...['user block', 'user change-phone', 'user erase', 'user import', 'user revoke-all'],
 ];
 

@@ -11,7 +11,7 @@ const BY_APP = [
   ...['app show ID', 'app enable ID', 'app disable ID', 'app update ID --name Shed'],
   ...['app revoke-all ID', 'app secret list ID', 'app secret rotate ID', 'quota show ID'],
   ...['app secret revoke ID sec_01h455vb4pex5vsknk084sn02q', 'quota set ID --limit 5'],
-  'grant list --app ID',
+  ...['grant list --app ID', 'app reset ID'],
 ];
 const BY_USER = [
   ...['user show ID', 'user block ID', 'user unblock ID', 'user unlock ID', 'user erase ID'],

@@ -26,6 +26,7 @@ onOneEngine('Commands "user add", "user show", "user block" and "user unlock"', 
       latitude: null,
       longitude: null,
       status: 'active',
+      test: false,
       created_at: expect.stringMatching(/Z$/),
     });
     expect(await find(user.id)).toMatchObject({ phone: '+14155550101', status: 'active' });
@@ -82,6 +83,7 @@ onOneEngine('Commands "user add", "user show", "user block" and "user unlock"', 
       latitude: null,
       longitude: null,
       status: 'active',
+      test: false,
       created_at: expect.stringMatching(/Z$/),
       posts: 0,
     };

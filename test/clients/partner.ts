@@ -1,4 +1,5 @@
 import {
+  allowAsTestMember,
   type Client,
   createClient,
   finishAuthorization,
@@ -11,10 +12,12 @@ import type { Settings } from '../../clients/typescript/src/settings.js';
 import type { UserWithPhone } from '../../src/modules/users/users.service.js';
 import { SCOPES } from '../../src/platform/access/scopes.js';
 import type { TestApp, TestClient } from '../support/test-app.js';
-import { decide } from '../system/clients/decide.js';
 import { UnreliableNetwork } from './unreliable-network.js';
 
-/** An app that uses the TypeScript client, with the tokens of one user. */
+/** The code of the test members. */
+const TEST_CODE = '424242';
+
+/** A test app that uses the TypeScript client, with the tokens of one test member. */
 export interface Partner {
   registered: TestClient;
   user: UserWithPhone;
@@ -32,25 +35,41 @@ export function settingsOf(
   return { issuer: baseUrl, clientId, clientSecret: secret, redirectUri, fetch: network.fetch };
 }
 
+/** Registers a test app. */
+export function addTestClient(
+  app: TestApp,
+  kind: TestClient['kind'] = 'confidential',
+): Promise<TestClient> {
+  return app.addClient({ kind, test: true });
+}
+
+export function addTestUser(app: TestApp): Promise<UserWithPhone> {
+  return app.addUser({ name: 'Ana Lee', testCode: TEST_CODE });
+}
+
+/** Opens the link as a test member and allows access. Returns the address of the redirect. */
+export async function allow(url: string, { phone }: UserWithPhone): Promise<URL> {
+  return new URL(await allowAsTestMember(url, { phone, code: TEST_CODE }));
+}
+
 /** Runs the flow through the pages. */
 export async function authorize(
-  app: TestApp,
   settings: Settings,
   user: UserWithPhone,
   scope = SCOPES.join(' '),
 ): Promise<Tokens> {
   const { url, pending } = await startAuthorization(settings, { scope });
-  return finishAuthorization(settings, await decide(app, url, { user }), pending);
+  return finishAuthorization(settings, await allow(url, user), pending);
 }
 
-/** Registers an app and issues tokens for a new user, without the pages. */
+/** Registers a test app and issues tokens for a new test member, without the pages. */
 export async function connectPartner(
   app: TestApp,
   overrides: Partial<Settings> = {},
 ): Promise<Partner> {
   const network = new UnreliableNetwork();
-  const registered = await app.addClient();
-  const user = await app.addUser({ name: 'Ana Lee' });
+  const registered = await addTestClient(app);
+  const user = await addTestUser(app);
   const settings = { ...settingsOf(app, registered, network), ...overrides };
   const issued = await app.issueTokens(user, registered);
   const store = memoryStore({

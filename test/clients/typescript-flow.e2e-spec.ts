@@ -1,6 +1,8 @@
 import {
+  allowAsTestMember,
   AuthorizationRequiredError,
   CallbackError,
+  ClientError,
   createClient,
   disconnect,
   finishAuthorization,
@@ -12,7 +14,7 @@ import {
 import { onOneEngine } from '../support/database.js';
 import { useTestApp } from '../support/test-app.js';
 import { decide, forged } from '../system/clients/decide.js';
-import { authorize, settingsOf } from './partner.js';
+import { addTestClient, addTestUser, allow, authorize, settingsOf } from './partner.js';
 import { unavailable, UnreliableNetwork } from './unreliable-network.js';
 
 const SCOPE = 'profile.read posts.write';
@@ -21,15 +23,20 @@ onOneEngine('Authorization with the TypeScript client', (database) => {
   const app = useTestApp(database);
 
   async function register(kind: 'confidential' | 'public' = 'public') {
-    return settingsOf(app(), await app().addClient({ kind }));
+    return settingsOf(app(), await addTestClient(app(), kind));
+  }
+
+  /** Allows access as a new test member. */
+  async function allowed(url: string): Promise<URL> {
+    return allow(url, await addTestUser(app()));
   }
 
   describe.each(['confidential', 'public'] as const)('as a %s app', (kind) => {
     it('completes the flow with PKCE and calls the API', async () => {
       const settings = await register(kind);
-      const user = await app().addUser({ name: 'Ana Lee' });
+      const user = await addTestUser(app());
       const before = Date.now();
-      const tokens = await authorize(app(), settings, user, SCOPE);
+      const tokens = await authorize(settings, user, SCOPE);
       expect(tokens.scopes).toEqual(SCOPE.split(' '));
       expect(tokens.expiresAt - before).toBeGreaterThanOrEqual(3_600_000);
       expect(await createClient(settings, memoryStore(tokens)).getMe()).toMatchObject({
@@ -39,7 +46,7 @@ onOneEngine('Authorization with the TypeScript client', (database) => {
 
     it('revokes one token, or all of the authorization', async () => {
       const settings = await register(kind);
-      const tokens = await authorize(app(), settings, await app().addUser(), SCOPE);
+      const tokens = await authorize(settings, await addTestUser(app()), SCOPE);
       const store = memoryStore(tokens);
       const client = createClient(settings, store);
       await revokeToken(settings, tokens.accessToken);
@@ -75,13 +82,13 @@ onOneEngine('Authorization with the TypeScript client', (database) => {
   it('accepts an issuer with a trailing slash', async () => {
     const settings = await register();
     const withSlash = { ...settings, issuer: `${settings.issuer}/` };
-    expect(await authorize(app(), withSlash, await app().addUser())).toHaveProperty('accessToken');
+    expect(await authorize(withSlash, await addTestUser(app()))).toHaveProperty('accessToken');
   });
 
   it('rejects a redirect with a wrong, repeated or missing parameter, and accepts the original (RFC 9207)', async () => {
     const settings = await register();
     const { url, pending } = await startAuthorization(settings, { scope: SCOPE });
-    const redirect = await decide(app(), url);
+    const redirect = await allowed(url);
     const without = (name: string): URL => {
       const copy = new URL(redirect);
       copy.searchParams.delete(name);
@@ -118,9 +125,9 @@ onOneEngine('Authorization with the TypeScript client', (database) => {
 
   it('repeats an exchange after a failure, but not when the repeat would look like a stolen code', async () => {
     const network = new UnreliableNetwork();
-    const settings = settingsOf(app(), await app().addClient(), network);
+    const settings = settingsOf(app(), await addTestClient(app()), network);
     const { url, pending } = await startAuthorization(settings, { scope: SCOPE });
-    const redirect = await decide(app(), url);
+    const redirect = await allowed(url);
     const token = /^POST \/oauth\/token$/;
     network.fail(token, unavailable('9'));
     await expect(finishAuthorization(settings, redirect, pending)).rejects.toMatchObject({
@@ -133,7 +140,8 @@ onOneEngine('Authorization with the TypeScript client', (database) => {
   });
 
   it('reports the error of a redirect as OAuthError, after the checks', async () => {
-    const settings = await register();
+    // A member declines, so the app is no test app.
+    const settings = settingsOf(app(), await app().addClient());
     const { url, pending } = await startAuthorization(settings, { scope: SCOPE });
     const redirect = await decide(app(), url, { decision: 'deny' });
     const denied: unknown = await finishAuthorization(settings, redirect, pending).catch((e) => e);
@@ -147,7 +155,7 @@ onOneEngine('Authorization with the TypeScript client', (database) => {
   it('reports errors of the token endpoint as OAuthError with status and request id', async () => {
     const settings = await register('confidential');
     const { url, pending } = await startAuthorization(settings, { scope: SCOPE });
-    const redirect = await decide(app(), url);
+    const redirect = await allowed(url);
     const wrongSecret = { ...settings, clientSecret: 'svc_sec_wrong:%' };
     await expect(finishAuthorization(wrongSecret, redirect, pending)).rejects.toMatchObject({
       name: 'OAuthError',
@@ -160,5 +168,18 @@ onOneEngine('Authorization with the TypeScript client', (database) => {
       code: 'invalid_grant',
       status: 400,
     });
+  });
+
+  it('throws ClientError when a test member cannot allow access, and names the page', async () => {
+    const user = await addTestUser(app());
+    const { url } = await startAuthorization(await register(), { scope: SCOPE });
+    const wrong = await allowAsTestMember(url, { phone: user.phone, code: '131313' }).catch((e) => e);
+    expect(wrong).toBeInstanceOf(ClientError);
+    expect(wrong).toMatchObject({ message: expect.stringMatching(/^The page "Error.*" .* 400\.$/) });
+    const real = settingsOf(app(), await app().addClient());
+    const { url: link } = await startAuthorization(real, { scope: SCOPE });
+    await expect(allow(link, user)).rejects.toThrow(ClientError);
+    const unknown = await startAuthorization({ ...real, clientId: 'x' }, { scope: SCOPE });
+    await expect(allow(unknown.url, user)).rejects.toThrow(ClientError);
   });
 });

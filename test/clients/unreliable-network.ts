@@ -1,7 +1,7 @@
 /** What happens to a request: it arrives and its response is lost, it never arrives, or a proxy responds itself. */
 type Fault = 'response lost' | 'request lost' | Response;
 
-/** A `fetch` that records requests, and loses or replaces those that a test chooses. */
+/** A `fetch` of a test app that records requests, and loses or replaces those that a test chooses. */
 export class UnreliableNetwork {
   /** Method and path of each request, in order. */
   readonly requests: string[] = [];

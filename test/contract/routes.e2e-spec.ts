@@ -179,6 +179,7 @@ describe('A route without a scope', () => {
       return {
         userId: 'usr_x',
         clientId: 'svc_app_x',
+        test: false,
         grantId: 'grt_x',
         scopes: SCOPES,
         postLimit: null,

@@ -76,6 +76,7 @@ onSqlite('Metrics of SQLite and of the call log', (database) => {
       const { clientId } = member.client;
       const caller = {
         clientId,
+        test: false,
         userId: member.user.id,
         grantId: 'grt_none',
         scopes: [],

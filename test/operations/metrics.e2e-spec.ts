@@ -124,7 +124,14 @@ onOneEngine('OAuth metrics', (database) => {
     const rejected = await increases('sign_ins_total', async () => {
       for (const code of codes) await visitor.submit(codePage, VERIFY, { code });
     });
-    const none = { verified: 0, wrong: 0, no_valid_password: 0, locked: 0, throttled: 0 };
+    const none = {
+      verified: 0,
+      wrong: 0,
+      no_valid_password: 0,
+      other_mode: 0,
+      locked: 0,
+      throttled: 0,
+    };
     expect(rejected).toEqual({ ...none, wrong: 2, throttled: 1 });
     app().clock.advance(HOUR);
     expect(await increases('sign_ins_total', () => new Browser(app()).signIn(link, user))).toEqual({

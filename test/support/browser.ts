@@ -1,5 +1,8 @@
 import type { UserWithPhone } from '../../src/modules/users/users.service.js';
 
+/** Who signs in. A test member has a fixed code and gets no message. */
+export type Person = Pick<UserWithPhone, 'phone'> & { code?: string };
+
 /** The application under test, in this process or in other processes. */
 export interface Site {
   /** The public URL. */
@@ -103,17 +106,15 @@ export class Browser {
   }
 
   /** Opens the app's link and signs in by phone and one-time password. Returns the consent page. */
-  async signIn(link: string, user: Pick<UserWithPhone, 'phone'>): Promise<Page> {
+  async signIn(link: string, user: Person): Promise<Page> {
     return this.signInOn(await this.open(link), user);
   }
 
   /** Like `signIn`, on a page with the form for the phone number. */
-  async signInOn(phonePage: Page, user: Pick<UserWithPhone, 'phone'>): Promise<Page> {
-    const earlier = await this.app.sms.count(user.phone);
-    const codePage = await this.submit(phonePage, '/oauth/authorize/sign-in', {
-      phone: user.phone,
-    });
-    const code = await this.app.sms.password(user.phone, { afterMessages: earlier });
+  async signInOn(phonePage: Page, { phone, code: fixed }: Person): Promise<Page> {
+    const earlier = await this.app.sms.count(phone);
+    const codePage = await this.submit(phonePage, '/oauth/authorize/sign-in', { phone });
+    const code = fixed ?? (await this.app.sms.password(phone, { afterMessages: earlier }));
     return this.submit(codePage, '/oauth/authorize/verify', { code });
   }
 

@@ -129,7 +129,7 @@ const landing: LandingView = {
   guideUrl: '/docs/guide',
   errorsUrl: '/docs/errors',
   accountUrl: '/account/apps',
-  demo: { phone: '+14155550101', hasDocsApp: true },
+  demo: { phone: '+14155550101', code: '424242', hasDocsApp: true },
 };
 export const message = { title: 'Expired', paragraphs: ['Start again at the app.'] };
 
@@ -153,8 +153,14 @@ export const STATES = {
   phone: stateOf('phone', phone),
   'phone with an error': stateOf('phone', { ...phone, phone: '415', error: 'Add the country' }),
   'phone to check': stateOf('phone', { ...phone, checked: '+16215550101', error: 'Check it' }),
+  'phone of a test app': stateOf('phone', {
+    ...phone,
+    app: { ...cornerStore, test: true },
+    notice: 'Use a test account.',
+  }),
   'phone while messages are paused': stateOf('phone', { ...phone, isPaused: true }),
   code: stateOf('code', code),
+  'code of a test app': stateOf('code', { ...code, app: { ...cornerStore, test: true } }),
   'code with three attempts left': stateOf('code', { ...code, attemptsLeft: 3 }),
   'code with an error': stateOf('code', { ...code, error: 'Wrong code' }),
   'code with a notice': stateOf('code', { ...code, notice: 'We sent a new code.' }),

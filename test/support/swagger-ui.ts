@@ -1,5 +1,5 @@
 import type { Locator, Page, Response } from 'playwright-core';
-import type { UserWithPhone } from '../../src/modules/users/users.service.js';
+import type { Person } from './browser.js';
 import type { Chromium } from './chromium.js';
 
 interface DisplayedResponse {
@@ -19,7 +19,7 @@ export class SwaggerUi {
   }
 
   /** Clicks both Authorize buttons of Swagger UI, signs in and decides in the pop-up window. */
-  async authorize(user: Pick<UserWithPhone, 'phone'>, decision: 'approve' | 'deny'): Promise<void> {
+  async authorize(user: Person, decision: 'approve' | 'deny'): Promise<void> {
     await this.page.getByRole('button', { name: 'Authorize', exact: true }).click();
     const opening = this.page.waitForEvent('popup');
     // The accessible name of the Authorize button in the dialog.
@@ -32,7 +32,7 @@ export class SwaggerUi {
   }
 
   /** Authorizes with Allow. Returns the response of the token endpoint. */
-  async tokens(user: Pick<UserWithPhone, 'phone'>): Promise<TokenResponse> {
+  async tokens(user: Person): Promise<TokenResponse> {
     const isToken = (response: Response): boolean =>
       response.url().endsWith('/oauth/token') && response.request().method() === 'POST';
     // The wait includes the sign-in.

@@ -152,12 +152,20 @@ export class TestApp {
     return callAt(this.baseUrl, token, method, path, body);
   }
 
-  addUser(user: Partial<NewUser> = {}): Promise<UserWithPhone> {
+  /** @param user.testCode the fixed code of a test member, whose number is then reserved for fiction */
+  addUser({
+    testCode,
+    ...user
+  }: Partial<NewUser> & { testCode?: string } = {}): Promise<UserWithPhone> {
     this.addedUsers += 1;
-    const phone = `+1415555${String(1000 + this.addedUsers)}`;
+    const number = this.addedUsers;
+    // The area codes from 212 to 219 exist.
+    const fictional = `+1${212 + Math.floor(number / 100)}55501${String(number % 100).padStart(2, '0')}`;
+    const phone = testCode === undefined ? `+1415555${1000 + number}` : fictional;
     return this.service(UsersService).add(
       { phone, name: `Person ${this.addedUsers}`, ...user },
       { actor: 'test' },
+      testCode === undefined ? undefined : { code: testCode },
     );
   }
 

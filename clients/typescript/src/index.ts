@@ -40,3 +40,4 @@ export type {
 } from './operations.js';
 export type { CallOptions, Settings } from './settings.js';
 export { disconnect, memoryStore, revokeToken, type Tokens, type TokenStore } from './tokens.js';
+export { allowAsTestMember, type TestMember } from './testing.js';

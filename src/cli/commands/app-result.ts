@@ -9,7 +9,7 @@ import { parseLogo, textUpTo } from '../option-values.js';
 
 /** The members of `appJson`, without the secret. */
 export const APP_MEMBERS =
-  'client_id, name, type, redirect_uris, origins, scopes, requires_pkce, reference, publisher, verified, client_uri, logo_uri, policy_uri, tos_uri, status, posts_hidden, created_at';
+  'client_id, name, type, redirect_uris, origins, scopes, requires_pkce, test, access_token_seconds, reference, publisher, verified, client_uri, logo_uri, policy_uri, tos_uri, status, posts_hidden, created_at';
 
 export function appResult(session: Session, app: RegisteredApp, secret?: string): Result {
   const note = secret === undefined ? undefined : SECRET_SHOWN_ONCE;
@@ -27,6 +27,10 @@ export function appRows(session: Session, app: RegisteredApp, secret?: string): 
     ...app.origins.map((origin, index) => [index === 0 ? 'origins' : '', origin]),
     ['scopes', app.scopes.join(' ')],
     ['requires_pkce', String(app.requiresPkce)],
+    ...(app.test ? [['test', 'true']] : []),
+    ...(app.accessTokenSeconds === null
+      ? []
+      : [['access_token_seconds', String(app.accessTokenSeconds)]]),
     ...(app.reference === null ? [] : [['reference', app.reference]]),
     ...Object.entries(identityJson(session, app)).flatMap(([name, value]) =>
       value === null ? [] : [[name, String(value)]],
@@ -48,6 +52,8 @@ export function appJson(session: Session, app: RegisteredApp, secret?: string): 
     origins: app.origins,
     scopes: app.scopes,
     requires_pkce: app.requiresPkce,
+    test: app.test,
+    access_token_seconds: app.accessTokenSeconds,
     reference: app.reference,
     ...identityJson(session, app),
     status: statusOf(app),

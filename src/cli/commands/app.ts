@@ -7,7 +7,7 @@ import type {
   QuotaStatus,
 } from '../../modules/quota/quota.service.js';
 import { type CliCommand, EXAMPLE_APP } from '../command.js';
-import { collect, parseMonthlyLimit, textUpTo } from '../option-values.js';
+import { collect, countUpTo, parseMonthlyLimit, textUpTo } from '../option-values.js';
 import { formatNumber, membersOf, table } from '../tables.js';
 import {
   addIdentityOptions,
@@ -22,6 +22,7 @@ import {
   statusOf,
   appRows,
 } from './app-result.js';
+import { addAppReset } from './app-reset.js';
 import { addAppSecretCommands } from './app-secret.js';
 import type { Result, Session } from '../session.js';
 import { QUOTA_MEMBERS } from './quota.js';
@@ -37,6 +38,8 @@ const REFERENCE = [
   'your own reference of the partner, such as a customer number; users do not see it',
   textUpTo(100),
 ] as const;
+/** The lifetime that real apps have by default. */
+const MAX_ACCESS_TOKEN_SECONDS = 3600;
 const CREATE_EXAMPLE =
   'app create --name "Garden Share" --redirect-uri https://garden.example/callback --scope "profile.read posts.write"';
 
@@ -48,13 +51,18 @@ interface CreateOptions extends IdentityOptions {
   docs?: boolean;
   public?: boolean;
   requirePkce?: boolean;
+  test?: boolean;
+  accessTokenSeconds?: number;
   /** False removes it. */
   reference?: string | false;
   allowSimilarName?: boolean;
   limit?: QuotaAssignment;
 }
 
-interface UpdateOptions extends Omit<CreateOptions, 'public' | 'limit' | 'docs' | 'origin'> {
+interface UpdateOptions extends Omit<
+  CreateOptions,
+  'public' | 'limit' | 'docs' | 'origin' | 'test' | 'accessTokenSeconds'
+> {
   /** False removes all. */
   origin?: string[] | false;
 }
@@ -71,6 +79,7 @@ export function addAppCommands(program: CliCommand): void {
   addDisable(app);
   addEnable(app);
   addRevokeAll(app);
+  addAppReset(app);
   addAppSecretCommands(app);
 }
 
@@ -99,6 +108,15 @@ function addCreate(app: CliCommand): void {
     )
     .option('--public', 'register a public app, such as a mobile app, without a client secret')
     .option('--require-pkce', 'require PKCE, as for every public app; recommended')
+    .option(
+      '--test',
+      'register a test app, which only test members can authorize ("user add --test"); its client_id begins svc_app_test_',
+    )
+    .option(
+      '--access-token-seconds <seconds>',
+      `lifetime of the access tokens of a test app, at most ${MAX_ACCESS_TOKEN_SECONDS}, so that it meets expired ones`,
+      countUpTo(MAX_ACCESS_TOKEN_SECONDS),
+    )
     .option(...REFERENCE)
     .option(...ALLOW_SIMILAR_NAME);
   addIdentityOptions(create)
@@ -109,11 +127,14 @@ function addCreate(app: CliCommand): void {
       CREATE_EXAMPLE,
       'app create --public --name "Garden Phone" --redirect-uri com.example.garden:/callback --scope profile.read --json',
       'app create --docs',
+      `${CREATE_EXAMPLE} --test --limit 3 --access-token-seconds 60`,
     )
     .action((options: CreateOptions, command: CliCommand) => {
       const { docs = false, redirectUri, limit, allowSimilarName } = options;
       if (docs && redirectUri)
         return command.error('error: --docs sets the redirect URI: remove --redirect-uri');
+      if (options.accessTokenSeconds !== undefined && !options.test)
+        return command.error('error: use --access-token-seconds only with --test');
       for (const flag of ['name', 'redirectUri', 'scope'] as const)
         if (!docs && options[flag] === undefined)
           return command.error(`error: required option '${REQUIRED_FLAGS[flag]}' not specified`);
@@ -132,6 +153,8 @@ function addCreate(app: CliCommand): void {
             scope: options.scope ?? values.scope,
             origins: options.origin,
             requiresPkce: options.requirePkce,
+            test: options.test,
+            accessTokenSeconds: options.accessTokenSeconds,
             reference: options.reference || null,
             allowSimilarName,
             ...identityChanges(options),
@@ -176,6 +199,7 @@ interface ListOptions {
   type?: App['kind'];
   status?: App['status'];
   verified?: boolean;
+  test?: boolean;
 }
 
 function addList(app: CliCommand): void {
@@ -192,6 +216,8 @@ function addList(app: CliCommand): void {
     )
     .option('--verified', 'apps with a verified publisher')
     .option('--no-verified', 'apps without a verified publisher')
+    .option('--test', 'test apps')
+    .option('--no-test', 'apps that are no test apps')
     .printsJson(`[{${APP_MEMBERS}}]`)
     .examples(
       'app list',
@@ -218,14 +244,15 @@ function contains(text: string | null, part: string): boolean {
 }
 
 function matches(app: RegisteredApp, options: ListOptions): boolean {
-  const { name = '', publisher = '', reference, type, status, verified } = options;
+  const { name = '', publisher = '', reference, type, status, verified, test } = options;
   return (
     contains(app.name, name) &&
     contains(app.publisher, publisher) &&
     [undefined, app.reference].includes(reference) &&
     [undefined, app.kind].includes(type) &&
     [undefined, statusOf(app)].includes(status) &&
-    [undefined, app.isVerified].includes(verified)
+    [undefined, app.isVerified].includes(verified) &&
+    [undefined, app.test].includes(test)
   );
 }
 

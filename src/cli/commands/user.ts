@@ -1,15 +1,18 @@
 import type { AppSummary } from '../../modules/oauth/tokens/grants.service.js';
 import { PHONE_REQUIREMENT, fieldParsers } from '../../modules/users/user-fields.js';
 import type { User } from '../../modules/users/user.entity.js';
+import { isTestUser, type TestMember } from '../../modules/users/test-members.js';
 import type { NewUser } from '../../modules/users/users.service.js';
 import { type CliCommand, EXAMPLE_USER, listResult, type PagingOptions } from '../command.js';
 import type { Result, Session } from '../session.js';
-import { optionParser, parseUserId, textUpTo } from '../option-values.js';
+import { optionParser, parseTestCode, parseUserId, textUpTo } from '../option-values.js';
 import { formatNumber, keyValues, membersOf } from '../tables.js';
 import { addUserDataCommands } from './user-data.js';
 import { addUserImportCommand } from './user-import.js';
 import type { Part } from '../../platform/database/list-page.js';
 
+/** The name of a test member without `--name`. */
+const TEST_NAME = 'Test member';
 const ADD_EXAMPLE = 'user add --phone +14155550101 --name "Ana Lee"';
 const EXTERNAL_ID_OPTION = [
   '--external-id <id>',
@@ -19,7 +22,16 @@ const EXTERNAL_ID_OPTION = [
 const SHOW_EXAMPLE = `user show ${EXAMPLE_USER}`;
 /** The members of a user, besides the number of posts. */
 const USER_MEMBERS =
-  'id, external_id, phone, name, neighborhood, photo_url, latitude, longitude, status, created_at';
+  'id, external_id, phone, name, neighborhood, photo_url, latitude, longitude, status, test, created_at';
+const CODE = [
+  '--code <digits>',
+  'the fixed code of a test member: six digits',
+  parseTestCode,
+] as const;
+const ANY_NUMBER = [
+  '--any-number',
+  'allow a test member a number that is not reserved for fiction, and may belong to a person',
+] as const;
 const FULL = ['--full', 'do not mask the phone numbers'] as const;
 const USERS = `{users: [{${USER_MEMBERS}, posts}], next_before}`;
 const OLDER = `--before ${EXAMPLE_USER}`;
@@ -33,9 +45,18 @@ export function addUserCommands(program: CliCommand): void {
   user
     .command('add')
     .summary('Add a user.')
-    .description('Add a user. Fails if another user has the phone number or the external id.')
+    .description(
+      'Add a user. Fails if another user has the phone number or the external id. With --test, adds a test member, who can sign in only to test apps ("app create --test") and to their own account pages, with a fixed code. No message is sent. The number must be reserved for fiction, such as +1 415 555 0100 to 0199.',
+    )
     .requiredOption('--phone <number>', 'with country code, such as +14155550101')
-    .requiredOption('--name <name>', 'name to show to other users', optionParser(fieldParsers.name))
+    .option(
+      '--name <name>',
+      `name to show to other users; by default "${TEST_NAME}" with --test, else required`,
+      optionParser(fieldParsers.name),
+    )
+    .option('--test', 'add a test member; requires --code')
+    .option(...CODE)
+    .option(...ANY_NUMBER)
     .option(...EXTERNAL_ID_OPTION)
     .option(
       '--neighborhood <name>',
@@ -50,23 +71,34 @@ export function addUserCommands(program: CliCommand): void {
     .examples(
       ADD_EXAMPLE,
       `${ADD_EXAMPLE} --neighborhood Riverside --latitude 37.7749 --longitude -122.4194 --json`,
+      'user add --test --phone +14155550123 --code 424242',
     )
     .action(
-      async ({ phone: input, reason: _reason, ...profile }: AddOptions, command: CliCommand) => {
+      async (
+        { phone: input, reason: _reason, test = false, code, anyNumber, ...given }: AddOptions,
+        command: CliCommand,
+      ) => {
+        if (test !== (code !== undefined) || (anyNumber && !test))
+          command.error('error: use --test and --code together, and --any-number only with them');
+        const name = given.name ?? (test ? TEST_NAME : undefined);
+        if (name === undefined)
+          return command.error("error: required option '--name <name>' not specified");
+        const profile = { ...given, name };
         if ((profile.latitude === undefined) !== (profile.longitude === undefined))
           command.error('error: use --latitude and --longitude together');
         const phone = await requiredPhone(input, command);
         return command.start(async (session) => {
           const added = await session
             .get('UsersService')
-            .add({ phone, ...profile }, session.change);
+            .add({ phone, ...profile }, session.change, code ? { code, anyNumber } : undefined);
           return {
-            json: membersOf(USER_MEMBERS, added),
+            json: membersOf(USER_MEMBERS, added, { test }),
             text: keyValues({
               id: added.id,
               ...(added.externalId !== null && { external_id: added.externalId }),
               phone,
               name: added.name,
+              ...(test && { test }),
             }),
           };
         });
@@ -102,23 +134,25 @@ export function addUserCommands(program: CliCommand): void {
 
   user
     .command('update')
-    .summary('Change the name or the external id of a user.')
+    .summary('Change the name, the external id or the fixed code of a user.')
     .description(
-      'Change the name or the external id of a user. Use "user change-phone" for the phone number, and "user import" for many users.',
+      'Change the name or the external id of a user, or the fixed code of a test member. Use "user change-phone" for the phone number, and "user import" for many users.',
     )
     .argument('<user_id>')
     .option('--name <name>', 'name to show to other users', optionParser(fieldParsers.name))
     .option(...EXTERNAL_ID_OPTION)
+    .option(...CODE)
     .acceptsReason()
     .printsJson(`{${USER_MEMBERS}, posts}`)
     .examples(
       `user update ${EXAMPLE_USER} --name "Ana Lee-Ortiz" --reason "Married"`,
       `user update ${EXAMPLE_USER} --external-id m-1017`,
     )
-    .action((id: string, { name, externalId }: UpdateOptions, command: CliCommand) => {
-      if (name === undefined && externalId === undefined)
-        return command.error('error: use --name or --external-id');
+    .action((id: string, { name, externalId, code }: UpdateOptions, command: CliCommand) => {
+      if (name === undefined && externalId === undefined && code === undefined)
+        return command.error('error: use --name, --external-id or --code');
       const values = {
+        ...(code !== undefined && { code }),
         ...(name !== undefined && { name }),
         ...(externalId !== undefined && { externalId }),
       };
@@ -133,12 +167,13 @@ export function addUserCommands(program: CliCommand): void {
     .command('change-phone')
     .summary('Change or remove the phone number of a user.')
     .description(
-      'Change or remove the phone number of a user. Revokes all grants and ends all sessions of the user first, because another person may have the old number and sign in with it. With --reassign, a user who already has the number loses it and all access.',
+      'Change or remove the phone number of a user. Revokes all grants and ends all sessions of the user first, because another person may have the old number and sign in with it. With --reassign, a user who already has the number loses it and all access; a test member cannot take the number of a real one.',
     )
     .argument('<user_id>')
     .option('--phone <number>', 'new number with country code, such as +14155550101')
     .option('--none', 'remove the number; the user cannot sign in without one')
     .option('--reassign', 'take the number away from the user who has it')
+    .option(...ANY_NUMBER)
     .requiresConfirmation()
     .printsJson('{id, changed, apps?: [{client_id, name}], sessions?}')
     .examples(
@@ -146,7 +181,7 @@ export function addUserCommands(program: CliCommand): void {
       `user change-phone ${EXAMPLE_USER} --none --reason "Number was given up" --yes`,
     )
     .action(async (id: string, options: ChangePhoneOptions, command: CliCommand) => {
-      const { phone: input, none = false, reassign = false } = options;
+      const { phone: input, none = false, reassign = false, anyNumber } = options;
       if ((input === undefined) !== none)
         return command.error('error: use either --phone or --none');
       const phone = input === undefined ? null : await requiredPhone(input, command);
@@ -160,6 +195,7 @@ export function addUserCommands(program: CliCommand): void {
         const access = session.get('UserAccess');
         const { apps, sessions } = await access.changePhone(id, phone, session.change, {
           reassign,
+          anyNumber,
         });
         return {
           json: { id, changed: true, apps: apps.map(appJson), sessions },
@@ -257,7 +293,11 @@ export function addUserCommands(program: CliCommand): void {
   addUserDataCommands(user);
 }
 
-type AddOptions = NewUser & { reason?: string };
+interface AddOptions extends Omit<NewUser, 'name'>, Partial<TestMember> {
+  name?: string;
+  test?: boolean;
+  reason?: string;
+}
 
 interface ListOptions extends PagingOptions {
   full?: boolean;
@@ -278,12 +318,14 @@ async function requiredPhone(input: string, command: CliCommand): Promise<string
 interface UpdateOptions {
   name?: string;
   externalId?: string;
+  code?: string;
 }
 
 interface ChangePhoneOptions {
   phone?: string;
   none?: boolean;
   reassign?: boolean;
+  anyNumber?: boolean;
 }
 
 async function changeStatus(session: Session, id: string, status: User['status']): Promise<Result> {
@@ -344,8 +386,8 @@ async function usersResult(
   none = 'There are no users.',
 ): Promise<Result> {
   const json = await Promise.all(users.items.map((user) => shownUser(user, full)));
-  const rows = json.map(({ id, phone, status, name }) =>
-    [id, phone ?? '-', status, name].map(String),
+  const rows = json.map(({ id, phone, status, name, test }) =>
+    [id, phone ?? '-', status, test === true ? `${String(name)} (test)` : name].map(String),
   );
   const text = session.list(['USER_ID', 'PHONE', 'STATUS', 'NAME'], rows, none);
   return listResult('users', users, { json, text });
@@ -355,7 +397,8 @@ async function usersResult(
 async function shownUser(user: User, full: boolean): Promise<Record<string, unknown>> {
   const { maskPhone } = await import('../../modules/users/phone-number.js');
   const phone = full || user.phone === null ? user.phone : maskPhone(user.phone);
-  return membersOf(`${USER_MEMBERS}, posts`, user, { phone, posts: user.postCount });
+  const test = isTestUser(user);
+  return membersOf(`${USER_MEMBERS}, posts`, user, { phone, posts: user.postCount, test });
 }
 
 async function userResult(session: Session, user: User, full = false): Promise<Result> {

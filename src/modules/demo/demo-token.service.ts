@@ -5,7 +5,7 @@ import { TransactionRunner } from '../../platform/database/transaction.js';
 import { InvalidRequest } from '../../platform/errors.js';
 import { GrantsService } from '../oauth/tokens/grants.service.js';
 import { TokenIssuer } from '../oauth/tokens/token-issuer.js';
-import { DEMO_CONFIDENTIAL_CLIENT_ID, DEMO_USER_ID, DemoService } from './demo.service.js';
+import { DEMO_USER_ID, DemoService } from './demo.service.js';
 
 /** Issues access tokens for the demo. */
 @Injectable()
@@ -32,10 +32,11 @@ export class DemoToken {
         'This database is not a demo. To create one, start the service on an empty database, with DEMO=1 on MySQL and MariaDB.',
       );
     }
+    // Not the app of the example, whose consent page would only list what the user has already allowed.
+    const [, clientId] = await this.demo.clientIds();
     const { accessToken } = await this.transactions.run(async (tx) => {
-      await this.grants.lockDecisions(tx, DEMO_USER_ID, DEMO_CONFIDENTIAL_CLIENT_ID);
-      // Not the app of the example, whose consent page would only list what the user has already allowed.
-      const grant = await this.grants.create(tx, DEMO_USER_ID, DEMO_CONFIDENTIAL_CLIENT_ID, SCOPES);
+      await this.grants.lockDecisions(tx, DEMO_USER_ID, clientId);
+      const grant = await this.grants.create(tx, DEMO_USER_ID, clientId, SCOPES);
       return this.tokens.issue(tx, grant, SCOPES);
     });
     return accessToken;

@@ -1,33 +1,35 @@
 import type { AppConfig } from '../../platform/config/app-config.js';
-import {
-  ana,
-  DEMO_CONFIDENTIAL_CLIENT_ID,
-  DEMO_PUBLIC_CLIENT_ID,
-  type SeededDemo,
-} from './demo.service.js';
+import { ana, DEMO_CODE, DEMO_PUBLIC_CLIENT_ID, type SeededDemo } from './demo.service.js';
+
+/** The demo of this database. */
+export interface ShownDemo {
+  clientIds: readonly [public: string, confidential: string];
+  /** Whether its users are test members. */
+  isTestMode: boolean;
+  seeded?: SeededDemo;
+}
 
 /** The text printed at start: the addresses and, on a demo database, the credentials. */
-export function welcome(
-  { publicUrl, sms }: AppConfig,
-  demo: { isDemo: boolean; seeded?: SeededDemo },
-): string {
+export function welcome({ publicUrl, sms }: AppConfig, demo?: ShownDemo): string {
   const lines: [string, string][] = [
     ['Service', publicUrl],
     ['Documentation', `${publicUrl}/docs`],
   ];
-  if (demo.isDemo) {
+  if (demo) {
+    const [publicId, confidentialId] = demo.clientIds;
     const issuer = publicUrl === 'http://localhost:3000' ? '' : `ISSUER=${publicUrl} `;
+    const client = publicId === DEMO_PUBLIC_CLIENT_ID ? '' : `CLIENT_ID=${publicId} `;
     lines.push(
-      ['Public app', DEMO_PUBLIC_CLIENT_ID],
-      ['Confidential app', DEMO_CONFIDENTIAL_CLIENT_ID],
+      ['Public app', publicId],
+      ['Confidential app', confidentialId],
       [
         'Client secret',
         demo.seeded?.clientSecret ??
           'shown when the demo was seeded; "app secret rotate" creates another',
       ],
       ['Sign in with', ana.phone],
-      ['One-time password', deliveryOf(sms)],
-      ['Try', `${issuer}npm run example`],
+      ['Code', demo.isTestMode ? DEMO_CODE : deliveryOf(sms)],
+      ['Try', `${issuer}${client}npm run example`],
     );
   }
   const width = Math.max(...lines.map(([label]) => label.length));

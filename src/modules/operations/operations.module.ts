@@ -6,6 +6,7 @@ import { OAuthModule } from '../oauth/oauth.module.js';
 import { PostsModule } from '../posts/posts.module.js';
 import { QuotaModule } from '../quota/quota.module.js';
 import { UsersModule } from '../users/users.module.js';
+import { AppReset } from './app-reset.js';
 import { Doctor } from './doctor/doctor.service.js';
 import { ImportedUsersRepository } from './import/imported-users.repository.js';
 import { UserImport } from './import/user-import.service.js';
@@ -33,6 +34,7 @@ import { AuditedMigrator } from './audited-migrator.service.js';
     ImportedUsersRepository,
     UserImport,
     PersonalData,
+    AppReset,
     RequestTraces,
   ],
 })

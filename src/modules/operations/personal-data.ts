@@ -20,12 +20,7 @@ import {
   type RowsByTable,
 } from '../../platform/database/deletable-rows.js';
 import { rowsInPages } from '../../platform/database/rows-in-pages.js';
-import { deleteReturning } from '../../platform/database/sql.js';
-import {
-  entities,
-  type Transaction,
-  TransactionRunner,
-} from '../../platform/database/transaction.js';
+import { type Transaction, TransactionRunner } from '../../platform/database/transaction.js';
 import { IdempotencyKey } from '../../platform/http/idempotency/idempotency-key.entity.js';
 import { Comment } from '../comments/comment.entity.js';
 import { Authorization } from '../oauth/authorize/authorization.entity.js';
@@ -46,12 +41,14 @@ import {
 } from '../oauth/tokens/token.entities.js';
 import { Post, PostLike } from '../posts/post.entities.js';
 import { ApiCall } from '../quota/quota.entities.js';
+import { isTestUser } from '../users/test-members.js';
 import { User } from '../users/user.entity.js';
 import { AuditLog, type Change } from '../../platform/audit/audit-log.repository.js';
 import { Clock, SECOND } from '../../platform/clock.js';
 import { AppConfig } from '../../platform/config/app-config.js';
 import { UserAccess } from '../oauth/account/user-access.service.js';
 import { UsersService } from '../users/users.service.js';
+import { removeComments, removeLikes } from './counted-rows.js';
 
 /** The user whose data is exported or erased. `phone` is in E.164 format; null if the user has none or is already deleted. */
 export interface Person {
@@ -96,7 +93,7 @@ interface Definition<T> {
 /** Characters. */
 const CHUNK_SIZE = 65_536;
 /** Longer than a call waits in the queue of the call log. */
-const CALL_LOG_DELAY_MS = 2 * SECOND;
+export const CALL_LOG_DELAY_MS = 2 * SECOND;
 /** A statement can overrun the timeout by this time (`SERVER_GRACE_MS`, and a moment). */
 const OVERRUN_MS = 3 * SECOND;
 
@@ -223,6 +220,8 @@ export class PersonalData {
     const grants = () => rowsInPages(this.dataSource, Grant, [{ userId }], { columns: ['id'] });
     return this.table(User, {
       where: { id: userId },
+      omit: ['testCodeHash'],
+      add: async () => (user) => ({ test: isTestUser(user) }),
       children: [
         this.table(Comment, { where: { userId }, remove: removeComments }),
         this.table(Post, {
@@ -316,7 +315,9 @@ export class PersonalData {
     posts: () => AsyncIterable<readonly { id: string }[]>,
   ): PersonalTable {
     const where = { userId: Not(userId) };
-    const erased = childRows<Comment | PostLike>(this.dataSource, posts, entity, 'postId', where);
+    const erased = childRows<Comment | PostLike>(this.dataSource, posts, entity, 'postId', {
+      where,
+    });
     return { erased: { ...erased, table: `${erased.table}_of_others` }, children: [] };
   }
 
@@ -366,42 +367,4 @@ function parentsFirst(table: PersonalTable): PersonalTable[] {
 
 function childrenFirst(table: PersonalTable): PersonalTable[] {
   return [...table.children.flatMap(childrenFirst), table];
-}
-
-async function removeComments(tx: Transaction, keys: readonly ObjectLiteral[]): Promise<number> {
-  const where = { id: In(keys.map(({ id }) => id as string)) };
-  const select = { id: true, postId: true, deletedAt: true };
-  const comments = await deleteReturning(tx, Comment, where, select);
-  // Soft-deleted comments are not counted.
-  await decrementCounts(
-    tx,
-    'commentCount',
-    comments.filter(({ deletedAt }) => deletedAt === null),
-  );
-  return comments.length;
-}
-
-async function removeLikes(
-  tx: Transaction,
-  userId: string,
-  keys: readonly ObjectLiteral[],
-): Promise<number> {
-  const where = { userId, postId: In(keys.map(({ postId }) => postId as string)) };
-  const likes = await deleteReturning(tx, PostLike, where, { postId: true });
-  await decrementCounts(tx, 'likeCount', likes);
-  return likes.length;
-}
-
-/** Subtracts the number of deleted rows of each post from a counter, with one statement for all posts with the same number. */
-async function decrementCounts(
-  tx: Transaction,
-  counter: 'commentCount' | 'likeCount',
-  deleted: readonly { postId: string }[],
-): Promise<void> {
-  const counts = new Map<string, number>();
-  for (const { postId } of deleted) counts.set(postId, (counts.get(postId) ?? 0) + 1);
-  for (const count of new Set(counts.values())) {
-    const ids = [...counts.keys()].filter((id) => counts.get(id) === count);
-    await entities(tx).decrement(Post, { id: In(ids) }, counter, count);
-  }
 }

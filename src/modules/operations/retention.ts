@@ -167,7 +167,7 @@ export class Retention {
       ...JOBS.map((job) => rows(JobRun, { period: LessThan(firstPeriod), job })),
       rows(Comment, { deletedAt: before(deletedPostsMs) }),
       childRows(dataSource, expiredPosts, Comment, 'postId', {
-        deletedAt: Or(IsNull(), MoreThan(ago(deletedPostsMs))),
+        where: { deletedAt: Or(IsNull(), MoreThan(ago(deletedPostsMs))) },
       }),
       childRows(dataSource, expiredPosts, PostLike, 'postId'),
       rows(Post, { deletedAt: before(deletedPostsMs) }),

@@ -2,6 +2,7 @@ import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import {
   COUNTER,
   DOUBLE,
+  HASH,
   ID,
   optional,
   text,
@@ -49,6 +50,10 @@ export class User {
   /** Number of posts that are not deleted. Updated in the transaction that publishes, deletes or restores a post. */
   @Column(COUNTER)
   postCount: number;
+
+  /** The keyed hash of the fixed code of a test member. Null for real members. */
+  @Column(optional(HASH))
+  testCodeHash: string | null;
 
   @Column(TIME)
   createdAt: Date;

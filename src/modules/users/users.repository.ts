@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Brackets, DataSource, IsNull, Like, MoreThan, Not } from 'typeorm';
+import { Brackets, DataSource, In, IsNull, Like, MoreThan, Not } from 'typeorm';
 import type { Paging } from '../../platform/database/list-page.js';
 import { insertRow } from '../../platform/database/sql.js';
 import { BatchLoader } from '../../platform/database/batch-loader.js';
@@ -12,7 +12,9 @@ export type UserProfile = Pick<
   'id' | 'name' | 'photoUrl' | 'karma' | 'neighborhood' | 'postCount'
 >;
 /** `phone` is E.164. */
-export type SignInUser = Pick<User, 'id' | 'name' | 'photoUrl'> & { phone: string };
+export type SignInUser = Pick<User, 'id' | 'name' | 'photoUrl' | 'testCodeHash'> & {
+  phone: string;
+};
 
 /** A user matches if one of the members does. */
 export interface UserMatch {
@@ -79,6 +81,10 @@ export class UsersRepository {
     }
   }
 
+  findTestMembers(): Promise<User[]> {
+    return this.dataSource.manager.findBy(User, { testCodeHash: Not(IsNull()) });
+  }
+
   findByExternalId(externalId: string): Promise<User | null> {
     return this.dataSource.manager.findOneBy(User, { externalId });
   }
@@ -103,15 +109,19 @@ export class UsersRepository {
     tx?: Transaction,
   ): Promise<SignInUser | null> {
     const manager = tx ? entities(tx) : this.dataSource.manager;
-    const select = { id: true, name: true, phone: true, photoUrl: true };
+    const select = { id: true, name: true, phone: true, photoUrl: true, testCodeHash: true };
     const user = await manager.findOne(User, { select, where: { ...key, status: 'active' } });
     if (!user?.phone) return null;
-    const { id, name, phone, photoUrl } = user;
-    return { id, name, phone, photoUrl };
+    const { id, name, phone, photoUrl, testCodeHash } = user;
+    return { id, name, phone, photoUrl, testCodeHash };
   }
 
   async isEmpty(): Promise<boolean> {
     return !(await this.dataSource.manager.existsBy(User, {}));
+  }
+
+  hasOthers(ids: readonly string[]): Promise<boolean> {
+    return this.dataSource.manager.existsBy(User, { id: Not(In(ids)) });
   }
 
   /** Returns false if the user has another number. */

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { AuditLog, type Change } from '../../platform/audit/audit-log.repository.js';
 import { Clock } from '../../platform/clock.js';
+import { AppConfig } from '../../platform/config/app-config.js';
 import { isDuplicateKey } from '../../platform/database/errors.js';
 import { type Transaction, TransactionRunner } from '../../platform/database/transaction.js';
 import { InvalidRequest, NotFound } from '../../platform/errors.js';
@@ -14,6 +15,7 @@ import {
 } from './users.repository.js';
 import { type Paging, type Part, partOf } from '../../platform/database/list-page.js';
 import { parsePhone } from './phone-number.js';
+import { checkTestPhone, isTestUser, testCodeHash, type TestMember } from './test-members.js';
 
 export class PhoneTaken extends InvalidRequest {
   constructor(ownerId: string) {
@@ -50,7 +52,7 @@ export type NewUser = Pick<UserWithPhone, 'phone' | 'name'> &
     >
   >;
 
-/** Builds an active user, with default values for absent fields. */
+/** Builds an active user who is no test member, with default values for absent fields. */
 export function newUser(user: NewUser, now: Date): UserWithPhone {
   return {
     id: newId('usr', now),
@@ -62,6 +64,7 @@ export function newUser(user: NewUser, now: Date): UserWithPhone {
     longitude: null,
     ...user,
     status: 'active',
+    testCodeHash: null,
     postCount: 0,
     createdAt: now,
   };
@@ -75,6 +78,7 @@ export class UsersService {
     private readonly audit: AuditLog,
     private readonly transactions: TransactionRunner,
     private readonly clock: Clock,
+    private readonly config: AppConfig,
   ) {}
 
   /** @throws NotFound if the user no longer exists */
@@ -121,6 +125,11 @@ export class UsersService {
     const user = await this.repository.findByPhoneAsParsed(phone);
     if (!user) throw new NotFound('No user has this phone number.');
     return user;
+  }
+
+  /** All test members, of any status. Reads all users. */
+  testMembers(): Promise<User[]> {
+    return this.repository.findTestMembers();
   }
 
   /** The users who cannot sign in, because their stored number is parsed as another or as none. */
@@ -201,27 +210,52 @@ export class UsersService {
     return this.repository.isEmpty();
   }
 
-  /** @throws PhoneTaken; ExternalIdTaken */
-  async add(user: NewUser, change: Change): Promise<UserWithPhone> {
+  /** Whether there are users with other ids than these. */
+  hasOthers(ids: readonly string[]): Promise<boolean> {
+    return this.repository.hasOthers(ids);
+  }
+
+  /** @throws PhoneTaken; ExternalIdTaken; InvalidRequest if the number of a test member may belong to a person */
+  async add(user: NewUser, change: Change, test?: TestMember): Promise<UserWithPhone> {
     const added = newUser(user, this.clock.now());
+    if (test) {
+      checkTestPhone(added.phone, test.anyNumber);
+      added.testCodeHash = testCodeHash(this.config, added.id, test.code);
+    }
     await this.withUniqueValues(added, () =>
       this.transactions.run((tx) => this.addInTransaction(tx, added, change)),
     );
     return added;
   }
 
-  async addInTransaction(tx: Transaction, user: User, change: Change): Promise<void> {
-    await this.repository.insert(tx, user);
-    await this.audit.record(tx, 'user.added', user.id, change);
+  /** Makes a user of the demo of 1.1 a test member. Never for other users: it would open their account with a fixed code. */
+  async convertToTest(tx: Transaction, id: string, code: string, change: Change): Promise<void> {
+    const values = { testCodeHash: testCodeHash(this.config, id, code) };
+    await this.updateInTransaction(tx, id, values, change, { test: true });
   }
 
-  /** Changes the name or the external id of a user of any status. @throws UnknownUser; ExternalIdTaken */
+  async addInTransaction(tx: Transaction, user: User, change: Change): Promise<void> {
+    await this.repository.insert(tx, user);
+    const details = isTestUser(user) ? { test: true } : {};
+    await this.audit.record(tx, 'user.added', user.id, change, details);
+  }
+
+  /**
+   * Changes the name or the external id of a user of any status, or the code of a test member.
+   * @throws UnknownUser; ExternalIdTaken; InvalidRequest if the code of a real member would change
+   */
   async update(
     id: string,
-    values: Partial<Pick<User, 'name' | 'externalId'>>,
+    { code, ...profile }: Partial<Pick<User, 'name' | 'externalId'> & Pick<TestMember, 'code'>>,
     change: Change,
   ): Promise<{ user: User; changedNow: boolean }> {
     const user = await this.get(id);
+    if (code !== undefined && !isTestUser(user))
+      throw new InvalidRequest(`${id} is no test member, so it has no fixed code.`);
+    const values: Partial<User> = {
+      ...profile,
+      ...(code !== undefined && { testCodeHash: testCodeHash(this.config, id, code) }),
+    };
     const fields = changedFields(values, user);
     if (fields.length > 0)
       await this.withUniqueValues({ externalId: values.externalId }, () =>

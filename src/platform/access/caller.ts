@@ -12,6 +12,8 @@ export interface SavedLocation {
 export interface Access {
   userId: string;
   clientId: string;
+  /** Whether the app is a test app. */
+  test: boolean;
   grantId: string;
   scopes: readonly Scope[];
   /** Maximum posts of the app per calendar month; null is unlimited. */

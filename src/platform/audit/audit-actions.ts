@@ -5,6 +5,7 @@ export const AUDIT_ACTIONS = [
   'app.created',
   'app.disabled',
   'app.enabled',
+  'app.reset',
   'app.secret_added',
   'app.secret_exposed',
   'app.secret_retired',
@@ -52,6 +53,7 @@ export const AUDIT_ACTIONS = [
   'user.exported',
   // The counts of an import.
   'user.imported',
+  'user.sign_in_refused',
   'user.signed_in',
   'user.signed_out',
   'user.unblocked',

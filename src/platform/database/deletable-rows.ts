@@ -145,17 +145,24 @@ export function matchingRows<T extends ObjectLiteral>(
   };
 }
 
+interface ChildRows<T> extends Pick<Deletion<T>, 'remove'> {
+  where?: FindOptionsWhere<T>;
+}
+
 /** The rows of `child` that belong to any of the parents and match `where`. Delete them before their parents. */
 export function childRows<T extends ObjectLiteral>(
   dataSource: DataSource,
   parents: () => AsyncIterable<readonly { id: string }[]>,
   child: EntityTarget<T>,
   foreignKey: keyof T & string,
-  where: FindOptionsWhere<T> = {},
+  { where, remove }: ChildRows<T> = {},
 ): DeletableRows {
   const childrenOf = (page: readonly { id: string }[]): DeletableRows =>
-    matchingRows(dataSource, child, (query) =>
-      query.where({ ...where, [foreignKey]: In(page.map(({ id }) => id)) }),
+    matchingRows(
+      dataSource,
+      child,
+      (query) => query.where({ ...where, [foreignKey]: In(page.map(({ id }) => id)) }),
+      { remove },
     );
   return {
     table: dataSource.getMetadata(child).tableName,

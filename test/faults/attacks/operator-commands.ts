@@ -55,6 +55,8 @@ export async function registerApp(service: Unprivileged): Promise<TestClient> {
     requiresPkce: false,
     reference: null,
     ...NO_IDENTITY,
+    test: false,
+    accessTokenSeconds: null,
     createdAt: new Date(),
   };
 }

@@ -23,6 +23,8 @@ const CLIENT: TestClient = {
   requiresPkce: true,
   reference: null,
   ...NO_IDENTITY,
+  test: false,
+  accessTokenSeconds: null,
   createdAt: new Date('2026-11-21T09:30:00Z'),
 };
 const USER_ID = 'usr_00000000000000000000000002';

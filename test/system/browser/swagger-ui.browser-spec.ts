@@ -1,6 +1,5 @@
 import { join } from 'node:path';
-import { MINUTE, SECOND } from '../../../src/platform/clock.js';
-import { ana, ben, DemoService } from '../../../src/modules/demo/demo.service.js';
+import { ana, ben, DEMO_CODE, DemoService } from '../../../src/modules/demo/demo.service.js';
 import { SCOPES } from '../../../src/platform/access/scopes.js';
 import { runCommand } from '../../support/command-line.js';
 import { inChromium, SCREENSHOTS } from '../../support/chromium.js';
@@ -16,9 +15,8 @@ inChromium('Swagger UI', { env: { DEMO: '1' } }, (chrome) => {
     await app().service(DemoService).seedIfNeeded();
   });
 
-  /** Opens the documentation in a new browser. Advances the clock: most tests send Ana a message, and a phone gets one a minute. */
+  /** Opens the documentation in a new browser. */
   beforeEach(async () => {
-    app().clock.advance(MINUTE + SECOND);
     docs = new SwaggerUi(chrome, await chrome.newPage({ viewport: VIEWPORT }));
     await chrome.open(docs.page, '/docs');
   });
@@ -28,7 +26,7 @@ inChromium('Swagger UI', { env: { DEMO: '1' } }, (chrome) => {
     chrome.consoleErrors.filter((message) => !message.includes('ERR_NAME_NOT_RESOLVED'));
 
   it('O147 C142 authorizes with a sign-in and calls GET /dev/v1/me', async () => {
-    await docs.tokens(ana);
+    await docs.tokens({ ...ana, code: DEMO_CODE });
     await docs.page.screenshot({ path: join(SCREENSHOTS, 'docs-authorized.png') });
     await docs.closeDialog();
     const { status, body } = await docs.executeGetMe();
@@ -97,7 +95,7 @@ inChromium('Swagger UI', { env: { DEMO: '1' } }, (chrome) => {
   });
 
   it('C142 executes the prefilled examples: publish, publish again, list', async () => {
-    await docs.tokens(ana);
+    await docs.tokens({ ...ana, code: DEMO_CODE });
     await docs.closeDialog();
     const first = await docs.execute('createPost');
     await docs.page.screenshot({ path: join(SCREENSHOTS, 'docs-published.png'), fullPage: true });
@@ -114,7 +112,7 @@ inChromium('Swagger UI', { env: { DEMO: '1' } }, (chrome) => {
   });
 
   it('O147 shows an error after Cancel and has no token', async () => {
-    await docs.authorize(ben, 'deny');
+    await docs.authorize({ ...ben, code: DEMO_CODE }, 'deny');
     const errors = docs.dialog.locator('.errors');
     await expect.poll(() => errors.count()).toBe(1);
     expect(await errors.innerText()).toContain('The user denied access.');

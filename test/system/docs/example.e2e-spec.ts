@@ -2,14 +2,22 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { promisify } from 'node:util';
 import { SCOPES } from '../../../src/platform/access/scopes.js';
-import { type Page, Browser } from '../../support/browser.js';
+import { type Page, Browser, linkOf } from '../../support/browser.js';
 import { Cluster } from '../../support/cluster.js';
 import { CommandLine, runCommand } from '../../support/command-line.js';
 import { onOneEngine } from '../../support/database.js';
 import { freePort } from '../../support/free-port.js';
 import { type ServiceProcess, startProcess } from '../../support/service-process.js';
 
-const ANA = { phone: '+14155550101' };
+const CREATE = ['app', 'create', '--name', 'Garden Share', '--scope', SCOPES.join(' '), '--redirect-uri'];
+/** The demo user is a test member. */
+const ANA = { phone: '+14155550101', code: '424242' };
+
+interface SignIn {
+  from?: Example;
+  button?: string;
+  user?: { phone: string; code?: string };
+}
 
 /** The running example. */
 class Example {
@@ -36,10 +44,9 @@ class Example {
   }
 }
 
-/** Follows the button of the example. Returns the authorization request to which it redirects. */
-async function connect(browser: Browser, example: Example): Promise<string> {
-  const { html } = await browser.open(example.url);
-  const href = /<a class="button" href="(.*?)"/.exec(html)?.[1] ?? '';
+/** Follows a button of the example. Returns the authorization request to which it redirects. */
+async function connect(browser: Browser, example: Example, button = 'Connect'): Promise<string> {
+  const href = linkOf(await browser.open(example.url), button);
   const { status, location } = await browser.open(new URL(href, example.url).href);
   expect(status).toBe(303);
   return location ?? '';
@@ -69,21 +76,24 @@ onOneEngine('Example app with the demo', (database) => {
   /** Like every browser, it sends cookies to all ports of a host (RFC 6265 §8.5). */
   const newBrowser = (): Browser => new Browser(new Cluster(service.baseUrl, [service]));
 
-  /** Connects the example and signs in as Ana. Returns the consent page. */
-  async function signIn(browser: Browser, from = example): Promise<Page> {
-    const page = await browser.signIn(await connect(browser, from), ANA);
+  /** Connects the example and signs in, by default as Ana. Returns the consent page. */
+  async function signIn(
+    browser: Browser,
+    { from = example, button = 'Connect', user = ANA }: SignIn = {},
+  ): Promise<Page> {
+    const page = await browser.signIn(await connect(browser, from, button), user);
     // If an earlier test gave the app every scope.
     const change = /href="([^"]*\?change=1)"/.exec(page.html)?.[1];
     return change === undefined ? page : browser.open(change);
   }
 
-  /** Runs the flow as Ana. Returns the HTML of the result page of the example. */
+  /** Runs the flow. Returns the HTML of the result page of the example. */
   async function runFlow(
     scope: string[],
-    { decision = 'approve', from = example } = {},
+    { decision = 'approve', ...options }: SignIn & { decision?: string } = {},
   ): Promise<string> {
     const browser = newBrowser();
-    const consent = await signIn(browser, from);
+    const consent = await signIn(browser, options);
     const fields = { scope, decision };
     const { location } = await browser.submit(consent, '/oauth/authorize/decision', fields);
     return (await browser.open(location ?? '')).html;
@@ -98,9 +108,10 @@ onOneEngine('Example app with the demo', (database) => {
     }
   });
 
-  it('runs the complete flow as the public app of the demo', async () => {
+  it('runs the complete flow as the public app of the demo, in test mode', async () => {
     const result = await runFlow([...SCOPES]);
     expect(result).toContain('<h1>Connected</h1>');
+    expect(linesOf(result, 'Test mode')).toHaveLength(1);
     expect(linesOf(result, 'Granted scopes')).toEqual(SCOPES);
     expect(linesOf(result, 'Profile')).toEqual(['Ana Lee', 'Riverside']);
     expect(linesOf(result, 'Published post')[1]).toMatch(
@@ -122,22 +133,34 @@ onOneEngine('Example app with the demo', (database) => {
     expect(linesOf(result, 'access_denied')).toHaveLength(1);
   });
 
-  it('runs the complete flow as a confidential app that the operator registered', async () => {
+  it('has a switch: as a confidential app, it connects members with the real app and test members with the test app', async () => {
     const port = String(await freePort());
-    const app = await new CommandLine(database).json<Record<string, string>>(
-      ...['app', 'create', '--name', 'Garden Share', '--scope', SCOPES.join(' ')],
-      ...['--redirect-uri', `http://127.0.0.1:${port}/callback`],
-    );
-    const confidential = await Example.start({
+    const cli = new CommandLine(database);
+    const [app, testApp] = [
+      await cli.json<Record<string, string>>(...CREATE, `http://127.0.0.1:${port}/callback`),
+      await cli.json<Record<string, string>>(
+        ...[...CREATE, `http://127.0.0.1:${port}/callback`, '--test'],
+      ),
+    ];
+    const user = { phone: '+14155551234' };
+    await cli.json('user', 'add', '--name', 'Dana Reyes', '--phone', user.phone);
+    const from = await Example.start({
       ISSUER: service.baseUrl,
       CLIENT_ID: app.client_id ?? '',
       CLIENT_SECRET: app.client_secret ?? '',
+      TEST_CLIENT_ID: testApp.client_id ?? '',
+      TEST_CLIENT_SECRET: testApp.client_secret ?? '',
       PORT_EXAMPLE: port,
     });
-    onTestFinished(() => confidential.stop());
-    const result = await runFlow([...SCOPES], { from: confidential });
-    expect(result).toContain('<h1>Connected</h1>');
-    expect(linesOf(result, 'Published post')).toHaveLength(2);
+    onTestFinished(() => from.stop());
+    const real = await runFlow([...SCOPES], { from, user });
+    expect(real).toContain('<h1>Connected</h1>');
+    expect(linesOf(real, 'Profile')[0]).toBe('Dana Reyes');
+    expect(linesOf(real, 'Published post')).toHaveLength(2);
+    expect(linesOf(real, 'Test mode')).toEqual([]);
+    const tested = await runFlow([...SCOPES], { from, button: 'Connect in test mode' });
+    expect(linesOf(tested, 'Profile')[0]).toBe('Ana Lee');
+    expect(linesOf(tested, 'Test mode')).toHaveLength(1);
   });
 
   it('rejects a callback of another browser', async () => {

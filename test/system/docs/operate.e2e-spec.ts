@@ -177,6 +177,13 @@ onEngines('The pages of docs/operate', (database) => {
     },
   );
 
+  it('A partner wants to test: creates a test app with a member, and empties the app', async () => {
+    const section = 'A partner wants to test';
+    const created = await runSection(section, 'run-test-app');
+    variables.TEST_CLIENT_ID = /svc_app_test_\w{26}/.exec(created)?.[0] ?? '';
+    expect(await runSection(section, 'run-reset')).toMatch(/Would delete:[^]*Deleted:/);
+  });
+
   it('Upgrade: reverts to the previous release and upgrades again', async () => {
     expect(await runSection('Upgrade', 'run-back')).toMatch(/^Reverted Operate/m);
     expect(await runSection('Upgrade')).toContain('Applied Operate');

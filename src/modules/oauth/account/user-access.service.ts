@@ -1,7 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { AuditLog, type Change } from '../../../platform/audit/audit-log.repository.js';
 import { TransactionRunner, type Transaction } from '../../../platform/database/transaction.js';
+import { InvalidRequest } from '../../../platform/errors.js';
 import type { User } from '../../users/user.entity.js';
+import { checkTestPhone, isTestUser } from '../../users/test-members.js';
 import type { SignInUser } from '../../users/users.repository.js';
 import {
   changedFields,
@@ -110,18 +112,26 @@ export class UserAccess {
    * Changes the phone number of a user, and ends all access to the account: another person may have had the old number and signed in
    * with it.
    * @param phone E.164; null removes the number
-   * @param options.reassign takes the number away from the user who has it, and ends all access to that account, too
+   * @param options.reassign takes the number away from the user who has it, and ends all access to that account, too. A test member gets
+   * no number of a real one.
+   * @param options.anyNumber allows a test member a number that may belong to a person
    * @param options.values further fields to change
-   * @throws UnknownUser; PhoneTaken
+   * @throws UnknownUser; PhoneTaken; InvalidRequest if the number of a test member may belong to a person
    */
   async changePhone(
     userId: string,
     phone: string | null,
     change: Change,
-    { reassign = false, values = {} }: { reassign?: boolean; values?: Partial<User> } = {},
+    {
+      reassign = false,
+      anyNumber = false,
+      values = {},
+    }: { reassign?: boolean; anyNumber?: boolean; values?: Partial<User> } = {},
   ): Promise<EndedAccess> {
-    const fields = changedFields({ phone, ...values }, await this.users.get(userId));
-    const previous = await this.previousOwner(phone, userId, reassign);
+    const user = await this.users.get(userId);
+    if (phone !== null && isTestUser(user)) checkTestPhone(phone, anyNumber);
+    const fields = changedFields({ phone, ...values }, user);
+    const previous = await this.previousOwner(phone, user, reassign);
     const details = { fields, ...(previous && { takenFrom: previous.id }) };
     return this.users.withUniqueValues({ phone: previous ? null : phone, ...values }, () =>
       this.end(
@@ -138,7 +148,7 @@ export class UserAccess {
 
   /** Adds a user with a phone number that another user may have. Like `changePhone` with `reassign`. */
   async addWithReassignedPhone(user: UserWithPhone, change: Change): Promise<void> {
-    const previous = await this.previousOwner(user.phone, user.id, true);
+    const previous = await this.previousOwner(user.phone, user, true);
     await this.users.withUniqueValues({ ...user, phone: previous ? null : user.phone }, () =>
       this.transactions.run(async (tx) => {
         if (previous) await this.removePhone(tx, previous, user.id, change);
@@ -148,16 +158,23 @@ export class UserAccess {
     );
   }
 
-  /** The other user who has the number. @throws PhoneTaken if `reassign` is false */
+  /**
+   * The other user who has the number.
+   * @throws PhoneTaken if `reassign` is false; InvalidRequest if a test member would take the number of a real one
+   */
   private async previousOwner(
     phone: string | null,
-    newOwnerId: string,
+    newOwner: User,
     reassign: boolean,
   ): Promise<PhoneOwner | null> {
     if (phone === null) return null;
     const owner = await this.users.findByPhone(phone);
-    if (!owner || owner.id === newOwnerId) return null;
+    if (!owner || owner.id === newOwner.id) return null;
     if (!reassign) throw new PhoneTaken(owner.id);
+    if (isTestUser(newOwner) && !isTestUser(owner))
+      throw new InvalidRequest(
+        `${owner.id} is a real member and keeps the number. Use another one for the test member.`,
+      );
     return { id: owner.id, phone };
   }
 

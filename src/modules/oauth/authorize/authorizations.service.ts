@@ -130,11 +130,11 @@ export class AuthorizationsService {
    * phone number in another tab, unless the app requires a new sign-in, and stores its user.
    */
   private async findSignedInUser(
-    { id, userId, prompt }: PendingAuthorization,
+    { id, app, userId, prompt }: PendingAuthorization,
     request: Request,
     phone: string | undefined,
   ): Promise<SignInUser | null> {
-    const user = await this.signIn.current(request);
+    const user = await this.signIn.current(request, app);
     if (user === null || user.id === userId) return user;
     if (userId !== null || requiresSignIn({ prompt }) || user.phone !== phone) return null;
     await this.assignUser(id, user.id);

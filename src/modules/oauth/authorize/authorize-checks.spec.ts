@@ -25,6 +25,8 @@ const APP: RegisteredApp = {
   requiresPkce: false,
   reference: null,
   ...NO_IDENTITY,
+  test: false,
+  accessTokenSeconds: null,
   createdAt: new Date('2026-11-21T09:30:00.000Z'),
 };
 const PKCE_APP: RegisteredApp = { ...APP, requiresPkce: true };

@@ -22,15 +22,18 @@ import {
 import type { Request, Response } from 'express';
 import { RETRY_AFTER } from '../../../platform/http/validation/schemas.openapi.js';
 import { PageError } from '../../../pages/page-errors.js';
+import { textsFor } from '../../../pages/translations/translations.js';
 import { Public } from '../../../platform/access/scopes.decorator.js';
+import { messageOf } from '../browser/page-state.js';
 import { PageErrorFilter } from '../browser/page-error.filter.js';
+import { canAuthorize } from '../../users/test-members.js';
 import type { SignInUser } from '../../users/users.repository.js';
 import { AppsService, type RegisteredApp } from '../clients/apps.service.js';
 import { AuthorizationError } from '../protocol/authorization-response.js';
 import { isForFrame, NavigationGuard, PrefetchGuard } from '../protocol/fetch-metadata.js';
 import { isWellEncoded, Parameters } from '../protocol/parameters.js';
 import { LimitCalls } from '../rate-limit/call-limits.js';
-import { SignInFlowService } from '../sign-in/sign-in-flow.js';
+import { otherMode, SignInFlowService } from '../sign-in/sign-in-flow.js';
 import { SignInService } from '../sign-in/sign-in.service.js';
 import { GrantsService } from '../tokens/grants.service.js';
 import {
@@ -213,10 +216,13 @@ export class AuthorizeController {
         error.needsConfirmation = !(await this.isConnected(sessionUser, app));
       throw error;
     }
-    const user = requiresSignIn(valid) ? null : sessionUser;
+    const isOtherMode = sessionUser !== null && !canAuthorize(sessionUser, valid.app);
+    const user = requiresSignIn(valid) || isOtherMode ? null : sessionUser;
     const pending = await this.authorizations.start(valid, user?.id ?? null, request, response);
+    const message = isOtherMode ? otherMode(valid.app) : undefined;
+    const { error: notice } = messageOf({ message }, textsFor(request));
     if (user) await this.consentPage.send(response, pending, user);
-    else await this.flows.sendPhonePage(response, pending);
+    else await this.flows.sendPhonePage(response, pending, {}, { notice });
   }
 
   /** Whether the user is signed in and has allowed this app. */

@@ -40,7 +40,7 @@ export class ConsentController {
     // After `findByPage`, so that the page of an error names the app.
     const phonePage = authorizationPage(request, id, 'phone');
     this.states.take(request, response, phonePage.statePath);
-    const user = await this.signIn.current(request);
+    const user = await this.signIn.current(request, pending.app);
     // A user signed in for this request, but the browser has no session: it may not have kept the cookie.
     if (!user && pending.userId !== null) return sendRedirect(response, afterLostCookie(phonePage));
     if (!user || user.id !== pending.userId) return sendRedirect(response, phonePage.url);
@@ -54,7 +54,7 @@ export class ConsentController {
   async decide(@Req() request: Request, @Res() response: Response): Promise<void> {
     const pending = await this.authorizations.findByForm(request);
     const form = new Parameters(request.body);
-    const user = await this.signIn.current(request);
+    const user = await this.signIn.current(request, pending.app);
     if (!user || user.id !== pending.userId || user.id !== form.get('user'))
       throw new PageError('foreign_form');
     const decision = form.get('decision') ?? '';

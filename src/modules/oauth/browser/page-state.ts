@@ -91,6 +91,9 @@ const MESSAGES = {
   invalid_phone: ({ phone }) => ({ status: 400, error: phone.invalid }),
   /** The number is possible, but no known range contains it. The user may submit it again. */
   check_phone: ({ phone }) => ({ status: 400, error: phone.check }),
+  /** The signed-in user is real, but the app is a test app, or the reverse. */
+  test_app: ({ phone }) => ({ status: 400, error: phone.testApp }),
+  test_account: ({ phone }) => ({ status: 400, error: phone.testAccount }),
   unsupported_country: ({ phone }) => ({ status: 400, error: phone.unsupportedCountry }),
   /** The page says it, as long as it is so. */
   paused: () => ({ status: 503 }),

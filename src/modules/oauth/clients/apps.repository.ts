@@ -136,9 +136,11 @@ export class AppsRepository {
   async update(
     tx: Transaction,
     clientId: string,
-    fields: Pick<
-      App,
-      'name' | 'scope' | 'requiresPkce' | 'origins' | 'reference' | keyof AppIdentity
+    fields: Partial<
+      Pick<
+        App,
+        'name' | 'scope' | 'requiresPkce' | 'origins' | 'reference' | 'test' | keyof AppIdentity
+      >
     >,
   ): Promise<void> {
     await entities(tx).update(App, { clientId }, fields);

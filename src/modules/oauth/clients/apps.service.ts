@@ -64,6 +64,10 @@ export interface Registration extends IdentityChanges {
   scope: string;
   /** False by default. Public apps always require PKCE. */
   requiresPkce?: boolean;
+  /** Whether it is a test app. False by default. */
+  test?: boolean;
+  /** The lifetime of the access tokens of a test app. The default of all apps if absent. */
+  accessTokenSeconds?: number;
   /** The operator's own reference; null removes it. None by default. */
   reference?: string | null;
   /** Allows a name that looks like that of another app, or of something else (similar-names.ts). False by default. */
@@ -135,7 +139,10 @@ export class AppsService {
     const scope = validScope(registration.scope);
     const identity = changedIdentity(NO_IDENTITY, validIdentity(registration));
     const createdAt = this.clock.now();
-    const { kind, clientId = newId('svc_app', createdAt) } = registration;
+    const { kind, test = false, accessTokenSeconds = null } = registration;
+    if (accessTokenSeconds !== null && !test)
+      throw new InvalidRequest('Only a test app can have a lifetime of its own.');
+    const { clientId = newId(test ? 'svc_app_test' : 'svc_app', createdAt) } = registration;
     const requiresPkce = kind === 'public' || registration.requiresPkce === true;
     const origins = validOrigins(registration.origins ?? [], kind);
     const app: App = {
@@ -149,6 +156,8 @@ export class AppsService {
       postsHiddenAt: null,
       reference: registration.reference ?? null,
       ...identity,
+      test,
+      accessTokenSeconds,
       createdAt,
     };
     const newSecret = kind === 'confidential' ? this.secrets.create() : undefined;
@@ -165,7 +174,7 @@ export class AppsService {
         scope,
         redirectUris,
         requiresPkce,
-        ...setValues({ origins, reference: app.reference, ...identity }),
+        ...setValues({ origins, reference: app.reference, test, accessTokenSeconds, ...identity }),
         ...similar,
       };
       await this.audit.record(tx, 'app.created', clientId, change, details);
@@ -241,6 +250,12 @@ export class AppsService {
     return this.get(clientId);
   }
 
+  /** Makes an app of the demo of 1.1 a test app, together with its users. */
+  async convertToTest(tx: Transaction, clientId: string, change: Change): Promise<void> {
+    await this.repository.update(tx, clientId, { test: true });
+    await this.audit.record(tx, 'app.updated', clientId, change, { test: true });
+  }
+
   /**
    * Replaces the given parts of a registration. Pending authorization requests with a removed redirect URI fail. Scopes that users
    * granted stay granted. Codes that were issued without PKCE stay valid when the app begins to require it. Another publisher ends
@@ -250,7 +265,7 @@ export class AppsService {
    */
   async update(
     clientId: string,
-    registration: Partial<Omit<Registration, 'clientId' | 'kind'>>,
+    registration: Partial<Omit<Registration, 'clientId' | 'kind' | 'test' | 'accessTokenSeconds'>>,
     change: Change,
   ): Promise<{ app: RegisteredApp; changed: boolean }> {
     const { name, redirectUris, origins, scope, requiresPkce, reference } = registration;
@@ -289,7 +304,7 @@ export class AppsService {
         await this.repository.update(tx, clientId, fields);
         const renamed = NAMES.filter((field) => field in details);
         const isUnverified = app.isVerified && !fields.isVerified;
-        const similar = await this.checkNames(tx, { clientId, ...fields }, renamed, {
+        const similar = await this.checkNames(tx, { clientId, test: app.test, ...fields }, renamed, {
           isUnverified,
           // The end of a verification alone is never refused.
           allowSimilarName: registration.allowSimilarName ?? renamed.length === 0,
@@ -314,12 +329,13 @@ export class AppsService {
    */
   private async checkNames(
     tx: Transaction,
-    app: Pick<App, 'clientId' | 'name' | 'publisher' | 'isVerified'>,
+    app: Pick<App, 'clientId' | 'name' | 'publisher' | 'isVerified' | 'test'>,
     changed: readonly (typeof NAMES)[number][],
     { allowSimilarName = false, isUnverified = false }: NameOptions,
   ): Promise<{ similarTo?: string }> {
     if (changed.length === 0 && !isUnverified) return {};
-    const apps = await this.repository.findAll(tx);
+    // A partner's test app has the name of its real one, and no user can authorize both.
+    const apps = (await this.repository.findAll(tx)).filter(({ test }) => test === app.test);
     // A verified app may have a name that others may not.
     const verified = { ...app, isVerified: true };
     const wasExempt = isUnverified && !resemblanceOf(verified, NAMES, apps, this.config);

@@ -4,6 +4,7 @@ import {
   FLAG,
   HASH,
   ID,
+  INTEGER,
   optional,
   SCOPE,
   text,
@@ -67,6 +68,14 @@ export class App {
   /** Origins besides those of the redirect URIs, which CORS allows if the app is public. Separated by spaces. */
   @Column(optional(URL_TEXT))
   origins: string | null;
+
+  /** Whether only test members can authorize the app. Never changes. */
+  @Column(FLAG)
+  test: boolean;
+
+  /** The lifetime of the access tokens of a test app. Null for the default, which real apps always have. */
+  @Column(optional(INTEGER))
+  accessTokenSeconds: number | null;
 
   @Column(TIME)
   createdAt: Date;

@@ -32,6 +32,8 @@ const DECOY_KEY = 'decoy';
 
 export interface PasswordMessage {
   challenge: OtpChallenge;
+  /** The user who gets the message. Null if nobody does. */
+  recipientId: string | null;
   password: string;
   language: Language;
   /** The app that the sign-in is for. */
@@ -97,18 +99,18 @@ export class OtpDelivery {
   }
 
   /**
-   * Sends the password if the phone belongs to a user. Otherwise it runs the same statements and sends nothing: a request that arrives
+   * Sends the password if somebody gets it. Otherwise it runs the same statements and sends nothing: a request that arrives
    * at the same time must not be slower for members. A failed message is refunded to the daily total only: the limits of the phone must
    * not depend on whether the phone has an account.
    * A message whose challenge is not stored is dropped: a later message replaced it.
    * @param options.isStored whether the challenge is stored for certain, so that only retries check it
    */
   deliver(
-    { challenge, password, language, appName, isTrusted }: PasswordMessage,
+    { challenge, recipientId, password, language, appName, isTrusted }: PasswordMessage,
     { isStored }: { isStored: boolean },
   ): void {
-    const { phone, userId, expiresAt } = challenge;
-    const isDecoy = userId === null;
+    const { phone, expiresAt } = challenge;
+    const isDecoy = recipientId === null;
     const countKey = countKeyOf(challenge);
     const countRequest = (result: OtpResult): void =>
       this.requests.inc({ calling_code: callingCodeOf(phone), result });
@@ -122,7 +124,7 @@ export class OtpDelivery {
         if (mustCheck && !(await this.isStored(challenge))) return false;
         mustCheck = true;
         if (await this.repository.isPaused()) return false;
-        dailyTotal ??= await this.countMessage(challenge, isTrusted);
+        dailyTotal ??= await this.countMessage(challenge, recipientId, isTrusted);
         await this.reportDailyTotal();
         // The request to the gateway takes time, too, so it must not always meet the same one of the visitor's next requests.
         await sleep(randomInt(MAX_SEND_DELAY_MS));
@@ -146,7 +148,7 @@ export class OtpDelivery {
             await this.repository.count(tx, countKey, 'sent', -1);
           }
           await this.repository.count(tx, countKey, 'failed');
-          await this.audit.record(tx, 'otp.send_failed', userId, { actor: 'service' }, details);
+          await this.audit.record(tx, 'otp.send_failed', recipientId, { actor: 'service' }, details);
         });
       },
     });
@@ -164,9 +166,12 @@ export class OtpDelivery {
   }
 
   /** Counts and records a message, unless the daily limit is exceeded. A decoy runs the same statements. */
-  private countMessage(challenge: OtpChallenge, isTrusted: boolean): Promise<CountResult> {
-    const { userId } = challenge;
-    const isDecoy = userId === null;
+  private countMessage(
+    challenge: OtpChallenge,
+    recipientId: string | null,
+    isTrusted: boolean,
+  ): Promise<CountResult> {
+    const isDecoy = recipientId === null;
     const limit = this.dailyTotal(isTrusted);
     const decoy = { ...limit, max: limit.max === 0 ? 0 : Infinity };
     const attempt = isDecoy ? { limit: decoy, key: DECOY_KEY } : { limit, key: GLOBAL_KEY };
@@ -174,7 +179,7 @@ export class OtpDelivery {
       const result = await this.limiter.addAllIfAllowed(tx, [attempt]);
       if (!result.isCounted) return result;
       await this.repository.count(tx, countKeyOf(challenge), isDecoy ? 'no_account' : 'sent');
-      await this.audit.recordOrDecoy(tx, 'otp.requested', userId, signInDetails(isTrusted));
+      await this.audit.recordOrDecoy(tx, 'otp.requested', recipientId, signInDetails(isTrusted));
       return result;
     });
   }

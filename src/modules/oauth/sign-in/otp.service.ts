@@ -8,6 +8,7 @@ import { AppConfig } from '../../../platform/config/app-config.js';
 import { UnknownCommitOutcome } from '../../../platform/database/errors.js';
 import { type Transaction, TransactionRunner } from '../../../platform/database/transaction.js';
 import type { SignInUser } from '../../users/users.repository.js';
+import { canAuthorize, isTestUser, type Mode, testCodeHash } from '../../users/test-members.js';
 import { UsersService } from '../../users/users.service.js';
 import type { CountResult } from '../rate-limit/rate-limiter.js';
 import type { Visitor } from '../rate-limit/request-limits.js';
@@ -28,18 +29,21 @@ export interface Guess {
   phone: string;
   password: string;
   visitor: Visitor;
+  /** The app that the sign-in is for. Undefined for the account pages. */
+  app?: Mode;
 }
 
 /** Runs in the transaction that consumes the correct one-time password. */
 export type OnSignIn = (tx: Transaction, user: SignInUser) => Promise<void>;
 
 /**
+ * `other_mode`: the code is correct, but one of the user and the app is for tests and the other is real.
  * `no_valid_password`: the one-time password was never requested, has expired, was used, or had too many attempts, or its user was
  * blocked or erased since.
  */
 export type Verification =
   | { outcome: 'verified'; user: SignInUser }
-  | { outcome: 'wrong' | 'no_valid_password' }
+  | { outcome: 'wrong' | 'no_valid_password' | 'other_mode' }
   | BlockedPhone;
 
 /** The outcomes of a submitted one-time password. */
@@ -47,6 +51,7 @@ export const VERIFICATION_OUTCOMES = [
   'verified',
   'wrong',
   'no_valid_password',
+  'other_mode',
   'locked',
   'throttled',
 ] as const satisfies Verification['outcome'][];
@@ -96,34 +101,49 @@ export class OtpService {
    * Sends a new one-time password to `phone` (E.164) if it belongs to an active user. The result does not reveal whether it does:
    * an unknown number uses up the same limits and gets `sent`, too. The daily total limits real messages, so this method only reads
    * it, and `OtpDelivery` counts each message that it sends.
+   *
+   * A test member has a fixed code, and gets no messages, so their limits do not apply. At an app that the user cannot authorize, the
+   * number is treated like an unknown one.
    */
   async send(
     phone: string,
     visitor: Visitor,
-    { language, appName }: Pick<PasswordMessage, 'language' | 'appName'>,
+    {
+      language,
+      app,
+    }: Pick<PasswordMessage, 'language'> & { app: (Mode & { name: string }) | undefined },
   ): Promise<SendResult> {
     const { seconds } = this.config.otp;
-    if (!this.serves(phone)) return { outcome: 'unsupported_country' };
-    if (await this.repository.isPaused()) return { outcome: 'paused' };
+    const isTestApp = app?.test === true;
+    // No sign-in to a test app needs a message.
+    if (!isTestApp && !this.serves(phone)) return { outcome: 'unsupported_country' };
+    if (!isTestApp && (await this.repository.isPaused())) return { outcome: 'paused' };
     const access = await this.phones.accessOf(phone, visitor);
     if (access.blocked) return access.blocked;
     const id = challengeId(visitor, phone);
     const rejected = async (retryAfterSeconds: number): Promise<SendResult> => ({
       outcome: 'message_limit',
       retryAfterSeconds,
-      isEarlierValid: (await this.findOpen(id)) !== null,
+      isEarlierValid: (await this.findOpen(id, app)) !== null,
     });
-    const { exceeded, retryAfterSeconds } = await this.delivery.peekDailyTotal(access.isTrusted);
-    if (exceeded) return rejected(retryAfterSeconds);
     const user = await this.users.activeByPhone(phone);
-    const digits = access.isTrusted ? DIGITS : await this.digitsForStrangers();
+    const isKnown = user !== null && canAuthorize(user, app);
+    const hasFixedCode = isKnown && isTestUser(user);
+    // At a real app, the fixed code of a test member only proves who reads the explanation.
+    const canProve = user !== null && (isKnown || isTestUser(user));
+    if (!hasFixedCode) {
+      const total = await this.delivery.peekDailyTotal(access.isTrusted);
+      if (total.exceeded) return rejected(total.retryAfterSeconds);
+    }
+    const isShort = access.isTrusted || isTestApp;
+    const digits = isShort ? DIGITS : await this.digitsForStrangers();
     const password = newOneTimePassword(digits);
     const now = this.clock.now();
     const challenge: OtpChallenge = {
       id,
       phone,
-      userId: user?.id ?? null,
-      codeHash: this.hash(id, password),
+      userId: canProve ? user.id : null,
+      codeHash: user?.testCodeHash ?? this.hash(id, password),
       digits,
       attempts: 0,
       maxAttempts: MAX_ATTEMPTS[access.isTrusted ? 'trusted' : 'stranger'],
@@ -131,7 +151,13 @@ export class OtpService {
       expiresAt: addMilliseconds(now, seconds * SECOND),
       consumedAt: null,
     };
-    const message = { challenge, password, language, appName, isTrusted: access.isTrusted };
+    if (hasFixedCode) {
+      await this.transactions.run((tx) => this.repository.saveChallenge(tx, challenge));
+      return { outcome: 'sent' };
+    }
+    const recipientId = isKnown ? user.id : null;
+    const { isTrusted } = access;
+    const message = { challenge, recipientId, password, language, appName: app?.name, isTrusted };
     const result = await this.countAndStore(message, visitor);
     if (!result.isCounted) return rejected(result.retryAfterSeconds);
     this.delivery.deliver(message, { isStored: true });
@@ -163,7 +189,7 @@ export class OtpService {
    * What this browser can do with the one-time password that it requested for this phone. Depends on no other browser, so that it does
    * not reveal whether somebody signs in with the phone.
    */
-  async status(phone: string, visitor: Visitor): Promise<OtpStatus> {
+  async status(phone: string, visitor: Visitor, app?: Mode): Promise<OtpStatus> {
     const challenge = await this.repository.findChallenge(challengeId(visitor, phone));
     if (!challenge)
       return {
@@ -175,7 +201,7 @@ export class OtpService {
       };
     const { digits, attempts, maxAttempts, consumedAt, createdAt, expiresAt } = challenge;
     const isValid =
-      !consumedAt && expiresAt > this.clock.now() && !(await this.isTooShort(challenge));
+      !consumedAt && expiresAt > this.clock.now() && !(await this.isTooShort(challenge, app));
     return {
       digits,
       attemptsLeft: isValid ? Math.max(0, maxAttempts - attempts) : 0,
@@ -185,10 +211,12 @@ export class OtpService {
     };
   }
 
-  /** Verifies a one-time password. Only the outcome `wrong` uses up the limit of guesses. */
+  /**
+   * Verifies a one-time password. The outcomes `wrong` and `other_mode` use up the limit of guesses. `other_mode` changes nothing else.
+   */
   async verify(guess: Guess, onSignIn: OnSignIn): Promise<Verification> {
-    const { phone, visitor } = guess;
-    const challenge = await this.findOpen(challengeId(visitor, phone));
+    const { phone, visitor, app } = guess;
+    const challenge = await this.findOpen(challengeId(visitor, phone), app);
     if (!challenge) return { outcome: 'no_valid_password' };
     const access = await this.phones.accessOf(phone, visitor);
     if (access.blocked) return access.blocked;
@@ -197,7 +225,8 @@ export class OtpService {
       if (!result.isCounted)
         return { outcome: 'throttled', retryAfterSeconds: result.retryAfterSeconds };
       const compared = await this.compare(tx, guess, access.isTrusted, onSignIn);
-      if (compared.outcome !== 'wrong') await this.phones.refund(tx, result.counted);
+      if (compared.outcome !== 'wrong' && compared.outcome !== 'other_mode')
+        await this.phones.refund(tx, result.counted);
       return compared;
     });
     if (verification.outcome === 'wrong')
@@ -206,17 +235,20 @@ export class OtpService {
   }
 
   /** The one-time password, if it can be entered. */
-  private async findOpen(id: string): Promise<OtpChallenge | null> {
+  private async findOpen(id: string, app: Mode | undefined): Promise<OtpChallenge | null> {
     const challenge = await this.repository.findOpenChallenge(id, this.clock.now());
-    return challenge && !(await this.isTooShort(challenge)) ? challenge : null;
+    return challenge && !(await this.isTooShort(challenge, app)) ? challenge : null;
   }
 
   /**
    * Whether the one-time password of a stranger has become too short. Otherwise an attacker could request thousands before the first
-   * guess, which would all have six digits.
+   * guess, which would all have six digits. No sign-in to a test app opens a real account, and fixed codes have six digits.
    */
-  private async isTooShort({ digits, maxAttempts }: OtpChallenge): Promise<boolean> {
-    const isStranger = maxAttempts === MAX_ATTEMPTS.stranger;
+  private async isTooShort(
+    { digits, maxAttempts }: OtpChallenge,
+    app: Mode | undefined,
+  ): Promise<boolean> {
+    const isStranger = maxAttempts === MAX_ATTEMPTS.stranger && app?.test !== true;
     return isStranger && digits < (await this.digitsForStrangers());
   }
 
@@ -236,7 +268,7 @@ export class OtpService {
 
   private async compare(
     tx: Transaction,
-    { phone, password, visitor }: Guess,
+    { phone, password, visitor, app }: Guess,
     isTrusted: boolean,
     onSignIn: OnSignIn,
   ): Promise<Verification> {
@@ -245,7 +277,7 @@ export class OtpService {
     const challenge = await this.repository.countAttempt(tx, id, now);
     if (!challenge) return { outcome: 'no_valid_password' };
     const { userId, codeHash } = challenge;
-    const isCorrect = digestsEqual(codeHash, this.hash(id, password)) && userId !== null;
+    const isCorrect = this.matches({ id, userId, codeHash }, password) && userId !== null;
     if (isTrusted && !isCorrect)
       await this.phones.recordTrustedDevice(tx, challenge, visitor.browserHash);
     if (!isTrusted && (await this.phones.recordStranger(tx, challenge, { isCorrect })))
@@ -255,13 +287,28 @@ export class OtpService {
       return { outcome: 'wrong' };
     }
     const user = await this.users.active(userId, tx);
-    // The number may have been reassigned since the password was sent.
-    if (user?.phone !== phone || !(await this.repository.consumeChallenge(tx, id, now)))
+    // The number may have been reassigned since the password was sent, or the fixed code may have changed.
+    if (user?.phone !== phone || (isTestUser(user) && user.testCodeHash !== codeHash))
+      return { outcome: 'no_valid_password' };
+    if (!canAuthorize(user, app)) {
+      await this.phones.recordRefusal(tx, user, isTrusted);
+      return { outcome: 'other_mode' };
+    }
+    if (!(await this.repository.consumeChallenge(tx, id, now)))
       return { outcome: 'no_valid_password' };
     await this.phones.recordSignIn(tx, user, visitor, isTrusted);
     await this.repository.count(tx, countKeyOf(challenge), 'signed_in');
     await onSignIn(tx, user);
     return { outcome: 'verified', user };
+  }
+
+  /** Whether it is the one-time password, or the fixed code of the test member. Takes the same time for both. */
+  private matches(
+    { id, userId, codeHash }: Pick<OtpChallenge, 'id' | 'userId' | 'codeHash'>,
+    password: string,
+  ): boolean {
+    const hashes = [this.hash(id, password), testCodeHash(this.config, userId ?? '', password)];
+    return hashes.filter((hash) => digestsEqual(codeHash, hash)).length > 0;
   }
 
   private hash(id: string, password: string): string {

@@ -205,6 +205,12 @@ export class PhoneLimits {
     await this.audit.record(tx, 'user.signed_in', id, { actor: id }, signInDetails(isTrusted));
   }
 
+  /** Records that a user proved the number, but cannot sign in to the app: one of them is for tests and the other is real. */
+  async recordRefusal(tx: Transaction, { id }: SignInUser, isTrusted: boolean): Promise<void> {
+    const details = signInDetails(isTrusted);
+    await this.audit.record(tx, 'user.sign_in_refused', id, { actor: id }, details);
+  }
+
   /**
    * Unlocks the phone number of a user and resets the count.
    * @throws UnknownUser

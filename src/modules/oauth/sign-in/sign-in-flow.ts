@@ -15,6 +15,7 @@ import {
   parsePhone,
   parsePhoneWithWarning,
 } from '../../users/phone-number.js';
+import type { Mode } from '../../users/test-members.js';
 import type { SignInUser } from '../../users/users.repository.js';
 import {
   type Feedback,
@@ -39,7 +40,7 @@ export type SignInStep = 'phone' | 'code';
 /** The forms of a sign-in to an app or to the account pages. */
 export interface SignInForm {
   binding: FormBinding;
-  app?: AppView;
+  app?: AppView & Mode;
   /** Prefix of the form actions. Default: `/oauth/authorize`. */
   path?: string;
 }
@@ -89,7 +90,8 @@ export class SignInFlowService {
     const only = countries.length === 1 ? countries[0]?.code : undefined;
     const country = known.find(listed) ?? only;
     // The account page of a visitor reads nothing from the database, so it says so only after the form.
-    const isPaused = feedback.status === 503 || (app !== undefined && (await this.otp.isPaused()));
+    const needsMessages = app !== undefined && !app.test;
+    const isPaused = feedback.status === 503 || (needsMessages && (await this.otp.isPaused()));
     const form = { ...binding, app, path, ...typed, countries, country, isPaused };
     this.renderer.send(response, 'phone', { ...form, ...feedback }, feedback);
   }
@@ -126,7 +128,7 @@ export class SignInFlowService {
       return this.sendPhonePage(response, flow, typedOn(state, phone), feedback);
     }
     if (phone === undefined) return sendRedirect(response, afterLostCookie(phonePage));
-    const status = await this.otp.status(phone, this.limits.visitor(request));
+    const status = await this.otp.status(phone, this.limits.visitor(request), app);
     // A longer limit may have rejected the last request.
     const rejectedFor = state.message === undefined ? 0 : (state.seconds ?? 0);
     const { attemptsLeft, digits, hasFailed } = status;
@@ -162,15 +164,17 @@ export class SignInFlowService {
       });
     if (phone === undefined) return rejectPhone('invalid_phone');
     const isResend = parameters.get('again') !== undefined;
-    const isChecked = isResend || parameters.get('checked') === phone;
-    // A mistyped number is more likely than one that is newer than the library. Members and strangers get the same question.
+    const isTestApp = flow.app?.test === true;
+    const isChecked = isTestApp || isResend || parameters.get('checked') === phone;
+    // A mistyped number is more likely than one that is newer than the library, or one for tests. Members and strangers get the same
+    // question.
     if (parsed?.warning === 'unknown' && !isChecked && this.otp.serves(phone))
       return this.states.redirect(response, flow.phonePage, { phone, message: 'check_phone' });
     const showCodePage = (message?: Message, seconds?: number): void =>
       this.states.redirect(response, flow.codePage, { phone, message, seconds });
     const result = await this.otp.send(phone, this.limits.visitor(request), {
       language: languageOf(request),
-      appName: flow.app?.name,
+      app: flow.app,
     });
     switch (result.outcome) {
       case 'sent':
@@ -199,15 +203,18 @@ export class SignInFlowService {
     const reject = (message: Message): void =>
       this.states.redirect(response, flow.codePage, { phone, message });
     const visitor = this.limits.visitor(request);
-    const { digits } = await this.otp.status(phone, visitor);
+    const { app } = flow;
+    const { digits } = await this.otp.status(phone, visitor, app);
     const password = parseOneTimePassword(parameters.get('code') ?? '', digits);
     if (password === undefined) return reject('invalid_code');
-    const guess = { phone, password, visitor };
+    const guess = { phone, password, visitor, app };
     const verification = await this.signIn.signIn(request, response, guess, flow.onSignIn);
     const { outcome } = verification;
     switch (outcome) {
       case 'verified':
         return this.next(flow, response);
+      case 'other_mode':
+        return this.states.redirect(response, flow.phonePage, { message: otherMode(app) });
       case 'locked':
       case 'throttled':
         throw blockedPhone(verification);
@@ -230,6 +237,11 @@ const COOKIE_LOST = 'cookie_lost';
 /** The URL of the phone page, which then says why it appears again: a browser may never keep the cookie. */
 export function afterLostCookie({ url }: ResultPage): string {
   return withParameter(url, COOKIE_LOST, '1');
+}
+
+/** The message for a user who cannot authorize the app. */
+export function otherMode(app: Mode | undefined): 'test_app' | 'test_account' {
+  return app?.test === true ? 'test_app' : 'test_account';
 }
 
 /** What the form of the phone page shows. @param phone the number of the state */

@@ -40,7 +40,8 @@ interface SessionRow extends SignInUser {
 
 const FIND_SESSION = `
   SELECT session.created_at AS createdAt, session.expires_at AS expiresAt,
-    users.id, users.name, users.phone, users.photo_url AS photoUrl
+    users.id, users.name, users.phone, users.photo_url AS photoUrl,
+    users.test_code_hash AS testCodeHash
   FROM sign_in_sessions session
   JOIN users ON users.id = session.user_id AND users.status = 'active'
   WHERE session.hash = ? AND session.expires_at > ? AND users.phone IS NOT NULL`;

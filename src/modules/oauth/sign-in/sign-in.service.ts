@@ -9,6 +9,7 @@ import { TransactionRunner } from '../../../platform/database/transaction.js';
 import { Metrics, registerStoredGauge } from '../../../platform/observability/metrics.js';
 import { randomToken, sha256 } from '../../../platform/secrets.js';
 import { maskPhone } from '../../users/phone-number.js';
+import { canAuthorize, type Mode } from '../../users/test-members.js';
 import type { SignInUser } from '../../users/users.repository.js';
 import { BrowserBinding } from '../protocol/browser-binding.js';
 import {
@@ -64,13 +65,16 @@ export class SignInService {
     ]);
   }
 
-  /** The active user of the session, or null. Extends the session at most once a minute. HEAD requests do not extend it. */
-  async current(request: Request): Promise<SignInUser | null> {
+  /**
+   * The active user of the session, or null. Extends the session at most once a minute. HEAD requests do not extend it.
+   * @param app the app that the sign-in is for; null for a user who cannot authorize it
+   */
+  async current(request: Request, app?: Mode): Promise<SignInUser | null> {
     const hash = this.browsers.sessionHash(request);
     if (hash === undefined) return null;
     const now = this.clock.now();
     const session = await this.repository.findSession(hash, now);
-    if (!session) return null;
+    if (!session || !canAuthorize(session.user, app)) return null;
     const expiresAt = this.sessionExpiresAt(now, session.createdAt);
     if (request.method !== 'HEAD' && expiresAt.getTime() - session.expiresAt.getTime() >= MINUTE)
       await this.transactions.run((tx) => this.repository.extendSession(tx, hash, expiresAt));

@@ -89,7 +89,7 @@ export class AuthorizationCodeGrant {
     }
     const { grantId, clientId, userId } = code;
     if (code.scopes.length === 0) throw invalidCode({ countsAsFailedAttempt: false });
-    const issued = this.issuer.prepare(code, code.scopes, this.clock.now());
+    const issued = this.issuer.prepare({ ...code, app }, code.scopes, this.clock.now());
     const change = { actor: clientId };
     const event = this.audit.event('token.issued', grantId, change, { clientId, userId });
     const tokens = await this.commits.run({ code, issued, event }).catch(async (error: unknown) => {

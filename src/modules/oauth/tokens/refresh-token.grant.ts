@@ -37,6 +37,7 @@ interface RefreshResult {
 }
 
 interface RefreshRequest {
+  app: App;
   value: string;
   receivedAt: Date;
   stored: StoredRefreshToken;
@@ -97,7 +98,7 @@ export class RefreshTokenGrant {
     const scope = requestedScope(parameters);
     const rejection = await this.limit.count(stored);
     if (rejection && stored.consumedAt === null) throw rejection;
-    const request = { value, receivedAt, stored, scope, event, rejection };
+    const request = { app, value, receivedAt, stored, scope, event, rejection };
     const { tokens, replay } = await this.commits.run(request);
     if (replay) this.issuer.recordReplay(replay, stored.grantId);
     if (!tokens) throw invalidToken({ countsAsFailedAttempt: false });
@@ -153,8 +154,8 @@ export class RefreshTokenGrant {
     requests: readonly RefreshRequest[],
   ): Promise<IssuedTokens[] | undefined> {
     const now = this.clock.now();
-    const pairs = requests.map(({ stored, scope }) =>
-      this.issuer.prepare(stored, narrowedScopes(stored, scope), now, {
+    const pairs = requests.map(({ app, stored, scope }) =>
+      this.issuer.prepare({ ...stored, app }, narrowedScopes(stored, scope), now, {
         predecessorHash: stored.hash,
       }),
     );

@@ -7,6 +7,7 @@ import { newSecret, sha256, pooledRandomBytes } from '../../../platform/secrets.
 import { AppConfig } from '../../../platform/config/app-config.js';
 import type { Transaction } from '../../../platform/database/transaction.js';
 import { Metrics } from '../../../platform/observability/metrics.js';
+import type { App } from '../clients/client.entities.js';
 import { GrantUsageRecorder } from './grant-usage-recorder.js';
 import type { AuthorizationCode, Grant } from './token.entities.js';
 import { REPEAT_KINDS, type RepeatKind } from './rotation.js';
@@ -108,29 +109,35 @@ export class TokenIssuer {
     return code;
   }
 
-  /** Creates a pair of tokens and stores it. */
+  /** Creates a pair of tokens and stores it. The lifetime of the access token is the default. */
   async issue(
     tx: Transaction,
     { id: grantId, expiresAt: grantExpiresAt }: Pick<Grant, 'id' | 'expiresAt'>,
     scopes: readonly Scope[],
   ): Promise<IssuedTokens> {
-    const pair = this.prepare({ grantId, grantExpiresAt }, scopes, this.clock.now());
+    const app = { accessTokenSeconds: null };
+    const pair = this.prepare({ grantId, grantExpiresAt, app }, scopes, this.clock.now());
     await this.tokens.insertPairs(tx, [pair]);
     return pair.tokens;
   }
 
   /**
-   * Creates a pair of tokens without storing it. Neither token outlives the grant.
+   * Creates a pair of tokens without storing it. Neither token outlives the grant. A test app may have shorter access tokens.
    * @param options.predecessorHash the hash of the refresh token that the new one replaces
    */
   prepare(
-    { grantId, grantExpiresAt }: { grantId: string; grantExpiresAt: Date },
+    {
+      grantId,
+      grantExpiresAt,
+      app,
+    }: { grantId: string; grantExpiresAt: Date; app: Pick<App, 'accessTokenSeconds'> },
     scopes: readonly Scope[],
     now: Date,
     { predecessorHash = null }: { predecessorHash?: string | null } = {},
   ): NewTokens {
     const { accessToken: lifetime, refreshIdle } = this.config.lifetimes;
-    const expiresAt = earlier(addMilliseconds(now, lifetime * SECOND), grantExpiresAt);
+    const seconds = app.accessTokenSeconds ?? lifetime;
+    const expiresAt = earlier(addMilliseconds(now, seconds * SECOND), grantExpiresAt);
     const accessToken = newSecret('svcat');
     const refreshToken = newSecret('svcrt');
     const common = { grantId, createdAt: now };

@@ -42,6 +42,8 @@ type RefreshRow = SingleUseCredential & Pick<RefreshToken, 'createdAt' | 'predec
 interface AccessRow
   extends Credential, SavedLocation, Pick<AccessToken, 'createdAt' | 'revokedAt'> {
   appStatus: App['status'];
+  /** Whether the app is a test app. */
+  isTest: 0 | 1;
   plan: string | null;
   monthlyPostLimit: number | null;
 }
@@ -79,10 +81,12 @@ const CREDENTIAL_COLUMNS = `
     users.id AS userId, users.status AS userStatus`;
 const SINGLE_USE_COLUMNS = `${CREDENTIAL_COLUMNS}, credential.consumed_at AS consumedAt,
     grants.scope, grants.expires_at AS grantExpiresAt`;
+/* A test app acts for test members only, and a real app for real ones, even if version 1.1 or an operator created another grant. */
 const CREDENTIAL_JOINS = `
   JOIN grants ON grants.id = credential.grant_id
   JOIN apps ON apps.client_id = grants.client_id
-  JOIN users ON users.id = grants.user_id`;
+  JOIN users ON users.id = grants.user_id
+    AND (users.test_code_hash IS NOT NULL) = (apps.test <> 0)`;
 
 // BatchLoader appends the condition to these SELECTs.
 const FIND_CODE = `
@@ -92,7 +96,7 @@ const FIND_CODE = `
   WHERE`;
 const FIND_ACCESS = `
   SELECT ${CREDENTIAL_COLUMNS}, credential.scope, credential.created_at AS createdAt,
-    credential.revoked_at AS revokedAt, apps.status AS appStatus,
+    credential.revoked_at AS revokedAt, apps.status AS appStatus, apps.test AS isTest,
     users.latitude, users.longitude, users.neighborhood,
     app_quotas.plan, app_quotas.monthly_post_limit AS monthlyPostLimit
   FROM access_tokens credential ${CREDENTIAL_JOINS}

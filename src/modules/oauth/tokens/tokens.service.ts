@@ -49,7 +49,8 @@ export class TokensService extends AccessTokenVerifier {
     const savedLocation = { latitude, longitude, neighborhood };
     this.grantUsage.record(grantId, this.clock.now());
     const postLimit = this.quota.limitOf(quota);
-    return { userId, clientId, grantId, scopes, postLimit, savedLocation };
+    const test = stored.isTest === 1;
+    return { userId, clientId, test, grantId, scopes, postLimit, savedLocation };
   }
 
   /** Returns null for inactive tokens and for tokens of other apps, which are recorded (RFC 7662 §2.2 and §4). */

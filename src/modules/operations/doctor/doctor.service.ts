@@ -17,6 +17,7 @@ import { JobRunsRepository } from '../../../platform/lifecycle/job-runs.reposito
 import { AppsService } from '../../oauth/clients/apps.service.js';
 import { OtpOperations } from '../../oauth/sign-in/otp-operations.service.js';
 import { QuotaReconciliation } from '../../quota/months/quota-reconciliation.service.js';
+import { isFictional } from '../../users/test-members.js';
 import { UsersService } from '../../users/users.service.js';
 import { COUNTERS } from '../counters.js';
 import {
@@ -53,6 +54,7 @@ export class Doctor {
         () => counterFinding(get, counter, repairAs),
       ]),
       ['phones', () => phoneFinding(get(UsersService))],
+      ['test mode', () => testModeFindings(get(AppsService), get(UsersService))],
       ['sign-in', () => pauseFindings(get(OtpOperations))],
       ['quota', () => quotaFinding(get(QuotaReconciliation), repairAs)],
       ['documentation', () => documentationFindings(get)],
@@ -288,6 +290,23 @@ async function phoneFinding(users: UsersService): Promise<Finding> {
     `${misparsed.describe('user')}, cannot sign in: the stored phone number has a superfluous prefix, or is no phone number.`,
     'Read the number with "user show --full", and correct it with "user change-phone".',
   );
+}
+
+/** Counts test apps and test members, and warns of members whose number may belong to a person. */
+async function testModeFindings(apps: AppsService, users: UsersService): Promise<Finding[]> {
+  const testApps = (await apps.list()).filter(({ test }) => test);
+  const members = await users.testMembers();
+  if (testApps.length + members.length === 0) return [];
+  const outside = new Examples();
+  for (const { id, phone } of members) if (phone && !isFictional(phone)) outside.add(id);
+  const summary = `Test apps: ${testApps.length}. Test members: ${members.length}.`;
+  if (outside.count === 0) return [ok(summary)];
+  return [
+    warning(
+      `${summary} ${outside.describe('test member')}, with a number that is not reserved for fiction. If it belongs to a person, they cannot become a member with it.`,
+      'devplatform user change-phone USER_ID --phone +14155550123',
+    ),
+  ];
 }
 
 /** Compares this month's usage of each app with its recorded calls. */

@@ -2,6 +2,7 @@ import { InvalidValue } from '../../../platform/operator-input.js';
 import { isBlank } from '../../../platform/text.js';
 import { parsePhoneWithWarning, type PhoneWarning } from '../../users/phone-number.js';
 import type { User } from '../../users/user.entity.js';
+import { isTestUser } from '../../users/test-members.js';
 import { PHONE_REQUIREMENT, fieldParsers } from '../../users/user-fields.js';
 import { changedFields, type NewUser } from '../../users/users.service.js';
 import {
@@ -260,6 +261,12 @@ export function decide(
   const member = stored.find(
     ({ externalId }) => externalId !== null && externalId === line.externalId,
   );
+  const test = [member, owner].find((user) => user && isTestUser(user));
+  if (test)
+    return {
+      outcome: 'refuse',
+      problem: `${test === member ? 'external_id' : 'phone'} belongs to the test member ${test.id}, which an import never changes. Use "user update", "user change-phone" or "user erase".`,
+    };
   const user = member ?? (owner && isSamePerson(line, owner) ? owner : undefined);
   if (user === owner)
     return user

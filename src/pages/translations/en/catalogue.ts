@@ -38,8 +38,8 @@ export const landing = {
   demoOn: 'The demo is on',
   demoOnText:
     'This server has a demo app and a demo user, so you can try the whole flow now. Do not enter real personal data.',
-  demoHow: (phone: string) =>
-    markup`To try it, open the documentation, click &ldquo;Authorize&rdquo; and sign in with <span class="phone">${phone}</span>. The server prints the code on its console or writes it to its SMS file.`,
+  demoHow: (phone: string, code: string) =>
+    markup`To try it, open the documentation, click &ldquo;Authorize&rdquo; and sign in with <span class="phone">${phone}</span> and the code <strong>${code}</strong>.`,
   demoOff: 'The demo is off',
   demoOffText:
     'This server has no demo app and no demo user. Ask the operator to register your app.',
@@ -71,6 +71,7 @@ export const en = {
     publisher: (publisher: string) => markup`by <bdi>${publisher}</bdi>`,
     verified: (network: string) => `Verified by ${network}`,
     notVerified: 'Not verified',
+    test: 'Test app',
     verifiedMeaning: (network: string) => `${network} has checked who offers this app.`,
     notVerifiedMeaning: (network: string) => `${network} has not checked who offers this app.`,
     links: (app: string) => markup`More about <bdi>${app}</bdi>`,
@@ -90,6 +91,12 @@ export const en = {
     noCountry: 'Select a country',
     send: 'Send me a code',
     byMessage: 'We send you a one-time code by text message.',
+    fixedCode:
+      'This is a test app. Sign in with a test account, which has a fixed code. We send no message.',
+    testApp:
+      'You cannot use your own account with a test app. Sign in with a test account.',
+    testAccount:
+      'This is a test account, which works only with test apps. Sign in with your own account.',
     hiddenFromApp: (app: string) =>
       markup`<bdi>${app}</bdi> never sees your number. It gets no access until you allow it.`,
     invalid:
@@ -108,6 +115,8 @@ export const en = {
       'There is no valid code. A code works once, for a few minutes, and only in the browser that requested it.',
     sent: (phone: string, digits: number) =>
       markup`If there is an account for <strong class="phone">${phone}</strong>, we sent a ${String(digits)}-digit code to this number.`,
+    fixed: (phone: string) =>
+      markup`Enter the fixed code of the test account <strong class="phone">${phone}</strong>.`,
     label: '6-digit code',
     longLabel: '8-digit code',
     hint: 'It works once. Never share it with anyone.',

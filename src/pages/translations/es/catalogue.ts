@@ -41,8 +41,8 @@ export const landing: Catalogue['landing'] = {
   demoOn: 'La demostración está activada',
   demoOnText:
     'En este servidor hay una aplicación y un usuario de demostración, así que puede probar todo el proceso ahora mismo. No introduzca datos de personas reales.',
-  demoHow: (phone) =>
-    markup`Para probarlo, abra la documentación, pulse «Authorize» e inicie sesión con <span class="phone">${phone}</span>. El servidor muestra el código en su consola o lo guarda en su archivo de SMS.`,
+  demoHow: (phone, code) =>
+    markup`Para probarlo, abra la documentación, pulse «Authorize» e inicie sesión con <span class="phone">${phone}</span> y el código <strong>${code}</strong>.`,
   demoOff: 'La demostración está desactivada',
   demoOffText:
     'En este servidor no hay aplicación ni usuario de demostración. Pida al operador que registre su aplicación.',
@@ -72,6 +72,7 @@ export const es: Catalogue = {
     publisher: (publisher) => markup`de <bdi>${publisher}</bdi>`,
     verified: (network) => `Verificada por ${network}`,
     notVerified: 'Sin verificar',
+    test: 'Aplicación de prueba',
     verifiedMeaning: (network) => `${network} ha comprobado quién ofrece esta aplicación.`,
     notVerifiedMeaning: (network) => `${network} no ha comprobado quién ofrece esta aplicación.`,
     links: (app) => markup`Más sobre <bdi>${app}</bdi>`,
@@ -92,6 +93,12 @@ export const es: Catalogue = {
     noCountry: 'Seleccione un país',
     send: 'Enviarme un código',
     byMessage: 'Le enviaremos un código de un solo uso por mensaje de texto.',
+    fixedCode:
+      'Esta es una aplicación de prueba. Inicie sesión con una cuenta de prueba, que tiene un código fijo. No enviamos ningún mensaje.',
+    testApp:
+      'No puede usar su propia cuenta con una aplicación de prueba. Inicie sesión con una cuenta de prueba.',
+    testAccount:
+      'Esta es una cuenta de prueba, que solo sirve para aplicaciones de prueba. Inicie sesión con su propia cuenta.',
     hiddenFromApp: (app) =>
       markup`<bdi>${app}</bdi> nunca verá su número. No tendrá acceso hasta que usted lo permita.`,
     invalid:
@@ -110,6 +117,8 @@ export const es: Catalogue = {
       'No hay ningún código válido. Un código sirve una vez, durante unos minutos y solo en el navegador que lo pidió.',
     sent: (phone, digits) =>
       markup`Si hay una cuenta con el número <strong class="phone">${phone}</strong>, hemos enviado un código de ${String(digits)} cifras a ese número.`,
+    fixed: (phone) =>
+      markup`Escriba el código fijo de la cuenta de prueba <strong class="phone">${phone}</strong>.`,
     label: 'Código de 6 cifras',
     longLabel: 'Código de 8 cifras',
     hint: 'Sirve una sola vez. No lo comparta con nadie.',

@@ -4,6 +4,7 @@ import { RetireUnused1795827891000 } from './1795827891000-RetireUnused.js';
 import { WatchSignIns1795896600000 } from './1795896600000-WatchSignIns.js';
 import { AddOrigins1795910048512 } from './1795910048512-AddOrigins.js';
 import { AnswerOperators1795910400000 } from './1795910400000-AnswerOperators.js';
+import { AddTestMode1795938000000 } from './1795938000000-AddTestMode.js';
 
 /** All migrations, oldest first. Never change or rename a released migration, whose name databases have recorded; add one. */
 export const migrations = [
@@ -13,4 +14,5 @@ export const migrations = [
   WatchSignIns1795896600000,
   AddOrigins1795910048512,
   AnswerOperators1795910400000,
+  AddTestMode1795938000000,
 ];
