@@ -215,7 +215,10 @@ onOneEngine('Post page', (database) => {
 
   it('says that the post of a test member is a test, and asks search engines not to list it', async () => {
     const user = await app().addUser({ testCode: '424242' });
-    const tester = await Member.join(app(), { user, client: await app().addClient({ test: true }) });
+    const tester = await Member.join(app(), {
+      user,
+      client: await app().addClient({ test: true }),
+    });
     const badge = '<span class="badge">Test post</span>';
     const { id } = await tester.publish();
     const response = await open(id);
