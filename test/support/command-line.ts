@@ -18,15 +18,21 @@ export interface CommandResult {
   stderr: string;
 }
 
-/**
- * Runs the built command line in its own process, without a terminal and with `input` on standard input.
- * @param options `cwd` is the folder, and `nodeOptions` are the options of Node.js
- */
+/** Runs the built command line in its own process, without a terminal and with `input` on standard input. */
 export function runCommandProcess(
   args: readonly string[],
   env: Record<string, string> = {},
   input = '',
-  { cwd, nodeOptions = [] }: { cwd?: string; nodeOptions?: string[] } = {},
+): Promise<CommandResult> {
+  return runProcessWith({}, args, env, input);
+}
+
+/** Like `runCommandProcess`, in the folder `cwd` and with these options of Node.js. */
+export function runProcessWith(
+  { cwd, nodeOptions = [] }: { cwd?: string; nodeOptions?: string[] },
+  args: readonly string[],
+  env: Record<string, string>,
+  input = '',
 ): Promise<CommandResult> {
   const buildFailure = inject('buildFailure');
   if (buildFailure !== null) throw new Error(buildFailure);

@@ -107,7 +107,7 @@ function isLocked(file: Sqlite.Database): boolean {
       dataSource = await connect(database.url);
       const migrator = new Migrator(dataSource);
       const released = await schemaOf(database);
-      await new CommandLine(database, (args, env, input) => runCommandProcess(args, env, input)).json('db', 'migrate');
+      await new CommandLine(database, runCommandProcess).json('db', 'migrate');
       const kill = isFile ? killerOnFile(database) : killerOnServer(database);
       const current = await schemaOf(database);
       let [killed, partial] = [0, 0];

@@ -10,6 +10,7 @@ import {
   parseFindings,
   runCommand,
   runCommandProcess,
+  runProcessWith,
   type Finding,
 } from '../../support/command-line.js';
 import { connect, onOneEngine, onEachServer, sqliteFile } from '../../support/database.js';
@@ -66,7 +67,7 @@ describe('Command "doctor" without a database', () => {
     ): Promise<string[]> => {
       const settings = { ...UNREACHABLE, METRICS_PORT: 'off', ...env };
       const options = { cwd, nodeOptions };
-      const outcome = await runCommandProcess(['doctor', '--json'], settings, '', options);
+      const outcome = await runProcessWith(options, ['doctor', '--json'], settings);
       const summaries = parseFindings(outcome).map(({ summary }) => summary);
       return summaries.filter((summary) => summary.startsWith('.env: '));
     };
