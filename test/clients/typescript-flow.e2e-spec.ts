@@ -173,9 +173,13 @@ onOneEngine('Authorization with the TypeScript client', (database) => {
   it('throws ClientError when a test member cannot allow access, and names the page', async () => {
     const user = await addTestUser(app());
     const { url } = await startAuthorization(await register(), { scope: SCOPE });
-    const wrong = await allowAsTestMember(url, { phone: user.phone, code: '131313' }).catch((e) => e);
+    const wrong = await allowAsTestMember(url, { phone: user.phone, code: '131313' }).catch(
+      (e) => e,
+    );
     expect(wrong).toBeInstanceOf(ClientError);
-    expect(wrong).toMatchObject({ message: expect.stringMatching(/^The page "Error.*" .* 400\.$/) });
+    expect(wrong).toMatchObject({
+      message: expect.stringMatching(/^The page "Error.*" .* 400\.$/),
+    });
     const real = settingsOf(app(), await app().addClient());
     const { url: link } = await startAuthorization(real, { scope: SCOPE });
     await expect(allow(link, user)).rejects.toThrow(ClientError);

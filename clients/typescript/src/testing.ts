@@ -19,17 +19,19 @@ interface Page {
  * @returns the address to which the browser returns, for `finishAuthorization`
  * @throws ClientError if a page shows an error, for example because the code is wrong
  */
-export async function allowAsTestMember(
-  url: string,
-  { phone, code }: TestMember,
-): Promise<string> {
+export async function allowAsTestMember(url: string, { phone, code }: TestMember): Promise<string> {
   const { origin } = new URL(url);
   const cookies = new Map<string, string>();
 
   async function open(address: string, body?: URLSearchParams): Promise<Page> {
     const headers = { cookie: [...cookies.values()].join('; ') };
     const method = body ? 'POST' : 'GET';
-    const response = await fetch(address, { method, body: body ?? null, headers, redirect: 'manual' });
+    const response = await fetch(address, {
+      method,
+      body: body ?? null,
+      headers,
+      redirect: 'manual',
+    });
     for (const line of response.headers.getSetCookie())
       cookies.set(line.replace(/=.*/, ''), line.replace(/;.*/, ''));
     const html = await response.text();

@@ -9,7 +9,15 @@ import { onOneEngine } from '../../support/database.js';
 import { freePort } from '../../support/free-port.js';
 import { type ServiceProcess, startProcess } from '../../support/service-process.js';
 
-const CREATE = ['app', 'create', '--name', 'Garden Share', '--scope', SCOPES.join(' '), '--redirect-uri'];
+const CREATE = [
+  'app',
+  'create',
+  '--name',
+  'Garden Share',
+  '--scope',
+  SCOPES.join(' '),
+  '--redirect-uri',
+];
 /** The demo user is a test member. */
 const ANA = { phone: '+14155550101', code: '424242' };
 
