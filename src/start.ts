@@ -57,10 +57,12 @@ async function start(): Promise<void> {
     );
   if (config.production) new Logger('Start').log(`Serving ${config.publicUrl}`);
   else {
-    const clientIds = await demo.clientIds();
-    const isTestMode = await demo.isTestMode();
+    // The database may have no tables yet.
     const isDemo = allowsDemo && (await demo.isSeeded());
-    process.stdout.write(welcome(config, isDemo ? { clientIds, isTestMode, seeded } : undefined));
+    const clientIds = isDemo && (await demo.clientIds());
+    const isTestMode = isDemo && (await demo.isTestMode());
+    const shown = clientIds ? { clientIds, isTestMode, seeded } : undefined;
+    process.stdout.write(welcome(config, shown));
   }
 }
 

@@ -73,10 +73,12 @@ onOneEngine('The page "Test your integration"', (database) => {
   });
   afterAll(() => service?.stop());
 
-  const calls = async (): Promise<{ route: string }[]> => {
+  /** Method and route of the calls of the test app. */
+  const calls = async (): Promise<string[]> => {
     const { TEST_CLIENT_ID = '' } = repository;
     const list = ['request', 'list', '--app', TEST_CLIENT_ID, '--since', '1h'];
-    return (await cli.json<{ requests: { route: string }[] }>(...list)).requests;
+    const { requests } = await cli.json<{ requests: Record<string, string>[] }>(...list);
+    return requests.map(({ method, route }) => `${method} ${route}`);
   };
 
   it(
@@ -102,7 +104,7 @@ onOneEngine('The page "Test your integration"', (database) => {
         printed += (await run('bash', ['-e', '-c', command], { cwd: folder, env })).stdout;
       expect(printed).toMatch(/pass 1\n/);
       expect(printed).toMatch(/fail 0\n/);
-      expect((await calls()).filter(({ route }) => route === PUBLISH)).toHaveLength(1);
+      expect((await calls()).filter((call) => call === PUBLISH)).toHaveLength(1);
       const { posts } = await cli.json<{ posts: object[] }>('post', 'list', '--since', '1h');
       expect(posts).toHaveLength(1);
       expect(typeErrors(join(folder, 'checked.test.ts'), source)).toBe('');
