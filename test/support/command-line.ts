@@ -1,5 +1,4 @@
 import { execFile } from 'node:child_process';
-import { resolve as resolvePath } from 'node:path';
 import { Readable } from 'node:stream';
 import { expect, inject } from 'vitest';
 import type { CliCommand } from '../../src/cli/command.js';
@@ -18,27 +17,19 @@ export interface CommandResult {
   stderr: string;
 }
 
-/**
- * Runs the built command line in its own process, without a terminal and with `input` on standard input.
- * @param options `cwd` is the folder, and `nodeOptions` are the options of Node.js
- */
+/** Runs the built command line in its own process, without a terminal and with `input` on standard input. */
 export function runCommandProcess(
   args: readonly string[],
   env: Record<string, string> = {},
   input = '',
-  { cwd, nodeOptions = [] }: { cwd?: string; nodeOptions?: string[] } = {},
 ): Promise<CommandResult> {
   const buildFailure = inject('buildFailure');
   if (buildFailure !== null) throw new Error(buildFailure);
   return new Promise((resolve) => {
     const child = execFile(
       process.execPath,
-      [...nodeOptions, resolvePath('dist/src/bundle/cli.js'), ...args],
-      {
-        cwd,
-        env: { PATH: process.env.PATH, NODE_ENV: 'test', ...env },
-        timeout: COMMAND_TIMEOUT_MS,
-      },
+      ['dist/src/bundle/cli.js', ...args],
+      { env: { PATH: process.env.PATH, NODE_ENV: 'test', ...env }, timeout: COMMAND_TIMEOUT_MS },
       (_error, stdout, stderr) => resolve({ code: child.exitCode ?? -1, stdout, stderr }),
     );
     child.stdin?.end(input);
