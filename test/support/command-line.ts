@@ -1,5 +1,4 @@
 import { execFile } from 'node:child_process';
-import { resolve as resolvePath } from 'node:path';
 import { Readable } from 'node:stream';
 import { expect, inject } from 'vitest';
 import type { CliCommand } from '../../src/cli/command.js';
@@ -24,27 +23,13 @@ export function runCommandProcess(
   env: Record<string, string> = {},
   input = '',
 ): Promise<CommandResult> {
-  return runProcessWith({}, args, env, input);
-}
-
-/** Like `runCommandProcess`, in the folder `cwd` and with these options of Node.js. */
-export function runProcessWith(
-  { cwd, nodeOptions = [] }: { cwd?: string; nodeOptions?: string[] },
-  args: readonly string[],
-  env: Record<string, string>,
-  input = '',
-): Promise<CommandResult> {
   const buildFailure = inject('buildFailure');
   if (buildFailure !== null) throw new Error(buildFailure);
   return new Promise((resolve) => {
     const child = execFile(
       process.execPath,
-      [...nodeOptions, resolvePath('dist/src/bundle/cli.js'), ...args],
-      {
-        cwd,
-        env: { PATH: process.env.PATH, NODE_ENV: 'test', ...env },
-        timeout: COMMAND_TIMEOUT_MS,
-      },
+      ['dist/src/bundle/cli.js', ...args],
+      { env: { PATH: process.env.PATH, NODE_ENV: 'test', ...env }, timeout: COMMAND_TIMEOUT_MS },
       (_error, stdout, stderr) => resolve({ code: child.exitCode ?? -1, stdout, stderr }),
     );
     child.stdin?.end(input);

@@ -30,8 +30,8 @@ const FICTIONAL: Readonly<Record<string, RegExp>> = {
 };
 
 /** Whether the user is a test member, who can authorize test apps only. */
-export function isTestUser({ testCodeHash }: Pick<User, 'testCodeHash'>): boolean {
-  return testCodeHash !== null;
+export function isTestUser(user: Pick<User, 'testCodeHash'>): boolean {
+  return user.testCodeHash !== null;
 }
 
 /**

@@ -1,16 +1,16 @@
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { Doctor } from '../../../src/modules/operations/doctor/doctor.service.js';
 import { LANGUAGES } from '../../../src/pages/language.js';
 import {
   parseFindings,
   runCommand,
   runCommandProcess,
-  runProcessWith,
   type Finding,
 } from '../../support/command-line.js';
 import { connect, onOneEngine, onEachServer, sqliteFile } from '../../support/database.js';
@@ -61,27 +61,29 @@ describe('Command "doctor" without a database', () => {
   it('reports an .env file in this folder that it did not read', async () => {
     const cwd = await mkdtemp(join(tmpdir(), 'platform-env-'));
     await writeFile(join(cwd, '.env'), "export PORT=3100\nOTP_PEPPER='secret'\nOTHER=x\nDEMO=\n");
-    const unread = async (
-      env: Record<string, string>,
-      nodeOptions?: string[],
-    ): Promise<string[]> => {
-      const settings = { ...UNREACHABLE, METRICS_PORT: 'off', ...env };
-      const options = { cwd, nodeOptions };
-      const outcome = await runProcessWith(options, ['doctor', '--json'], settings);
-      const summaries = parseFindings(outcome).map(({ summary }) => summary);
-      return summaries.filter((summary) => summary.startsWith('.env: '));
+    const unread = (env: Record<string, string>, nodeOptions: string[] = []): string[] => {
+      const { PATH } = process.env;
+      const settings = { PATH, NODE_ENV: 'test', ...UNREACHABLE, METRICS_PORT: 'off', ...env };
+      const { status, stdout, stderr } = spawnSync(
+        process.execPath,
+        [...nodeOptions, resolve('dist/src/bundle/cli.js'), 'doctor', '--json'],
+        { cwd, env: settings, encoding: 'utf8' },
+      );
+      return parseFindings({ code: status ?? -1, stdout, stderr })
+        .map(({ summary }) => summary)
+        .filter((summary) => summary.startsWith('.env: '));
     };
     const remedy =
       'start the program with "node --env-file=.env", or export the variables in your shell.';
-    expect(await unread({})).toEqual([
-      `.env: the file in this folder was not read, and PORT, OTP_PEPPER are not set; ${remedy}`,
+    expect(unread({})).toEqual([
+      `.env: the file in this folder was not read, and OTP_PEPPER, PORT are not set; ${remedy}`,
     ]);
     // Also if the configuration is invalid.
-    expect(await unread({ PORT: 'x' })).toEqual([
+    expect(unread({ PORT: 'x' })).toEqual([
       `.env: the file in this folder was not read, and OTP_PEPPER is not set; ${remedy}`,
     ]);
-    expect(await unread({}, ['--env-file=.env'])).toEqual([]);
-    expect(await unread({ PORT: '3100', OTP_PEPPER: 'other' })).toEqual([]);
+    expect(unread({}, ['--env-file=.env'])).toEqual([]);
+    expect(unread({ PORT: '3100', OTP_PEPPER: 'other' })).toEqual([]);
     await rm(cwd, { recursive: true });
   });
 

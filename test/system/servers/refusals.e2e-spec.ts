@@ -158,12 +158,12 @@ describe.skipIf((await findProgram('mariadbd')) === undefined)(
   'Connections that the server refuses [private MariaDB]',
   () => {
     /** Also as the service and a command print it: they end, and say what to do on one line. */
-    async function expectRefusal(url: string, sentence: RegExp): Promise<void> {
-      expect(await startupError(url)).toMatch(sentence);
+    async function expectRefusal(url: string, sentence: string): Promise<void> {
+      expect(await startupError(url)).toBe(sentence);
       const command = await runCommandProcess(['user', 'list'], { DATABASE_URL: url });
       expectFailure(command, sentence);
       const service = startProcess({ url, env: { MIGRATE: '0', DEMO: '0' } });
-      await expect(service).rejects.toThrow(new RegExp(sentence, 'm'));
+      await expect(service).rejects.toThrow(sentence);
     }
 
     it('are reported with what to do if no user may connect from this address (error 1130)', async () => {
@@ -173,7 +173,7 @@ describe.skipIf((await findProgram('mariadbd')) === undefined)(
         await runSql(url, `RENAME USER tests@'127.0.0.1' TO tests@'10.0.0.%'`);
         await expectRefusal(
           `${url}/platform`,
-          /^The database server accepts no user from the address of this machine: create the user for this address, such as 'platform'@'10\.0\.0\.%'\. \(Host '127\.0\.0\.1' is not allowed .*\)$/,
+          "The database server accepts no user from the address of this machine: create the user for this address, such as 'platform'@'10.0.0.%'. (Host '127.0.0.1' is not allowed to connect to this MariaDB server)",
         );
       } finally {
         await server?.stop();
@@ -190,7 +190,7 @@ describe.skipIf((await findProgram('mariadbd')) === undefined)(
         for (let count = 0; count < 11; count += 1) open.push(await mysql.createConnection(url));
         await expectRefusal(
           `${url}/platform`,
-          /^The database server allows no more connections: raise its max_connections, or the limit of the user, or lower DB_POOL_SIZE\. \(Too many connections\)$/,
+          'The database server allows no more connections: raise its max_connections, or the limit of the user, or lower DB_POOL_SIZE. (Too many connections)',
         );
       } finally {
         await Promise.all(open.map((connection) => connection.end()));
