@@ -213,23 +213,6 @@ onOneEngine('Post page', (database) => {
     expect(response.headers.get('cache-control')).toBe('no-store');
   });
 
-  it('says that the post of a test member is a test, and asks search engines not to list it', async () => {
-    const user = await app().addUser({ testCode: '424242' });
-    const tester = await Member.join(app(), {
-      user,
-      client: await app().addClient({ test: true }),
-    });
-    const badge = '<span class="badge">Test post</span>';
-    const { id } = await tester.publish();
-    const response = await open(id);
-    expect(response.headers.get('x-robots-tag')).toBe('noindex');
-    expect(await response.text()).toContain(badge);
-    const { id: realId } = await member.publish();
-    const real = await open(realId);
-    expect(real.headers.get('x-robots-tag')).toBeNull();
-    expect(await real.text()).not.toContain(badge);
-  });
-
   it('runs one SELECT statement, for an existing and for an unknown post', async () => {
     const { id } = await member.publish();
     await app().service(CallLog).flush();

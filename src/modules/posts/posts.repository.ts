@@ -24,11 +24,7 @@ export type PostCounts = Pick<Post, 'id' | 'likeCount' | 'commentCount' | 'creat
 export type PublicPost = Pick<
   Post,
   'id' | 'title' | 'content' | 'images' | 'tags' | 'neighborhood' | 'createdAt'
-> & {
-  author: string;
-  /** Whether the author is a test member. */
-  isTest: 0 | 1;
-};
+> & { author: string };
 
 const FIND_OWN = `
   SELECT id, user_id AS userId, content, created_at AS createdAt, tags, reach_km AS reachKm, visibility
@@ -39,7 +35,7 @@ const FIND_OWN_COUNTS = `
 /** Posts that were published in the network itself have no app. */
 const FIND_PUBLIC = `
   SELECT posts.id, posts.title, posts.content, posts.images, posts.tags, posts.neighborhood, posts.created_at AS createdAt,
-    users.name AS author, users.test_code_hash IS NOT NULL AS isTest
+    users.name AS author
   FROM posts
   JOIN users ON users.id = posts.user_id AND users.status = 'active'
   LEFT JOIN apps ON apps.client_id = posts.client_id

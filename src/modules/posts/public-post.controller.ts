@@ -52,10 +52,7 @@ export class PublicPostController {
   async show(@Param('id') id: string, @Res() response: Response): Promise<void> {
     const post = await this.posts.readPublic(id);
     // Caches must revalidate, because the post may be deleted or hidden.
-    const headers: Record<string, string> = { 'Cache-Control': 'no-cache' };
-    // Search engines would show what nobody has written.
-    if (post.isTest) headers['X-Robots-Tag'] = 'noindex';
     const view = { ...post, permalink: this.posts.permalink(id) };
-    this.pages.send(response, 'post', view, { headers });
+    this.pages.send(response, 'post', view, { headers: { 'Cache-Control': 'no-cache' } });
   }
 }

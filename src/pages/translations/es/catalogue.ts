@@ -243,7 +243,6 @@ export const es: Catalogue = {
   },
   post: {
     titleOf: (author) => `Una publicación de ${author}`,
-    test: 'Publicación de prueba',
     by: 'De',
     in: 'En',
     on: 'Fecha',
