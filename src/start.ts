@@ -60,9 +60,7 @@ async function start(): Promise<void> {
     const clientIds = await demo.clientIds();
     const isTestMode = await demo.isTestMode();
     const isDemo = allowsDemo && (await demo.isSeeded());
-    process.stdout.write(
-      welcome(config, isDemo ? { clientIds, isTestMode, seeded } : undefined),
-    );
+    process.stdout.write(welcome(config, isDemo ? { clientIds, isTestMode, seeded } : undefined));
   }
 }
 

@@ -24,7 +24,10 @@ export interface AppView {
   isVerified: boolean;
   /** SHA-256 of the logo's bytes, in hex. Null for a monogram. */
   logoHash: string | null;
-  /** Whether it is a test app. The account pages do not say it. */
+}
+
+/** The pages of an authorization request say whether the app is a test app, and the account pages do not. */
+interface RequestingAppView extends AppView {
   test?: boolean;
 }
 
@@ -39,7 +42,7 @@ interface SignInView extends FormBinding {
   /** Prefix of the forms' paths, such as `/oauth/authorize`. */
   path: string;
   /** Undefined for a sign-in to the account's own pages. */
-  app?: AppView;
+  app?: RequestingAppView;
 }
 
 /** A country in the list of the phone page. */
@@ -94,7 +97,11 @@ export interface ScopeChoice {
 }
 
 interface ConsentFormView extends FormBinding {
-  app: AppView & { homepageUrl: string | null; privacyUrl: string | null; termsUrl: string | null };
+  app: RequestingAppView & {
+    homepageUrl: string | null;
+    privacyUrl: string | null;
+    termsUrl: string | null;
+  };
   /** Host of the redirect URI; the name of the app for a private-use scheme. */
   redirectHost: string;
   /** How the page presents the app. The form sends it as `identity`, because the app may change before the user submits it. */

@@ -33,7 +33,11 @@ describe('Ids', () => {
 
   it('of test apps are client ids, too', () => {
     const id = newId('svc_app_test', now);
-    expect([isId('svc_app', id), isId('svc_app_test', id), isAnyId(id)]).toEqual([true, true, true]);
+    expect([isId('svc_app', id), isId('svc_app_test', id), isAnyId(id)]).toEqual([
+      true,
+      true,
+      true,
+    ]);
     expect(isId('svc_app_test', newId('svc_app', now))).toBe(false);
     expect(isId('svc_app', id.replace('_test_', '_test_test_'))).toBe(false);
     expect(id.length).toBeLessThanOrEqual(40);

@@ -2,7 +2,17 @@ import { pooledRandomBytes } from './secrets.js';
 
 /** Prefixes of ids (product requirements, sections 1 and 2). A client id has one of `svc_app` and `svc_app_test`. */
 export type IdPrefix =
-  'usr' | 'post' | 'cmt' | 'svc_app' | 'svc_app_test' | 'sec' | 'txn' | 'grt' | 'req' | 'call' | 'evt';
+  | 'usr'
+  | 'post'
+  | 'cmt'
+  | 'svc_app'
+  | 'svc_app_test'
+  | 'sec'
+  | 'txn'
+  | 'grt'
+  | 'req'
+  | 'call'
+  | 'evt';
 
 /** Size of the timestamp of a UUID version 7. The timestamp is in milliseconds since 1970. */
 const TIME_BYTES = 6;

@@ -104,9 +104,18 @@ onOneEngine('Commands of test mode', (database) => {
 
   it.each([
     ['a test member without a code', ['user', 'add', '--test', '--phone', '+14155550124']],
-    ['a code of a real member', ['user', 'add', '--phone', '+14155550124', '--name', 'A', '--code', CODE]],
-    ['a code of five digits', ['user', 'add', '--test', '--phone', '+14155550124', '--code', '12345']],
-    ['a code with letters', ['user', 'add', '--test', '--phone', '+14155550124', '--code', '12345a']],
+    [
+      'a code of a real member',
+      ['user', 'add', '--phone', '+14155550124', '--name', 'A', '--code', CODE],
+    ],
+    [
+      'a code of five digits',
+      ['user', 'add', '--test', '--phone', '+14155550124', '--code', '12345'],
+    ],
+    [
+      'a code with letters',
+      ['user', 'add', '--test', '--phone', '+14155550124', '--code', '12345a'],
+    ],
     [
       '--any-number for a real member',
       ['user', 'add', '--phone', '+14155550124', '--name', 'A', '--any-number'],

@@ -93,11 +93,18 @@ onOneEngine('Test mode', (database) => {
       expect(await isTokenAccepted(app(), tokens.access_token)).toBe(true);
 
       await expectNoMessageTo(testMember);
+      // The clock stands still, so the order is random.
       const events = await auditTrail(app().dataSource, testMember.id);
-      expect(events).toMatchObject([
-        { action: 'user.added', details: { test: true } },
-        { action: 'user.signed_in', details: { clientId: testApp.clientId, device: 'new' } },
-      ]);
+      expect(events).toHaveLength(2);
+      expect(events).toEqual(
+        expect.arrayContaining([
+          expect.objectContaining({ action: 'user.added', details: { test: true } }),
+          expect.objectContaining({
+            action: 'user.signed_in',
+            details: { clientId: testApp.clientId, device: 'new' },
+          }),
+        ]),
+      );
       const stored = await app().dataSource.manager.findOneByOrFail(User, { id: testMember.id });
       expect(stored.testCodeHash).toMatch(/^[0-9a-f]{64}$/);
     });
@@ -196,10 +203,12 @@ onOneEngine('Test mode', (database) => {
       expect(visitor.cookies.has('session')).toBe(false);
       expect(await rows()).toEqual(before);
       const events = await auditTrail(app().dataSource, testMember.id);
-      expect(events.at(-1)).toMatchObject({
-        action: 'user.sign_in_refused',
-        details: { clientId: realApp.clientId },
-      });
+      expect(events).toContainEqual(
+        expect.objectContaining({
+          action: 'user.sign_in_refused',
+          details: { clientId: realApp.clientId, device: 'new' },
+        }),
+      );
       expect(events.map(({ action }) => action)).not.toContain('user.signed_in');
     });
 

@@ -187,7 +187,7 @@ export class DemoService {
   }
 
   /** The public and the confidential app of this demo. */
-  async clientIds(): Promise<readonly [public: string, confidential: string]> {
+  async clientIds(): Promise<readonly [publicId: string, confidentialId: string]> {
     if (await this.isTestMode()) return [DEMO_PUBLIC_CLIENT_ID, DEMO_CONFIDENTIAL_CLIENT_ID];
     const [publicId = '', confidentialId = ''] = OLD_CLIENT_IDS;
     return [publicId, confidentialId];

@@ -3,7 +3,7 @@ import { ana, DEMO_CODE, DEMO_PUBLIC_CLIENT_ID, type SeededDemo } from './demo.s
 
 /** The demo of this database. */
 export interface ShownDemo {
-  clientIds: readonly [public: string, confidential: string];
+  clientIds: readonly [publicId: string, confidentialId: string];
   /** Whether its users are test members. */
   isTestMode: boolean;
   seeded?: SeededDemo;

@@ -304,11 +304,16 @@ export class AppsService {
         await this.repository.update(tx, clientId, fields);
         const renamed = NAMES.filter((field) => field in details);
         const isUnverified = app.isVerified && !fields.isVerified;
-        const similar = await this.checkNames(tx, { clientId, test: app.test, ...fields }, renamed, {
-          isUnverified,
-          // The end of a verification alone is never refused.
-          allowSimilarName: registration.allowSimilarName ?? renamed.length === 0,
-        });
+        const similar = await this.checkNames(
+          tx,
+          { clientId, test: app.test, ...fields },
+          renamed,
+          {
+            isUnverified,
+            // The end of a verification alone is never refused.
+            allowSimilarName: registration.allowSimilarName ?? renamed.length === 0,
+          },
+        );
         if ('redirectUris' in details)
           await this.repository.replaceRedirectUris(tx, clientId, newUris);
         if ('logoHash' in details)

@@ -148,7 +148,13 @@ export class OtpDelivery {
             await this.repository.count(tx, countKey, 'sent', -1);
           }
           await this.repository.count(tx, countKey, 'failed');
-          await this.audit.record(tx, 'otp.send_failed', recipientId, { actor: 'service' }, details);
+          await this.audit.record(
+            tx,
+            'otp.send_failed',
+            recipientId,
+            { actor: 'service' },
+            details,
+          );
         });
       },
     });

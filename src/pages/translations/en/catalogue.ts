@@ -93,8 +93,7 @@ export const en = {
     byMessage: 'We send you a one-time code by text message.',
     fixedCode:
       'This is a test app. Sign in with a test account, which has a fixed code. We send no message.',
-    testApp:
-      'You cannot use your own account with a test app. Sign in with a test account.',
+    testApp: 'You cannot use your own account with a test app. Sign in with a test account.',
     testAccount:
       'This is a test account, which works only with test apps. Sign in with your own account.',
     hiddenFromApp: (app: string) =>
