@@ -1,5 +1,14 @@
 import { Injectable } from '@nestjs/common';
-import { Between, DataSource, In, IsNull, LessThan, Like, Not, type SelectQueryBuilder } from 'typeorm';
+import {
+  Between,
+  DataSource,
+  In,
+  IsNull,
+  LessThan,
+  Like,
+  Not,
+  type SelectQueryBuilder,
+} from 'typeorm';
 import {
   insertAll,
   insertMissing,
