@@ -23,7 +23,7 @@ interface List {
 const DAY = 86_400_000;
 
 onOneEngine('Requests of an app', (database) => {
-  const app = useTestApp(database, { CALL_LOG_DAYS: '30' });
+  const app = useTestApp(database, { CALL_LOG_DAYS: '62' });
   let member: Member;
   beforeEach(async () => {
     app().clock.advance(DAY);
@@ -80,11 +80,15 @@ onOneEngine('Requests of an app', (database) => {
     const whole = (await listOf(member)).data.map(({ id }) => id);
     expect(new Set(whole).size).toBe(7);
     const read: string[] = [];
-    for (let before = ''; ;) {
-      const { data, meta } = await listOf(member, `?limit=2${before}`);
+    for (let path = '/requests?limit=2'; ;) {
+      const response = await member.get(path);
+      const { data, meta } = await json<List>(response);
       read.push(...data.map(({ id }) => id));
-      if (!meta.hasMore) break;
-      before = `&before=${read.at(-1)}`;
+      const next = /<([^>]*)>; rel="next"/.exec(response.headers.get('link') ?? '')?.[1];
+      expect(meta.hasMore).toBe(next !== undefined);
+      if (next === undefined) break;
+      expect(next).toContain(`limit=2&before=${read.at(-1)}`);
+      path = next.slice(next.indexOf('/requests'));
     }
     expect(read).toEqual(whole);
   });
@@ -126,7 +130,7 @@ onOneEngine('Requests of an app', (database) => {
     const { id: userId } = member.user;
     const { clientId } = member.client;
     const now = app().clock.now().getTime();
-    const at = [29, 32].map((days) => new Date(now - days * DAY));
+    const at = [61, 64].map((days) => new Date(now - days * DAY));
     await recordCalls(app().dataSource, at, { userId, clientId });
     expect((await listOf(member)).data.map(({ createdAt }) => createdAt)).toEqual([
       at[0]?.toISOString(),

@@ -1,4 +1,4 @@
-import { Controller, Get, Param, Query } from '@nestjs/common';
+import { Controller, Get, Param, Query, Res } from '@nestjs/common';
 import {
   ApiOkResponse,
   ApiOperation,
@@ -8,10 +8,13 @@ import {
   ApiSchema,
   ApiTags,
 } from '@nestjs/swagger';
+import type { Response } from 'express';
 import { type Caller, CallerOf } from '../../../platform/access/caller.js';
 import { AnyScope } from '../../../platform/access/scopes.decorator.js';
+import { AppConfig } from '../../../platform/config/app-config.js';
 import type { ListPaging } from '../../../platform/database/list-page.js';
 import { InvalidRequest } from '../../../platform/errors.js';
+import { EXAMPLE_ORIGIN } from '../../../platform/http/developer-api.js';
 import { ApiErrors, ApiServerErrors } from '../../../platform/http/errors/api-errors.js';
 import { DEFAULT_PAGE_SIZE, ItemId, WholeNumber } from '../../../platform/http/pagination.js';
 import { TIME } from '../../../platform/http/validation/schemas.openapi.js';
@@ -129,7 +132,10 @@ export class RequestListResponse {
 @ApiServerErrors()
 @Controller(REQUESTS)
 export class OwnCallsController {
-  constructor(private readonly calls: OwnCalls) {}
+  constructor(
+    private readonly calls: OwnCalls,
+    private readonly config: AppConfig,
+  ) {}
 
   @Get()
   @AnyScope()
@@ -138,20 +144,34 @@ export class OwnCallsController {
     summary: 'List the requests that the app sent for the user, newest first',
     description:
       'For the search for errors. The list has the requests with a valid access token, without those to this path. A request is ' +
-      'listed some seconds after its response. For the next older requests, send the id of the last one as `before`, until ' +
-      '`meta.hasMore` is false.',
+      'listed some seconds after its response. To read the whole list, follow `next` of the `Link` header until it is missing. ' +
+      'Clients that see only the body send the id of the last request as `before`, until `meta.hasMore` is false.',
   })
   @ApiErrors(
     InvalidRequest.field('limit', 'too_small', 'limit must be at least 1.'),
     unknownBefore(),
   )
-  @ApiOkResponse({ type: RequestListResponse })
+  @ApiOkResponse({
+    type: RequestListResponse,
+    headers: {
+      Link: {
+        description:
+          'The address of the next older requests as `next` (RFC 8288), if there are any.',
+        schema: { type: 'string' },
+        example: `<${EXAMPLE_ORIGIN}/${REQUESTS}?limit=20&before=${REQUEST_ID.example}>; rel="next"`,
+      },
+    },
+  })
   async listRequests(
     @CallerOf() caller: Caller,
     @Query() { limit, before }: ListRequestsQuery,
+    @Res({ passthrough: true }) response: Response,
   ): Promise<RequestListResponse> {
     const { items, hasMore } = await this.calls.list(caller, { limit, before });
-    return { data: items.map((call) => RequestResponse.from(call)), meta: { limit, hasMore } };
+    const data = items.map((call) => RequestResponse.from(call));
+    const url = `${this.config.publicUrl}/${REQUESTS}?limit=${limit}&before=${data.at(-1)?.id}`;
+    if (hasMore) response.links({ next: url });
+    return { data, meta: { limit, hasMore } };
   }
 
   @Get(':id')
