@@ -67,12 +67,13 @@ async function bench(options: Options): Promise<void> {
           );
       results[workload.name] = rounds;
       process.stderr.write(`${tableOf({ [workload.name]: rounds })}\n`);
-    }
-    if (options.write) {
-      const context = { command, server: server.version };
-      // Separate tables for the oldest version of Node.js that is supported and for that of the image.
-      const name = `bench-${process.versions.node.split('.')[0]}`;
-      await writeResults(name, context, results, tableOf(results));
+      // After each workload, so that a later failure loses none.
+      if (options.write) {
+        const context = { command, server: server.version };
+        // Separate tables for the oldest version of Node.js that is supported and for that of the image.
+        const name = `bench-${process.versions.node.split('.')[0]}`;
+        await writeResults(name, context, results, tableOf(results));
+      }
     }
     if (options.json) process.stdout.write(`${JSON.stringify(ratiosOf(results))}\n`);
 

@@ -134,7 +134,7 @@ export function addUserCommands(program: CliCommand): void {
 
   user
     .command('update')
-    .summary('Change the name, the external id or the fixed code of a user.')
+    .summary('Change the name, external id or code of a user.')
     .description(
       'Change the name or the external id of a user, or the fixed code of a test member. Use "user change-phone" for the phone number, and "user import" for many users.',
     )
