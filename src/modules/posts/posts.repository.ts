@@ -27,7 +27,7 @@ export type PublicPost = Pick<
 > & {
   author: string;
   /** Whether the author is a test member. */
-  isTest: 0 | 1;
+  isTest: boolean;
 };
 
 const FIND_OWN = `
@@ -51,7 +51,13 @@ const SOFT_DELETE = 'UPDATE posts SET deleted_at = ? WHERE deleted_at IS NULL';
 
 /** A row as the database drivers return it. */
 type RawPost<T extends { createdAt: Date }> = {
-  [K in keyof T]: K extends 'createdAt' ? RawTime : T[K] extends string[] ? string : T[K];
+  [K in keyof T]: K extends 'createdAt'
+    ? RawTime
+    : T[K] extends string[]
+      ? string
+      : T[K] extends boolean
+        ? 0 | 1
+        : T[K];
 };
 
 /** Methods named "own" only access the posts of the given users. Those that read treat a malformed id as unknown. */
@@ -107,7 +113,8 @@ export class PostsRepository {
     if (!post) return null;
     const images = JSON.parse(post.images) as string[];
     const tags = JSON.parse(post.tags) as string[];
-    return { ...post, images, tags, createdAt: storedTime(post.createdAt) };
+    const isTest = post.isTest === 1;
+    return { ...post, images, tags, isTest, createdAt: storedTime(post.createdAt) };
   }
 
   /**
