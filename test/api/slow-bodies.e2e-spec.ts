@@ -104,18 +104,17 @@ onOneEngine('Incomplete requests', (database) => {
     const headers = [`Content-Length: ${body.length}`, 'Connection: close'];
     const socket = await sendPart(app().baseUrl, publishLines(member.token, ...headers), '');
     for (const part of [body.slice(0, 8), body.slice(8)]) {
-      await sleep(TIMEOUT_MS / 5);
+      await sleep(TIMEOUT_MS / 10);
       socket.write(part);
     }
     expect((await responseOn(socket)).status).toBe(201);
   });
 
   it('C20 rejects an unauthenticated request without waiting for its body', async () => {
-    const startedAt = performance.now();
     const headers = ['Content-Length: 16', 'Connection: close'];
     const socket = await sendPart(app().baseUrl, publishLines('svcat_x', ...headers), '{');
+    // After the timeout, the error would be 408.
     await expectApiError(await responseOn(socket), 401, 'invalid_token');
-    expect(performance.now() - startedAt).toBeLessThan(TIMEOUT_MS);
   });
 
   it.each([

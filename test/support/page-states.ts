@@ -122,7 +122,7 @@ export const post: PostView = {
   tags: ['party', 'Saturday'],
   images: [],
   permalink: 'https://dev.oak-street.example/post/post_01kahq5f3veqdr8bn3tdmx3q0a',
-  test: false,
+  isTest: false,
 };
 const landing: LandingView = {
   docsUrl: '/docs',
@@ -176,6 +176,7 @@ export const STATES = {
   'connected apps with a notice': stateOf('connected-apps', { ...apps, apps: [], notice: 'Done.' }),
   'connected app': stateOf('connected-app', { ...apps, app }),
   post: stateOf('post', post),
+  'post of a test member': stateOf('post', { ...post, isTest: true }),
   'post with required fields only': stateOf('post', requiredFieldsOnly),
   message: stateOf('message', message),
   'message with an error': stateOf('message', { ...message, error: true, ...failed }),

@@ -23,8 +23,12 @@ export type PostDetails = PostItem & Pick<Post, 'tags' | 'reachKm' | 'visibility
 export type PostCounts = Pick<Post, 'id' | 'likeCount' | 'commentCount' | 'createdAt'>;
 export type PublicPost = Pick<
   Post,
-  'id' | 'clientId' | 'title' | 'content' | 'images' | 'tags' | 'neighborhood' | 'createdAt'
-> & { author: string };
+  'id' | 'title' | 'content' | 'images' | 'tags' | 'neighborhood' | 'createdAt'
+> & {
+  author: string;
+  /** Whether the author is a test member. */
+  isTest: boolean;
+};
 
 const FIND_OWN = `
   SELECT id, user_id AS userId, content, created_at AS createdAt, tags, reach_km AS reachKm, visibility
@@ -34,8 +38,8 @@ const FIND_OWN_COUNTS = `
   FROM posts`;
 /** Posts that were published in the network itself have no app. */
 const FIND_PUBLIC = `
-  SELECT posts.id, posts.client_id AS clientId, posts.title, posts.content, posts.images, posts.tags, posts.neighborhood, posts.created_at AS createdAt,
-    users.name AS author
+  SELECT posts.id, posts.title, posts.content, posts.images, posts.tags, posts.neighborhood, posts.created_at AS createdAt,
+    users.name AS author, users.test_code_hash IS NOT NULL AS isTest
   FROM posts
   JOIN users ON users.id = posts.user_id AND users.status = 'active'
   LEFT JOIN apps ON apps.client_id = posts.client_id
@@ -47,7 +51,13 @@ const SOFT_DELETE = 'UPDATE posts SET deleted_at = ? WHERE deleted_at IS NULL';
 
 /** A row as the database drivers return it. */
 type RawPost<T extends { createdAt: Date }> = {
-  [K in keyof T]: K extends 'createdAt' ? RawTime : T[K] extends string[] ? string : T[K];
+  [K in keyof T]: K extends 'createdAt'
+    ? RawTime
+    : T[K] extends string[]
+      ? string
+      : T[K] extends boolean
+        ? 0 | 1
+        : T[K];
 };
 
 /** Methods named "own" only access the posts of the given users. Those that read treat a malformed id as unknown. */
@@ -103,7 +113,8 @@ export class PostsRepository {
     if (!post) return null;
     const images = JSON.parse(post.images) as string[];
     const tags = JSON.parse(post.tags) as string[];
-    return { ...post, images, tags, createdAt: storedTime(post.createdAt) };
+    const isTest = post.isTest === 1;
+    return { ...post, images, tags, isTest, createdAt: storedTime(post.createdAt) };
   }
 
   /**

@@ -359,7 +359,7 @@ describe('Command "doctor" on SQLite', () => {
       remedy: 'devplatform db migrate',
     });
     expect(pending.at(-1)).toEqual({
-      check: 'permissions, counters, phones, sign-in, quota, documentation, jobs',
+      check: 'permissions, counters, phones, test mode, sign-in, quota, documentation, jobs',
       status: 'warning',
       summary: 'Skipped while migrations are pending.',
     });

@@ -40,6 +40,6 @@ describe('Failover with three servers', () => {
     const error = await new Promise((resolve) => pool.getConnection(resolve));
     clearInterval(rotation);
     expect(error).toMatchObject({ code: 'ETIMEDOUT' });
-    expect(performance.now() - startedAt).toBeLessThan(2 * WAIT_MS);
+    expect(performance.now() - startedAt).toBeLessThan(5 * WAIT_MS);
   });
 });
