@@ -36,9 +36,9 @@ const CODE_REPEAT_KINDS = ['retry', 'reuse'] as const;
 /** A `retry` is only refused; `reuse` revokes the grant. */
 export type CodeRepeatKind = (typeof CODE_REPEAT_KINDS)[number];
 
-/** Creates authorization codes, and pairs of an access token and a refresh token. */
 type Owner = Pick<Grant, 'clientId'> & { grantId: string };
 
+/** Creates authorization codes, and pairs of an access token and a refresh token. */
 @Injectable()
 export class TokenIssuer {
   private readonly issued: Counter<'grant_type' | 'mode'>;

@@ -8,7 +8,7 @@ import { InvalidRequest, NotFound } from '../../../platform/errors.js';
 import { DEV_V1 } from '../../../platform/http/developer-api.js';
 import { isId, timeOf } from '../../../platform/ids.js';
 import type { ApiCall } from '../quota.entities.js';
-import { QuotaRepository } from '../quota.repository.js';
+import { type CallSearch, QuotaRepository } from '../quota.repository.js';
 import { callLogStart } from './usage-rollup.service.js';
 
 export const REQUESTS = `${DEV_V1}/requests`;
@@ -57,7 +57,7 @@ export class OwnCalls {
     const last = before === undefined ? undefined : await this.find(owner, before);
     if (last === null) throw unknownBefore();
     const paging = { limit, before: last?.id };
-    return partOf(await this.findCalls(owner, this.kept(), paging), paging);
+    return partOf(await this.findCalls(owner, { range: this.kept() }, paging), paging);
   }
 
   /** @throws RequestNotFound */
@@ -77,17 +77,18 @@ export class OwnCalls {
       from: addMilliseconds(sentAt, -EARLIER_MS),
       to: addMilliseconds(sentAt, LATER_MS),
     };
-    const [call] = await this.findCalls({ ...owner, requestId }, range, { limit: 1 });
+    const [call] = await this.findCalls(owner, { range, requestId }, { limit: 1 });
     return call ?? null;
   }
 
   private findCalls(
-    { clientId, userId, requestId }: Owner & { requestId?: string },
-    range: TimeRange,
+    // Not spread: a caller has the id of its own request, too.
+    { clientId, userId }: Owner,
+    search: Pick<CallSearch, 'range' | 'requestId'>,
     paging: ListPaging,
   ): Promise<ApiCall[]> {
-    const search = { clientId, userId, requestId, exceptRoutes: ROUTES, range };
-    return this.repository.findCallsOfUser(search, paging);
+    const own = { ...search, clientId, userId, exceptRoutes: ROUTES };
+    return this.repository.findCallsOfUser(own, paging);
   }
 
   /** As long as the call log keeps calls, and until tomorrow, because the clock of another process may be ahead. */
