@@ -196,6 +196,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/dev/v1/requests": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the requests that the app sent for the user, newest first
+         * @description List the requests that the app sent for the user, newest first. For the search for errors. The list has the requests with a valid access token, without those to this path. A request is listed some seconds after its response. To read the whole list, follow `next` of the `Link` header until it is missing. Clients that see only the body send the id of the last request as `before`, until `meta.hasMore` is false.
+         */
+        get: operations["listRequests"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/dev/v1/requests/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Retrieve a request that the app sent for the user
+         * @description Retrieve a request that the app sent for the user. Requests of other apps and for other users return 404.
+         */
+        get: operations["getRequest"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/oauth/authorize": {
         parameters: {
             query?: never;
@@ -759,6 +799,64 @@ export interface components {
              */
             resetsAt: string;
         };
+        /** @description A request that the app sent for the user. */
+        Request: {
+            /**
+             * @description Id of the request, as in `X-Request-Id` and `request_id`.
+             * @example req_01kahq5f3veqdr8bn3tdmx3q0a
+             */
+            id: string;
+            /**
+             * Format: date-time
+             * @description Time of the request, or of the post that it published (UTC, with milliseconds).
+             * @example 2026-11-21T09:30:00.000Z
+             */
+            createdAt: string;
+            /**
+             * @description The method.
+             * @example POST
+             */
+            method: string;
+            /**
+             * @description The pattern of the path, without the ids of the request.
+             * @example /dev/v1/posts/:id/comments
+             */
+            route: string;
+            /**
+             * @description The HTTP status. 499: the connection closed before the response was sent.
+             * @example 201
+             */
+            status: number;
+            /**
+             * @description The `error` of the response, or null.
+             * @example null
+             */
+            errorCode: string | null;
+            /**
+             * @description Milliseconds from the request to its response.
+             * @example 12
+             */
+            durationMs: number;
+        };
+        /** @description Requests, newest first. */
+        RequestList: {
+            /** @description The requests, newest first. */
+            data: components["schemas"]["Request"][];
+            meta: components["schemas"]["RequestListMeta"];
+        };
+        /** @description The part of the list. */
+        RequestListMeta: {
+            /**
+             * @description Maximum number of requests.
+             * @example 20
+             */
+            limit: number;
+            /**
+             * @description Whether there are older requests.
+             * @example false
+             */
+            hasMore: boolean;
+        };
         /** @description Metadata of the API as a protected resource (RFC 9728 §2). */
         ResourceMetadata: {
             /**
@@ -1046,6 +1144,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description Test apps only; ignored for real apps. `quota_exceeded`, `too_many_requests`, `service_unavailable`, `insufficient_scope` and `invalid_token` return that error, if the operation has it, and store nothing. `lost_response` executes the request, then closes the connection without a response. `slow=2500` waits for so many milliseconds first, at most 10000. */
+                "Test-Fault"?: string;
                 /** @description Your own id for the request, for the log of the service: 1 to 64 letters, digits, dots, hyphens and underscores. Others are ignored. The response has another id. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
@@ -1211,6 +1311,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description Test apps only; ignored for real apps. `quota_exceeded`, `too_many_requests`, `service_unavailable`, `insufficient_scope` and `invalid_token` return that error, if the operation has it, and store nothing. `lost_response` executes the request, then closes the connection without a response. `slow=2500` waits for so many milliseconds first, at most 10000. */
+                "Test-Fault"?: string;
                 /** @description Your own id for the request, for the log of the service: 1 to 64 letters, digits, dots, hyphens and underscores. Others are ignored. The response has another id. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
                 /** @description ETag of a cached response. Returns 304 if the response has not changed. */
@@ -1336,6 +1438,8 @@ export interface operations {
                 before?: string;
             };
             header?: {
+                /** @description Test apps only; ignored for real apps. `quota_exceeded`, `too_many_requests`, `service_unavailable`, `insufficient_scope` and `invalid_token` return that error, if the operation has it, and store nothing. `lost_response` executes the request, then closes the connection without a response. `slow=2500` waits for so many milliseconds first, at most 10000. */
+                "Test-Fault"?: string;
                 /** @description Your own id for the request, for the log of the service: 1 to 64 letters, digits, dots, hyphens and underscores. Others are ignored. The response has another id. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
                 /** @description ETag of a cached response. Returns 304 if the response has not changed. */
@@ -1466,6 +1570,8 @@ export interface operations {
             header?: {
                 /** @description A unique value of your choice, such as a random UUID, for each new request. If you get no response, repeat the request with the same key. It is executed once: a repetition within 24 hours gets the first response. */
                 "Idempotency-Key"?: string;
+                /** @description Test apps only; ignored for real apps. `quota_exceeded`, `too_many_requests`, `service_unavailable`, `insufficient_scope` and `invalid_token` return that error, if the operation has it, and store nothing. `lost_response` executes the request, then closes the connection without a response. `slow=2500` waits for so many milliseconds first, at most 10000. */
+                "Test-Fault"?: string;
                 /** @description Your own id for the request, for the log of the service: 1 to 64 letters, digits, dots, hyphens and underscores. Others are ignored. The response has another id. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
@@ -1690,6 +1796,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description Test apps only; ignored for real apps. `quota_exceeded`, `too_many_requests`, `service_unavailable`, `insufficient_scope` and `invalid_token` return that error, if the operation has it, and store nothing. `lost_response` executes the request, then closes the connection without a response. `slow=2500` waits for so many milliseconds first, at most 10000. */
+                "Test-Fault"?: string;
                 /** @description Your own id for the request, for the log of the service: 1 to 64 letters, digits, dots, hyphens and underscores. Others are ignored. The response has another id. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
                 /** @description ETag of a cached response. Returns 304 if the response has not changed. */
@@ -1824,6 +1932,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description Test apps only; ignored for real apps. `quota_exceeded`, `too_many_requests`, `service_unavailable`, `insufficient_scope` and `invalid_token` return that error, if the operation has it, and store nothing. `lost_response` executes the request, then closes the connection without a response. `slow=2500` waits for so many milliseconds first, at most 10000. */
+                "Test-Fault"?: string;
                 /** @description Your own id for the request, for the log of the service: 1 to 64 letters, digits, dots, hyphens and underscores. Others are ignored. The response has another id. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
@@ -1983,6 +2093,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description Test apps only; ignored for real apps. `quota_exceeded`, `too_many_requests`, `service_unavailable`, `insufficient_scope` and `invalid_token` return that error, if the operation has it, and store nothing. `lost_response` executes the request, then closes the connection without a response. `slow=2500` waits for so many milliseconds first, at most 10000. */
+                "Test-Fault"?: string;
                 /** @description Your own id for the request, for the log of the service: 1 to 64 letters, digits, dots, hyphens and underscores. Others are ignored. The response has another id. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
                 /** @description ETag of a cached response. Returns 304 if the response has not changed. */
@@ -2124,6 +2236,8 @@ export interface operations {
                 before?: string;
             };
             header?: {
+                /** @description Test apps only; ignored for real apps. `quota_exceeded`, `too_many_requests`, `service_unavailable`, `insufficient_scope` and `invalid_token` return that error, if the operation has it, and store nothing. `lost_response` executes the request, then closes the connection without a response. `slow=2500` waits for so many milliseconds first, at most 10000. */
+                "Test-Fault"?: string;
                 /** @description Your own id for the request, for the log of the service: 1 to 64 letters, digits, dots, hyphens and underscores. Others are ignored. The response has another id. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
                 /** @description ETag of a cached response. Returns 304 if the response has not changed. */
@@ -2270,6 +2384,8 @@ export interface operations {
             header?: {
                 /** @description A unique value of your choice, such as a random UUID, for each new request. If you get no response, repeat the request with the same key. It is executed once: a repetition within 24 hours gets the first response. */
                 "Idempotency-Key"?: string;
+                /** @description Test apps only; ignored for real apps. `quota_exceeded`, `too_many_requests`, `service_unavailable`, `insufficient_scope` and `invalid_token` return that error, if the operation has it, and store nothing. `lost_response` executes the request, then closes the connection without a response. `slow=2500` waits for so many milliseconds first, at most 10000. */
+                "Test-Fault"?: string;
                 /** @description Your own id for the request, for the log of the service: 1 to 64 letters, digits, dots, hyphens and underscores. Others are ignored. The response has another id. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
@@ -2505,6 +2621,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description Test apps only; ignored for real apps. `quota_exceeded`, `too_many_requests`, `service_unavailable`, `insufficient_scope` and `invalid_token` return that error, if the operation has it, and store nothing. `lost_response` executes the request, then closes the connection without a response. `slow=2500` waits for so many milliseconds first, at most 10000. */
+                "Test-Fault"?: string;
                 /** @description Your own id for the request, for the log of the service: 1 to 64 letters, digits, dots, hyphens and underscores. Others are ignored. The response has another id. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
                 /** @description ETag of a cached response. Returns 304 if the response has not changed. */
@@ -2565,6 +2683,241 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Error"] & {
                         error?: ("unauthorized" | "invalid_token") | string;
+                    };
+                };
+            };
+            /** @description `internal_error` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["Private"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        error?: "internal_error" | string;
+                    };
+                };
+            };
+            /** @description `service_unavailable` */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["Private"];
+                    /**
+                     * @description Seconds to wait, at most a week.
+                     * @example 5
+                     */
+                    "Retry-After": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        error?: "service_unavailable" | string;
+                    };
+                };
+            };
+        };
+    };
+    listRequests: {
+        parameters: {
+            query?: {
+                /** @description Maximum number of requests. */
+                limit?: number;
+                /** @description Id of a request of the list: the result begins with the next older one. An empty value counts as absent. */
+                before?: string;
+            };
+            header?: {
+                /** @description Test apps only; ignored for real apps. `quota_exceeded`, `too_many_requests`, `service_unavailable`, `insufficient_scope` and `invalid_token` return that error, if the operation has it, and store nothing. `lost_response` executes the request, then closes the connection without a response. `slow=2500` waits for so many milliseconds first, at most 10000. */
+                "Test-Fault"?: string;
+                /** @description Your own id for the request, for the log of the service: 1 to 64 letters, digits, dots, hyphens and underscores. Others are ignored. The response has another id. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+                /** @description ETag of a cached response. Returns 304 if the response has not changed. */
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Requests, newest first. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["Private"];
+                    /**
+                     * @description The address of the next older requests as `next` (RFC 8288), if there are any.
+                     * @example <https://dev.example.com/dev/v1/requests?limit=20&before=req_01kahq5f3veqdr8bn3tdmx3q0a>; rel="next"
+                     */
+                    Link?: string;
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestList"];
+                };
+            };
+            /** @description The response has not changed since the one with this ETag. */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["Private"];
+                    /**
+                     * @description The address of the next older requests as `next` (RFC 8288), if there are any.
+                     * @example <https://dev.example.com/dev/v1/requests?limit=20&before=req_01kahq5f3veqdr8bn3tdmx3q0a>; rel="next"
+                     */
+                    Link?: string;
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description `invalid_request` */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["Private"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        error?: "invalid_request" | string;
+                    };
+                };
+            };
+            /** @description `unauthorized`, `invalid_token` */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["Private"];
+                    /**
+                     * @description The challenge (RFC 6750 §3), with the URL of the metadata of the API (RFC 9728 §5.1).
+                     * @example Bearer realm="dev", error="invalid_token", error_description="The access token is unknown or was revoked", resource_metadata="https://dev.example.com/.well-known/oauth-protected-resource/dev/v1"
+                     */
+                    "WWW-Authenticate": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        error?: ("unauthorized" | "invalid_token") | string;
+                    };
+                };
+            };
+            /** @description `internal_error` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["Private"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        error?: "internal_error" | string;
+                    };
+                };
+            };
+            /** @description `service_unavailable` */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["Private"];
+                    /**
+                     * @description Seconds to wait, at most a week.
+                     * @example 5
+                     */
+                    "Retry-After": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        error?: "service_unavailable" | string;
+                    };
+                };
+            };
+        };
+    };
+    getRequest: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Test apps only; ignored for real apps. `quota_exceeded`, `too_many_requests`, `service_unavailable`, `insufficient_scope` and `invalid_token` return that error, if the operation has it, and store nothing. `lost_response` executes the request, then closes the connection without a response. `slow=2500` waits for so many milliseconds first, at most 10000. */
+                "Test-Fault"?: string;
+                /** @description Your own id for the request, for the log of the service: 1 to 64 letters, digits, dots, hyphens and underscores. Others are ignored. The response has another id. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+                /** @description ETag of a cached response. Returns 304 if the response has not changed. */
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
+            };
+            path: {
+                /** @description Id of a request of the app for the user. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A request that the app sent for the user. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["Private"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Request"];
+                };
+            };
+            /** @description The response has not changed since the one with this ETag. */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["Private"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description `invalid_request` */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["Private"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        error?: "invalid_request" | string;
+                    };
+                };
+            };
+            /** @description `unauthorized`, `invalid_token` */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["Private"];
+                    /**
+                     * @description The challenge (RFC 6750 §3), with the URL of the metadata of the API (RFC 9728 §5.1).
+                     * @example Bearer realm="dev", error="invalid_token", error_description="The access token is unknown or was revoked", resource_metadata="https://dev.example.com/.well-known/oauth-protected-resource/dev/v1"
+                     */
+                    "WWW-Authenticate": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        error?: ("unauthorized" | "invalid_token") | string;
+                    };
+                };
+            };
+            /** @description `not_found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["Private"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        error?: "not_found" | string;
                     };
                 };
             };
@@ -2978,6 +3331,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description Test apps only; ignored for real apps. `service_unavailable` returns 503 with the error `temporarily_unavailable`, and stores nothing. `lost_response` executes the request, then closes the connection without a response. `slow=2500` waits for so many milliseconds first, at most 10000. */
+                "Test-Fault"?: string;
                 /** @description Your own id for the request, for the log of the service: 1 to 64 letters, digits, dots, hyphens and underscores. Others are ignored. The response has another id. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };

@@ -2,6 +2,7 @@ import { Global, Module, type DynamicModule } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_PIPE } from '@nestjs/core';
 import { AccessTokenVerifier } from './platform/access/caller.js';
 import { BearerGuard, ScopesGuard } from './platform/access/guards.js';
+import { TestFaultGuard } from './platform/access/test-fault.js';
 import { AuditEventReader, AuditLog } from './platform/audit/audit-log.repository.js';
 import { Clock, SystemClock } from './platform/clock.js';
 import { AppConfig, ConfigModule } from './platform/config/app-config.js';
@@ -103,6 +104,7 @@ export class AppModule {
         // Nest runs the guards in this order.
         { provide: APP_GUARD, useExisting: Bulkhead },
         { provide: APP_GUARD, useClass: BearerGuard },
+        { provide: APP_GUARD, useClass: TestFaultGuard },
         { provide: APP_GUARD, useClass: ScopesGuard },
         { provide: APP_PIPE, useClass: RequestPipe },
         // Nest asks the last filter first.

@@ -39,6 +39,7 @@ export function openApiDocument(app: NestExpressApplication, config?: AppConfig)
     .addTag('comments', "Comments on the user's posts")
     .addTag('analytics', 'Likes and comments per post')
     .addTag('quota', 'Monthly quota of the app')
+    .addTag('requests', 'Requests that the app sent')
     .addOAuth2(
       {
         type: 'oauth2',

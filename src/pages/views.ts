@@ -179,6 +179,8 @@ export interface PostView {
   /** Absolute http or https URLs. The page links to them, but never loads them. */
   images: readonly string[];
   permalink: string;
+  /** Whether a test app published it. */
+  test: boolean;
 }
 
 /** A message or an error. */

@@ -86,3 +86,8 @@ export function isAnyId(value: string): boolean {
 export function isId(prefix: IdPrefix, value: unknown): value is string {
   return typeof value === 'string' && idPattern(prefix).test(value);
 }
+
+/** Whether this is the client id of a test app, which never changes. */
+export function isTestApp(clientId: string | null | undefined): boolean {
+  return typeof clientId === 'string' && isId('svc_app_test', clientId);
+}

@@ -94,6 +94,20 @@ onOneEngine('Post page', (database) => {
     expect(meta['og:image']).toBe('images' in draft ? draft.images[0] : undefined);
   });
 
+  it('says that a post of a test app is a test post, and asks not to be indexed', async () => {
+    const user = await app().addUser({ testCode: '424242' });
+    const client = await app().addClient({ test: true });
+    const { id } = await (await Member.join(app(), { user, client })).publish();
+    const response = await open(id);
+    expect(response.headers.get('x-robots-tag')).toBe('noindex');
+    const html = await response.text();
+    expect(html).toContain('<meta name="robots" content="noindex">');
+    expect(html).toContain('<span class="badge">Test post</span>');
+    const real = await open((await member.publish()).id);
+    expect(real.headers.get('x-robots-tag')).toBeNull();
+    expect(await real.text()).not.toMatch(/noindex|Test post/);
+  });
+
   it('does not describe a post that is gone', async () => {
     const { id } = await member.publish({ title: 'Secret party', content: 'Behind the gate' });
     await member.delete(`/posts/${id}`);

@@ -32,6 +32,18 @@ onEachEngine('Command "usage report"', (database) => {
     return clientId;
   }
 
+  it('leaves test apps out, except the named one', async () => {
+    const { clientId } = await app().addClient({ test: true });
+    await recordCalls(app().dataSource, [moment(1), moment(1)], { clientId });
+    await recordCalls(app().dataSource, [moment(1)]);
+    await app().service(UsageRollup).run();
+    expect(await report()).toEqual([{ day: day(1), calls: 1 }]);
+    expect(await report('--by', 'app')).toHaveLength(1);
+    expect(await report('--app', clientId)).toEqual([{ day: day(1), calls: 2 }]);
+    const lines = await cli.json<{ client_id: string }[]>('quota', 'report');
+    expect(lines.map(({ client_id }) => client_id)).not.toContain(clientId);
+  });
+
   it('counts the calls of an app by day, route, status and error, of 30 days by default', async () => {
     const clientId = await recorded();
     const ofApp = (by: string, ...args: string[]) => report('--app', clientId, '--by', by, ...args);

@@ -34,6 +34,8 @@ const OPERATIONS = [
   ],
   ['delete', '/dev/v1/comments/{id}', 'posts.write', '200', ['404', '429']],
   ['get', '/dev/v1/quota', 'any', '200', []],
+  ['get', '/dev/v1/requests', 'any', '200', []],
+  ['get', '/dev/v1/requests/{id}', 'any', '200', ['404']],
 ] as const;
 
 onOneEngine('OpenAPI document', (database) => {

@@ -143,7 +143,7 @@ onOneEngine('Every route of the application', (database) => {
     expect(open.map(({ name }) => name).toSorted()).toEqual(PUBLIC_ROUTES);
   });
 
-  it('requires the scope of the product requirements; the quota requires any token', () => {
+  it('requires the scope of the product requirements; quota and requests require any token', () => {
     const scoped = controllerRoutes(app().nest).filter(({ isPublic }) => !isPublic);
     expect(scoped.map(({ name, scope }) => [name, scope]).toSorted()).toEqual(SCOPED_ROUTES);
   });

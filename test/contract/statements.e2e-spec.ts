@@ -34,6 +34,7 @@ onEachEngine('SQL statements per request', (database) => {
   it.each([
     ['/me', 2],
     ['/quota', 2],
+    ['/requests', 2],
     ['/posts/:id', 2],
     ['/posts/:id/analytics', 2],
     ['/posts', 3],

@@ -39,7 +39,7 @@ onOneEngine('OAuth endpoints: browser apps on other origins', (database) => {
       expect(headers.get('access-control-allow-origin')).toBe(ORIGIN);
       expect(headers.get('access-control-allow-methods')).toBe('POST');
       expect(headers.get('access-control-allow-headers')).toBe(
-        'authorization, content-type, x-requested-with',
+        'authorization, content-type, test-fault, x-requested-with',
       );
       expect(Number(headers.get('access-control-max-age'))).toBeGreaterThan(0);
       expect(headers.get('vary')).toMatch(/\bOrigin\b/);

@@ -33,6 +33,29 @@ onOneEngine('Request metrics', (database) => {
     expect(await within('0.001')).toBeLessThanOrEqual(2);
   });
 
+  it('of test apps have the label mode="test"', async () => {
+    const user = await app().addUser({ testCode: '424242' });
+    const client = await app().addClient({ test: true });
+    const member = await Member.join(app(), { user, client });
+    await app().fetch('/dev/v1/quota', {
+      headers: { authorization: `Bearer ${member.token}`, 'test-fault': 'service_unavailable' },
+    });
+    await app().fetch('/dev/v1/quota', {
+      headers: { authorization: `Bearer ${member.token}`, 'test-fault': 'invalid_token' },
+    });
+    const failed = { method: 'GET', route: '/dev/v1/quota', status: '503' };
+    await expect.poll(() => read(COUNT, { ...failed, mode: 'test' })).toBe(1);
+    expect(await read(COUNT, { ...failed, mode: 'live' })).toBeUndefined();
+    const { clientId } = client;
+    expect(await read('api_calls_total', { client_id: clientId, mode: 'test' })).toBe(2);
+    const reason = 'invalid_token';
+    expect(await read('access_denied_total', { reason, mode: 'test' })).toBe(1);
+    const { refreshToken } = await app().issueTokens(user, client);
+    await sendRefresh(app(), client, refreshToken);
+    const grant_type = 'refresh_token';
+    expect(await read('oauth_tokens_issued_total', { grant_type, mode: 'test' })).toBe(1);
+  });
+
   it('have one series for unknown paths and one for unknown methods', async () => {
     const paths = Array.from({ length: 20 }, (_, index) => `/nothing/${index}?q=${index}`);
     for (const path of paths) await app().fetch(path);

@@ -81,7 +81,7 @@ export interface Endpoint {
   success: number;
 }
 
-/** The endpoints of the product requirements, section 4.2, and the app's own quota. */
+/** The endpoints of the product requirements, section 4.2, and the app's own quota and requests. */
 export const ENDPOINTS: readonly Endpoint[] = [
   { method: 'GET', path: '/me', scope: 'profile.read', success: 200 },
   { method: 'POST', path: '/posts', scope: 'posts.write', success: 201 },
@@ -93,13 +93,16 @@ export const ENDPOINTS: readonly Endpoint[] = [
   { method: 'POST', path: '/posts/:post/comments', scope: 'posts.write', success: 201 },
   { method: 'DELETE', path: '/comments/:comment', scope: 'posts.write', success: 200 },
   { method: 'GET', path: '/quota', scope: null, success: 200 },
+  { method: 'GET', path: '/requests', scope: null, success: 200 },
+  { method: 'GET', path: '/requests/:request', scope: null, success: 200 },
 ];
 
 /** The path with ids that do not exist in any test. */
 export function pathWithUnknownIds({ path }: Endpoint): string {
   return path
     .replace(':post', 'post_01kahq5f3veqdr8bn3tdmx3q0a')
-    .replace(':comment', 'cmt_01kahq5f3veqdr8bn3tdmx3q0a');
+    .replace(':comment', 'cmt_01kahq5f3veqdr8bn3tdmx3q0a')
+    .replace(':request', 'req_01kahq5f3veqdr8bn3tdmx3q0a');
 }
 
 /** A valid request body; undefined for GET and DELETE. */
@@ -108,9 +111,13 @@ export function bodyOf({ method, path }: Endpoint): object | undefined {
   return { [path === '/posts' ? 'content' : 'text']: 'Hi' };
 }
 
-/** Creates a post by this member and a comment on it. Returns the path with their ids. */
+/** Creates a post by this member and a comment on it, or a recorded request. Returns the path with their ids. */
 export async function pathWithNewIds({ path }: Endpoint, member: Member): Promise<string> {
   if (!path.includes(':')) return path;
+  if (path.includes(':request')) {
+    const { headers } = await member.post('/posts', { content: 'Hi' });
+    return path.replace(':request', headers.get('x-request-id') ?? '');
+  }
   const post = await member.publish();
   const comment = await member.comment(post.id);
   return path.replace(':post', post.id).replace(':comment', comment.id);

@@ -122,6 +122,7 @@ export const post: PostView = {
   tags: ['party', 'Saturday'],
   images: [],
   permalink: 'https://dev.oak-street.example/post/post_01kahq5f3veqdr8bn3tdmx3q0a',
+  test: false,
 };
 const landing: LandingView = {
   docsUrl: '/docs',

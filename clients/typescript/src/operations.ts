@@ -22,6 +22,10 @@ export const OPERATIONS = {
   createComment: ['POST', '/dev/v1/posts/{id}/comments'],
   /** Retrieve the app's quota for the current month. */
   getQuota: ['GET', '/dev/v1/quota'],
+  /** List the requests that the app sent for the user, newest first. */
+  listRequests: ['GET', '/dev/v1/requests', 'list'],
+  /** Retrieve a request that the app sent for the user. */
+  getRequest: ['GET', '/dev/v1/requests/{id}'],
 } as const;
 
 export interface components {
@@ -470,6 +474,64 @@ export interface components {
        */
       resetsAt: string;
     };
+    /** @description A request that the app sent for the user. */
+    Request: {
+      /**
+       * @description Id of the request, as in `X-Request-Id` and `request_id`.
+       * @example req_01kahq5f3veqdr8bn3tdmx3q0a
+       */
+      id: string;
+      /**
+       * Format: date-time
+       * @description Time of the request, or of the post that it published (UTC, with milliseconds).
+       * @example 2026-11-21T09:30:00.000Z
+       */
+      createdAt: string;
+      /**
+       * @description The method.
+       * @example POST
+       */
+      method: string;
+      /**
+       * @description The pattern of the path, without the ids of the request.
+       * @example /dev/v1/posts/:id/comments
+       */
+      route: string;
+      /**
+       * @description The HTTP status. 499: the connection closed before the response was sent.
+       * @example 201
+       */
+      status: number;
+      /**
+       * @description The `error` of the response, or null.
+       * @example null
+       */
+      errorCode: string | null;
+      /**
+       * @description Milliseconds from the request to its response.
+       * @example 12
+       */
+      durationMs: number;
+    };
+    /** @description Requests, newest first. */
+    RequestList: {
+      /** @description The requests, newest first. */
+      data: components['schemas']['Request'][];
+      meta: components['schemas']['RequestListMeta'];
+    };
+    /** @description The part of the list. */
+    RequestListMeta: {
+      /**
+       * @description Maximum number of requests.
+       * @example 20
+       */
+      limit: number;
+      /**
+       * @description Whether there are older requests.
+       * @example false
+       */
+      hasMore: boolean;
+    };
     /** @description The user who authorized the app. */
     User: {
       /**
@@ -523,6 +585,9 @@ export type Post = components['schemas']['Post'];
 export type PostItem = components['schemas']['PostItem'];
 export type PostPage = components['schemas']['PostPage'];
 export type Quota = components['schemas']['Quota'];
+export type Request = components['schemas']['Request'];
+export type RequestList = components['schemas']['RequestList'];
+export type RequestListMeta = components['schemas']['RequestListMeta'];
 export type User = components['schemas']['User'];
 export interface operations {
   deleteComment: {
@@ -767,6 +832,54 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['Quota'];
+        };
+      };
+    };
+  };
+  listRequests: {
+    parameters: {
+      query?: {
+        /** @description Maximum number of requests. */
+        limit?: number;
+        /** @description Id of a request of the list: the result begins with the next older one. An empty value counts as absent. */
+        before?: string;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Requests, newest first. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['RequestList'];
+        };
+      };
+    };
+  };
+  getRequest: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description Id of a request of the app for the user. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description A request that the app sent for the user. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['Request'];
         };
       };
     };

@@ -106,7 +106,7 @@ export function addQuotaCommands(program: CliCommand): void {
     .command('report')
     .summary('Report the monthly usage of all apps.')
     .description(
-      'Report how many posts each app has published in a month (USED) and how many remain, with a projection to the end of the month (END), its publisher, your reference and its API calls. Apps that used the largest share of their limit come first; apps that were registered later are not listed. Past months show the plan and limit at the end of the month, and none for an app that did not publish. A terminal of less than 140 columns does not show PLAN, LEFT, CALLS, REFERENCE and PUBLISHER; a pipe, --csv and --json have them.',
+      'Report how many posts each app has published in a month (USED) and how many remain, with a projection to the end of the month (END), its publisher, your reference and its API calls. Apps that used the largest share of their limit come first; test apps and apps that were registered later are not listed. Past months show the plan and limit at the end of the month, and none for an app that did not publish. A terminal of less than 140 columns does not show PLAN, LEFT, CALLS, REFERENCE and PUBLISHER; a pipe, --csv and --json have them.',
     )
     .option('--period <month>', 'such as 2026-10 (default: current month)', parseMonth)
     .acceptsCsv()

@@ -31,7 +31,7 @@ export function addUsageCommands(program: CliCommand): void {
     .command('report')
     .summary('Count API calls by day, app, route, status or error.')
     .description(
-      'Count API calls by day (UTC), app, route, status or error code, also those that the call log no longer has. The counts are those of "usage rollup", so calls of the last ten minutes may be missing. --since and --until are rounded down to the start of their day. --by error counts only calls with an error code; calls before version 1.2 have none.',
+      'Count API calls by day (UTC), app, route, status or error code, also those that the call log no longer has. The counts are those of "usage rollup", so calls of the last ten minutes may be missing. --since and --until are rounded down to the start of their day. Without --app, test apps are left out. --by error counts only calls with an error code; calls before version 1.2 have none.',
     )
     .option('--app <client_id>', 'calls of this app', parseClientId)
     .addOption(

@@ -23,7 +23,7 @@ export type PostDetails = PostItem & Pick<Post, 'tags' | 'reachKm' | 'visibility
 export type PostCounts = Pick<Post, 'id' | 'likeCount' | 'commentCount' | 'createdAt'>;
 export type PublicPost = Pick<
   Post,
-  'id' | 'title' | 'content' | 'images' | 'tags' | 'neighborhood' | 'createdAt'
+  'id' | 'clientId' | 'title' | 'content' | 'images' | 'tags' | 'neighborhood' | 'createdAt'
 > & { author: string };
 
 const FIND_OWN = `
@@ -34,7 +34,7 @@ const FIND_OWN_COUNTS = `
   FROM posts`;
 /** Posts that were published in the network itself have no app. */
 const FIND_PUBLIC = `
-  SELECT posts.id, posts.title, posts.content, posts.images, posts.tags, posts.neighborhood, posts.created_at AS createdAt,
+  SELECT posts.id, posts.client_id AS clientId, posts.title, posts.content, posts.images, posts.tags, posts.neighborhood, posts.created_at AS createdAt,
     users.name AS author
   FROM posts
   JOIN users ON users.id = posts.user_id AND users.status = 'active'

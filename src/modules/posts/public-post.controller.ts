@@ -8,6 +8,7 @@ import { textsFor } from '../../pages/translations/translations.js';
 import { Public } from '../../platform/access/scopes.decorator.js';
 import { AppConfig } from '../../platform/config/app-config.js';
 import type { AppError, ErrorCode } from '../../platform/errors.js';
+import { isTestApp } from '../../platform/ids.js';
 import { ApiErrorFilter } from '../../platform/http/errors/api-error.filter.js';
 import { PostsService } from './posts.service.js';
 
@@ -52,7 +53,10 @@ export class PublicPostController {
   async show(@Param('id') id: string, @Res() response: Response): Promise<void> {
     const post = await this.posts.readPublic(id);
     // Caches must revalidate, because the post may be deleted or hidden.
-    const view = { ...post, permalink: this.posts.permalink(id) };
-    this.pages.send(response, 'post', view, { headers: { 'Cache-Control': 'no-cache' } });
+    const test = isTestApp(post.clientId);
+    const view = { ...post, permalink: this.posts.permalink(id), test };
+    this.pages.send(response, 'post', view, {
+      headers: { 'Cache-Control': 'no-cache', ...(test && { 'X-Robots-Tag': 'noindex' }) },
+    });
   }
 }

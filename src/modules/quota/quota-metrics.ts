@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../platform/clock.js';
-import { Metrics, registerStoredGauge } from '../../platform/observability/metrics.js';
+import { Metrics, modeOf, registerStoredGauge } from '../../platform/observability/metrics.js';
 import { periodOf } from './quota-period.js';
 import { QuotaRepository } from './quota.repository.js';
 import { QuotaService } from './quota.service.js';
@@ -17,23 +17,26 @@ export class QuotaMetrics {
     const used = {
       name: 'quota_used_posts',
       help: 'Posts that an app has published this month (UTC).',
-      labelNames: ['client_id'],
+      labelNames: ['client_id', 'mode'],
     };
     registerStoredGauge(registry, used, async () => {
       const usage = await repository.findUsage(periodOf(clock.now()));
-      return [...usage].map(([client_id, month]) => ({ labels: { client_id }, value: month.used }));
+      return [...usage].map(([client_id, { used: value }]) => ({
+        labels: { client_id, mode: modeOf(client_id) },
+        value,
+      }));
     });
     const limit = {
       name: 'quota_limit_posts',
       help: 'Posts that an app may publish this month; absent if unlimited.',
-      labelNames: ['client_id'],
+      labelNames: ['client_id', 'mode'],
     };
     registerStoredGauge(registry, limit, async () => {
       const usage = await repository.findUsage(periodOf(clock.now()));
       const assignments = await repository.findAssignments();
       return [...usage.keys()].flatMap((client_id) => {
         const value = quota.limitOf(assignments.get(client_id));
-        return value === null ? [] : [{ labels: { client_id }, value }];
+        return value === null ? [] : [{ labels: { client_id, mode: modeOf(client_id) }, value }];
       });
     });
   }

@@ -1,5 +1,7 @@
 import { Module } from '@nestjs/common';
 import { CallLog } from './calls/call-log.service.js';
+import { OwnCallsController } from './calls/own-calls.controller.js';
+import { OwnCalls } from './calls/own-calls.service.js';
 import { UsageRollup } from './calls/usage-rollup.service.js';
 import { QuotaMonths } from './months/quota-months.service.js';
 import { QuotaReconciliation } from './months/quota-reconciliation.service.js';
@@ -11,8 +13,8 @@ import { QuotaService } from './quota.service.js';
 const SERVICES = [QuotaService, QuotaMonths, QuotaReconciliation, CallLog, UsageRollup];
 
 @Module({
-  controllers: [QuotaController],
-  providers: [QuotaRepository, QuotaMetrics, ...SERVICES],
+  controllers: [QuotaController, OwnCallsController],
+  providers: [QuotaRepository, QuotaMetrics, OwnCalls, ...SERVICES],
   exports: SERVICES,
 })
 export class QuotaModule {}

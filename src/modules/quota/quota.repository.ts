@@ -1,5 +1,14 @@
 import { Injectable } from '@nestjs/common';
-import { Between, DataSource, In, IsNull, LessThan, Not, type SelectQueryBuilder } from 'typeorm';
+import {
+  Between,
+  DataSource,
+  In,
+  IsNull,
+  LessThan,
+  Like,
+  Not,
+  type SelectQueryBuilder,
+} from 'typeorm';
 import {
   insertAll,
   insertMissing,
@@ -30,6 +39,9 @@ const FIND_USED = 'SELECT client_id AS clientId, period, used FROM quota_usage W
 
 const TOTALS_PER_STATEMENT = 200;
 
+/** Matches the client ids of test apps only, although `_` matches any character: no other id has these letters in this place. */
+const TEST_APPS = 'svc_app_test_%';
+
 export type RouteCount = Pick<ApiCall, 'clientId' | 'route' | 'status' | 'errorCode'> & {
   calls: number;
 };
@@ -42,8 +54,11 @@ export interface CallSearch {
   /** The lowest and the highest status. */
   statuses?: readonly [number, number];
   errorCode?: string;
+  requestId?: string;
   /** Any of these, such as `POST /dev/v1/posts`. */
   routes?: readonly string[];
+  /** None of these. */
+  exceptRoutes?: readonly string[];
 }
 
 /** What the daily totals can be grouped by. */
@@ -254,26 +269,39 @@ export class QuotaRepository {
   }
 
   /** Newest first. One call more than the page size if there is a next page. */
-  findCalls(
-    { range, clientId, userId, statuses, errorCode, routes }: CallSearch,
+  findCalls(search: CallSearch, { limit, before }: ListPaging): Promise<ApiCall[]> {
+    const range = rangeBefore(search.range, before);
+    return newestRows(range, limit + 1, (part) => this.searchCalls(part, search, before));
+  }
+
+  /** The calls of an app for a user. In one statement, because a user has few calls and an index finds them. */
+  findCallsOfUser(
+    search: CallSearch & { clientId: string; userId: string },
     { limit, before }: ListPaging,
   ): Promise<ApiCall[]> {
-    const last = before === undefined ? undefined : { id: before, at: timeOf(before) };
-    const { from } = range;
-    const to = last && last.at < range.to ? addMilliseconds(last.at, 1) : range.to;
-    return newestRows({ from, to }, limit + 1, (part) => {
-      const query = this.inTimeRange(part);
-      // Named, because MySQL and MariaDB would sometimes scan the whole log.
-      if (userId !== undefined)
-        query.useIndex('ix_api_calls_user_id').andWhere('call.userId = :userId', { userId });
-      else if (clientId !== undefined) query.useIndex('ix_api_calls_client_id');
-      if (clientId !== undefined) query.andWhere('call.clientId = :clientId', { clientId });
-      if (statuses) query.andWhere({ status: Between(...statuses) });
-      if (errorCode !== undefined) query.andWhere({ errorCode });
-      if (routes) query.andWhere({ route: In(routes) });
-      if (last) query.andWhere('(call.at < :at OR call.id < :id)', last);
-      return query.orderBy('call.at', 'DESC').addOrderBy('call.id', 'DESC');
-    });
+    const query = this.searchCalls(rangeBefore(search.range, before), search, before);
+    return query.limit(limit + 1).getMany();
+  }
+
+  private searchCalls(
+    range: TimeRange,
+    { clientId, userId, requestId, statuses, errorCode, routes, exceptRoutes }: CallSearch,
+    before: string | undefined,
+  ): SelectQueryBuilder<ApiCall> {
+    const query = this.inTimeRange(range);
+    // Named, because MySQL and MariaDB would sometimes scan the whole log.
+    if (userId !== undefined)
+      query.useIndex('ix_api_calls_user_id').andWhere('call.userId = :userId', { userId });
+    else if (clientId !== undefined) query.useIndex('ix_api_calls_client_id');
+    if (clientId !== undefined) query.andWhere('call.clientId = :clientId', { clientId });
+    if (requestId !== undefined) query.andWhere({ requestId });
+    if (statuses) query.andWhere({ status: Between(...statuses) });
+    if (errorCode !== undefined) query.andWhere({ errorCode });
+    if (routes) query.andWhere({ route: In(routes) });
+    if (exceptRoutes) query.andWhere({ route: Not(In(exceptRoutes)) });
+    if (before !== undefined)
+      query.andWhere('(call.at < :at OR call.id < :id)', { id: before, at: timeOf(before) });
+    return query.orderBy('call.at', 'DESC').addOrderBy('call.id', 'DESC');
   }
 
   /** The newest day with totals, such as `2026-11-21`. */
@@ -295,7 +323,7 @@ export class QuotaRepository {
       await upsertAll(tx, ApiUsageDaily, totals.slice(from, from + TOTALS_PER_STATEMENT));
   }
 
-  /** The daily totals from the day of `from` to that before `to`, of all apps or of one, in no particular order. */
+  /** The daily totals from the day of `from` to that before `to`, of one app, or of all but test apps, in no particular order. */
   async sumTotals(
     by: UsageGroup,
     { from, to }: TimeRange,
@@ -304,7 +332,8 @@ export class QuotaRepository {
     const query = this.dataSource.manager
       .createQueryBuilder(ApiUsageDaily, 'usage')
       .where('usage.day >= :from AND usage.day < :to', { from: dayOf(from), to: dayOf(to) });
-    if (clientId !== undefined) query.andWhere({ clientId });
+    if (clientId === undefined) query.andWhere({ clientId: Not(Like(TEST_APPS)) });
+    else query.andWhere({ clientId });
     if (by === 'error') return this.sumErrors(query);
     const column = `usage.${USAGE_COLUMNS[by]}`;
     query.select(column, 'group').addSelect('SUM(usage.calls)', 'calls').groupBy(column);
@@ -327,4 +356,10 @@ export class QuotaRepository {
   ): SelectQueryBuilder<ApiCall> {
     return inTimeRange(manager.createQueryBuilder(ApiCall, 'call'), span);
   }
+}
+
+/** The part of the range up to the time of this call. */
+function rangeBefore({ from, to }: TimeRange, callId: string | undefined): TimeRange {
+  const end = callId === undefined ? to : addMilliseconds(timeOf(callId), 1);
+  return { from, to: end < to ? end : to };
 }

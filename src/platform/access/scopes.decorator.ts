@@ -8,6 +8,7 @@ import {
   Unauthorized,
 } from './access.errors.js';
 import type { Scope } from './scopes.js';
+import { AcceptsTestFault } from './test-fault.js';
 
 /** Security scheme of the API in the OpenAPI document. */
 export const SECURITY_SCHEME = 'oauth2';
@@ -33,6 +34,7 @@ export function Scopes(scope: Scope): MethodDecorator {
       InvalidToken.unknown(),
       new InsufficientScope(scope),
     ),
+    AcceptsTestFault(),
   );
 }
 
@@ -44,5 +46,6 @@ export function AnyScope(): MethodDecorator {
     SetMetadata(REQUIRED_SCOPE, ANY_SCOPE),
     ApiOAuth2([], SECURITY_SCHEME),
     ApiErrors(new SeveralCredentials(), new Unauthorized(), InvalidToken.unknown()),
+    AcceptsTestFault(),
   );
 }

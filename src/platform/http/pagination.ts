@@ -22,7 +22,7 @@ import * as rules from './validation/rules.js';
 
 /** Maximum page number. */
 export const MAX_PAGE = 1_000_000;
-const DEFAULT_PAGE_SIZE = 20;
+export const DEFAULT_PAGE_SIZE = 20;
 
 /** How to read a list, for the descriptions of list operations. Many tools for agents show no response headers. */
 export const READ_WHOLE_LIST =
@@ -109,7 +109,7 @@ export interface PageResponse<T> {
  * A query parameter from 1 to `max`. One decorator, so that the rules are checked in this order and the first violated one is
  * reported: stacked decorators run in reverse.
  */
-function WholeNumber(max: number): PropertyDecorator {
+export function WholeNumber(max: number): PropertyDecorator {
   return applyDecorators(
     Transform(({ value }) => parseWholeNumber(value)),
     rules.isNumber('whole number'),
@@ -118,7 +118,7 @@ function WholeNumber(max: number): PropertyDecorator {
   );
 }
 
-function ItemId(prefix: IdPrefix): PropertyDecorator {
+export function ItemId(prefix: IdPrefix): PropertyDecorator {
   return applyDecorators(
     ValidateIf((_, value) => value !== undefined),
     rules.isText(),

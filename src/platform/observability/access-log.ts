@@ -9,7 +9,7 @@ import {
 } from '../http/http-request-context.js';
 import { Bulkhead } from '../http/server/bulkhead.js';
 import { ACCESS_LOG_CONTEXT } from './logger.js';
-import { Metrics } from './metrics.js';
+import { Metrics, modeOf } from './metrics.js';
 
 /** Seconds. */
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -22,16 +22,16 @@ const DENIED = new Set([401, 403]);
 @Injectable()
 export class AccessLog {
   private readonly logger = new Logger(ACCESS_LOG_CONTEXT);
-  private readonly duration: Histogram<'method' | 'route' | 'status'>;
+  private readonly duration: Histogram<'method' | 'route' | 'status' | 'mode'>;
   private readonly inFlight: Gauge;
-  private readonly denied: Counter<'reason'>;
+  private readonly denied: Counter<'reason' | 'mode'>;
 
   constructor(metrics: Metrics, bulkhead: Bulkhead) {
     const registers = [metrics.registry];
     this.duration = new Histogram({
       name: 'http_request_duration_seconds',
       help: 'Time from a request to the end of its response, by route pattern; status 499 if the client closed the connection.',
-      labelNames: ['method', 'route', 'status'],
+      labelNames: ['method', 'route', 'status', 'mode'],
       buckets: BUCKETS,
       registers,
     });
@@ -49,6 +49,7 @@ export class AccessLog {
       'access_denied_total',
       'Responses with status 401 or 403, by error code.',
       'reason',
+      'mode',
     );
   }
 
@@ -67,9 +68,10 @@ export class AccessLog {
     const status = responseStatus(response);
     const error = status === CLIENT_CLOSED_REQUEST ? undefined : errorCode;
     this.inFlight.dec();
-    const labels = { method: METHODS.has(method) ? method : 'other', route, status };
+    const mode = modeOf(clientId);
+    const labels = { method: METHODS.has(method) ? method : 'other', route, status, mode };
     this.duration.observe(labels, durationMs / 1000);
-    if (DENIED.has(status)) this.denied.inc({ reason: error ?? 'unknown' });
+    if (DENIED.has(status)) this.denied.inc({ reason: error ?? 'unknown', mode });
     // Load balancers probe the health every few seconds.
     this.logger[HEALTH_ROUTES.has(route) ? 'debug' : 'log']({
       msg: 'request',

@@ -1,5 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { Counter, Gauge, Registry } from 'prom-client';
+import { isTestApp } from '../ids.js';
+
+/** The value of the label `mode`: test apps must not change the figures of real ones. The client ids of test apps have their own prefix. */
+export function modeOf(clientId: string | undefined): 'test' | 'live' {
+  return isTestApp(clientId) ? 'test' : 'live';
+}
 
 /** The metrics registry of the application. Clients must not control the value of a label. */
 @Injectable()

@@ -35,12 +35,17 @@ onSqliteAndOneServer('OWASP API Security Top 10 (2023): concurrency', (database)
     const owner = await Member.join(app());
     const { id: post } = await owner.publish({ content: 'Ours', visibility: 'private' });
     const { id: comment } = await owner.comment(post);
+    const request =
+      (await owner.post('/posts', { content: 'Mine' })).headers.get('x-request-id') ?? '';
     const before = await footprintOf(owner);
     const thieves = [await Member.join(app(), { client: owner.client }), await Member.join(app())];
     let attempts = 0;
     for (const thief of thieves)
       for (const endpoint of ENDPOINTS.filter(({ path }) => path.includes(':'))) {
-        const path = endpoint.path.replace(':post', post).replace(':comment', comment);
+        const path = endpoint.path
+          .replace(':post', post)
+          .replace(':comment', comment)
+          .replace(':request', request);
         // Concurrent reads of several callers share one statement.
         const [stolen, own] = await Promise.all([
           concurrently(8, () => app().call(thief.token, endpoint.method, path, bodyOf(endpoint))),

@@ -95,6 +95,8 @@ describe('Commands of the walkthrough', () => {
       '404',
       '400',
       '401',
+      '200',
+      '429',
     ]);
     expect(responses[1]).toContain('"name":"Ana Lee"');
     expect(responses[2]).toContain('"content":"Hello from the walkthrough"');
@@ -108,5 +110,7 @@ describe('Commands of the walkthrough', () => {
     expect(responses[8]).toContain('"error":"not_found"');
     expect(responses[9]).toContain('"error":"invalid_request"');
     expect(responses[10]).toContain('"error":"unauthorized"');
+    expect(responses[11]).toContain('"meta":{"limit":3,');
+    expect(responses[12]).toContain('"error":"quota_exceeded"');
   });
 });

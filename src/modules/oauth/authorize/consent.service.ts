@@ -7,7 +7,7 @@ import { AuditLog } from '../../../platform/audit/audit-log.repository.js';
 import { Clock } from '../../../platform/clock.js';
 import { TransactionRunner, type Transaction } from '../../../platform/database/transaction.js';
 import { sha256 } from '../../../platform/secrets.js';
-import { Metrics } from '../../../platform/observability/metrics.js';
+import { Metrics, modeOf } from '../../../platform/observability/metrics.js';
 import { PageRenderer } from '../../../pages/page-renderer.js';
 import { AppConfig } from '../../../platform/config/app-config.js';
 import type { SignInUser } from '../../users/users.repository.js';
@@ -24,7 +24,7 @@ const DECISIONS = ['approved', 'denied'] as const;
 /** Stores the user's decision. Only the first decision on an authorization request counts. */
 @Injectable()
 export class ConsentService {
-  private readonly decisions: Counter<'decision'>;
+  private readonly decisions: Counter<'decision' | 'mode'>;
 
   constructor(
     private readonly authorizations: AuthorizationsRepository,
@@ -39,8 +39,9 @@ export class ConsentService {
       'oauth_consents_total',
       'Decisions of users on authorization requests: approved or denied.',
       'decision',
+      'mode',
     );
-    for (const decision of DECISIONS) this.decisions.inc({ decision }, 0);
+    for (const decision of DECISIONS) this.decisions.inc({ decision, mode: 'live' }, 0);
   }
 
   /**
@@ -70,7 +71,7 @@ export class ConsentService {
       );
       return this.issuer.issueCode(tx, grant, pending);
     });
-    this.decisions.inc({ decision: 'approved' });
+    this.decisions.inc({ decision: 'approved', mode: modeOf(clientId) });
     return code;
   }
 
@@ -80,7 +81,7 @@ export class ConsentService {
       await this.markDecided(tx, id);
       await this.audit.record(tx, 'authorization.denied', app.clientId, { actor: userId });
     });
-    this.decisions.inc({ decision: 'denied' });
+    this.decisions.inc({ decision: 'denied', mode: modeOf(app.clientId) });
   }
 
   private async markDecided(tx: Transaction, id: string): Promise<void> {

@@ -23,7 +23,7 @@ export class PreflightController {
     response.set({
       'Access-Control-Allow-Origin': origin,
       'Access-Control-Allow-Methods': 'POST',
-      'Access-Control-Allow-Headers': 'authorization, content-type, x-requested-with',
+      'Access-Control-Allow-Headers': 'authorization, content-type, test-fault, x-requested-with',
       // In seconds.
       'Access-Control-Max-Age': '600',
     });

@@ -98,7 +98,7 @@ export class AuthorizationCodeGrant {
       if (used?.consumedAt) await this.recordRepeat(used, used.consumedAt, receivedAt);
       throw error;
     });
-    this.issuer.recordIssued('authorization_code', grantId);
+    this.issuer.recordIssued('authorization_code', { grantId, clientId });
     return tokens;
   }
 
@@ -123,7 +123,7 @@ export class AuthorizationCodeGrant {
         ? this.audit.insertAll(tx, [retry])
         : this.grants.revokeReused(tx, 'code.replayed', code),
     );
-    this.issuer.recordCodeRepeat(isRetry ? 'retry' : 'reuse');
+    this.issuer.recordCodeRepeat(isRetry ? 'retry' : 'reuse', clientId);
   }
 
   private async issue(tx: Transaction, exchanges: readonly Exchange[]): Promise<IssuedTokens[]> {

@@ -100,9 +100,9 @@ export class RefreshTokenGrant {
     if (rejection && stored.consumedAt === null) throw rejection;
     const request = { app, value, receivedAt, stored, scope, event, rejection };
     const { tokens, replay } = await this.commits.run(request);
-    if (replay) this.issuer.recordReplay(replay, stored.grantId);
+    if (replay) this.issuer.recordReplay(replay, stored);
     if (!tokens) throw invalidToken({ countsAsFailedAttempt: false });
-    if (!replay) this.issuer.recordIssued('refresh_token', stored.grantId);
+    if (!replay) this.issuer.recordIssued('refresh_token', stored);
     return tokens;
   }
 

@@ -6,7 +6,7 @@ import { formatScope, type Scope, parseScope } from '../../../platform/access/sc
 import { newSecret, sha256, pooledRandomBytes } from '../../../platform/secrets.js';
 import { AppConfig } from '../../../platform/config/app-config.js';
 import type { Transaction } from '../../../platform/database/transaction.js';
-import { Metrics } from '../../../platform/observability/metrics.js';
+import { Metrics, modeOf } from '../../../platform/observability/metrics.js';
 import type { App } from '../clients/client.entities.js';
 import { GrantUsageRecorder } from './grant-usage-recorder.js';
 import type { AuthorizationCode, Grant } from './token.entities.js';
@@ -37,11 +37,13 @@ const CODE_REPEAT_KINDS = ['retry', 'reuse'] as const;
 export type CodeRepeatKind = (typeof CODE_REPEAT_KINDS)[number];
 
 /** Creates authorization codes, and pairs of an access token and a refresh token. */
+type Owner = Pick<Grant, 'clientId'> & { grantId: string };
+
 @Injectable()
 export class TokenIssuer {
-  private readonly issued: Counter<'grant_type'>;
-  private readonly replays: Counter<'kind'>;
-  private readonly codeRepeats: Counter<'kind'>;
+  private readonly issued: Counter<'grant_type' | 'mode'>;
+  private readonly replays: Counter<'kind' | 'mode'>;
+  private readonly codeRepeats: Counter<'kind' | 'mode'>;
 
   constructor(
     private readonly tokens: TokensRepository,
@@ -54,35 +56,38 @@ export class TokenIssuer {
       'oauth_tokens_issued_total',
       'Issued pairs of an access token and a refresh token, by grant type.',
       'grant_type',
+      'mode',
     );
-    for (const grant_type of GRANT_TYPES) this.issued.inc({ grant_type }, 0);
+    for (const grant_type of GRANT_TYPES) this.issued.inc({ grant_type, mode: 'live' }, 0);
     this.replays = metrics.counter(
       'oauth_refresh_replays_total',
       'Used refresh tokens that were sent again, by kind: race and late got the stored response, reuse revoked the grant.',
       'kind',
+      'mode',
     );
-    for (const kind of REPEAT_KINDS) this.replays.inc({ kind }, 0);
+    for (const kind of REPEAT_KINDS) this.replays.inc({ kind, mode: 'live' }, 0);
     this.codeRepeats = metrics.counter(
       'oauth_code_repeats_total',
       'Used authorization codes that were sent again with the right verifier, by kind: retry was refused, reuse revoked the grant.',
       'kind',
+      'mode',
     );
-    for (const kind of CODE_REPEAT_KINDS) this.codeRepeats.inc({ kind }, 0);
+    for (const kind of CODE_REPEAT_KINDS) this.codeRepeats.inc({ kind, mode: 'live' }, 0);
   }
 
   /** Records a committed pair of tokens as a use of the grant, and counts it in the metric. */
-  recordIssued(grant_type: GrantType, grantId: string): void {
-    this.issued.inc({ grant_type });
+  recordIssued(grant_type: GrantType, { grantId, clientId }: Owner): void {
+    this.issued.inc({ grant_type, mode: modeOf(clientId) });
     this.grantUsage.record(grantId, this.clock.now());
   }
 
-  recordCodeRepeat(kind: CodeRepeatKind): void {
-    this.codeRepeats.inc({ kind });
+  recordCodeRepeat(kind: CodeRepeatKind, clientId: string): void {
+    this.codeRepeats.inc({ kind, mode: modeOf(clientId) });
   }
 
   /** Counts a used refresh token that was sent again. If it got the stored response, records a use of the grant. */
-  recordReplay(kind: RepeatKind, grantId: string): void {
-    this.replays.inc({ kind });
+  recordReplay(kind: RepeatKind, { grantId, clientId }: Owner): void {
+    this.replays.inc({ kind, mode: modeOf(clientId) });
     if (kind !== 'reuse') this.grantUsage.record(grantId, this.clock.now());
   }
 

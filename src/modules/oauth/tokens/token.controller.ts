@@ -1,6 +1,7 @@
 import { Controller, HttpCode, Post } from '@nestjs/common';
 import { ApiOkResponse, ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { formatScope } from '../../../platform/access/scopes.js';
+import { ApiTestFault } from '../../../platform/access/test-fault.js';
 import { Clock, secondsUntil } from '../../../platform/clock.js';
 import {
   ApiClientEndpoint,
@@ -118,6 +119,9 @@ export class TokenController {
     },
     tooManyAttemptsStatus: 429,
   })
+  @ApiTestFault(
+    'Test apps only; ignored for real apps. `service_unavailable` returns 503 with the error `temporarily_unavailable`, and stores nothing. ',
+  )
   @ApiOkResponse({ type: TokenResponse })
   async token(
     @AuthenticatedClient() app: App,

@@ -14,7 +14,7 @@ import {
   routeOf,
 } from '../../../platform/http/http-request-context.js';
 import { newId } from '../../../platform/ids.js';
-import { Metrics } from '../../../platform/observability/metrics.js';
+import { Metrics, modeOf } from '../../../platform/observability/metrics.js';
 import type { ApiCall } from '../quota.entities.js';
 import { type CallSearch, QuotaRepository } from '../quota.repository.js';
 
@@ -32,7 +32,7 @@ export class CallLog extends BackgroundWriter {
   private readonly logger = new Logger(CallLog.name);
   private queue: ApiCall[] = [];
   private dropped = 0;
-  private readonly callsTotal: Counter<'client_id'>;
+  private readonly callsTotal: Counter<'client_id' | 'mode'>;
   private readonly droppedTotal: Counter;
   /**
    * Size of the batch that failed; 0 after a success. The retry has the same calls, so a duplicate key means that all of them
@@ -56,6 +56,7 @@ export class CallLog extends BackgroundWriter {
       'api_calls_total',
       'API calls with a valid access token, by app.',
       'client_id',
+      'mode',
     );
     this.droppedTotal = metrics.counter(
       'call_log_dropped_total',
@@ -68,7 +69,8 @@ export class CallLog extends BackgroundWriter {
     response.once('close', () => {
       const { caller } = request.context;
       if (!caller) return;
-      this.callsTotal.inc({ client_id: caller.clientId });
+      const { clientId } = caller;
+      this.callsTotal.inc({ client_id: clientId, mode: modeOf(clientId) });
       const route = `${request.method} ${routeOf(request)}`;
       const status = responseStatus(response);
       const durationMs = this.clock.now().getTime() - caller.receivedAt.getTime();

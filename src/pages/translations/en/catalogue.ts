@@ -239,6 +239,7 @@ export const en = {
   },
   post: {
     titleOf: (author: string) => `A post by ${author}`,
+    test: 'Test post',
     by: 'By',
     in: 'In',
     on: 'On',

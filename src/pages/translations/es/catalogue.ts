@@ -243,6 +243,7 @@ export const es: Catalogue = {
   },
   post: {
     titleOf: (author) => `Una publicación de ${author}`,
+    test: 'Publicación de prueba',
     by: 'De',
     in: 'En',
     on: 'Fecha',

@@ -123,12 +123,16 @@ const HEADERS: NonNullable<ApiResponseOptions['headers']> = {
   ...RATE_LIMIT_HEADERS,
 };
 
+/** The documented errors of a handler or controller. */
+export const DOCUMENTED_ERRORS = 'http:documented-errors';
+
 /**
  * Documents the errors of an operation by examples. The key of an example is the code of the first field error, else the error code;
  * keys must be unique.
  */
 export function ApiErrors(...errors: AppError[]): MethodDecorator & ClassDecorator {
   return applyDecorators(
+    addDocumentedErrors(errors),
     ...errors.map((error) => {
       const { code, extras, message } = error;
       const value = ErrorResponse.from(error, 'req_01kahq5f3veqdr8bn3tdmx3q0a', EXAMPLE_ORIGIN);
@@ -145,6 +149,15 @@ export function ApiErrors(...errors: AppError[]): MethodDecorator & ClassDecorat
 /** Documents the server errors, which every operation can return. */
 export const ApiServerErrors = (): MethodDecorator & ClassDecorator =>
   ApiErrors(new InternalError(), new ServiceUnavailable());
+
+/** Adds the errors to those of other decorators of the same handler or controller. */
+function addDocumentedErrors(errors: readonly AppError[]): MethodDecorator & ClassDecorator {
+  return (target: object, _name?: string | symbol, descriptor?: PropertyDescriptor) => {
+    const owner = (descriptor?.value ?? target) as object;
+    const others = (Reflect.getMetadata(DOCUMENTED_ERRORS, owner) ?? []) as AppError[];
+    Reflect.defineMetadata(DOCUMENTED_ERRORS, [...others, ...errors], owner);
+  };
+}
 
 function documented(headers: Readonly<Record<string, string>>): ApiResponseOptions['headers'] {
   const isWriteLimit = headers['RateLimit']?.startsWith(`"${WRITES_MINUTE}"`) === true;
