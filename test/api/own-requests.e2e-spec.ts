@@ -131,7 +131,11 @@ onOneEngine('Requests of an app', (database) => {
     const { clientId } = member.client;
     const now = app().clock.now().getTime();
     const at = [61, 64].map((days) => new Date(now - days * DAY));
-    await recordCalls(app().dataSource, at, { userId, clientId });
+    await recordCalls(app().dataSource, at, {
+      userId,
+      clientId,
+      requestId: 'req_01kahq5f3veqdr8bn3tdmx3q0a',
+    });
     expect((await listOf(member)).data.map(({ createdAt }) => createdAt)).toEqual([
       at[0]?.toISOString(),
     ]);

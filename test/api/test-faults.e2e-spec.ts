@@ -166,20 +166,24 @@ onOneEngine('Faults on demand', (database) => {
     expect(passed).toBeGreaterThanOrEqual(299);
   });
 
-  it('slow requests of a test app hold no permit: others, also its own, are served meanwhile', async () => {
-    const slow = Array.from({ length: 100 }, () => send(member, 'slow=3000', '/me'));
-    let arrived = 0;
-    for (const request of slow) void request.then(() => (arrived += 1));
-    const startedAt = performance.now();
-    const others = await Promise.all(
-      [...Array(20)].flatMap(() => [real.get('/me'), member.get('/me')]),
-    );
-    expect(new Set(others.map(({ status }) => status))).toEqual(new Set([200]));
-    expect(performance.now() - startedAt).toBeLessThan(2500);
-    expect(arrived).toBe(0);
-    const statuses = (await Promise.all(slow)).map(({ status }) => status);
-    expect(new Set(statuses)).toEqual(new Set([200]));
-  });
+  it(
+    'slow requests of a test app hold no permit: others, also its own, are served meanwhile',
+    { timeout: 30_000 },
+    async () => {
+      const slow = Array.from({ length: 100 }, () => send(member, 'slow=8000', '/me'));
+      let arrived = 0;
+      for (const request of slow) void request.then(() => (arrived += 1));
+      const startedAt = performance.now();
+      const others = await Promise.all(
+        [...Array(20)].flatMap(() => [real.get('/me'), member.get('/me')]),
+      );
+      expect(new Set(others.map(({ status }) => status))).toEqual(new Set([200]));
+      expect(performance.now() - startedAt).toBeLessThan(7000);
+      expect(arrived).toBe(0);
+      const statuses = (await Promise.all(slow)).map(({ status }) => status);
+      expect(new Set(statuses)).toEqual(new Set([200]));
+    },
+  );
 
   describe('at the token endpoint', () => {
     let client: TestClient;

@@ -1,4 +1,4 @@
-/** What happens to a request: it arrives and its response is lost, it never arrives, or a proxy responds itself. */
+/** What happens to a request: the service loses its response, it never arrives, or a proxy responds itself. */
 type Fault = 'response lost' | 'request lost' | Response;
 
 /** A `fetch` of a test app that records requests, and loses or replaces those that a test chooses. */
@@ -36,10 +36,9 @@ export class UnreliableNetwork {
     const fault = index === -1 ? undefined : this.faults.splice(index, 1)[0]?.fault;
     if (fault instanceof Response) return fault;
     if (fault === 'request lost') throw new TypeError('fetch failed');
-    const response = await fetch(input, init);
-    if (fault === undefined) return response;
-    await response.arrayBuffer();
-    throw new TypeError('fetch failed');
+    const headers = new Headers(init?.headers);
+    if (fault === 'response lost') headers.set('test-fault', 'lost_response');
+    return fetch(input, { ...init, headers });
   };
 }
 

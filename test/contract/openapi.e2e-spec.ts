@@ -183,9 +183,13 @@ onOneEngine('OpenAPI document', (database) => {
     const lists = operations().filter(({ operation: { parameters = [] } }) =>
       parameters.some(({ name }) => name === 'before'),
     );
-    expect(lists.map(({ path }) => path)).toEqual(['/dev/v1/posts', '/dev/v1/posts/{id}/comments']);
+    expect(lists.map(({ path }) => path)).toEqual([
+      '/dev/v1/posts',
+      '/dev/v1/posts/{id}/comments',
+      '/dev/v1/requests',
+    ]);
     for (const { operation } of lists)
-      expect(operation.description).toContain('send the id of the last item of a page as `before`');
+      expect(operation.description).toMatch(/send the id of the last (item|request).* as `before`/);
   });
 
   it('says that an empty optional query parameter counts as absent, as in the service', () => {
@@ -195,7 +199,7 @@ onOneEngine('OpenAPI document', (database) => {
     const before = operations().flatMap(({ operation: { parameters = [] } }) =>
       parameters.filter(({ name }) => name === 'before'),
     );
-    expect(before).toHaveLength(2);
+    expect(before).toHaveLength(3);
     for (const { description } of before)
       expect(description).toContain('An empty value counts as absent.');
   });
