@@ -75,6 +75,9 @@ export function idPattern(prefix: IdPrefix): RegExp {
   return pattern;
 }
 
+/** Client ids of test apps begin with it, and no others. */
+export const TEST_APP_PREFIX: `${IdPrefix}_` = 'svc_app_test_';
+
 const patterns = new Map<IdPrefix, RegExp>();
 
 /** Whether `value` has the format of an id with any prefix. */
@@ -87,11 +90,9 @@ export function isId(prefix: IdPrefix, value: unknown): value is string {
   return typeof value === 'string' && idPattern(prefix).test(value);
 }
 
-const TEST_APP_PREFIX: `${IdPrefix}_` = 'svc_app_test_';
-
 /**
- * Whether this is the client id of a test app, for figures and reports. Permissions read the column `apps.test`, which the apps of a
- * demo have that 1.1 created, with its ids.
+ * Whether this is the client id of a test app, for figures and reports. Permissions read the column `apps.test`, which is also
+ * set for the apps of a demo that 1.1 created; these keep their ids.
  */
 export function isTestApp(clientId: string | undefined): boolean {
   return clientId?.startsWith(TEST_APP_PREFIX) === true;

@@ -28,7 +28,7 @@ import {
 } from '../../platform/database/rows-in-pages.js';
 import { entities, type Transaction } from '../../platform/database/transaction.js';
 import { ApiCall, ApiUsageDaily, AppQuota, QuotaUsage } from './quota.entities.js';
-import { timeOf } from '../../platform/ids.js';
+import { TEST_APP_PREFIX, timeOf } from '../../platform/ids.js';
 import { addMilliseconds } from '../../platform/clock.js';
 import type { ListPaging } from '../../platform/database/list-page.js';
 import { dayOf, type Period } from './quota-period.js';
@@ -40,7 +40,7 @@ const FIND_USED = 'SELECT client_id AS clientId, period, used FROM quota_usage W
 const TOTALS_PER_STATEMENT = 200;
 
 /** Matches the client ids of test apps only, although `_` matches any character: no other id has these letters in this place. */
-const TEST_APPS = 'svc_app_test_%';
+const TEST_APPS = `${TEST_APP_PREFIX}%`;
 
 export type RouteCount = Pick<ApiCall, 'clientId' | 'route' | 'status' | 'errorCode'> & {
   calls: number;
