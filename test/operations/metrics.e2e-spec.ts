@@ -119,7 +119,9 @@ onOneEngine('OAuth metrics', (database) => {
   /** The values of a counter for real apps, by the value of its other label. */
   async function counts(name: string): Promise<Record<string, number>> {
     const lines = [
-      ...(await readAll()).matchAll(new RegExp(`^${name}\\{\\w+="([^"]*)"(?:,mode="live")?\\} (\\d+)$`, 'gm')),
+      ...(await readAll()).matchAll(
+        new RegExp(`^${name}\\{\\w+="([^"]*)"(?:,mode="live")?\\} (\\d+)$`, 'gm'),
+      ),
     ];
     return Object.fromEntries(lines.map(([, label, value]) => [label, Number(value)]));
   }
