@@ -1,0 +1,89 @@
+package clients;
+
+import com.github.scribejava.core.model.OAuth2AccessTokenErrorResponse;
+import java.lang.reflect.Proxy;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import org.pac4j.core.context.CallContext;
+import org.pac4j.core.context.WebContext;
+import org.pac4j.core.context.session.SessionStore;
+import org.pac4j.core.exception.http.WithLocationAction;
+import org.pac4j.oauth.client.GenericOAuth20Client;
+import org.pac4j.oauth.credentials.OAuth20Credentials;
+import org.pac4j.oauth.exception.OAuthCredentialsException;
+import org.pac4j.oauth.profile.OAuth20Profile;
+
+/** The flow with pac4j. */
+public class Pac4j {
+  private static Map<String, String> query = Map.of();
+
+  public static void main(String[] args) throws Exception {
+    var client = new GenericOAuth20Client();
+    client.setKey(Steps.CLIENT_ID);
+    client.setSecret(Steps.CLIENT_SECRET);
+    client.setAuthUrl(Steps.ISSUER + "/oauth/authorize");
+    client.setTokenUrl(Steps.ISSUER + "/oauth/token");
+    client.setProfileUrl(Steps.ISSUER + "/dev/v1/me");
+    client.setScope(Steps.SCOPE);
+    client.setWithState(true);
+    client.setCallbackUrl(Steps.REDIRECT_URI);
+    client.setCallbackUrlResolver(new org.pac4j.core.http.callback.NoParameterCallbackUrlResolver());
+    var context = new CallContext(webContext(), sessionStore());
+
+    var action = (WithLocationAction) client.getRedirectionAction(context).orElseThrow();
+    query = Steps.queryOf(Steps.sendUserTo(action.getLocation()));
+    try {
+      var credentials = client.getCredentials(context).orElseThrow();
+      credentials = client.validateCredentials(context, credentials).orElseThrow();
+      var profile = (OAuth20Profile) client.getUserProfile(context, credentials).orElseThrow();
+      var received = ((OAuth20Credentials) credentials).getAccessToken();
+      Steps.showTokens(profile.getAccessToken(), profile.getRefreshToken(), received.getScope());
+      var service = client.getConfiguration().buildService(context.webContext(), client);
+      var tokens = received;
+      for (int refresh = 0; refresh < 2; refresh += 1) {
+        Steps.showStatus(tokens.getAccessToken());
+        tokens = ((com.github.scribejava.core.oauth.OAuth20Service) service)
+            .refreshAccessToken(tokens.getRefreshToken());
+        Steps.showTokens(tokens.getAccessToken(), tokens.getRefreshToken(), tokens.getScope());
+      }
+      Steps.waitForRevocation();
+      ((com.github.scribejava.core.oauth.OAuth20Service) service).refreshAccessToken(tokens.getRefreshToken());
+    } catch (OAuthCredentialsException error) {
+      Steps.show(query.containsKey("error") ? "denied" : "rejected", error.getClass().getSimpleName());
+    } catch (OAuth2AccessTokenErrorResponse error) {
+      Steps.show("error", error.getError().getErrorString());
+    }
+  }
+
+  /** The request that the browser sent last. */
+  private static WebContext webContext() {
+    return proxy(WebContext.class, (method, parameters) -> switch (method) {
+      case "getRequestParameter" -> Optional.ofNullable(query.get((String) parameters[0]));
+      case "getFullRequestURL" -> Steps.REDIRECT_URI;
+      case "getRequestAttribute", "getRequestHeader", "getResponseHeader" -> Optional.empty();
+      default -> null;
+    });
+  }
+
+  private static SessionStore sessionStore() {
+    var session = new HashMap<Object, Object>();
+    return proxy(SessionStore.class, (method, parameters) -> switch (method) {
+      case "get" -> Optional.ofNullable(session.get(parameters[1]));
+      case "set" -> session.put(parameters[1], parameters[2]);
+      default -> null;
+    });
+  }
+
+  private interface Answers {
+    Object of(String method, Object[] parameters);
+  }
+
+  private static <T> T proxy(Class<T> type, Answers answers) {
+    Object proxy = Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, (self, method, parameters) -> {
+      var answer = answers.of(method.getName(), parameters);
+      return method.getReturnType() == void.class ? null : answer;
+    });
+    return type.cast(proxy);
+  }
+}
