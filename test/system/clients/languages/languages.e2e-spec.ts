@@ -269,15 +269,5 @@ onOneEngine('OAuth clients in other languages', (database) => {
         expect(await program.next<unknown>()).toEqual({ ...calls, tokenRequests: 1 });
         expect(await program.next()).toBeUndefined();
       });
-
-    if (name === 'python')
-      it('O22 rejects the PKCE of social-auth-core, unless its two settings are changed', async () => {
-        const client = clients.find(({ name }) => name === 'social-auth-core');
-        if (!client) throw new Error('There is no client.');
-        const { program, link } = await start(client, ['defaults']);
-        const page = await app().fetch(link);
-        expect(page.status).toBe(400);
-        expect(await page.text()).toContain('code_challenge_method');
-      });
   });
 });

@@ -21,7 +21,6 @@ def main():
     package.__path__ = []
     sys.modules[PACKAGE] = package
     browser = django_site.start(
-        [],
         apps=["allauth", "allauth.account", "allauth.socialaccount"],
         AUTHENTICATION_BACKENDS=["allauth.account.auth_backends.AuthenticationBackend"],
         MIDDLEWARE=[*django_site.MIDDLEWARE, "allauth.account.middleware.AccountMiddleware"],
@@ -41,7 +40,6 @@ def main():
     from allauth.socialaccount.providers.oauth2 import views
     from allauth.socialaccount.providers.oauth2.provider import OAuth2Provider
     from allauth.socialaccount.providers.oauth2.urls import default_urlpatterns
-    from django.urls import include, path
 
     class Adapter(views.OAuth2Adapter):
         provider_id = PACKAGE
@@ -68,9 +66,9 @@ def main():
         "oauth2_callback": views.OAuth2CallbackView.adapter_view(Adapter),
     }
     add_module(f"{PACKAGE}.views", **views_module)
+    add_module(f"{PACKAGE}.urls", urlpatterns=default_urlpatterns(Neighbourhood))
     registry.register(Neighbourhood)
-    django_site.urlpatterns.append(path("accounts/", include(default_urlpatterns(Neighbourhood))))
-    django_site.urlpatterns.append(path("accounts/", include("allauth.urls")))
+    django_site.add_urls("accounts/", "allauth.urls")
 
     link = browser.post(f"/accounts/{PACKAGE}/login/").headers["Location"]
     page = browser.get(django_site.path_of(send_user_to(link)), follow=True)

@@ -12,9 +12,8 @@ from steps import REDIRECT_URI
 AUTH = "django.contrib.auth"
 
 
-def start(urls, **values):
+def start(apps, **values):
     """Starts a site with these apps and settings. Returns a browser."""
-    apps = values.pop("apps")
     settings.configure(
         ALLOWED_HOSTS=["*"],
         DATABASES={"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": ":memory:"}},
@@ -36,7 +35,6 @@ def start(urls, **values):
     from django.core.management import call_command
 
     call_command("migrate", verbosity=0)
-    urlpatterns.extend(path(prefix, include(target)) for prefix, target in urls)
     return Client(HTTP_HOST=urlsplit(REDIRECT_URI).netloc)
 
 
@@ -46,6 +44,10 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
 ]
 urlpatterns = [path("profile", lambda request: JsonResponse({}))]
+
+
+def add_urls(prefix, target):
+    urlpatterns.append(path(prefix, include(target)))
 
 
 def path_of(address):

@@ -37,7 +37,7 @@ public class Pac4j {
       var credentials = client.getCredentials(context).orElseThrow();
       credentials = client.validateCredentials(context, credentials).orElseThrow();
       var profile = (OAuth20Profile) client.getUserProfile(context, credentials).orElseThrow();
-      var received = ((OAuth20Credentials) credentials).getAccessToken();
+      var received = ((OAuth20Credentials) credentials).toAccessToken();
       Steps.showTokens(profile.getAccessToken(), profile.getRefreshToken(), received.getScope());
       var service = client.getConfiguration().buildService(context.webContext(), client);
       var tokens = received;
