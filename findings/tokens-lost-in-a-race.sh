@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # An OAuth client that throws its new tokens away, because it refreshed the old ones several times at once.
 #
-# Version: spring-security-oauth2-client 7.0.7, on Java 17 with Maven.
+# Version: spring-security-oauth2-client 7.0.6, on Java 17 with Maven.
 # Expected: when several requests meet an expired access token, one of them refreshes it, and the others use the result. At least, the
 # `invalid_grant` for a second use of the old refresh token does not touch the tokens that the first use has returned.
 # Seen: each thread sends the same refresh token. The server, which rotates refresh tokens, answers the first and refuses the others.
@@ -32,7 +32,7 @@ cat > pom.xml <<'XML'
     <dependency>
       <groupId>org.springframework.security</groupId>
       <artifactId>spring-security-oauth2-client</artifactId>
-      <version>7.0.7</version>
+      <version>7.0.6</version>
     </dependency>
   </dependencies>
 </project>

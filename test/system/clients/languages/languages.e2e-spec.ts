@@ -81,7 +81,7 @@ const CLIENTS: Record<ToolchainName, Client[]> = {
     {
       name: 'pac4j',
       command: java('Pac4j'),
-      denied: 'OAuthCredentialsException',
+      denied: 'no credentials',
       withoutPkce: true,
       withoutRevocation: true,
       repeatsScope: true,
@@ -91,6 +91,7 @@ const CLIENTS: Record<ToolchainName, Client[]> = {
       name: 'Spring Security',
       command: java('Spring'),
       callback: '/login/oauth2/code/us',
+      denied: 'login page',
       withoutRevocation: true,
       compares: ['state'],
     },

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::env;
 use std::io::stdin;
 
-use oauth2::ureq;
+use oauth2::reqwest::blocking::{Client, ClientBuilder};
+use oauth2::reqwest::redirect::Policy;
 use oauth2::url::Url;
 use serde_json::{json, Value};
 
@@ -27,9 +28,14 @@ pub fn show_tokens(access: &str, refresh: &str, scopes: Option<Vec<String>>) {
     show(json!({ "access": access, "refresh": refresh, "scope": scopes.map(|scopes| scopes.join(" ")) }));
 }
 
-pub fn show_status(access: &str) {
-    let request = ureq::get(&address("/dev/v1/me")).set("Authorization", &format!("Bearer {access}"));
-    show(json!({ "status": request.call().unwrap().status() }));
+/// A client for the token endpoint, which must not follow redirects.
+pub fn http_client() -> Client {
+    ClientBuilder::new().redirect(Policy::none()).build().unwrap()
+}
+
+pub fn show_status(http: &Client, access: &str) {
+    let response = http.get(address("/dev/v1/me")).bearer_auth(access).send().unwrap();
+    show(json!({ "status": response.status().as_u16() }));
 }
 
 /// Returns the query of the address that the browser returned to, unless the state or the issuer is not the expected one, or the user

@@ -1,6 +1,7 @@
 package clients;
 
 import com.github.scribejava.core.model.OAuth2AccessTokenErrorResponse;
+import com.github.scribejava.core.oauth.OAuth20Service;
 import java.lang.reflect.Proxy;
 import java.util.HashMap;
 import java.util.Map;
@@ -9,9 +10,9 @@ import org.pac4j.core.context.CallContext;
 import org.pac4j.core.context.WebContext;
 import org.pac4j.core.context.session.SessionStore;
 import org.pac4j.core.exception.http.WithLocationAction;
+import org.pac4j.core.http.callback.NoParameterCallbackUrlResolver;
 import org.pac4j.oauth.client.GenericOAuth20Client;
 import org.pac4j.oauth.credentials.OAuth20Credentials;
-import org.pac4j.oauth.exception.OAuthCredentialsException;
 import org.pac4j.oauth.profile.OAuth20Profile;
 
 /** The flow with pac4j. */
@@ -28,29 +29,30 @@ public class Pac4j {
     client.setScope(Steps.SCOPE);
     client.setWithState(true);
     client.setCallbackUrl(Steps.REDIRECT_URI);
-    client.setCallbackUrlResolver(new org.pac4j.core.http.callback.NoParameterCallbackUrlResolver());
+    client.setCallbackUrlResolver(new NoParameterCallbackUrlResolver());
     var context = new CallContext(webContext(), sessionStore());
 
     var action = (WithLocationAction) client.getRedirectionAction(context).orElseThrow();
     query = Steps.queryOf(Steps.sendUserTo(action.getLocation()));
+    var credentials = client.getCredentials(context).orElse(null);
+    if (credentials == null) {
+      Steps.show(query.containsKey("error") ? "denied" : "rejected", "no credentials");
+      return;
+    }
     try {
-      var credentials = client.getCredentials(context).orElseThrow();
       credentials = client.validateCredentials(context, credentials).orElseThrow();
       var profile = (OAuth20Profile) client.getUserProfile(context, credentials).orElseThrow();
-      var received = ((OAuth20Credentials) credentials).toAccessToken();
-      Steps.showTokens(profile.getAccessToken(), profile.getRefreshToken(), received.getScope());
-      var service = client.getConfiguration().buildService(context.webContext(), client);
-      var tokens = received;
+      var tokens = ((OAuth20Credentials) credentials).toAccessToken();
+      Steps.showTokens(profile.getAccessToken(), profile.getRefreshToken(), tokens.getScope());
+      // pac4j does not refresh. Below it is ScribeJava, with the scope of the client as default scope.
+      var service = (OAuth20Service) client.getConfiguration().buildService(context.webContext(), client);
       for (int refresh = 0; refresh < 2; refresh += 1) {
         Steps.showStatus(tokens.getAccessToken());
-        tokens = ((com.github.scribejava.core.oauth.OAuth20Service) service)
-            .refreshAccessToken(tokens.getRefreshToken());
+        tokens = service.refreshAccessToken(tokens.getRefreshToken());
         Steps.showTokens(tokens.getAccessToken(), tokens.getRefreshToken(), tokens.getScope());
       }
       Steps.waitForRevocation();
-      ((com.github.scribejava.core.oauth.OAuth20Service) service).refreshAccessToken(tokens.getRefreshToken());
-    } catch (OAuthCredentialsException error) {
-      Steps.show(query.containsKey("error") ? "denied" : "rejected", error.getClass().getSimpleName());
+      service.refreshAccessToken(tokens.getRefreshToken());
     } catch (OAuth2AccessTokenErrorResponse error) {
       Steps.show("error", error.getError().getErrorString());
     }

@@ -9,7 +9,6 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.util.Map;
-import java.util.regex.Pattern;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.security.core.Authentication;
@@ -66,7 +65,6 @@ public class Spring {
     application.setDefaultProperties(Map.of(
         "server.address", site.getHost(),
         "server.port", site.getPort(),
-        "logging.level.root", "off",
         "spring.main.banner-mode", "off",
         oauth2 + "registration.us.client-id", Steps.CLIENT_ID,
         oauth2 + "registration.us.client-secret", Steps.CLIENT_SECRET,
@@ -81,11 +79,10 @@ public class Spring {
 
   private static void visit(URI site) throws Exception {
     var link = get(site.resolve("/oauth2/authorization/us")).headers().firstValue("Location").orElseThrow();
-    var target = get(URI.create(Steps.sendUserTo(link))).headers().firstValue("Location").orElseThrow();
-    if (target.contains("error")) {
-      var error = Pattern.compile("\\[(\\w+)]").matcher(get(site.resolve(target)).body());
-      var code = error.find() ? error.group(1) : target;
-      Steps.show(code.equals("access_denied") ? "denied" : "rejected", code);
+    var callback = URI.create(Steps.sendUserTo(link));
+    var target = get(callback).headers().firstValue("Location").orElseThrow();
+    if (target.endsWith("/login?error")) {
+      Steps.show(callback.getQuery().contains("error=") ? "denied" : "rejected", "login page");
       return;
     }
     get(site.resolve("/tokens"));
