@@ -111,6 +111,7 @@ interface Authorization {
   allowed?: readonly string[];
   change?: (callbackUrl: URL) => URL;
   parameters?: readonly string[];
+  accessTokenSeconds?: number;
 }
 
 onOneEngine('OAuth clients in other languages', (database) => {
@@ -133,16 +134,21 @@ onOneEngine('OAuth clients in other languages', (database) => {
       for (const program of started.splice(0)) await program.stop();
     });
 
-    /** Starts a client of a test app, whose access tokens are valid for a minute. */
-    async function start(
+    /** Starts a client of a test app, and lets a test member decide. */
+    async function authorize(
       { command, callback = '/callback' }: Client,
-      parameters: readonly string[] = [],
+      {
+        allowed = SCOPES,
+        change = (url) => url,
+        parameters = [],
+        accessTokenSeconds = 60,
+      }: Authorization = {},
     ): Promise<{ program: ClientProcess; link: string; registered: TestClient }> {
       const redirectUri = `http://127.0.0.1:${await freePort()}${callback}`;
       const registered = await app().addClient({
         redirectUris: [redirectUri],
         test: true,
-        accessTokenSeconds: 60,
+        accessTokenSeconds,
       });
       const program = ClientProcess.start([...command, ...parameters], cwd, {
         ISSUER: app().baseUrl,
@@ -152,24 +158,15 @@ onOneEngine('OAuth clients in other languages', (database) => {
       });
       started.push(program);
       const link = (await program.next())?.link ?? '';
-      return { program, link, registered };
-    }
-
-    /** Starts a client and lets a test member decide. */
-    async function authorize(
-      client: Client,
-      { allowed = SCOPES, change = (url) => url, parameters }: Authorization = {},
-    ): Promise<{ program: ClientProcess; link: string; registered: TestClient }> {
-      const authorization = await start(client, parameters);
       const { phone } = await app().addUser({ testCode: CODE });
       const browser = new Browser(app());
-      const consent = await browser.signIn(authorization.link, { phone, code: CODE });
+      const consent = await browser.signIn(link, { phone, code: CODE });
       const { location } =
         allowed.length > 0
           ? await browser.allow(consent, allowed)
           : await browser.submit(consent, '/oauth/authorize/decision', { decision: 'deny' });
-      authorization.program.type(change(new URL(location ?? '')).href);
-      return authorization;
+      program.type(change(new URL(location ?? '')).href);
+      return { program, link, registered };
     }
 
     /** Runs a client to its end. If it cannot revoke its tokens, revokes them. Returns the lines after the link. */
@@ -256,6 +253,25 @@ onOneEngine('OAuth clients in other languages', (database) => {
         async ({ client, parameter }) => {
           const change = (url: URL): URL => forged(url, parameter, 'https://evil.example');
           expect(await run(client, { change })).toEqual([{ rejected: expect.any(String) }]);
+        },
+      );
+
+    if (name === 'java')
+      it(
+        'O96 Spring Security refreshes in each thread, and keeps its tokens',
+        { timeout: CLIENT_TIMEOUT_MS },
+        async () => {
+          const client = clients.find(({ name: title }) => title === 'Spring Security');
+          if (!client) throw new Error('There is no client.');
+          // It refreshes a minute before the end.
+          const options = { parameters: ['concurrent'], accessTokenSeconds: 62 };
+          const lines = await run(client, options);
+          expect(lines).toEqual([
+            tokens(client, SCOPES),
+            ...Array.from({ length: 8 }, () => ({ status: 200 })),
+            tokens(client, SCOPES),
+          ]);
+          expect(lines.at(-1)?.refresh).not.toBe(lines[0]?.refresh);
         },
       );
 

@@ -9,6 +9,7 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.security.core.Authentication;
@@ -22,7 +23,10 @@ import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.client.RestClient;
 
-/** A Spring Boot site whose members sign in with the service, and a browser that visits it. */
+/**
+ * A Spring Boot site whose members sign in with the service, and a browser that visits it. With the parameter "concurrent", the browser
+ * sends many requests at once when the access token expires within a minute, so that each of them refreshes it.
+ */
 @SpringBootApplication
 @RestController
 public class Spring {
@@ -73,11 +77,11 @@ public class Spring {
         oauth2 + "provider.us.user-info-uri", Steps.ISSUER + "/dev/v1/me",
         oauth2 + "provider.us.user-name-attribute", "id"));
     try (var running = application.run()) {
-      visit(site);
+      visit(site, args.length > 0);
     }
   }
 
-  private static void visit(URI site) throws Exception {
+  private static void visit(URI site, boolean isConcurrent) throws Exception {
     var link = get(site.resolve("/oauth2/authorization/us")).headers().firstValue("Location").orElseThrow();
     var callback = URI.create(Steps.sendUserTo(link));
     var target = get(callback).headers().firstValue("Location").orElseThrow();
@@ -86,6 +90,14 @@ public class Spring {
       return;
     }
     get(site.resolve("/tokens"));
+    if (isConcurrent) {
+      Thread.sleep(3_000);
+      var request = HttpRequest.newBuilder(site.resolve("/me")).build();
+      var calls = Stream.generate(() -> BROWSER.sendAsync(request, HttpResponse.BodyHandlers.ofString()));
+      for (var call : calls.limit(8).toList()) Steps.show("status", Integer.valueOf(call.get().body()));
+      get(site.resolve("/tokens"));
+      return;
+    }
     for (int call = 0; call < 2; call += 1) {
       Steps.show("status", Integer.valueOf(get(site.resolve("/me")).body()));
       get(site.resolve("/tokens"));
