@@ -6,8 +6,8 @@
 # reports the error, or leads to a page that does.
 # Seen: the error becomes a line of the log and an absence of credentials, as if the redirect had no parameters. The callback leads to
 # the protected page that the user had opened, which redirects to the authorization server again.
-# Why it matters: "Cancel" does nothing for the user, and with a server that answers without a page, as for `prompt=none`, the browser
-# goes round until it gives up. Handle the `error` parameter before the callback logic.
+# Why it matters: a user who cancels sees the consent page again, and cannot get back to the app. The developer, who never cancels, does
+# not notice. Handle the parameter `error` before the callback logic.
 #
 # Exits with 0 while this holds, with 1 when it has changed.
 set -euo pipefail
