@@ -19,6 +19,10 @@ export interface Line {
   revoked?: boolean;
   /** The code of the error of the token endpoint. */
   error?: string;
+  /** What many goroutines did at once: their requests to the token endpoint, their access tokens, and the responses by status. */
+  tokenRequests?: number;
+  accessTokens?: number;
+  statuses?: Record<string, number>;
 }
 
 /** A client in its own process, which prints JSON objects, one a line. */
@@ -47,9 +51,9 @@ export class ClientProcess {
   }
 
   /** The next line, or undefined after the last one. @throws if the client failed */
-  async next<T = Line>(): Promise<T | undefined> {
+  async next(): Promise<Line | undefined> {
     const { value } = await this.lines.next();
-    if (value !== undefined) return JSON.parse(value) as T;
+    if (value !== undefined) return JSON.parse(value) as Line;
     await this.exited;
     if (this.child.exitCode !== 0) throw new Error(`The client failed:\n${this.errors}`);
     return undefined;

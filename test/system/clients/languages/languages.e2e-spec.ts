@@ -281,9 +281,9 @@ onOneEngine('OAuth clients in other languages', (database) => {
         if (!client) throw new Error('There is no client.');
         const { program } = await authorize(client, { parameters: ['concurrent'] });
         const calls = { accessTokens: 1, statuses: { 200: 40 } };
-        expect(await program.next<unknown>()).toEqual({ ...calls, tokenRequests: 1 });
-        expect(await program.next<unknown>()).toEqual({ ...calls, tokenRequests: 40 });
-        expect(await program.next<unknown>()).toEqual({ ...calls, tokenRequests: 1 });
+        expect(await program.next()).toEqual({ ...calls, tokenRequests: 1 });
+        expect(await program.next()).toEqual({ ...calls, tokenRequests: 40 });
+        expect(await program.next()).toEqual({ ...calls, tokenRequests: 1 });
         expect(await program.next()).toBeUndefined();
       });
   });
