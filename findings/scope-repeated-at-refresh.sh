@@ -16,17 +16,12 @@ set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"
-mkdir -p src/main/java
 cat > pom.xml <<'XML'
 <project xmlns="http://maven.apache.org/POM/4.0.0">
   <modelVersion>4.0.0</modelVersion>
   <groupId>org.example</groupId>
   <artifactId>check</artifactId>
   <version>1</version>
-  <properties>
-    <maven.compiler.release>17</maven.compiler.release>
-    <project.build.sourceEncoding>UTF-8</project.build.sourceEncoding>
-  </properties>
   <dependencies>
     <dependency>
       <groupId>com.github.scribejava</groupId>
@@ -36,7 +31,7 @@ cat > pom.xml <<'XML'
   </dependencies>
 </project>
 XML
-cat > src/main/java/Check.java <<'JAVA'
+cat > Check.java <<'JAVA'
 import com.github.scribejava.core.builder.ServiceBuilder;
 import com.github.scribejava.core.builder.api.DefaultApi20;
 import com.github.scribejava.core.model.OAuth2AccessTokenErrorResponse;
@@ -109,5 +104,6 @@ public class Check {
   }
 }
 JAVA
-mvn --quiet --batch-mode -Dmaven.repo.local="$folder/repository" compile \
-  org.codehaus.mojo:exec-maven-plugin:3.7.0:exec -Dexec.executable=java -Dexec.args='-cp %classpath Check'
+mvn --quiet --batch-mode -Dmaven.repo.local="$folder/repository" \
+  org.apache.maven.plugins:maven-dependency-plugin:3.11.0:copy-dependencies
+java -cp 'target/dependency/*' Check.java

@@ -17,27 +17,27 @@ set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"
-mkdir -p src/main/java
 cat > pom.xml <<'XML'
 <project xmlns="http://maven.apache.org/POM/4.0.0">
   <modelVersion>4.0.0</modelVersion>
   <groupId>org.example</groupId>
   <artifactId>check</artifactId>
   <version>1</version>
-  <properties>
-    <maven.compiler.release>17</maven.compiler.release>
-    <project.build.sourceEncoding>UTF-8</project.build.sourceEncoding>
-  </properties>
   <dependencies>
     <dependency>
       <groupId>org.springframework.security</groupId>
       <artifactId>spring-security-oauth2-client</artifactId>
       <version>7.0.6</version>
     </dependency>
+    <dependency>
+      <groupId>tools.jackson.core</groupId>
+      <artifactId>jackson-databind</artifactId>
+      <version>3.1.4</version>
+    </dependency>
   </dependencies>
 </project>
 XML
-cat > src/main/java/Check.java <<'JAVA'
+cat > Check.java <<'JAVA'
 import com.sun.net.httpserver.HttpServer;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -143,5 +143,6 @@ public class Check {
   }
 }
 JAVA
-mvn --quiet --batch-mode -Dmaven.repo.local="$folder/repository" compile \
-  org.codehaus.mojo:exec-maven-plugin:3.7.0:exec -Dexec.executable=java -Dexec.args='-cp %classpath Check'
+mvn --quiet --batch-mode -Dmaven.repo.local="$folder/repository" \
+  org.apache.maven.plugins:maven-dependency-plugin:3.11.0:copy-dependencies
+java -cp 'target/dependency/*' Check.java
