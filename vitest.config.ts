@@ -79,7 +79,7 @@ const system = [
           ? [
               'test/system/{races,load,generators,openapi}/**',
               'test/system/libraries/{javascript,protecting}.e2e-spec.ts',
-              'test/system/clients/{typescript-package,swagger-ui,repeats}.e2e-spec.ts',
+              'test/system/clients/{typescript-package,swagger-ui,repeats,languages/languages}.e2e-spec.ts',
               'test/system/docs/add-language.e2e-spec.ts',
               'test/system/mcp/tools-from-document.e2e-spec.ts',
               'test/system/processes/{garbage-collection,tracing-faults,pooled-connections}.e2e-spec.ts',

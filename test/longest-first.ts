@@ -2,6 +2,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Substrings of the paths of the slowest test files, slowest first. */
 const LONGEST = [
+  'clients/languages',
   'service-killed',
   'model/',
   'database-outage/faults',
