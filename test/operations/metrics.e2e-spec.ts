@@ -1,4 +1,5 @@
 import { HOUR } from '../../src/platform/clock.js';
+import { OtpCount } from '../../src/modules/oauth/sign-in/sign-in.entities.js';
 import { SmsQueue } from '../../src/modules/oauth/sign-in/sms/sms-queue.js';
 import { Metrics } from '../../src/platform/observability/metrics.js';
 import { QuotaService } from '../../src/modules/quota/quota.service.js';
@@ -116,11 +117,10 @@ onOneEngine('Request metrics', (database) => {
 onOneEngine('OAuth metrics', (database) => {
   const { app, read, readAll } = useMetricsApp(database, rateLimits({ 'phone-failures': 2 }));
 
-  /** The values of a counter with one label, by the value of the label. */
+  /** The values of a counter with one label besides `mode`, for real apps, by the value of the label. */
   async function counts(name: string): Promise<Record<string, number>> {
-    const lines = [
-      ...(await readAll()).matchAll(new RegExp(`^${name}\\{\\w+="([^"]*)"\\} (\\d+)$`, 'gm')),
-    ];
+    const series = new RegExp(`^${name}\\{\\w+="([^"]*)"(?:,mode="live")?\\} (\\d+)$`, 'gm');
+    const lines = [...(await readAll()).matchAll(series)];
     return Object.fromEntries(lines.map(([, label, value]) => [label, Number(value)]));
   }
 
@@ -161,6 +161,23 @@ onOneEngine('OAuth metrics', (database) => {
       ...none,
       verified: 1,
     });
+  });
+
+  it('O172 count sign-ins of test members apart, so that a public code hides no failures and no unused messages', async () => {
+    const user = { ...(await app().addUser({ testCode: '424242' })), code: '424242' };
+    const client = await app().addClient({ test: true });
+    const counted = await increases('sign_ins_total', async () => {
+      await new Browser(app()).signIn(authorizeLink(client), user);
+      const account = new Browser(app());
+      const page = await account.open('/account/apps');
+      const codePage = await account.submit(page, '/account/sign-in', { phone: user.phone });
+      await account.submit(codePage, '/account/verify', { code: user.code });
+    });
+    expect(Object.values(counted).every((count) => count === 0)).toBe(true);
+    const label = { outcome: 'verified', mode: 'test' };
+    expect(await read('sign_ins_total', label)).toBe(2);
+    const counts = await app().dataSource.manager.findBy(OtpCount, { clientId: client.clientId });
+    expect(counts).toEqual([]);
   });
 
   it('count the messages that the gateway accepted, but none to unknown numbers', async () => {
@@ -221,7 +238,7 @@ onOneEngine('Quota metrics', (database) => {
   const secondApp = useTestApp(database);
   const scrape = (app = firstApp()) => app.service(Metrics).registry.metrics();
   const line = (name: string, { client }: Member, value: number) =>
-    `${name}{client_id="${client.clientId}"} ${value}\n`;
+    `${name}{client_id="${client.clientId}",mode="live"} ${value}\n`;
 
   it('export the used posts and the limit of each app, with equal values in every process', async () => {
     const [one, other] = [await Member.join(firstApp()), await Member.join(firstApp())];
@@ -236,7 +253,7 @@ onOneEngine('Quota metrics', (database) => {
       expect(metrics).toContain(line('quota_used_posts', one, 2));
       expect(metrics).toContain(line('quota_limit_posts', one, 100));
       expect(metrics).toContain(line('quota_used_posts', other, 1));
-      expect(metrics).not.toContain(`quota_limit_posts{client_id="${other.client.clientId}"}`);
+      expect(metrics).not.toContain(`quota_limit_posts{client_id="${other.client.clientId}"`);
     }
   });
 
