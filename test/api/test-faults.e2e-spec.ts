@@ -14,7 +14,12 @@ const ALL =
 
 onOneEngine('Faults on demand', (database) => {
   // One connection has five permits, of which one app may hold three.
-  const app = useTestApp(database, { DB_POOL_SIZE: '1', QUOTA_DEFAULT_LIMIT: '1000' });
+  const app = useTestApp(database, {
+    DB_POOL_SIZE: '1',
+    // A hundred waits end at the same moment.
+    DB_QUEUE_TIMEOUT_MS: '10000',
+    QUOTA_DEFAULT_LIMIT: '1000',
+  });
   let member: Member;
   let real: Member;
 
