@@ -150,14 +150,17 @@ onEngines('The pages of docs/operate', (database) => {
       const called = await member.get('/me');
       await flushDeferredWrites(app);
       const line = commands.join();
-      if (line.includes('$SESSION'))
+      // Each command is a process.
+      let session: { session: string } | undefined;
+      if (line.includes('$SESSION')) {
         await new Browser(app).signIn(authorizeLink(member.client), member.user);
-      const [session] = await parsed<{ session: string }[]>(
-        `session list --user ${member.user.id}`,
-      );
-      const { grants } = await parsed<{ grants: { id: string }[] }>(
-        `grant list --user ${member.user.id}`,
-      );
+        [session] = await parsed<{ session: string }[]>(`session list --user ${member.user.id}`);
+      }
+      let grant: { id: string } | undefined;
+      if (line.includes('$GRANT_ID'))
+        [grant] = (
+          await parsed<{ grants: { id: string }[] }>(`grant list --user ${member.user.id}`)
+        ).grants;
       const pasted = new PastedCommands(folder, {
         ...variables,
         // The permalinks begin with it.
@@ -166,7 +169,7 @@ onEngines('The pages of docs/operate', (database) => {
         USER_ID: member.user.id,
         POST_ID: permalink,
         REQUEST_ID: called.headers.get('x-request-id') ?? '',
-        GRANT_ID: grants[0]?.id ?? '',
+        GRANT_ID: grant?.id ?? '',
         SESSION: session?.session ?? '',
       });
       let printed = '';
