@@ -47,9 +47,7 @@ function send(
     ...(body !== undefined && { 'content-type': 'application/json' }),
     ...more.headers,
   };
-  return app
-    .fetch(`/dev/v1${path}`, { ...more, method, body, headers })
-    .catch(() => undefined);
+  return app.fetch(`/dev/v1${path}`, { ...more, method, body, headers }).catch(() => undefined);
 }
 
 onOneEngine('Attacks with Test-Fault', (database) => {
