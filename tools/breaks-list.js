@@ -251,6 +251,22 @@ export const BREAKS = [
     spec: 'test/cli/test-mode.e2e-spec.ts',
   },
   {
+    name: 'test-mode-token-fault',
+    file: 'src/modules/oauth/tokens/token.controller.ts',
+    find: '@UseGuards(TokenFaultGuard)',
+    replace: '',
+    rule: 'Test-Fault applies to token requests of test apps.',
+    spec: 'test/api/test-faults.e2e-spec.ts',
+  },
+  {
+    name: 'test-mode-fault-app',
+    file: 'src/platform/access/test-fault.ts',
+    find: 'if (!caller?.test) return true;',
+    replace: 'if (!caller) return true;',
+    rule: 'The header Test-Fault of a real app is ignored.',
+    spec: 'test/api/test-faults.e2e-spec.ts',
+  },
+  {
     name: 'pages-framing',
     file: 'src/pages/page-renderer.ts',
     find: `"frame-ancestors 'none'",`,

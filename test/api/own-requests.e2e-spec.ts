@@ -93,7 +93,7 @@ onOneEngine('Requests of an app', (database) => {
     expect(read).toEqual(whole);
   });
 
-  it('has no requests of other apps and for other users, and does not reveal whether they exist', async () => {
+  it('O174 has no requests of other apps and for other users, and does not reveal whether they exist', async () => {
     const otherApp = await Member.join(app(), { user: member.user });
     const otherUser = await Member.join(app(), { client: member.client });
     for (const other of [otherApp, otherUser]) {

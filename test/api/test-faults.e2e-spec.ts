@@ -120,7 +120,7 @@ onOneEngine('Faults on demand', (database) => {
     'lost_response',
     'slow=9000',
     'teapot',
-  ])('ignores the header of a real app: %s', async (fault) => {
+  ])('O173 ignores the header of a real app: %s', async (fault) => {
     const startedAt = performance.now();
     expect((await publish(real, fault)).status).toBe(201);
     expect(performance.now() - startedAt).toBeLessThan(5000);
@@ -138,12 +138,12 @@ onOneEngine('Faults on demand', (database) => {
     expect((await footprintOf(member)).quotaUsed).toBe(before.quotaUsed + 1);
   });
 
-  it('lost_response sends no byte, also of an error and of a response without a change', async () => {
+  it('O173 lost_response sends no byte, also of an error and of a response without a change', async () => {
     for (const path of ['/me', '/posts/post_none'])
       await expect(send(member, 'lost_response', path)).rejects.toThrow('fetch failed');
   });
 
-  it('lost_response and slow release their permits', async () => {
+  it('O173 lost_response and slow release their permits', async () => {
     for (let round = 0; round < 10; round += 1) {
       await expect(send(member, 'lost_response', '/me')).rejects.toThrow('fetch failed');
       expect((await send(member, 'slow=1', '/me')).status).toBe(200);
@@ -166,7 +166,7 @@ onOneEngine('Faults on demand', (database) => {
     expect(passed).toBeGreaterThanOrEqual(299);
   });
 
-  it('slow requests of a test app hold no permit: others, also its own, are served meanwhile', async () => {
+  it('O173 slow requests of a test app hold no permit: others, also its own, are served meanwhile', async () => {
     const end = new AbortController();
     const slow = Array.from({ length: 10 }, () =>
       app().fetch('/dev/v1/me', {
@@ -224,7 +224,7 @@ onOneEngine('Faults on demand', (database) => {
       );
     });
 
-    it('ignores the header of a real app', async () => {
+    it('O173 ignores the header of a real app', async () => {
       const realClient = await app().addClient();
       for (const fault of ['service_unavailable', 'lost_response', 'teapot']) {
         const { refreshToken } = await app().issueTokens(await app().addUser(), realClient);

@@ -112,6 +112,8 @@ const COMMANDS: Readonly<Record<string, CommandCase>> = {
       await app.dataSource.query(`UPDATE apps SET test = TRUE WHERE client_id = '${clientId}'`);
       return [clientId];
     },
+    // "db revert" is refused while a test app is enabled.
+    after: ({ app }) => app.dataSource.query('UPDATE apps SET test = FALSE'),
     actions: ['app.reset'],
   },
   'grant revoke': {

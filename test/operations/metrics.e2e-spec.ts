@@ -1,4 +1,5 @@
 import { HOUR } from '../../src/platform/clock.js';
+import { OtpCount } from '../../src/modules/oauth/sign-in/sign-in.entities.js';
 import { SmsQueue } from '../../src/modules/oauth/sign-in/sms/sms-queue.js';
 import { Metrics } from '../../src/platform/observability/metrics.js';
 import { QuotaService } from '../../src/modules/quota/quota.service.js';
@@ -163,6 +164,23 @@ onOneEngine('OAuth metrics', (database) => {
       ...none,
       verified: 1,
     });
+  });
+
+  it('O172 count sign-ins of test members apart, so that a public code hides no failures and no unused messages', async () => {
+    const user = { ...(await app().addUser({ testCode: '424242' })), code: '424242' };
+    const client = await app().addClient({ test: true });
+    const { manager } = app().dataSource;
+    const stored = await manager.sum(OtpCount, 'total');
+    const counted = await increases('sign_ins_total', async () => {
+      await new Browser(app()).signIn(authorizeLink(client), user);
+      const account = new Browser(app());
+      const page = await account.open('/account/apps');
+      const codePage = await account.submit(page, '/account/sign-in', { phone: user.phone });
+      await account.submit(codePage, '/account/verify', { code: user.code });
+    });
+    expect(Object.values(counted).every((count) => count === 0)).toBe(true);
+    expect(await read('sign_ins_total', { outcome: 'verified', mode: 'test' })).toBe(2);
+    expect(await manager.sum(OtpCount, 'total')).toBe(stored);
   });
 
   it('count the messages that the gateway accepted, but none to unknown numbers', async () => {

@@ -2,7 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
 import { migrations } from '../../../src/platform/database/migrations/list.js';
 import { Migrator } from '../../../src/platform/database/migrations/migrator.js';
+import { AppsService } from '../../../src/modules/oauth/clients/apps.service.js';
+import { UsersService } from '../../../src/modules/users/users.service.js';
 import { entities } from '../../../src/platform/database/transaction.js';
+import { Browser } from '../../support/browser.js';
 import {
   connect,
   onEachEngine,
@@ -10,11 +13,18 @@ import {
   onSqlite,
   type TestDatabase,
 } from '../../support/database.js';
+import { authorizeLink, isTokenAccepted } from '../../support/oauth-flow.js';
 import { releasedDatabase, restore, schemaOf } from '../../support/released.js';
+import { expectPage } from '../../support/responses.js';
+import { submitPhone, VERIFY } from '../../support/sign-in.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
+import { TestApp } from '../../support/test-app.js';
 import { byExtent } from '../../suite.js';
 
 const FIRST_RELEASE = '1.0.0';
+const PREVIOUS_RELEASE = '1.1.0';
+/** The fixed code of a test member. */
+const CODE = '424242';
 const LATER_MIGRATIONS = migrations.slice(1).map(({ name }) => name);
 /** Long enough for the other processes to revert and migrate, if nothing stops them. */
 const OTHER_PROCESSES_MS = 1500;
@@ -120,6 +130,59 @@ onEachEngine('Migrator: revert to a release', (database) => {
   });
 });
 
+onEachEngine('Migrator: revert with test apps and test members', (database) => {
+  it('O171 is refused while one of them is in use, and then leaves none that works', async () => {
+    await restore(database, await releasedDatabase(PREVIOUS_RELEASE, database));
+    const released = await schemaOf(database);
+    const app = await TestApp.start(database);
+    onTestFinished(() => app.stop());
+    const migrator = app.service(Migrator);
+    const client = await app.addClient({ test: true, accessTokenSeconds: 60 });
+    const member = await app.addUser({ testCode: CODE });
+    const [realClient, real] = [await app.addClient(), await app.addUser()];
+    const token = await app.accessToken(member, client);
+    expect(await isTokenAccepted(app, token)).toBe(true);
+
+    const revert = () => migrator.revert(PREVIOUS_RELEASE, doNothing);
+    const current = await schemaOf(database);
+    const change = { actor: 'test' };
+    await expect(revert()).rejects.toThrow(`such as ${client.clientId}. Disable each test app`);
+    await app.service(AppsService).changeStatus(client.clientId, 'disabled', change);
+    await expect(revert()).rejects.toThrow(`such as ${member.id}. Disable each test app`);
+    expect(await schemaOf(database)).toEqual(current);
+    await app.service(UsersService).changeStatus(member.id, 'blocked', change);
+    expect(await revert()).toEqual(LATER_MIGRATIONS.slice(1).toReversed());
+    expect(await schemaOf(database)).toEqual(released);
+
+    await migrator.migrate();
+    expect(await isTokenAccepted(app, token)).toBe(false);
+    await app.service(UsersService).changeStatus(member.id, 'active', change);
+    await app.service(AppsService).changeStatus(client.clientId, 'enabled', change);
+    expect(await app.service(AppsService).get(client.clientId)).toMatchObject({ test: true });
+    expect(await app.service(UsersService).get(member.id)).toMatchObject({ testCodeHash: null });
+    expect(await isTokenAccepted(app, token)).toBe(false);
+    for (const each of [client, realClient]) {
+      app.clock.advance(61_000);
+      const visitor = new Browser(app);
+      const page = await submitPhone(visitor, authorizeLink(each), member.phone);
+      expectPage(await visitor.submit(page, VERIFY, { code: CODE }), 400);
+    }
+    expect(await isTokenAccepted(app, await app.accessToken(real, realClient))).toBe(true);
+  });
+
+  it('marks test apps again in a run that continues an interrupted one', async () => {
+    const dataSource = await connect(database.url);
+    onTestFinished(() => dataSource.destroy());
+    await dataSource.query('UPDATE apps SET test = 0');
+    await dataSource.query('DELETE FROM migrations WHERE name = ?', [LATER_MIGRATIONS.at(-1)]);
+    await new Migrator(dataSource).migrate();
+    const rows: { id: string }[] = await dataSource.query(
+      'SELECT client_id AS id FROM apps WHERE test = 1',
+    );
+    expect(rows).toEqual([{ id: expect.stringMatching(/^svc_app_test_/) }]);
+  });
+});
+
 onSqlite('Migrator: failed revert', (database) => {
   const upgraded = useUpgraded(database);
 
@@ -147,6 +210,7 @@ onEachServer('Migrator: interrupted revert', (database) => {
     ['an index', 'DROP INDEX ix_audit_events_user_id ON audit_events'],
     ['a column', 'ALTER TABLE quota_usage DROP COLUMN closed_plan'],
     ['a table', 'DROP TABLE app_logo_parts'],
+    ['a column of test mode', 'ALTER TABLE apps DROP COLUMN test'],
     [
       'the indices of a table',
       `DROP INDEX ix_comments_user_id ON comments; DROP INDEX ix_comments_deleted_at ON comments`,

@@ -3,7 +3,10 @@ import { dirname } from 'node:path';
 import { Migrator } from '../../../src/platform/database/migrations/migrator.js';
 import { RELEASES as KNOWN_RELEASES } from '../../../src/platform/database/migrations/releases.js';
 import { DemoToken } from '../../../src/modules/demo/demo-token.service.js';
-import { anasPosts, DemoService } from '../../../src/modules/demo/demo.service.js';
+import { ana, anasPosts, DEMO_CODE, DemoService } from '../../../src/modules/demo/demo.service.js';
+import { AppsService } from '../../../src/modules/oauth/clients/apps.service.js';
+import { UsersService } from '../../../src/modules/users/users.service.js';
+import { Browser } from '../../support/browser.js';
 import { connect, onEachEngine, onSqlite, type TestDatabase } from '../../support/database.js';
 import type { PageBody, PostBody } from '../../support/member.js';
 import {
@@ -14,7 +17,9 @@ import {
   restore,
 } from '../../support/released.js';
 import { json } from '../../support/responses.js';
-import { TestApp } from '../../support/test-app.js';
+import { authorizeLink } from '../../support/oauth-flow.js';
+import { expectConsentPage } from '../../support/sign-in.js';
+import { TestApp, type TestClient } from '../../support/test-app.js';
 
 const RELEASES = await readdir('test/released');
 
@@ -86,6 +91,34 @@ function defineTests(): void {
         }
         const created = await app.call(token, 'POST', '/posts', { content: 'After the upgrade' });
         expect(created.status).toBe(201);
+      });
+
+      it('makes the demo one in test mode, whose apps accept the fixed code', async () => {
+        if (!app) throw new Error('The app has not started.');
+        await app.service(DemoService).seedIfNeeded();
+        const apps = await app.service(AppsService).list();
+        expect(apps.map(({ test }) => test)).toEqual(apps.map(() => true));
+        const released = apps.filter(({ clientId }) => clientId.startsWith('svc_app_0'));
+        expect(released.length).toBeGreaterThan(1);
+        for (const client of released) {
+          const link = authorizeLink(client as TestClient);
+          expectConsentPage(await new Browser(app).signIn(link, { ...ana, code: DEMO_CODE }));
+        }
+        expect(app.sms.messages).toEqual([]);
+      });
+    });
+
+    onEachEngine('Database without the demo', (database) => {
+      it('keeps its apps and members real', async () => {
+        await restore(database, await releasedDatabase(release, database));
+        const app = await TestApp.start(database);
+        onTestFinished(() => app.stop());
+        const [client] = await app.service(AppsService).list();
+        expect(client).toMatchObject({ test: false, accessTokenSeconds: null });
+        expect(await app.service(UsersService).testMembers()).toEqual([]);
+        const link = authorizeLink(client as TestClient);
+        expectConsentPage(await new Browser(app).signIn(link, ana));
+        expect(app.sms.count(ana.phone)).toBe(1);
       });
     });
   });

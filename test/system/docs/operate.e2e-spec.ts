@@ -184,10 +184,13 @@ onEngines('The pages of docs/operate', (database) => {
     const section = 'A partner wants to test';
     const created = await runSection(section, 'run-test-app');
     variables.TEST_CLIENT_ID = /svc_app_test_\w{26}/.exec(created)?.[0] ?? '';
+    variables.TEST_USER_ID = /usr_\w{26}/.exec(created)?.[0] ?? '';
     expect(await runSection(section, 'run-reset')).toMatch(/Would delete:[^]*Deleted:/);
   });
 
   it('Upgrade: reverts to the previous release and upgrades again', async () => {
+    await expect(runSection('Upgrade', 'run-back')).rejects.toThrow('treat test apps');
+    await runSection('Upgrade', 'run-end-tests');
     expect(await runSection('Upgrade', 'run-back')).toMatch(/^Reverted Operate/m);
     expect(await runSection('Upgrade')).toContain('Applied Operate');
   });

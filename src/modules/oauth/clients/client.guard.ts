@@ -7,7 +7,6 @@ import {
 } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
-import { applyTestFault } from '../../../platform/access/test-fault.js';
 import { Clock } from '../../../platform/clock.js';
 import { AppConfig } from '../../../platform/config/app-config.js';
 import { digestsEqual, sha256 } from '../../../platform/secrets.js';
@@ -20,7 +19,6 @@ import {
   SECRET_LEAKED,
   InvalidClient,
   MissingClientId,
-  TemporarilyUnavailable,
 } from '../protocol/oauth.errors.js';
 import { Parameters } from '../protocol/parameters.js';
 import { claimedClientIds, presentedCredentials } from '../protocol/presented-credentials.js';
@@ -103,13 +101,6 @@ export class ClientGuard implements CanActivate {
     });
     // Anyone can send the ids of public apps, so these requests together count as one app, and not towards the calls of any.
     await request.context.permit?.assign(isConfidential ? app.clientId : PUBLIC_APPS);
-    if (app.test && name === 'token') {
-      const fault = await applyTestFault(request, response, {
-        codes: ['service_unavailable'],
-        reject: (description) => new OAuthInvalidRequest(description),
-      });
-      if (fault) throw new TemporarilyUnavailable();
-    }
     return true;
   }
 

@@ -297,7 +297,8 @@ export class OtpService {
     if (!(await this.repository.consumeChallenge(tx, id, now)))
       return { outcome: 'no_valid_password' };
     await this.phones.recordSignIn(tx, user, visitor, isTrusted);
-    await this.repository.count(tx, countKeyOf(challenge), 'signed_in');
+    // The report compares sign-ins with messages, to find messages that nobody uses.
+    if (!isTestUser(user)) await this.repository.count(tx, countKeyOf(challenge), 'signed_in');
     await onSignIn(tx, user);
     return { outcome: 'verified', user };
   }

@@ -9,7 +9,7 @@ import { TransactionRunner } from '../../../platform/database/transaction.js';
 import { Metrics, registerStoredGauge } from '../../../platform/observability/metrics.js';
 import { randomToken, sha256 } from '../../../platform/secrets.js';
 import { maskPhone } from '../../users/phone-number.js';
-import { canAuthorize, type Mode } from '../../users/test-members.js';
+import { canAuthorize, isTestUser, type Mode } from '../../users/test-members.js';
 import type { SignInUser } from '../../users/users.repository.js';
 import { BrowserBinding } from '../protocol/browser-binding.js';
 import {
@@ -27,7 +27,7 @@ export const MAX_SESSION_MS = 12 * HOUR;
 /** Sign-in sessions of browsers. A user with a session skips the one-time password, but not the consent page. */
 @Injectable()
 export class SignInService {
-  private readonly signIns: Counter<'outcome'>;
+  private readonly signIns: Counter<'outcome' | 'mode'>;
 
   constructor(
     private readonly repository: SignInRepository,
@@ -42,8 +42,9 @@ export class SignInService {
       'sign_ins_total',
       'Submitted one-time passwords, by outcome. verified completes the sign-in.',
       'outcome',
+      'mode',
     );
-    for (const outcome of VERIFICATION_OUTCOMES) this.signIns.inc({ outcome }, 0);
+    for (const outcome of VERIFICATION_OUTCOMES) this.signIns.inc({ outcome, mode: 'live' }, 0);
     this.registerWrongCodes(metrics);
   }
 
@@ -104,8 +105,12 @@ export class SignInService {
         await this.repository.insertSession(tx, { ...session, userId: user.id });
         await onSignIn?.(tx, user);
       });
-      this.signIns.inc({ outcome: verification.outcome });
-      if (verification.outcome === 'verified') this.browsers.setSession(response, cookieValue);
+      const { outcome } = verification;
+      // A test member can sign in to their account pages, too, which belong to no app.
+      const isTest =
+        outcome === 'verified' ? isTestUser(verification.user) : guess.app?.test === true;
+      this.signIns.inc({ outcome, mode: isTest ? 'test' : 'live' });
+      if (outcome === 'verified') this.browsers.setSession(response, cookieValue);
       return verification;
     } catch (error) {
       // The session may be committed. Then a retry of the form continues with it; otherwise the cookie has no effect.

@@ -1,7 +1,16 @@
-import { Controller, HttpCode, Post } from '@nestjs/common';
+import {
+  type CanActivate,
+  Controller,
+  type ExecutionContext,
+  HttpCode,
+  Injectable,
+  Post,
+  UseGuards,
+} from '@nestjs/common';
 import { ApiOkResponse, ApiProperty, ApiSchema } from '@nestjs/swagger';
+import type { Request, Response } from 'express';
 import { formatScope } from '../../../platform/access/scopes.js';
-import { ApiTestFault } from '../../../platform/access/test-fault.js';
+import { ApiTestFault, applyTestFault } from '../../../platform/access/test-fault.js';
 import { Clock, secondsUntil } from '../../../platform/clock.js';
 import {
   ApiClientEndpoint,
@@ -10,7 +19,11 @@ import {
 } from '../clients/client-endpoint.decorator.js';
 import type { App } from '../clients/client.entities.js';
 import { AuthenticatedClient, FormParameters } from '../clients/client.guard.js';
-import { OAuthError } from '../protocol/oauth.errors.js';
+import {
+  OAuthError,
+  OAuthInvalidRequest,
+  TemporarilyUnavailable,
+} from '../protocol/oauth.errors.js';
 import type { Parameters } from '../protocol/parameters.js';
 import { AuthorizationCodeGrant } from './authorization-code.grant.js';
 import { RefreshTokenGrant } from './refresh-token.grant.js';
@@ -69,6 +82,21 @@ export class TokenResponse {
   }
 }
 
+/** Simulates faults of token requests of test apps. Runs after the guards of the controller, so the request counts towards its limit. */
+@Injectable()
+class TokenFaultGuard implements CanActivate {
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    const [request, response] = context.getArgs<[Request, Response]>();
+    if (!request.context.authenticatedClient?.test) return true;
+    const fault = await applyTestFault(request, response, {
+      codes: ['service_unavailable'],
+      reject: (description) => new OAuthInvalidRequest(description),
+    });
+    if (fault) throw new TemporarilyUnavailable();
+    return true;
+  }
+}
+
 /** The token endpoint (RFC 6749 §3.2). */
 @ClientEndpoint('token')
 @Controller('oauth/token')
@@ -81,6 +109,7 @@ export class TokenController {
 
   @Post()
   @HttpCode(200)
+  @UseGuards(TokenFaultGuard)
   @ApiClientEndpoint({
     operationId: 'token',
     summary: 'Exchange a code or a refresh token for tokens',
