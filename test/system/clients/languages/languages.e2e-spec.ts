@@ -8,7 +8,7 @@ import { forged } from '../decide.js';
 import { ClientProcess, type Line } from './client-process.js';
 import { buildClients, type Toolchain, type ToolchainName, TOOLCHAINS } from './toolchains.js';
 
-/** Cargo and Maven download and compile for minutes. */
+/** Maven downloads for minutes. */
 const BUILD_TIMEOUT_MS = 1_200_000;
 /** A virtual machine of Java starts in seconds. */
 const CLIENT_TIMEOUT_MS = 90_000;
@@ -95,11 +95,6 @@ const CLIENTS: Record<ToolchainName, Client[]> = {
       withoutRevocation: true,
       compares: ['state'],
     },
-  ],
-  rust: [
-    // It revokes by https only.
-    { name: 'oauth2', command: ['target/debug/oauth2'], withoutRevocation: true },
-    { name: 'openidconnect', command: ['target/debug/openidconnect'], withoutRevocation: true },
   ],
 };
 

@@ -9,7 +9,6 @@ const MAX_OUTPUT_BYTES = 16 * 1024 * 1024;
 
 /** Builds the programs of a folder with pinned packages, which it downloads into a temporary folder. */
 export interface Toolchain {
-  readonly language: string;
   readonly needs: readonly string[];
   /** The commands that build the programs, run in the copy of the folder. */
   readonly build: readonly (readonly string[])[];
@@ -19,13 +18,11 @@ export interface Toolchain {
 
 export const TOOLCHAINS = {
   go: {
-    language: 'Go',
     needs: ['go'],
     build: [['go', 'build', '-o', 'client', '.']],
     env: (folder) => ({ GOPATH: join(folder, 'gopath'), GOFLAGS: '-modcacherw' }),
   },
   python: {
-    language: 'Python',
     needs: ['python3'],
     build: [
       ['python3', '-m', 'venv', 'venv'],
@@ -33,15 +30,8 @@ export const TOOLCHAINS = {
     ],
   },
   java: {
-    language: 'Java',
     needs: ['mvn', 'javac', 'java'],
     build: [['mvn', '--quiet', '--batch-mode', '-Dmaven.repo.local=repository', 'compile']],
-  },
-  rust: {
-    language: 'Rust',
-    needs: ['cargo'],
-    build: [['cargo', 'build', '--quiet']],
-    env: (folder) => ({ CARGO_HOME: join(folder, 'cargo') }),
   },
 } as const satisfies Record<string, Toolchain>;
 
