@@ -19,7 +19,7 @@ import {
 import { json } from '../../support/responses.js';
 import { authorizeLink } from '../../support/oauth-flow.js';
 import { expectConsentPage } from '../../support/sign-in.js';
-import { TestApp, type TestClient } from '../../support/test-app.js';
+import { TestApp } from '../../support/test-app.js';
 
 const RELEASES = await readdir('test/released');
 
@@ -101,7 +101,7 @@ function defineTests(): void {
         const released = apps.filter(({ clientId }) => clientId.startsWith('svc_app_0'));
         expect(released.length).toBeGreaterThan(1);
         for (const client of released) {
-          const link = authorizeLink(client as TestClient);
+          const link = authorizeLink(client);
           expectConsentPage(await new Browser(app).signIn(link, { ...ana, code: DEMO_CODE }));
         }
         expect(app.sms.messages).toEqual([]);
@@ -116,7 +116,7 @@ function defineTests(): void {
         const [client] = await app.service(AppsService).list();
         expect(client).toMatchObject({ test: false, accessTokenSeconds: null });
         expect(await app.service(UsersService).testMembers()).toEqual([]);
-        const link = authorizeLink(client as TestClient);
+        const link = authorizeLink(client);
         expectConsentPage(await new Browser(app).signIn(link, ana));
         expect(app.sms.count(ana.phone)).toBe(1);
       });
