@@ -27,6 +27,9 @@ export const TIME = {
   example: '2026-11-21T09:30:00.000Z',
 };
 
+/** A number with all its digits: without the format, generators of Go clients read it as a float32. */
+export const DOUBLE = { type: 'number' as const, format: 'double' };
+
 /** The documented header `Retry-After` (RFC 9110 §10.2.3). */
 export const RETRY_AFTER = {
   'Retry-After': {
