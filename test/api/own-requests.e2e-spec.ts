@@ -1,5 +1,5 @@
 import { ApiCall } from '../../src/modules/quota/quota.entities.js';
-import { expectApiError, expectFieldErrors } from '../support/api.js';
+import { expectApiError } from '../support/api.js';
 import { onOneEngine } from '../support/database.js';
 import { recordCalls } from '../support/fixtures.js';
 import { Member } from '../support/member.js';
@@ -101,10 +101,7 @@ onOneEngine('Requests of an app', (database) => {
       await flushDeferredWrites(app());
       expect((await other.get(`/requests/${id}`)).status).toBe(200);
       await expectApiError(await member.get(`/requests/${id}`), 404, 'not_found');
-      await expectFieldErrors(
-        await member.get(`/requests?before=${id}`),
-        'before invalid_reference',
-      );
+      expect((await listOf(member, `?before=${id}`)).data).toEqual([]);
     }
     expect((await listOf(member)).data).toEqual([]);
   });
@@ -120,6 +117,19 @@ onOneEngine('Requests of an app', (database) => {
     ];
     for (const id of [own, ...ids])
       await expectApiError(await member.get(`/requests/${id}`), 404, 'not_found');
+  });
+
+  it('takes an id of before that it does not have as a point in time', async () => {
+    const older = (await member.get('/me')).headers.get('x-request-id');
+    app().clock.advance(10);
+    const listed = (await member.get('/requests')).headers.get('x-request-id') ?? '';
+    app().clock.advance(10);
+    await member.get('/me');
+    const idsBefore = async (id: string) =>
+      (await listOf(member, `?before=${id}`)).data.map((item) => item.id);
+    expect(await idsBefore(listed)).toEqual([older]);
+    expect(await idsBefore(`req_7${'z'.repeat(25)}`)).toHaveLength(2);
+    expect(await idsBefore(`req_${'0'.repeat(26)}`)).toEqual([]);
   });
 
   it.for(['limit=0', 'limit=101', 'limit=x', 'before=post_none'])('rejects %s', async (query) => {

@@ -9,7 +9,7 @@ import {
   type GeneratedRequest,
   RequestArbitraries,
 } from '../support/request-arbitraries.js';
-import { rateLimits, UNLIMITED, useTestApp } from '../support/test-app.js';
+import { flushDeferredWrites, rateLimits, UNLIMITED, useTestApp } from '../support/test-app.js';
 
 /** A valid post id that does not exist. */
 const UNKNOWN_ID = 'post_01kahq5f3veqdr8bn3tdmx3q0a';
@@ -42,9 +42,12 @@ onOneEngine('Requests generated from the published document', (database) => {
       async () => (await member.publish()).id,
     );
     const deletableComments = await thirtyTimes(async () => (await member.comment(post)).id);
-    const idsToDelete: Record<string, string[]> = {
+    const request = (await member.get('/me')).headers.get('x-request-id') ?? '';
+    await flushDeferredWrites(app());
+    const ids: Record<string, string[]> = {
       deletePost: deletablePosts,
       deleteComment: deletableComments,
+      getRequest: [request],
     };
     const parent = await member.comment(post);
     requestsTo = (operationId) =>
@@ -54,7 +57,7 @@ onOneEngine('Requests generated from the published document', (database) => {
           client_id: fc.constant(client.clientId),
           client_secret: fc.constant(client.secret),
           redirect_uri: fc.constant(client.redirectUris[0]),
-          id: fc.constantFrom(...(idsToDelete[operationId] ?? [post]), UNKNOWN_ID),
+          id: fc.constantFrom(...(ids[operationId] ?? [post]), UNKNOWN_ID),
           // At most 4,096 bytes.
           state: fc.oneof(
             fc.string({ unit: 'grapheme', minLength: 1, maxLength: 60 }),

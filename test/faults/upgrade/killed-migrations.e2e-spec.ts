@@ -15,7 +15,7 @@ import { usedDatabase } from './used-database.js';
 
 const RELEASE = '1.0.0';
 /** One kill in each direction for each of the steps below. */
-const KILLS = byExtent({ whole: 8, quick: 1 });
+const KILLS = byExtent({ whole: 6, quick: 1 });
 /** SQLite migrates in one transaction. */
 const KILLS_SQLITE = byExtent({ whole: 2, quick: 1 });
 const KILL_TIMEOUT_MS = 75_000;
@@ -32,13 +32,9 @@ const MIGRATE_STEPS = [
   'CREATE INDEX `ix_audit_events_client_id`',
   'CREATE INDEX `ix_idempotency_keys_user_id`',
   'CREATE INDEX `ix_comments_deleted_at`',
-  'ADD `test`',
-  'UPDATE apps SET test',
 ];
 /** Statements in the middle of the revert, in order. */
 const REVERT_STEPS = [
-  'DROP COLUMN `access_token_seconds`',
-  'DROP COLUMN `test_code_hash`',
   'DROP INDEX `ix_audit_events_client_id`',
   'DROP COLUMN `user_id`',
   'DROP INDEX `ix_otp_challenges_phone`',

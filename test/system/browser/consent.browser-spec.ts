@@ -162,10 +162,10 @@ inChromium('Consent page', { env: { NETWORK_COLOR: '#7b1fa2' } }, (chrome) => {
       return page;
     }
 
-    /** Clicks at the place of Allow, without waiting until it accepts clicks. */
-    async function clickAllow(page: Page): Promise<void> {
-      const box = await page.locator('[value=approve]').boundingBox();
-      if (!box) throw new Error('Allow is not visible.');
+    /** Clicks at the place of a button, without waiting until it accepts clicks. */
+    async function clickAt(page: Page, button: string): Promise<void> {
+      const box = await page.locator(button).boundingBox();
+      if (!box) throw new Error(`${button} is not visible.`);
       await page.mouse.click(box.x + box.width / 2, box.y + box.height / 2);
     }
 
@@ -187,10 +187,10 @@ inChromium('Consent page', { env: { NETWORK_COLOR: '#7b1fa2' } }, (chrome) => {
       async (_title, options) => {
         const page = await openConsent(options);
         await page.waitForTimeout(300);
-        await clickAllow(page);
+        await clickAt(page, '[value=approve]');
         await expectUndecided(page);
         await page.waitForTimeout(750);
-        await clickAllow(page);
+        await clickAt(page, '[value=approve]');
         expect((await redirectOf(page)).has('code')).toBe(true);
       },
     );
@@ -204,10 +204,10 @@ inChromium('Consent page', { env: { NETWORK_COLOR: '#7b1fa2' } }, (chrome) => {
       await popUp.bringToFront();
       await popUp.close();
       await page.bringToFront();
-      await clickAllow(page);
+      await clickAt(page, '[value=approve]');
       await expectUndecided(page);
       await page.waitForTimeout(900);
-      await clickAllow(page);
+      await clickAt(page, '[value=approve]');
       expect((await redirectOf(page)).has('code')).toBe(true);
     });
 
@@ -224,7 +224,7 @@ inChromium('Consent page', { env: { NETWORK_COLOR: '#7b1fa2' } }, (chrome) => {
 
     it('O166 accepts Cancel at once', async () => {
       const page = await openConsent();
-      await page.click('[value=deny]', { timeout: 500 });
+      await clickAt(page, '[value=deny]');
       expect((await redirectOf(page)).get('error')).toBe('access_denied');
     });
 

@@ -114,6 +114,7 @@ function defineTests(): void {
         const app = await TestApp.start(database);
         onTestFinished(() => app.stop());
         const [client] = await app.service(AppsService).list();
+        if (!client) throw new Error('The released database has no app.');
         expect(client).toMatchObject({ test: false, accessTokenSeconds: null });
         expect(await app.service(UsersService).testMembers()).toEqual([]);
         const link = authorizeLink(client);

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { closeSync, constants, openSync } from 'node:fs';
 import { appendFile, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { useFolder } from '../../support/folder.js';
 import { byExtent } from '../../suite.js';
 import { concurrently } from '../../support/cluster.js';
@@ -25,9 +26,20 @@ describe('Log that cannot be written', () => {
     const metricsPort = String(await freePort());
     const settings = { DEMO: '0', METRICS_PORT: metricsPort, ...env };
     const service = await startProcess({ url, env: settings, stdout });
-    const droppedLines = async (): Promise<number> => {
+    const readDropped = async (): Promise<number> => {
       const metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
       return Number(/^log_lines_dropped_total (\d+)$/m.exec(metrics)?.[1]);
+    };
+    /** A line is written after its response, so the count is read until it no longer changes. */
+    const droppedLines = async (): Promise<number> => {
+      let before: number;
+      let now = await readDropped();
+      do {
+        before = now;
+        await setTimeout(100);
+        now = await readDropped();
+      } while (now !== before);
+      return now;
     };
     return { service, droppedLines };
   }

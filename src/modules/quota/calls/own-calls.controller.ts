@@ -20,7 +20,7 @@ import { DEFAULT_PAGE_SIZE, ItemId, WholeNumber } from '../../../platform/http/p
 import { TIME } from '../../../platform/http/validation/schemas.openapi.js';
 import { idPattern } from '../../../platform/ids.js';
 import type { ApiCall } from '../quota.entities.js';
-import { OwnCalls, RequestNotFound, REQUESTS, unknownBefore } from './own-calls.service.js';
+import { OwnCalls, RequestNotFound, REQUESTS } from './own-calls.service.js';
 
 const REQUEST_ID = {
   pattern: idPattern('req').source,
@@ -147,10 +147,7 @@ export class OwnCallsController {
       'listed some seconds after its response. To read the whole list, follow `next` of the `Link` header until it is missing. ' +
       'Clients that see only the body send the id of the last request as `before`, until `meta.hasMore` is false.',
   })
-  @ApiErrors(
-    InvalidRequest.field('limit', 'too_small', 'limit must be at least 1.'),
-    unknownBefore(),
-  )
+  @ApiErrors(InvalidRequest.field('limit', 'too_small', 'limit must be at least 1.'))
   @ApiOkResponse({
     type: RequestListResponse,
     headers: {

@@ -4,7 +4,7 @@ import { addMilliseconds, Clock, DAY, HOUR, MINUTE } from '../../../platform/clo
 import { AppConfig } from '../../../platform/config/app-config.js';
 import { type ListPaging, type Part, partOf } from '../../../platform/database/list-page.js';
 import type { TimeRange } from '../../../platform/database/rows-in-pages.js';
-import { InvalidRequest, NotFound } from '../../../platform/errors.js';
+import { NotFound } from '../../../platform/errors.js';
 import { DEV_V1 } from '../../../platform/http/developer-api.js';
 import { isId, timeOf } from '../../../platform/ids.js';
 import type { ApiCall } from '../quota.entities.js';
@@ -32,15 +32,6 @@ export class RequestNotFound extends NotFound {
   }
 }
 
-/** `before` is no request of the app for the user. */
-export function unknownBefore(): InvalidRequest {
-  return InvalidRequest.field(
-    'before',
-    'invalid_reference',
-    'before must be the id of a request that the list has.',
-  );
-}
-
 type Owner = Pick<Caller, 'clientId' | 'userId'>;
 
 /** What an app may read of the call log: its own calls for the user of the token. */
@@ -52,12 +43,14 @@ export class OwnCalls {
     private readonly config: AppConfig,
   ) {}
 
-  /** Newest first. @param paging.before a request id @throws InvalidRequest if the app has no such request for the user */
+  /** Newest first. @param paging.before a request id; one that the app has no request for is a point in time */
   async list(owner: Owner, { limit, before }: ListPaging): Promise<Part<ApiCall>> {
-    const last = before === undefined ? undefined : await this.find(owner, before);
-    if (last === null) throw unknownBefore();
+    const range = this.kept();
+    const last = before === undefined ? null : await this.find(owner, before);
+    if (before !== undefined && last === null && timeOf(before) < range.to)
+      range.to = timeOf(before);
     const paging = { limit, before: last?.id };
-    return partOf(await this.findCalls(owner, { range: this.kept() }, paging), paging);
+    return partOf(await this.findCalls(owner, { range }, paging), paging);
   }
 
   /** @throws RequestNotFound */

@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Clock, DAY, addMilliseconds } from '../../../platform/clock.js';
 import { InvalidRequest } from '../../../platform/errors.js';
-import { isTestApp } from '../../../platform/ids.js';
 import { TransactionRunner } from '../../../platform/database/transaction.js';
 import { periodOf, periodStart, rangeOf, type Period } from '../quota-period.js';
 import { QuotaRepository } from '../quota.repository.js';
@@ -44,6 +43,7 @@ export interface ReportedApp {
   publisher: string | null;
   reference: string | null;
   createdAt: Date;
+  test: boolean;
 }
 
 @Injectable()
@@ -107,8 +107,8 @@ export class QuotaMonths {
   }
 
   /**
-   * Reports the usage of these apps, without test apps and those registered after the month, highest percentage first. A closed month has the plans
-   * and limits stored when it was closed, any other month the current ones.
+   * Reports the usage of these apps, without test apps and those registered after the month, highest percentage first. A closed month
+   * has the plans and limits stored when it was closed, any other month the current ones.
    * @param period the current month by default
    * @throws InvalidRequest if the month has not begun
    */
@@ -123,9 +123,7 @@ export class QuotaMonths {
     const isPast = to <= this.clock.now();
     const totals = await this.repository.sumTotals('app', { from, to });
     const calls = new Map(totals.map((total) => [total.group, total.calls]));
-    const existing = apps.filter(
-      ({ clientId, createdAt }) => createdAt < to && !isTestApp(clientId),
-    );
+    const existing = apps.filter(({ createdAt, test }) => createdAt < to && !test);
     const lines = existing.map(({ clientId, name, publisher, reference }): ReportLine => {
       const month = usage.get(clientId);
       const quota = month?.closedAt
