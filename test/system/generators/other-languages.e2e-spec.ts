@@ -73,6 +73,7 @@ onOneEngine('Code generators of other languages', (database) => {
 
   it.for(GENERATORS)(
     'C144 the client of $name calls the service',
+    { timeout: TIMEOUT_MS },
     async (generator, { skip }) => {
       for (const need of generator.needs) {
         const isThere = need.startsWith('/') ? existsSync(need) : await findProgram(need);
@@ -103,6 +104,5 @@ onOneEngine('Code generators of other languages', (database) => {
         later: { user: member.user.name, unauthorized: 'added_later' },
       });
     },
-    TIMEOUT_MS,
   );
 });

@@ -30,9 +30,7 @@ const revive =
   (change: (schema: Schema) => unknown) =>
   (document: string): string =>
     JSON.stringify(
-      JSON.parse(document, (_name, value: unknown) =>
-        isObject(value) ? change(value) : value,
-      ),
+      JSON.parse(document, (_name, value: unknown) => (isObject(value) ? change(value) : value)),
     );
 
 /** Removes enumerations of the one value true, which become classes that do not compile. */
@@ -174,7 +172,12 @@ export const GENERATORS: readonly Generator[] = [
   {
     name: 'openapi-generator 7.25.0 (ruby)',
     folder: 'openapi-generator-ruby',
-    needs: ['java', 'mvn', 'ruby', '/usr/share/rubygems-integration/all/specifications/typhoeus-1.4.0.gemspec'],
+    needs: [
+      'java',
+      'mvn',
+      'ruby',
+      '/usr/share/rubygems-integration/all/specifications/typhoeus-1.4.0.gemspec',
+    ],
     adapt: withoutUnions,
     build: openapiGenerator('ruby'),
     run: 'ruby program.rb',
