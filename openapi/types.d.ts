@@ -566,6 +566,7 @@ export interface components {
         /** @description The body of every error response under /dev/v1. */
         Error: {
             /**
+             * AnyErrorCode
              * @description Machine-readable error code. New codes may be added.
              * @example invalid_request
              */
@@ -602,6 +603,7 @@ export interface components {
              */
             field: string;
             /**
+             * AnyFieldErrorCode
              * @description Stable code of the violation. Expect new values.
              * @example too_large
              */
@@ -640,11 +642,13 @@ export interface components {
              */
             sub?: string;
             /**
+             * Format: int64
              * @description When the token expires, in seconds since 1970.
              * @example 1795255800
              */
             exp?: number;
             /**
+             * Format: int64
              * @description When the token was issued, in seconds since 1970.
              * @example 1795252200
              */
@@ -664,6 +668,7 @@ export interface components {
         /** @description The error response (RFC 6749 §5.2). */
         OAuthError: {
             /**
+             * AnyOAuthErrorCode
              * @description Machine-readable error code. New codes may be added.
              * @example invalid_grant
              */

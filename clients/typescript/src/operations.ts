@@ -276,6 +276,7 @@ export interface components {
     /** @description The body of every error response under /dev/v1. */
     Error: {
       /**
+       * AnyErrorCode
        * @description Machine-readable error code. New codes may be added.
        * @example invalid_request
        */
@@ -327,6 +328,7 @@ export interface components {
        */
       field: string;
       /**
+       * AnyFieldErrorCode
        * @description Stable code of the violation. Expect new values.
        * @example too_large
        */

@@ -82,7 +82,9 @@ onOneEngine('Code generators of other languages', (database) => {
       const folder = await build(generator);
       const member = await Member.join(app());
       const { id: oldest } = await member.publish();
+      app().clock.advance(1);
       const { id: older } = await member.publish();
+      app().clock.advance(1);
       const { accessToken, refreshToken } = await app().issueTokens(member.user, member.client);
       const output = await run(folder, generator.run, {
         BASE_URL: app().baseUrl,

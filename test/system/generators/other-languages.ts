@@ -19,8 +19,6 @@ interface Schema {
   anyOf?: Schema[];
   type?: string | string[];
   enum?: unknown[];
-  format?: string;
-  pattern?: string;
 }
 
 const isObject = (value: unknown): value is object =>
@@ -40,13 +38,11 @@ const withoutBooleanEnums = revive(({ enum: values, ...schema }) =>
 
 /**
  * Replaces the codes of each response (`allOf`) by the error itself, and an enumeration that may grow (`anyOf` with a string) by a
- * string. Removes the patterns of times.
+ * string.
  */
-const withoutUnions = revive(({ allOf, anyOf, pattern, ...schema }) => {
-  if (allOf) return allOf[0];
-  if (anyOf) return { ...schema, ...anyOf.at(-1) };
-  return pattern === undefined || schema.format === 'date-time' ? schema : { ...schema, pattern };
-});
+const withoutUnions = revive(({ allOf, anyOf, ...schema }) =>
+  allOf ? allOf[0] : { ...schema, ...anyOf?.at(-1) },
+);
 
 /** Renames the security scheme `client`, which is a name of ogen's own. */
 const withoutClientScheme = (document: string): string =>
@@ -56,7 +52,7 @@ const PIP = 'python3 -m venv venv && venv/bin/pip install --quiet --disable-pip-
 
 const openapiGenerator = (language: string, options = ''): string[] => [
   'mvn -q -B dependency:copy -Dartifact=org.openapitools:openapi-generator-cli:7.25.0 -DoutputDirectory=.',
-  `java -jar openapi-generator-cli-7.25.0.jar generate -i openapi.json -g ${language} -o client --global-property=apiTests=false,modelTests=false,apiDocs=false,modelDocs=false --inline-schema-name-mappings FieldError_code=AnyFieldErrorCode ${options}`,
+  `java -jar openapi-generator-cli-7.25.0.jar generate -i openapi.json -g ${language} -o client --global-property=apiTests=false,modelTests=false,apiDocs=false,modelDocs=false ${options}`,
 ];
 /** By default, these clients reject responses with members that the document does not list. */
 const ACCEPT_NEW_MEMBERS = 'disallowAdditionalPropertiesIfNotPresent=false';
