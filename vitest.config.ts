@@ -2,6 +2,7 @@ import { defineConfig } from 'vitest/config';
 import { FiguresReporter } from './test/faults/figures-reporter.js';
 import { LongestFirst } from './test/longest-first.js';
 import { IS_QUICK, SUITE } from './test/suite.js';
+import type { EngineSelection } from './test/support/database.js';
 import { SummaryReporter } from './test/support/summary-reporter.js';
 
 /** The tests use the same SQLite driver as the service (`sqliteDriver`). */
@@ -22,7 +23,7 @@ const COMMON = {
   testTimeout: 30_000,
   hookTimeout: 60_000,
   // The database engine of a test file that needs no particular one is selected by the hash of the file name plus this number.
-  provide: { engineShift: 0, usesEveryServer: true },
+  provide: { engineShift: 0, selection: 'all' as EngineSelection },
 };
 
 /** Tests import `dist`, the code that ships: it also loads faster, since no worker compiles it. */
@@ -54,9 +55,12 @@ const rules = ({ isWatching }: { isWatching: boolean }) => [
 
 /** Tests on every server, in CI as well: statements whose types of columns depend on the server. */
 const ON_EVERY_SERVER = [
-  'test/database/*-spec.ts',
+  'test/database/{audit-trail,batched-statements,columns,connection-set-up,migrations}.db-spec.ts',
+  'test/database/{short-lock-timeout,stored-texts,times,transactions}.db-spec.ts',
   'test/cli/{app-revoke-all,grants,token-revoke}.e2e-spec.ts',
 ];
+
+const inQuick = (quick: EngineSelection): EngineSelection => (IS_QUICK ? quick : 'all');
 
 const IN_BROWSER = 'test/system/browser/*.browser-spec.ts';
 
@@ -68,10 +72,11 @@ const system = [
       ...BUILT,
       name: 'system',
       include: ['test/system/**/*-spec.ts'],
-      provide: { ...COMMON.provide, usesEveryServer: !IS_QUICK },
+      provide: { ...COMMON.provide, selection: inQuick('SQLite and last server') },
       // Races are only worth their time with many repetitions. Code generators and JavaScript libraries are large downloads. The
       // package of the client and changes of the document are checked by other tools, which start slowly. Memory and faults of the
-      // trace collector rarely change. The recipe for a language compiles everything twice.
+      // trace collector rarely change. The recipe for a language compiles everything twice. Each command of the operator's pages is
+      // a process.
       exclude: [
         'test/system/node_modules/**',
         IN_BROWSER,
@@ -80,11 +85,11 @@ const system = [
               'test/system/{races,load,generators,openapi}/**',
               'test/system/libraries/{javascript,protecting}.e2e-spec.ts',
               'test/system/clients/{typescript-package,swagger-ui,repeats,languages/languages}.e2e-spec.ts',
-              'test/system/docs/add-language.e2e-spec.ts',
+              'test/system/docs/{add-language,move,operate}.e2e-spec.ts',
               'test/system/mcp/tools-from-document.e2e-spec.ts',
-              'test/system/processes/{garbage-collection,tracing-faults,pooled-connections}.e2e-spec.ts',
+              'test/system/processes/{clocks,garbage-collection,tracing-faults,pooled-connections}.e2e-spec.ts',
               'test/system/processes/{erasure-during-requests,concurrent-commands}.e2e-spec.ts',
-              'test/system/database/interrupted-sign-in.e2e-spec.ts',
+              'test/system/database/{in-doubt-commits,interrupted-sign-in}.e2e-spec.ts',
             ]
           : []),
       ],
@@ -107,7 +112,15 @@ const system = [
       retry: process.env.CI === 'true' ? 1 : 0,
     },
   },
-  { test: { ...COMMON, ...BUILT, name: 'databases', include: ON_EVERY_SERVER } },
+  {
+    test: {
+      ...COMMON,
+      ...BUILT,
+      name: 'databases',
+      include: ON_EVERY_SERVER,
+      provide: { ...COMMON.provide, selection: inQuick('not in npm test') },
+    },
+  },
   ...(IS_QUICK ? [] : [1, 2]).map((engineShift) => ({
     test: {
       ...COMMON,

@@ -19,7 +19,7 @@ program
   )
   .option(
     '--quick',
-    'as in CI: fewer repetitions, one database server, no browser but Chromium, no races, loads, code generators, MCP tools of generators, JavaScript libraries, programs that repeat requests or check tokens, packages, changes of the document, and what waits long for real timeouts; the tests of `npm test` are not repeated on other database engines',
+    'as in CI: fewer repetitions, one database server, no browser but Chromium, no races, loads, code generators, MCP tools of generators, JavaScript libraries, programs that repeat requests or check tokens, packages, operating instructions, changes of the document, and what waits long for real timeouts; the tests of `npm test` are not repeated on other database engines',
   )
   .argument('[files...]', 'only files of test/system/ whose path contains one of these words')
   .addHelpText('after', limitsOf('system'))

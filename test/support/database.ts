@@ -31,13 +31,18 @@ export interface Engine {
   readonly template?: string;
 }
 
+/**
+ * The engines of a project: all; SQLite and the last server, which is MySQL where the run has one; or the servers that `npm test`
+ * leaves out, if there are any.
+ */
+export type EngineSelection = 'all' | 'SQLite and last server' | 'not in npm test';
+
 declare module 'vitest' {
   interface ProvidedContext {
     engines: Engine[];
     /** Added to the engine number of files that run on one engine. `npm run test:system` covers the other engines with it. */
     engineShift: number;
-    /** False: only SQLite and the last server, which is MySQL where the run has one. */
-    usesEveryServer: boolean;
+    selection: EngineSelection;
     browser: Program | null;
     prometheus: Program | null;
     /** Why the build failed, or null. */
@@ -101,9 +106,15 @@ function engineOfFile(): Engine {
 
 function engines(): readonly Engine[] {
   const all = inject('engines');
-  if (inject('usesEveryServer')) return all;
-  const last = all.findLast(({ serverUrl }) => serverUrl !== undefined);
-  return all.filter((engine) => engine.serverUrl === undefined || engine === last);
+  const [sqlite, first, ...others] = all;
+  switch (inject('selection')) {
+    case 'all':
+      return all;
+    case 'SQLite and last server':
+      return [sqlite, others.at(-1) ?? first].filter((engine) => engine !== undefined);
+    case 'not in npm test':
+      return others.length > 0 ? others : all;
+  }
 }
 
 function servers(): readonly Engine[] {
@@ -134,7 +145,7 @@ export function sqliteFile(): TestDatabase {
       await rm(folder, { recursive: true, force: true });
     }
   });
-  const engine = engines().find(({ kind }) => kind === 'sqlite');
+  const engine = inject('engines').find(({ kind }) => kind === 'sqlite');
   if (!engine) throw new Error('The run has no SQLite engine.');
   return { engine, url: `sqlite:${file}` };
 }

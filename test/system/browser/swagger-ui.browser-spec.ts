@@ -4,6 +4,7 @@ import { SCOPES } from '../../../src/platform/access/scopes.js';
 import { runCommand } from '../../support/command-line.js';
 import { inChromium, SCREENSHOTS } from '../../support/chromium.js';
 import { SwaggerUi } from '../../support/swagger-ui.js';
+import { IS_QUICK } from '../../suite.js';
 
 const VIEWPORT = { width: 1280, height: 900 };
 
@@ -57,7 +58,7 @@ inChromium('Swagger UI', { env: { DEMO: '1' } }, (chrome) => {
     await operation.locator('.live-responses-table').waitFor();
   });
 
-  it.each([
+  it.skipIf(IS_QUICK).each([
     ['token', {}, { grant_type: 'authorization_code' }],
     [
       'token',
@@ -138,38 +139,41 @@ inChromium('Swagger UI without a demo', { env: { DEMO: '0' } }, (chrome) => {
   const authorizeButtons = ({ page }: SwaggerUi): Promise<number> =>
     page.locator('button.authorize, button.authorization__btn').count();
 
-  it('C142 has no Authorize until "app create --docs", and then runs the flow, without a restart', async () => {
-    expect(await authorizeButtons(await openDocs())).toBe(0);
-    // The command runs in this process, on the database of the application.
-    const { address } = app().config.database;
-    const file = address.engine === 'sqlite' ? address.file : '';
-    const env = { DATABASE_URL: `sqlite:${file}`, PUBLIC_URL: app().baseUrl };
-    const created = await runCommand(['app', 'create', '--docs', '--json'], env);
-    expect(created).toMatchObject({ code: 0, stderr: '' });
-    const { client_id, type, redirect_uris, scopes } = JSON.parse(created.stdout) as Record<
-      string,
-      unknown
-    >;
-    expect({ type, redirect_uris, scopes }).toEqual({
-      type: 'public',
-      redirect_uris: [`${app().baseUrl}/docs/oauth2-redirect.html`],
-      scopes: SCOPES,
-    });
-    const docs = await openDocs();
-    expect(await authorizeButtons(docs)).toBeGreaterThan(1);
-    await docs.tokens(await app().addUser({ name: 'Ana Lee' }));
-    await docs.closeDialog();
-    expect((await docs.executeGetMe()).body).toContain('"name": "Ana Lee"');
+  it.skipIf(IS_QUICK)(
+    'C142 has no Authorize until "app create --docs", and then runs the flow, without a restart',
+    async () => {
+      expect(await authorizeButtons(await openDocs())).toBe(0);
+      // The command runs in this process, on the database of the application.
+      const { address } = app().config.database;
+      const file = address.engine === 'sqlite' ? address.file : '';
+      const env = { DATABASE_URL: `sqlite:${file}`, PUBLIC_URL: app().baseUrl };
+      const created = await runCommand(['app', 'create', '--docs', '--json'], env);
+      expect(created).toMatchObject({ code: 0, stderr: '' });
+      const { client_id, type, redirect_uris, scopes } = JSON.parse(created.stdout) as Record<
+        string,
+        unknown
+      >;
+      expect({ type, redirect_uris, scopes }).toEqual({
+        type: 'public',
+        redirect_uris: [`${app().baseUrl}/docs/oauth2-redirect.html`],
+        scopes: SCOPES,
+      });
+      const docs = await openDocs();
+      expect(await authorizeButtons(docs)).toBeGreaterThan(1);
+      await docs.tokens(await app().addUser({ name: 'Ana Lee' }));
+      await docs.closeDialog();
+      expect((await docs.executeGetMe()).body).toContain('"name": "Ana Lee"');
 
-    const again = await runCommand(['app', 'create', '--docs'], env);
-    expect(again).toEqual({
-      code: 1,
-      stdout: '',
-      stderr: `The documentation already uses the app "API documentation" (${String(client_id)}). To replace it, disable it first.\n`,
-    });
-    expect(await runCommand(['app', 'disable', String(client_id), '--yes'], env)).toMatchObject({
-      code: 0,
-    });
-    expect(await authorizeButtons(await openDocs())).toBe(0);
-  });
+      const again = await runCommand(['app', 'create', '--docs'], env);
+      expect(again).toEqual({
+        code: 1,
+        stdout: '',
+        stderr: `The documentation already uses the app "API documentation" (${String(client_id)}). To replace it, disable it first.\n`,
+      });
+      expect(await runCommand(['app', 'disable', String(client_id), '--yes'], env)).toMatchObject({
+        code: 0,
+      });
+      expect(await authorizeButtons(await openDocs())).toBe(0);
+    },
+  );
 });

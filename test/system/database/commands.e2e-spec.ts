@@ -6,7 +6,14 @@ import {
   runCommandProcess,
   SHORT_REQUESTS,
 } from '../../support/command-line.js';
-import { connect, onEachEngine, onEachServer, type TestDatabase } from '../../support/database.js';
+import {
+  connect,
+  onEachEngine,
+  onEachServer,
+  onSqlite,
+  type TestDatabase,
+} from '../../support/database.js';
+import { IS_QUICK } from '../../suite.js';
 
 interface Check {
   current: boolean;
@@ -135,7 +142,7 @@ onEachServer('Command "db migrate" while a table is locked', (database) => {
   });
 });
 
-onEachEngine('Command "db revert"', (database) => {
+(IS_QUICK ? onSqlite : onEachEngine)('Command "db revert"', (database) => {
   const cli = new CommandLine(database, runCommand, SHORT_REQUESTS);
   beforeAll(() => createEmpty(database));
 

@@ -9,6 +9,7 @@ import {
   sendRefresh,
 } from '../../support/oauth-flow.js';
 import { onEachEngine, onEachServer, onSqlite } from '../../support/database.js';
+import { IS_QUICK } from '../../suite.js';
 import type { PageBody } from '../../support/member.js';
 import { type ErrorBody, expectPage, expectTokenError, json } from '../../support/responses.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
@@ -200,7 +201,7 @@ onEachServer('Locks of another transaction', (database) => {
   );
 });
 
-onEachEngine('Internal errors', (database) => {
+(IS_QUICK ? onSqlite : onEachEngine)('Internal errors', (database) => {
   const app = useTestApp(database);
 
   it.each<[Request, string]>([

@@ -19,7 +19,7 @@ import { expectPage } from '../../support/responses.js';
 import { submitPhone, VERIFY } from '../../support/sign-in.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
 import { TestApp } from '../../support/test-app.js';
-import { byExtent } from '../../suite.js';
+import { byExtent, IS_QUICK } from '../../suite.js';
 
 const FIRST_RELEASE = '1.0.0';
 const PREVIOUS_RELEASE = '1.1.0';
@@ -206,7 +206,7 @@ onSqlite('Migrator: failed revert', (database) => {
 onEachServer('Migrator: interrupted revert', (database) => {
   const upgraded = useUpgraded(database);
 
-  it.each([
+  it.skipIf(IS_QUICK).each([
     ['an index', 'DROP INDEX ix_audit_events_user_id ON audit_events'],
     ['a column', 'ALTER TABLE quota_usage DROP COLUMN closed_plan'],
     ['a table', 'DROP TABLE app_logo_parts'],

@@ -2,8 +2,7 @@ import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { useFolder } from '../../support/folder.js';
-import { IS_QUICK } from '../../suite.js';
-import { onEachEngine, onSqlite } from '../../support/database.js';
+import { onEachEngine } from '../../support/database.js';
 import { Browser } from '../../support/browser.js';
 import { Member } from '../../support/member.js';
 import {
@@ -22,7 +21,6 @@ import { flushDeferredWrites, TestApp } from '../../support/test-app.js';
 
 /** The timeout of a test that runs commands, each in a new process. */
 const COMMANDS_TIMEOUT_MS = 90_000;
-const onEngines = IS_QUICK ? onSqlite : onEachEngine;
 
 /** The list items of "Questions at night", with their commands. */
 const questions = readFileSync('docs/operate.md', 'utf8')
@@ -45,7 +43,7 @@ const ANSWERS: Readonly<Record<string, RegExp>> = {
   'May I start the new version': /The schema matches this version/,
 };
 
-onEngines('The pages of docs/operate', (database) => {
+onEachEngine('The pages of docs/operate', (database) => {
   const folder = useFolder();
   let app: TestApp | undefined;
   let operator: PastedCommands;
