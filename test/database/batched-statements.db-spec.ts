@@ -163,7 +163,7 @@ onEachEngine('Statements that batch requests', (database) => {
     // The id of each post, and the pair of its id and its author.
     expect(await parameterCountsOf('posts', commentAll)).toEqual([3 * BATCH]);
     const deleteAll = () =>
-      Promise.all(published.map(({ id, userId }) => posts.delete(userId, id)));
+      Promise.all(published.map(({ id, userId }) => posts.delete({ userId, clientId: 'svc_app_x' }, id)));
     expect(await parameterCountsOf('posts', deleteAll)).toEqual([1 + 3 * BATCH]);
   });
 

@@ -1,0 +1,187 @@
+import { Injectable } from '@nestjs/common';
+import { AuditLog, type Change } from '../../platform/audit/audit-log.repository.js';
+import { addMilliseconds, Clock } from '../../platform/clock.js';
+import { AppConfig } from '../../platform/config/app-config.js';
+import { type Transaction, TransactionRunner } from '../../platform/database/transaction.js';
+import { InvalidRequest, NotFound } from '../../platform/errors.js';
+import { randomToken } from '../../platform/secrets.js';
+import { EventOutbox } from '../events/event-outbox.service.js';
+import type { WebhookEndpoint, WebhookEvent } from '../events/event.entities.js';
+import { parseEndpointUrl, RefusedAddress } from './webhook-address.js';
+import { WebhookSender } from './webhook-sender.js';
+import { WebhooksRepository } from './webhooks.repository.js';
+
+/** The endpoints of apps, for operators. */
+@Injectable()
+export class WebhookEndpoints {
+  constructor(
+    private readonly repository: WebhooksRepository,
+    private readonly sender: WebhookSender,
+    private readonly outbox: EventOutbox,
+    private readonly audit: AuditLog,
+    private readonly transactions: TransactionRunner,
+    private readonly clock: Clock,
+    private readonly config: AppConfig,
+  ) {}
+
+  /** @throws NotFound */
+  async get(clientId: string): Promise<WebhookEndpoint> {
+    const endpoint = await this.repository.find(clientId);
+    if (!endpoint)
+      throw new NotFound(
+        `${clientId} has no endpoint for events. Run "app webhook set ${clientId} URL" to set one.`,
+      );
+    return endpoint;
+  }
+
+  all(): Promise<WebhookEndpoint[]> {
+    return this.repository.findAll();
+  }
+
+  /**
+   * Sets the URL and enables the endpoint. A new endpoint gets a secret.
+   * @param show receives the secret of a new endpoint; if it fails, nothing changes
+   * @throws InvalidRequest
+   */
+  async set(
+    clientId: string,
+    address: string,
+    change: Change,
+    show: (endpoint: WebhookEndpoint, secret: string | undefined) => Promise<void>,
+  ): Promise<void> {
+    const url = parseEndpointUrl(address, this.config.production);
+    await this.sender.checkAddress(url).catch((error: unknown) => {
+      throw new InvalidRequest(addressProblem(url, error));
+    });
+    const now = this.clock.now();
+    const existing = await this.repository.find(clientId);
+    const endpoint: WebhookEndpoint = {
+      clientId,
+      secretSalt: existing?.secretSalt ?? randomToken(),
+      formerSalt: existing?.formerSalt ?? null,
+      formerUntil: existing?.formerUntil ?? null,
+      createdAt: existing?.createdAt ?? now,
+      leasedUntil: existing?.leasedUntil ?? null,
+      failsNext: false,
+      url: url.href,
+      disabledAt: null,
+      disabledBy: null,
+      failingSince: null,
+    };
+    await this.transactions.run(async (tx) => {
+      await this.repository.save(tx, endpoint);
+      await this.audit.record(tx, 'webhook.set', clientId, change, { host: url.host });
+      await show(endpoint, existing ? undefined : this.sender.secretOf(endpoint.secretSalt));
+    });
+    this.outbox.forgetListeners();
+  }
+
+  /**
+   * Creates a new secret. Events are signed with the former one, too, for this time.
+   * @throws NotFound
+   */
+  async rotateSecret(
+    clientId: string,
+    graceMs: number,
+    change: Change,
+    show: (endpoint: WebhookEndpoint, secret: string) => Promise<void>,
+  ): Promise<void> {
+    const endpoint = await this.get(clientId);
+    const secretSalt = randomToken();
+    const formerUntil = addMilliseconds(this.clock.now(), graceMs);
+    const values = { secretSalt, formerSalt: endpoint.secretSalt, formerUntil };
+    await this.transactions.run(async (tx) => {
+      await this.repository.update(tx, { clientId }, values);
+      await this.audit.record(tx, 'webhook.secret_rotated', clientId, change);
+      await show({ ...endpoint, ...values }, this.sender.secretOf(secretSalt));
+    });
+  }
+
+  secretOf({ secretSalt }: WebhookEndpoint): string {
+    return this.sender.secretOf(secretSalt);
+  }
+
+  /** Events of the time in which the endpoint is disabled are not stored. Returns false if it was disabled. @throws NotFound */
+  disable(clientId: string, change: Change): Promise<boolean> {
+    return this.switch(clientId, change, false);
+  }
+
+  /** Events that wait are delivered then. Returns false if it was enabled. @throws NotFound */
+  enable(clientId: string, change: Change): Promise<boolean> {
+    return this.switch(clientId, change, true);
+  }
+
+  private async switch(clientId: string, change: Change, isEnabled: boolean): Promise<boolean> {
+    const { disabledAt } = await this.get(clientId);
+    if ((disabledAt === null) === isEnabled) return false;
+    await this.transactions.run(async (tx) => {
+      await this.repository.update(tx, { clientId }, isEnabled ? ENABLED : this.disabled());
+      const action = isEnabled ? 'webhook.enabled' : 'webhook.disabled';
+      await this.audit.record(tx, action, clientId, change);
+    });
+    this.outbox.forgetListeners();
+    return true;
+  }
+
+  private disabled(): Partial<WebhookEndpoint> {
+    return { disabledAt: this.clock.now(), disabledBy: 'operator' };
+  }
+
+  /** Adds a `webhook.test` event. @returns its id @throws NotFound; InvalidRequest if the endpoint is disabled */
+  async test(clientId: string): Promise<string> {
+    const { disabledAt } = await this.get(clientId);
+    if (disabledAt)
+      throw new InvalidRequest(
+        `The endpoint is disabled. Run "app webhook enable ${clientId}" first.`,
+      );
+    const event = {
+      clientId,
+      type: 'webhook.test' as const,
+      userId: null,
+      subjectId: null,
+      details: {},
+    };
+    const [id = ''] = await this.transactions.run((tx) => this.outbox.add(tx, [event]));
+    return id;
+  }
+
+  /** Newest first. @throws NotFound */
+  async deliveries(
+    clientId: string,
+    limit: number,
+    outcome?: WebhookEvent['outcome'],
+  ): Promise<WebhookEvent[]> {
+    await this.get(clientId);
+    return this.repository.findEvents(clientId, limit, outcome);
+  }
+
+  /** Delivers events again that were delivered or have failed. @returns how many @throws NotFound */
+  async redeliver(
+    clientId: string,
+    ids: readonly string[] | 'failed',
+    change: Change,
+  ): Promise<number> {
+    await this.get(clientId);
+    return this.transactions.run(async (tx) => {
+      const count = await this.repository.redeliver(tx, clientId, this.clock.now(), ids);
+      if (count > 0)
+        await this.audit.record(tx, 'webhook.redelivered', clientId, change, { events: count });
+      return count;
+    });
+  }
+
+  /** Makes the next delivery to a test app fail. Does nothing without an endpoint. */
+  async failNext(clientId: string): Promise<void> {
+    await this.transactions.run((tx: Transaction) =>
+      this.repository.update(tx, { clientId }, { failsNext: true }),
+    );
+  }
+}
+
+const ENABLED = { disabledAt: null, disabledBy: null, failingSince: null };
+
+function addressProblem({ hostname }: URL, error: unknown): string {
+  return error instanceof RefusedAddress
+    ? `${error.message} Events are sent to public addresses only.`
+    : `${hostname} could not be resolved. Check the name.`;
+}

@@ -1,0 +1,273 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { Interval } from '@nestjs/schedule';
+import type { Counter } from 'prom-client';
+import { DataSource } from 'typeorm';
+import { addMilliseconds, Clock, DAY, HOUR, MINUTE, SECOND } from '../../platform/clock.js';
+import { AuditLog } from '../../platform/audit/audit-log.repository.js';
+import { type Transaction, TransactionRunner } from '../../platform/database/transaction.js';
+import { parseRetryAfter } from '../../platform/http/http-client.js';
+import { Metrics, modeOf, registerStoredGauge } from '../../platform/observability/metrics.js';
+import { EventOutbox, findGrants, mayReceive } from '../events/event-outbox.service.js';
+import type { WebhookEndpoint, WebhookEvent } from '../events/event.entities.js';
+import { type Attempt, WebhookSender } from './webhook-sender.js';
+import { WebhookBodies } from './webhook-body.js';
+import { WebhooksRepository } from './webhooks.repository.js';
+
+/** The waits between the attempts, before jitter. After the last, the event has failed. */
+const RETRY_AFTER_MS = [
+  5 * SECOND,
+  5 * MINUTE,
+  30 * MINUTE,
+  2 * HOUR,
+  5 * HOUR,
+  10 * HOUR,
+  14 * HOUR,
+  20 * HOUR,
+  DAY,
+];
+/** At most this part is added to a wait, so that the events of an endpoint do not all return at once. */
+const JITTER = 0.1;
+/** An endpoint is disabled when every delivery has failed for this time. */
+const MAX_FAILING_MS = 5 * DAY;
+const CONCURRENT_PER_ENDPOINT = 4;
+const BATCH_SIZE = 32;
+/** No delivery of a batch begins later. With the timeout of a delivery, the batch ends before the lease. */
+const BATCH_MS = 30 * SECOND;
+const LEASE_MS = MINUTE;
+
+const RESULTS = ['delivered', 'failed'] as const;
+
+interface Delivery {
+  event: WebhookEvent;
+  attempt: Attempt;
+}
+
+/**
+ * Delivers events at least once, in no certain order. Each process runs it; a lease of the endpoint gives all its deliveries to one of
+ * them. A lease of a killed process ends after a minute, and its unrecorded deliveries are repeated.
+ */
+@Injectable()
+export class WebhookWorker {
+  private readonly logger = new Logger(WebhookWorker.name);
+  private readonly running = new Map<string, Promise<void>>();
+  private readonly deliveriesTotal: Counter<'result' | 'mode'>;
+
+  constructor(
+    private readonly repository: WebhooksRepository,
+    private readonly sender: WebhookSender,
+    private readonly bodies: WebhookBodies,
+    private readonly outbox: EventOutbox,
+    private readonly audit: AuditLog,
+    private readonly transactions: TransactionRunner,
+    private readonly dataSource: DataSource,
+    private readonly clock: Clock,
+    metrics: Metrics,
+  ) {
+    this.deliveriesTotal = metrics.counter(
+      'webhook_deliveries_total',
+      'Attempts to deliver events to apps, by result: delivered or failed.',
+      'result',
+      'mode',
+    );
+    for (const result of RESULTS) this.deliveriesTotal.inc({ result, mode: 'live' }, 0);
+    registerStoredGauge(
+      metrics.registry,
+      {
+        name: 'webhook_oldest_due_seconds',
+        help: 'For how long the oldest event has been due, of all enabled endpoints. 0 if none is due.',
+        labelNames: [],
+      },
+      async () => {
+        const oldest = await repository.oldestDue();
+        const ms = oldest ? Math.max(0, clock.now().getTime() - oldest.getTime()) : 0;
+        return [{ labels: {}, value: ms / SECOND }];
+      },
+    );
+  }
+
+  /** Starts the delivery for each endpoint with due events. Never rejects. */
+  @Interval(SECOND)
+  async deliverDue(): Promise<void> {
+    try {
+      for (const clientId of await this.repository.findDueEndpoints(this.clock.now()))
+        if (!this.running.has(clientId)) this.running.set(clientId, this.drain(clientId));
+    } catch (error) {
+      this.logger.warn('Cannot read the events that are due. The next second tries again.', error);
+    }
+  }
+
+  /** Waits for the deliveries that have begun. */
+  async idle(): Promise<void> {
+    await Promise.all(this.running.values());
+  }
+
+  /** Delivers what is due to one endpoint. Never rejects. */
+  private async drain(clientId: string): Promise<void> {
+    try {
+      while ((await this.deliverBatch(clientId)) === BATCH_SIZE);
+    } catch (error) {
+      this.logger.warn(`The delivery of events to ${clientId} was interrupted.`, error);
+    } finally {
+      this.running.delete(clientId);
+    }
+  }
+
+  /** @returns the number of events that were due */
+  private async deliverBatch(clientId: string): Promise<number> {
+    const now = this.clock.now();
+    const lease = addMilliseconds(now, LEASE_MS);
+    const isLeased = await this.transactions.run((tx) =>
+      this.repository.lease(tx, clientId, now, lease),
+    );
+    if (!isLeased) return 0;
+    const endpoint = await this.repository.find(clientId);
+    const due = endpoint ? await this.repository.findDue(clientId, now, BATCH_SIZE) : [];
+    if (!endpoint) return 0;
+    const allowed = await this.allowed(due);
+    const deliveries = await this.deliver(endpoint, allowed);
+    const withdrawn = due.filter((event) => !allowed.includes(event)).map(({ id }) => id);
+    await this.transactions.run((tx) => this.record(tx, endpoint, deliveries, withdrawn));
+    for (const { attempt } of deliveries)
+      this.deliveriesTotal.inc({
+        result: isSuccess(attempt) ? 'delivered' : 'failed',
+        mode: modeOf(clientId),
+      });
+    return due.length;
+  }
+
+  /** The events that the app may still receive. */
+  private async allowed(events: readonly WebhookEvent[]): Promise<WebhookEvent[]> {
+    const pairs = events.flatMap(({ clientId, userId }) =>
+      userId === null ? [] : [{ clientId, userId }],
+    );
+    const grants =
+      pairs.length === 0 ? [] : await findGrants(this.dataSource, pairs, this.clock.now());
+    return events.filter(({ type, userId }) =>
+      mayReceive(
+        type,
+        grants.filter((grant) => grant.userId === userId),
+      ),
+    );
+  }
+
+  /** Makes one attempt for each event, a few at once, until the batch has taken too long. */
+  private async deliver(
+    endpoint: WebhookEndpoint,
+    events: readonly WebhookEvent[],
+  ): Promise<Delivery[]> {
+    const bodies = await this.bodies.of(events);
+    const endsAt = performance.now() + BATCH_MS;
+    const waiting = [...events];
+    const deliveries: Delivery[] = [];
+    let { failsNext } = endpoint;
+    const next = async (): Promise<void> => {
+      for (let event = waiting.shift(); event; event = waiting.shift()) {
+        if (performance.now() > endsAt) return;
+        const isFault = failsNext;
+        failsNext = false;
+        const attempt: Attempt = isFault
+          ? { error: 'webhook_failure' }
+          : await this.sender.send(endpoint, event.id, bodies.get(event.id) ?? '');
+        deliveries.push({ event, attempt });
+      }
+    };
+    await Promise.all(Array.from({ length: CONCURRENT_PER_ENDPOINT }, next));
+    return deliveries;
+  }
+
+  /** Records the results, and frees the endpoint for the next batch. */
+  private async record(
+    tx: Transaction,
+    endpoint: WebhookEndpoint,
+    deliveries: readonly Delivery[],
+    withdrawn: readonly string[],
+  ): Promise<void> {
+    const { clientId } = endpoint;
+    const now = this.clock.now();
+    const delivered = new Map<string, string[]>();
+    const failed: Delivery[] = [];
+    for (const delivery of deliveries) {
+      const { event, attempt } = delivery;
+      const result = resultOf(attempt);
+      if (isSuccess(attempt)) delivered.set(result, [...(delivered.get(result) ?? []), event.id]);
+      else failed.push(delivery);
+    }
+    // First, because transactions lock the endpoint before its events.
+    const isSuccessful = delivered.size > 0;
+    const failingSince =
+      failed.length === 0 && !isSuccessful
+        ? endpoint.failingSince
+        : isSuccessful
+          ? null
+          : (endpoint.failingSince ?? now);
+    const isFaultUsed = endpoint.failsNext && deliveries.length > 0;
+    await this.repository.update(
+      tx,
+      { clientId },
+      { leasedUntil: null, failingSince, ...(isFaultUsed && { failsNext: false }) },
+    );
+    await this.disableIfUseless(tx, endpoint, failed, failingSince, now);
+    for (const [result, ids] of delivered)
+      await this.repository.finish(tx, clientId, ids, {
+        outcome: 'delivered',
+        result,
+        attempts: 1,
+      });
+    if (withdrawn.length > 0)
+      await this.repository.finish(tx, clientId, withdrawn, {
+        outcome: 'withdrawn',
+        result: null,
+        attempts: 0,
+      });
+    for (const { event, attempt } of failed) {
+      const result = resultOf(attempt);
+      const dueAt = nextAttempt(event, attempt, now);
+      if (dueAt) await this.repository.postpone(tx, event, dueAt, result);
+      else
+        await this.repository.finish(tx, clientId, [event.id], {
+          outcome: 'failed',
+          result,
+          attempts: 1,
+        });
+    }
+  }
+
+  /** After 410, or if nothing has been delivered for days. */
+  private async disableIfUseless(
+    tx: Transaction,
+    { clientId }: WebhookEndpoint,
+    failed: readonly Delivery[],
+    failingSince: Date | null,
+    now: Date,
+  ): Promise<void> {
+    const isGone = failed.some(({ attempt }) => 'status' in attempt && attempt.status === 410);
+    const isFailing =
+      failingSince !== null && failingSince <= addMilliseconds(now, -MAX_FAILING_MS);
+    if (!isGone && !isFailing) return;
+    const disabledBy = isGone ? 'status_410' : 'failures';
+    await this.repository.update(tx, { clientId }, { disabledAt: now, disabledBy });
+    const reason = isGone
+      ? 'The endpoint returned 410.'
+      : 'All deliveries have failed for five days.';
+    await this.audit.record(tx, 'webhook.disabled', clientId, { actor: 'service', reason });
+    this.outbox.forgetListeners();
+    this.logger.warn(`The endpoint of ${clientId} was disabled. ${reason}`);
+  }
+}
+
+function isSuccess(attempt: Attempt): boolean {
+  return 'status' in attempt && attempt.status >= 200 && attempt.status < 300;
+}
+
+function resultOf(attempt: Attempt): string {
+  return 'status' in attempt ? String(attempt.status) : attempt.error;
+}
+
+/** Undefined after the last attempt. An endpoint that is overloaded can ask for a longer wait, of at most a day. */
+function nextAttempt({ attempts }: WebhookEvent, attempt: Attempt, now: Date): Date | undefined {
+  const wait = RETRY_AFTER_MS[attempts];
+  if (wait === undefined) return undefined;
+  const isAsked = 'status' in attempt && [429, 503].includes(attempt.status);
+  const asked = isAsked ? Math.min(parseRetryAfter(attempt.retryAfter, now), DAY) : 0;
+  return addMilliseconds(now, Math.max(asked, Math.round(wait * (1 + Math.random() * JITTER))));
+}

@@ -1,0 +1,139 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource, In, IsNull, LessThanOrEqual, Not } from 'typeorm';
+import { placeholdersFor, readRows, writeRows } from '../../platform/database/sql.js';
+import { entities, type Transaction } from '../../platform/database/transaction.js';
+import { WebhookEndpoint, WebhookEvent } from '../events/event.entities.js';
+
+/** Endpoints that no process has leased, with a due event. For each, the index finds the first due event. */
+const FIND_DUE_ENDPOINTS = `
+  SELECT endpoint.client_id AS clientId FROM webhook_endpoints endpoint
+  JOIN apps ON apps.client_id = endpoint.client_id AND apps.status = 'enabled'
+  WHERE endpoint.disabled_at IS NULL AND (endpoint.leased_until IS NULL OR endpoint.leased_until <= ?)
+    AND EXISTS (SELECT 1 FROM webhook_events event
+      WHERE event.client_id = endpoint.client_id AND event.due_at <= ?)`;
+const LEASE = `
+  UPDATE webhook_endpoints SET leased_until = ?
+  WHERE client_id = ? AND disabled_at IS NULL AND (leased_until IS NULL OR leased_until <= ?)`;
+const FINISH = `
+  UPDATE webhook_events SET outcome = ?, due_at = NULL, last_result = ?, attempts = attempts + ?
+  WHERE client_id = ? AND outcome IS NULL AND id IN`;
+const POSTPONE = `
+  UPDATE webhook_events SET due_at = ?, last_result = ?, attempts = attempts + 1
+  WHERE client_id = ? AND outcome IS NULL AND id = ?`;
+
+@Injectable()
+export class WebhooksRepository {
+  constructor(private readonly dataSource: DataSource) {}
+
+  find(clientId: string): Promise<WebhookEndpoint | null> {
+    return this.dataSource.manager.findOneBy(WebhookEndpoint, { clientId });
+  }
+
+  findAll(): Promise<WebhookEndpoint[]> {
+    return this.dataSource.manager.find(WebhookEndpoint, { order: { clientId: 'ASC' } });
+  }
+
+  async save(tx: Transaction, endpoint: WebhookEndpoint): Promise<void> {
+    await entities(tx).save(WebhookEndpoint, endpoint);
+  }
+
+  /** Returns false if the app has no such endpoint, or it does not match. */
+  async update(
+    tx: Transaction,
+    where: { clientId: string; disabledAt?: ReturnType<typeof IsNull> },
+    values: Partial<WebhookEndpoint>,
+  ): Promise<boolean> {
+    return (await entities(tx).update(WebhookEndpoint, where, values)).affected === 1;
+  }
+
+  async findDueEndpoints(now: Date): Promise<string[]> {
+    const rows = await readRows<{ clientId: string }>(this.dataSource, FIND_DUE_ENDPOINTS, [
+      now,
+      now,
+    ]);
+    return rows.map(({ clientId }) => clientId);
+  }
+
+  /** Takes the endpoint for this process until `until`. Returns false if another process has it. */
+  async lease(tx: Transaction, clientId: string, now: Date, until: Date): Promise<boolean> {
+    return (await writeRows(tx, LEASE, [until, clientId, now])) === 1;
+  }
+
+  /** Oldest first. */
+  findDue(clientId: string, now: Date, limit: number): Promise<WebhookEvent[]> {
+    return this.dataSource.manager.find(WebhookEvent, {
+      where: { clientId, dueAt: LessThanOrEqual(now) },
+      order: { dueAt: 'ASC', id: 'ASC' },
+      take: limit,
+    });
+  }
+
+  /** @param attempts 1 after an attempt, 0 if there was none */
+  async finish(
+    tx: Transaction,
+    clientId: string,
+    ids: readonly string[],
+    {
+      outcome,
+      result,
+      attempts,
+    }: { outcome: WebhookEvent['outcome']; result: string | null; attempts: number },
+  ): Promise<void> {
+    const statement = `${FINISH} ${placeholdersFor(ids)}`;
+    await writeRows(tx, statement, [outcome, result, attempts, clientId, ...ids]);
+  }
+
+  async postpone(
+    tx: Transaction,
+    { clientId, id }: WebhookEvent,
+    dueAt: Date,
+    result: string,
+  ): Promise<void> {
+    await writeRows(tx, POSTPONE, [dueAt, result, clientId, id]);
+  }
+
+  /** Newest first. */
+  findEvents(
+    clientId: string,
+    limit: number,
+    outcome?: WebhookEvent['outcome'],
+  ): Promise<WebhookEvent[]> {
+    return this.dataSource.manager.find(WebhookEvent, {
+      where: { clientId, ...(outcome !== undefined && { outcome: outcome ?? IsNull() }) },
+      order: { id: 'DESC' },
+      take: limit,
+    });
+  }
+
+  /** Makes finished events due again. @returns how many */
+  async redeliver(
+    tx: Transaction,
+    clientId: string,
+    now: Date,
+    ids: readonly string[] | 'failed',
+  ): Promise<number> {
+    const where =
+      ids === 'failed'
+        ? { clientId, outcome: 'failed' as const }
+        : { clientId, id: In(ids), outcome: Not(IsNull()) };
+    const values = { outcome: null, dueAt: now, attempts: 0 };
+    return (await entities(tx).update(WebhookEvent, where, values)).affected ?? 0;
+  }
+
+  /** The earliest due event of the endpoints that are enabled. */
+  async oldestDue(): Promise<Date | null> {
+    const { manager } = this.dataSource;
+    const endpoints = await manager.findBy(WebhookEndpoint, { disabledAt: IsNull() });
+    const firsts = await Promise.all(
+      endpoints.map(({ clientId }) =>
+        manager.findOne(WebhookEvent, {
+          select: { dueAt: true },
+          where: { clientId, dueAt: Not(IsNull()) },
+          order: { dueAt: 'ASC' },
+        }),
+      ),
+    );
+    const times = firsts.flatMap((event) => event?.dueAt?.getTime() ?? []);
+    return times.length === 0 ? null : new Date(Math.min(...times));
+  }
+}
