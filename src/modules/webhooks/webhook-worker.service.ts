@@ -86,7 +86,7 @@ export class WebhookWorker {
   }
 
   /** Starts the delivery for each endpoint with due events. Never rejects. */
-  @Interval(SECOND)
+  @Interval('webhooks', SECOND)
   async deliverDue(): Promise<void> {
     try {
       for (const clientId of await this.repository.findDueEndpoints(this.clock.now()))

@@ -1,0 +1,95 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { Webhook } from 'standardwebhooks';
+import { vi } from 'vitest';
+
+export interface ReceivedEvent {
+  id: string;
+  type: string;
+  timestamp: string;
+  data: Record<string, unknown>;
+}
+
+/** `at` is the time of the service. */
+interface Delivery {
+  at: Date;
+  headers: IncomingHttpHeaders;
+  body: string;
+}
+
+interface Answer {
+  status: number;
+  headers?: Record<string, string>;
+  body?: string;
+  /** Before the response. */
+  delayMs?: number;
+}
+
+/** The endpoint of an app. */
+export class EventReceiver {
+  readonly deliveries: Delivery[] = [];
+  /** The largest number of requests that were open at once. */
+  maxConcurrent = 0;
+  private open = 0;
+  answer: Answer = { status: 204 };
+
+  private constructor(private readonly server: Server) {}
+
+  /** @param now the clock of the service, with which the signatures must agree */
+  static async start(now: () => Date): Promise<EventReceiver> {
+    const server = createServer();
+    const receiver = new EventReceiver(server);
+    server.on('request', (request, response) => {
+      receiver.open += 1;
+      receiver.maxConcurrent = Math.max(receiver.maxConcurrent, receiver.open);
+      response.once('close', () => {
+        receiver.open -= 1;
+      });
+      void text(request).then((body) => {
+        receiver.deliveries.push({ at: now(), headers: request.headers, body });
+        const { status, headers, body: answer, delayMs = 0 } = receiver.answer;
+        setTimeout(() => response.writeHead(status, headers).end(answer), delayMs);
+      });
+    });
+    await new Promise<void>((resolve) => {
+      server.listen(0, '127.0.0.1', resolve);
+    });
+    return receiver;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/events`;
+  }
+
+  /**
+   * The events, in the order of their arrival.
+   * @param secret with which the reference library verifies each, at the time of its arrival
+   */
+  events(secret: string): ReceivedEvent[] {
+    const webhook = new Webhook(secret);
+    vi.useFakeTimers({ toFake: ['Date'] });
+    try {
+      return this.deliveries.map(({ at, headers, body }) => {
+        vi.setSystemTime(at);
+        return webhook.verify(body, headers as Record<string, string>) as ReceivedEvent;
+      });
+    } finally {
+      vi.useRealTimers();
+    }
+  }
+
+  clear(): void {
+    this.deliveries.length = 0;
+    this.maxConcurrent = 0;
+    this.answer = { status: 204 };
+  }
+
+  async stop(): Promise<void> {
+    this.server.closeAllConnections();
+    await new Promise((resolve) => {
+      this.server.close(resolve);
+    });
+  }
+}
