@@ -317,7 +317,127 @@ export interface paths {
         trace?: never;
     };
 }
-export type webhooks = Record<string, never>;
+export interface webhooks {
+    "comment.created": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** A comment was added to one of the member's posts. Needs posts.read. */
+        post: operations["on-comment-created"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "comment.deleted": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** A comment on one of the member's posts was deleted. Needs posts.read. */
+        post: operations["on-comment-deleted"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "post.deleted": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** A post that the app published was deleted by another app, the member elsewhere, or the operator. */
+        post: operations["on-post-deleted"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "grant.narrowed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The member allows the app less than before. */
+        post: operations["on-grant-narrowed"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "grant.revoked": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The member or the operator ended the access of the app. No other event about the member follows. */
+        post: operations["on-grant-revoked"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "quota.threshold": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The app has used 75, 90 or 100 percent of its posts of the month. Each is sent once a month. */
+        post: operations["on-quota-threshold"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "webhook.test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The operator tests the endpoint. */
+        post: operations["on-webhook-test"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
 export interface components {
     schemas: {
         /** @description Engagement counts of a post. */
@@ -1144,7 +1264,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Test apps only; ignored for real apps. `quota_exceeded`, `too_many_requests`, `service_unavailable`, `insufficient_scope` and `invalid_token` return that error, if the operation has it, and store nothing. `lost_response` executes the request, then closes the connection without a response. `slow=2500` waits for so many milliseconds first, at most 10000. */
+                /** @description Test apps only; ignored for real apps. `quota_exceeded`, `too_many_requests`, `service_unavailable`, `insufficient_scope` and `invalid_token` return that error, if the operation has it, and store nothing. `webhook_failure` makes the next delivery of an event to the app fail. `lost_response` executes the request, then closes the connection without a response. `slow=2500` waits for so many milliseconds first, at most 10000. */
                 "Test-Fault"?: string;
                 /** @description Your own id for the request, for the log of the service: 1 to 64 letters, digits, dots, hyphens and underscores. Others are ignored. The response has another id. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
@@ -1311,7 +1431,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Test apps only; ignored for real apps. `quota_exceeded`, `too_many_requests`, `service_unavailable`, `insufficient_scope` and `invalid_token` return that error, if the operation has it, and store nothing. `lost_response` executes the request, then closes the connection without a response. `slow=2500` waits for so many milliseconds first, at most 10000. */
+                /** @description Test apps only; ignored for real apps. `quota_exceeded`, `too_many_requests`, `service_unavailable`, `insufficient_scope` and `invalid_token` return that error, if the operation has it, and store nothing. `webhook_failure` makes the next delivery of an event to the app fail. `lost_response` executes the request, then closes the connection without a response. `slow=2500` waits for so many milliseconds first, at most 10000. */
                 "Test-Fault"?: string;
                 /** @description Your own id for the request, for the log of the service: 1 to 64 letters, digits, dots, hyphens and underscores. Others are ignored. The response has another id. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
@@ -1438,7 +1558,7 @@ export interface operations {
                 before?: string;
             };
             header?: {
-                /** @description Test apps only; ignored for real apps. `quota_exceeded`, `too_many_requests`, `service_unavailable`, `insufficient_scope` and `invalid_token` return that error, if the operation has it, and store nothing. `lost_response` executes the request, then closes the connection without a response. `slow=2500` waits for so many milliseconds first, at most 10000. */
+                /** @description Test apps only; ignored for real apps. `quota_exceeded`, `too_many_requests`, `service_unavailable`, `insufficient_scope` and `invalid_token` return that error, if the operation has it, and store nothing. `webhook_failure` makes the next delivery of an event to the app fail. `lost_response` executes the request, then closes the connection without a response. `slow=2500` waits for so many milliseconds first, at most 10000. */
                 "Test-Fault"?: string;
                 /** @description Your own id for the request, for the log of the service: 1 to 64 letters, digits, dots, hyphens and underscores. Others are ignored. The response has another id. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
@@ -1570,7 +1690,7 @@ export interface operations {
             header?: {
                 /** @description A unique value of your choice, such as a random UUID, for each new request. If you get no response, repeat the request with the same key. It is executed once: a repetition within 24 hours gets the first response. */
                 "Idempotency-Key"?: string;
-                /** @description Test apps only; ignored for real apps. `quota_exceeded`, `too_many_requests`, `service_unavailable`, `insufficient_scope` and `invalid_token` return that error, if the operation has it, and store nothing. `lost_response` executes the request, then closes the connection without a response. `slow=2500` waits for so many milliseconds first, at most 10000. */
+                /** @description Test apps only; ignored for real apps. `quota_exceeded`, `too_many_requests`, `service_unavailable`, `insufficient_scope` and `invalid_token` return that error, if the operation has it, and store nothing. `webhook_failure` makes the next delivery of an event to the app fail. `lost_response` executes the request, then closes the connection without a response. `slow=2500` waits for so many milliseconds first, at most 10000. */
                 "Test-Fault"?: string;
                 /** @description Your own id for the request, for the log of the service: 1 to 64 letters, digits, dots, hyphens and underscores. Others are ignored. The response has another id. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
@@ -1796,7 +1916,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Test apps only; ignored for real apps. `quota_exceeded`, `too_many_requests`, `service_unavailable`, `insufficient_scope` and `invalid_token` return that error, if the operation has it, and store nothing. `lost_response` executes the request, then closes the connection without a response. `slow=2500` waits for so many milliseconds first, at most 10000. */
+                /** @description Test apps only; ignored for real apps. `quota_exceeded`, `too_many_requests`, `service_unavailable`, `insufficient_scope` and `invalid_token` return that error, if the operation has it, and store nothing. `webhook_failure` makes the next delivery of an event to the app fail. `lost_response` executes the request, then closes the connection without a response. `slow=2500` waits for so many milliseconds first, at most 10000. */
                 "Test-Fault"?: string;
                 /** @description Your own id for the request, for the log of the service: 1 to 64 letters, digits, dots, hyphens and underscores. Others are ignored. The response has another id. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
@@ -1932,7 +2052,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Test apps only; ignored for real apps. `quota_exceeded`, `too_many_requests`, `service_unavailable`, `insufficient_scope` and `invalid_token` return that error, if the operation has it, and store nothing. `lost_response` executes the request, then closes the connection without a response. `slow=2500` waits for so many milliseconds first, at most 10000. */
+                /** @description Test apps only; ignored for real apps. `quota_exceeded`, `too_many_requests`, `service_unavailable`, `insufficient_scope` and `invalid_token` return that error, if the operation has it, and store nothing. `webhook_failure` makes the next delivery of an event to the app fail. `lost_response` executes the request, then closes the connection without a response. `slow=2500` waits for so many milliseconds first, at most 10000. */
                 "Test-Fault"?: string;
                 /** @description Your own id for the request, for the log of the service: 1 to 64 letters, digits, dots, hyphens and underscores. Others are ignored. The response has another id. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
@@ -2093,7 +2213,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Test apps only; ignored for real apps. `quota_exceeded`, `too_many_requests`, `service_unavailable`, `insufficient_scope` and `invalid_token` return that error, if the operation has it, and store nothing. `lost_response` executes the request, then closes the connection without a response. `slow=2500` waits for so many milliseconds first, at most 10000. */
+                /** @description Test apps only; ignored for real apps. `quota_exceeded`, `too_many_requests`, `service_unavailable`, `insufficient_scope` and `invalid_token` return that error, if the operation has it, and store nothing. `webhook_failure` makes the next delivery of an event to the app fail. `lost_response` executes the request, then closes the connection without a response. `slow=2500` waits for so many milliseconds first, at most 10000. */
                 "Test-Fault"?: string;
                 /** @description Your own id for the request, for the log of the service: 1 to 64 letters, digits, dots, hyphens and underscores. Others are ignored. The response has another id. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
@@ -2236,7 +2356,7 @@ export interface operations {
                 before?: string;
             };
             header?: {
-                /** @description Test apps only; ignored for real apps. `quota_exceeded`, `too_many_requests`, `service_unavailable`, `insufficient_scope` and `invalid_token` return that error, if the operation has it, and store nothing. `lost_response` executes the request, then closes the connection without a response. `slow=2500` waits for so many milliseconds first, at most 10000. */
+                /** @description Test apps only; ignored for real apps. `quota_exceeded`, `too_many_requests`, `service_unavailable`, `insufficient_scope` and `invalid_token` return that error, if the operation has it, and store nothing. `webhook_failure` makes the next delivery of an event to the app fail. `lost_response` executes the request, then closes the connection without a response. `slow=2500` waits for so many milliseconds first, at most 10000. */
                 "Test-Fault"?: string;
                 /** @description Your own id for the request, for the log of the service: 1 to 64 letters, digits, dots, hyphens and underscores. Others are ignored. The response has another id. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
@@ -2384,7 +2504,7 @@ export interface operations {
             header?: {
                 /** @description A unique value of your choice, such as a random UUID, for each new request. If you get no response, repeat the request with the same key. It is executed once: a repetition within 24 hours gets the first response. */
                 "Idempotency-Key"?: string;
-                /** @description Test apps only; ignored for real apps. `quota_exceeded`, `too_many_requests`, `service_unavailable`, `insufficient_scope` and `invalid_token` return that error, if the operation has it, and store nothing. `lost_response` executes the request, then closes the connection without a response. `slow=2500` waits for so many milliseconds first, at most 10000. */
+                /** @description Test apps only; ignored for real apps. `quota_exceeded`, `too_many_requests`, `service_unavailable`, `insufficient_scope` and `invalid_token` return that error, if the operation has it, and store nothing. `webhook_failure` makes the next delivery of an event to the app fail. `lost_response` executes the request, then closes the connection without a response. `slow=2500` waits for so many milliseconds first, at most 10000. */
                 "Test-Fault"?: string;
                 /** @description Your own id for the request, for the log of the service: 1 to 64 letters, digits, dots, hyphens and underscores. Others are ignored. The response has another id. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
@@ -2621,7 +2741,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Test apps only; ignored for real apps. `quota_exceeded`, `too_many_requests`, `service_unavailable`, `insufficient_scope` and `invalid_token` return that error, if the operation has it, and store nothing. `lost_response` executes the request, then closes the connection without a response. `slow=2500` waits for so many milliseconds first, at most 10000. */
+                /** @description Test apps only; ignored for real apps. `quota_exceeded`, `too_many_requests`, `service_unavailable`, `insufficient_scope` and `invalid_token` return that error, if the operation has it, and store nothing. `webhook_failure` makes the next delivery of an event to the app fail. `lost_response` executes the request, then closes the connection without a response. `slow=2500` waits for so many milliseconds first, at most 10000. */
                 "Test-Fault"?: string;
                 /** @description Your own id for the request, for the log of the service: 1 to 64 letters, digits, dots, hyphens and underscores. Others are ignored. The response has another id. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
@@ -2728,7 +2848,7 @@ export interface operations {
                 before?: string;
             };
             header?: {
-                /** @description Test apps only; ignored for real apps. `quota_exceeded`, `too_many_requests`, `service_unavailable`, `insufficient_scope` and `invalid_token` return that error, if the operation has it, and store nothing. `lost_response` executes the request, then closes the connection without a response. `slow=2500` waits for so many milliseconds first, at most 10000. */
+                /** @description Test apps only; ignored for real apps. `quota_exceeded`, `too_many_requests`, `service_unavailable`, `insufficient_scope` and `invalid_token` return that error, if the operation has it, and store nothing. `webhook_failure` makes the next delivery of an event to the app fail. `lost_response` executes the request, then closes the connection without a response. `slow=2500` waits for so many milliseconds first, at most 10000. */
                 "Test-Fault"?: string;
                 /** @description Your own id for the request, for the log of the service: 1 to 64 letters, digits, dots, hyphens and underscores. Others are ignored. The response has another id. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
@@ -2840,7 +2960,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Test apps only; ignored for real apps. `quota_exceeded`, `too_many_requests`, `service_unavailable`, `insufficient_scope` and `invalid_token` return that error, if the operation has it, and store nothing. `lost_response` executes the request, then closes the connection without a response. `slow=2500` waits for so many milliseconds first, at most 10000. */
+                /** @description Test apps only; ignored for real apps. `quota_exceeded`, `too_many_requests`, `service_unavailable`, `insufficient_scope` and `invalid_token` return that error, if the operation has it, and store nothing. `webhook_failure` makes the next delivery of an event to the app fail. `lost_response` executes the request, then closes the connection without a response. `slow=2500` waits for so many milliseconds first, at most 10000. */
                 "Test-Fault"?: string;
                 /** @description Your own id for the request, for the log of the service: 1 to 64 letters, digits, dots, hyphens and underscores. Others are ignored. The response has another id. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
@@ -3478,6 +3598,438 @@ export interface operations {
                         error?: "temporarily_unavailable" | string;
                     };
                 };
+            };
+        };
+    };
+    "on-comment-created": {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The id of the event. Ignore an event whose id you have seen. */
+                "webhook-id": string;
+                /** @description Time of the attempt, in seconds since 1970. */
+                "webhook-timestamp": string;
+                /** @description Signatures as Standard Webhooks specifies, separated by spaces: one, or two while the secret is rotated. */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Identifier of the event, the same in each attempt. */
+                    id: string;
+                    /** @constant */
+                    type: "comment.created";
+                    /**
+                     * Format: date-time
+                     * @description Time of the event (UTC).
+                     * @example 2026-11-21T09:30:00.000Z
+                     */
+                    timestamp: string;
+                    data: {
+                        /** @description The member. */
+                        userId: string;
+                        /** @description The post. */
+                        postId: string;
+                        /** @description The comment; only its id if it was deleted before the event was sent. */
+                        comment: components["schemas"]["Comment"] | {
+                            /** @description Identifier of the comment. */
+                            id: string;
+                        };
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description The endpoint is gone: the service disables it. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The app has the event. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The service sends the event again, up to ten times in three days. It obeys Retry-After of 429 and 503. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    "on-comment-deleted": {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The id of the event. Ignore an event whose id you have seen. */
+                "webhook-id": string;
+                /** @description Time of the attempt, in seconds since 1970. */
+                "webhook-timestamp": string;
+                /** @description Signatures as Standard Webhooks specifies, separated by spaces: one, or two while the secret is rotated. */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Identifier of the event, the same in each attempt. */
+                    id: string;
+                    /** @constant */
+                    type: "comment.deleted";
+                    /**
+                     * Format: date-time
+                     * @description Time of the event (UTC).
+                     * @example 2026-11-21T09:30:00.000Z
+                     */
+                    timestamp: string;
+                    data: {
+                        /** @description The member. */
+                        userId: string;
+                        /** @description The post. */
+                        postId: string;
+                        comment: {
+                            /** @description Identifier of the comment. */
+                            id: string;
+                        };
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description The endpoint is gone: the service disables it. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The app has the event. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The service sends the event again, up to ten times in three days. It obeys Retry-After of 429 and 503. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    "on-post-deleted": {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The id of the event. Ignore an event whose id you have seen. */
+                "webhook-id": string;
+                /** @description Time of the attempt, in seconds since 1970. */
+                "webhook-timestamp": string;
+                /** @description Signatures as Standard Webhooks specifies, separated by spaces: one, or two while the secret is rotated. */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Identifier of the event, the same in each attempt. */
+                    id: string;
+                    /** @constant */
+                    type: "post.deleted";
+                    /**
+                     * Format: date-time
+                     * @description Time of the event (UTC).
+                     * @example 2026-11-21T09:30:00.000Z
+                     */
+                    timestamp: string;
+                    data: {
+                        /** @description The member. */
+                        userId: string;
+                        post: {
+                            /** @description Identifier of the post. */
+                            id: string;
+                        };
+                        /** @description The reason of the operator, if it is public. */
+                        reason?: string;
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description The endpoint is gone: the service disables it. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The app has the event. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The service sends the event again, up to ten times in three days. It obeys Retry-After of 429 and 503. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    "on-grant-narrowed": {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The id of the event. Ignore an event whose id you have seen. */
+                "webhook-id": string;
+                /** @description Time of the attempt, in seconds since 1970. */
+                "webhook-timestamp": string;
+                /** @description Signatures as Standard Webhooks specifies, separated by spaces: one, or two while the secret is rotated. */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Identifier of the event, the same in each attempt. */
+                    id: string;
+                    /** @constant */
+                    type: "grant.narrowed";
+                    /**
+                     * Format: date-time
+                     * @description Time of the event (UTC).
+                     * @example 2026-11-21T09:30:00.000Z
+                     */
+                    timestamp: string;
+                    data: {
+                        /** @description The member. */
+                        userId: string;
+                        /** @description The scopes that the member still allows the app. */
+                        scopes: ("profile.read" | "posts.read" | "posts.write" | "analytics.read")[];
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description The endpoint is gone: the service disables it. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The app has the event. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The service sends the event again, up to ten times in three days. It obeys Retry-After of 429 and 503. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    "on-grant-revoked": {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The id of the event. Ignore an event whose id you have seen. */
+                "webhook-id": string;
+                /** @description Time of the attempt, in seconds since 1970. */
+                "webhook-timestamp": string;
+                /** @description Signatures as Standard Webhooks specifies, separated by spaces: one, or two while the secret is rotated. */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Identifier of the event, the same in each attempt. */
+                    id: string;
+                    /** @constant */
+                    type: "grant.revoked";
+                    /**
+                     * Format: date-time
+                     * @description Time of the event (UTC).
+                     * @example 2026-11-21T09:30:00.000Z
+                     */
+                    timestamp: string;
+                    data: {
+                        /** @description The member. */
+                        userId: string;
+                        /** @description The scopes that the member still allows the app. */
+                        scopes: ("profile.read" | "posts.read" | "posts.write" | "analytics.read")[];
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description The endpoint is gone: the service disables it. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The app has the event. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The service sends the event again, up to ten times in three days. It obeys Retry-After of 429 and 503. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    "on-quota-threshold": {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The id of the event. Ignore an event whose id you have seen. */
+                "webhook-id": string;
+                /** @description Time of the attempt, in seconds since 1970. */
+                "webhook-timestamp": string;
+                /** @description Signatures as Standard Webhooks specifies, separated by spaces: one, or two while the secret is rotated. */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Identifier of the event, the same in each attempt. */
+                    id: string;
+                    /** @constant */
+                    type: "quota.threshold";
+                    /**
+                     * Format: date-time
+                     * @description Time of the event (UTC).
+                     * @example 2026-11-21T09:30:00.000Z
+                     */
+                    timestamp: string;
+                    data: {
+                        /** @description The UTC month, such as 2026-11. */
+                        month: string;
+                        /** @enum {integer} */
+                        percent: 75 | 90 | 100;
+                        /** @description Posts per month. */
+                        limit: number;
+                        /** @description Posts used so far. */
+                        used: number;
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description The endpoint is gone: the service disables it. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The app has the event. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The service sends the event again, up to ten times in three days. It obeys Retry-After of 429 and 503. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    "on-webhook-test": {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The id of the event. Ignore an event whose id you have seen. */
+                "webhook-id": string;
+                /** @description Time of the attempt, in seconds since 1970. */
+                "webhook-timestamp": string;
+                /** @description Signatures as Standard Webhooks specifies, separated by spaces: one, or two while the secret is rotated. */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Identifier of the event, the same in each attempt. */
+                    id: string;
+                    /** @constant */
+                    type: "webhook.test";
+                    /**
+                     * Format: date-time
+                     * @description Time of the event (UTC).
+                     * @example 2026-11-21T09:30:00.000Z
+                     */
+                    timestamp: string;
+                    data: Record<string, never>;
+                };
+            };
+        };
+        responses: {
+            /** @description The endpoint is gone: the service disables it. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The app has the event. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The service sends the event again, up to ten times in three days. It obeys Retry-After of 429 and 503. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
         };
     };

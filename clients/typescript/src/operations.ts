@@ -884,4 +884,438 @@ export interface operations {
       };
     };
   };
+  'on-comment-created': {
+    parameters: {
+      query?: never;
+      header: {
+        /** @description The id of the event. Ignore an event whose id you have seen. */
+        'webhook-id': string;
+        /** @description Time of the attempt, in seconds since 1970. */
+        'webhook-timestamp': string;
+        /** @description Signatures as Standard Webhooks specifies, separated by spaces: one, or two while the secret is rotated. */
+        'webhook-signature': string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': {
+          /** @description Identifier of the event, the same in each attempt. */
+          id: string;
+          /** @constant */
+          type: 'comment.created';
+          /**
+           * Format: date-time
+           * @description Time of the event (UTC).
+           * @example 2026-11-21T09:30:00.000Z
+           */
+          timestamp: string;
+          data: {
+            /** @description The member. */
+            userId: string;
+            /** @description The post. */
+            postId: string;
+            /** @description The comment; only its id if it was deleted before the event was sent. */
+            comment:
+              | components['schemas']['Comment']
+              | {
+                  /** @description Identifier of the comment. */
+                  id: string;
+                };
+          };
+        };
+      };
+    };
+    responses: {
+      /** @description The endpoint is gone: the service disables it. */
+      410: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      /** @description The app has the event. */
+      '2XX': {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      /** @description The service sends the event again, up to ten times in three days. It obeys Retry-After of 429 and 503. */
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+    };
+  };
+  'on-comment-deleted': {
+    parameters: {
+      query?: never;
+      header: {
+        /** @description The id of the event. Ignore an event whose id you have seen. */
+        'webhook-id': string;
+        /** @description Time of the attempt, in seconds since 1970. */
+        'webhook-timestamp': string;
+        /** @description Signatures as Standard Webhooks specifies, separated by spaces: one, or two while the secret is rotated. */
+        'webhook-signature': string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': {
+          /** @description Identifier of the event, the same in each attempt. */
+          id: string;
+          /** @constant */
+          type: 'comment.deleted';
+          /**
+           * Format: date-time
+           * @description Time of the event (UTC).
+           * @example 2026-11-21T09:30:00.000Z
+           */
+          timestamp: string;
+          data: {
+            /** @description The member. */
+            userId: string;
+            /** @description The post. */
+            postId: string;
+            comment: {
+              /** @description Identifier of the comment. */
+              id: string;
+            };
+          };
+        };
+      };
+    };
+    responses: {
+      /** @description The endpoint is gone: the service disables it. */
+      410: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      /** @description The app has the event. */
+      '2XX': {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      /** @description The service sends the event again, up to ten times in three days. It obeys Retry-After of 429 and 503. */
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+    };
+  };
+  'on-post-deleted': {
+    parameters: {
+      query?: never;
+      header: {
+        /** @description The id of the event. Ignore an event whose id you have seen. */
+        'webhook-id': string;
+        /** @description Time of the attempt, in seconds since 1970. */
+        'webhook-timestamp': string;
+        /** @description Signatures as Standard Webhooks specifies, separated by spaces: one, or two while the secret is rotated. */
+        'webhook-signature': string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': {
+          /** @description Identifier of the event, the same in each attempt. */
+          id: string;
+          /** @constant */
+          type: 'post.deleted';
+          /**
+           * Format: date-time
+           * @description Time of the event (UTC).
+           * @example 2026-11-21T09:30:00.000Z
+           */
+          timestamp: string;
+          data: {
+            /** @description The member. */
+            userId: string;
+            post: {
+              /** @description Identifier of the post. */
+              id: string;
+            };
+            /** @description The reason of the operator, if it is public. */
+            reason?: string;
+          };
+        };
+      };
+    };
+    responses: {
+      /** @description The endpoint is gone: the service disables it. */
+      410: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      /** @description The app has the event. */
+      '2XX': {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      /** @description The service sends the event again, up to ten times in three days. It obeys Retry-After of 429 and 503. */
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+    };
+  };
+  'on-grant-narrowed': {
+    parameters: {
+      query?: never;
+      header: {
+        /** @description The id of the event. Ignore an event whose id you have seen. */
+        'webhook-id': string;
+        /** @description Time of the attempt, in seconds since 1970. */
+        'webhook-timestamp': string;
+        /** @description Signatures as Standard Webhooks specifies, separated by spaces: one, or two while the secret is rotated. */
+        'webhook-signature': string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': {
+          /** @description Identifier of the event, the same in each attempt. */
+          id: string;
+          /** @constant */
+          type: 'grant.narrowed';
+          /**
+           * Format: date-time
+           * @description Time of the event (UTC).
+           * @example 2026-11-21T09:30:00.000Z
+           */
+          timestamp: string;
+          data: {
+            /** @description The member. */
+            userId: string;
+            /** @description The scopes that the member still allows the app. */
+            scopes: ('profile.read' | 'posts.read' | 'posts.write' | 'analytics.read')[];
+          };
+        };
+      };
+    };
+    responses: {
+      /** @description The endpoint is gone: the service disables it. */
+      410: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      /** @description The app has the event. */
+      '2XX': {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      /** @description The service sends the event again, up to ten times in three days. It obeys Retry-After of 429 and 503. */
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+    };
+  };
+  'on-grant-revoked': {
+    parameters: {
+      query?: never;
+      header: {
+        /** @description The id of the event. Ignore an event whose id you have seen. */
+        'webhook-id': string;
+        /** @description Time of the attempt, in seconds since 1970. */
+        'webhook-timestamp': string;
+        /** @description Signatures as Standard Webhooks specifies, separated by spaces: one, or two while the secret is rotated. */
+        'webhook-signature': string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': {
+          /** @description Identifier of the event, the same in each attempt. */
+          id: string;
+          /** @constant */
+          type: 'grant.revoked';
+          /**
+           * Format: date-time
+           * @description Time of the event (UTC).
+           * @example 2026-11-21T09:30:00.000Z
+           */
+          timestamp: string;
+          data: {
+            /** @description The member. */
+            userId: string;
+            /** @description The scopes that the member still allows the app. */
+            scopes: ('profile.read' | 'posts.read' | 'posts.write' | 'analytics.read')[];
+          };
+        };
+      };
+    };
+    responses: {
+      /** @description The endpoint is gone: the service disables it. */
+      410: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      /** @description The app has the event. */
+      '2XX': {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      /** @description The service sends the event again, up to ten times in three days. It obeys Retry-After of 429 and 503. */
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+    };
+  };
+  'on-quota-threshold': {
+    parameters: {
+      query?: never;
+      header: {
+        /** @description The id of the event. Ignore an event whose id you have seen. */
+        'webhook-id': string;
+        /** @description Time of the attempt, in seconds since 1970. */
+        'webhook-timestamp': string;
+        /** @description Signatures as Standard Webhooks specifies, separated by spaces: one, or two while the secret is rotated. */
+        'webhook-signature': string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': {
+          /** @description Identifier of the event, the same in each attempt. */
+          id: string;
+          /** @constant */
+          type: 'quota.threshold';
+          /**
+           * Format: date-time
+           * @description Time of the event (UTC).
+           * @example 2026-11-21T09:30:00.000Z
+           */
+          timestamp: string;
+          data: {
+            /** @description The UTC month, such as 2026-11. */
+            month: string;
+            /** @enum {integer} */
+            percent: 75 | 90 | 100;
+            /** @description Posts per month. */
+            limit: number;
+            /** @description Posts used so far. */
+            used: number;
+          };
+        };
+      };
+    };
+    responses: {
+      /** @description The endpoint is gone: the service disables it. */
+      410: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      /** @description The app has the event. */
+      '2XX': {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      /** @description The service sends the event again, up to ten times in three days. It obeys Retry-After of 429 and 503. */
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+    };
+  };
+  'on-webhook-test': {
+    parameters: {
+      query?: never;
+      header: {
+        /** @description The id of the event. Ignore an event whose id you have seen. */
+        'webhook-id': string;
+        /** @description Time of the attempt, in seconds since 1970. */
+        'webhook-timestamp': string;
+        /** @description Signatures as Standard Webhooks specifies, separated by spaces: one, or two while the secret is rotated. */
+        'webhook-signature': string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': {
+          /** @description Identifier of the event, the same in each attempt. */
+          id: string;
+          /** @constant */
+          type: 'webhook.test';
+          /**
+           * Format: date-time
+           * @description Time of the event (UTC).
+           * @example 2026-11-21T09:30:00.000Z
+           */
+          timestamp: string;
+          data: Record<string, never>;
+        };
+      };
+    };
+    responses: {
+      /** @description The endpoint is gone: the service disables it. */
+      410: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      /** @description The app has the event. */
+      '2XX': {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      /** @description The service sends the event again, up to ten times in three days. It obeys Retry-After of 429 and 503. */
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+    };
+  };
 }
