@@ -1,13 +1,12 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import type { Counter } from 'prom-client';
-import { DataSource } from 'typeorm';
 import { addMilliseconds, Clock, DAY, HOUR, MINUTE, SECOND } from '../../platform/clock.js';
 import { AuditLog } from '../../platform/audit/audit-log.repository.js';
 import { type Transaction, TransactionRunner } from '../../platform/database/transaction.js';
 import { parseRetryAfter } from '../../platform/http/http-client.js';
 import { Metrics, modeOf, registerStoredGauge } from '../../platform/observability/metrics.js';
-import { EventOutbox, findGrants, mayReceive } from '../events/event-outbox.service.js';
+import { EventOutbox, mayReceive } from '../events/event-outbox.service.js';
 import type { WebhookEndpoint, WebhookEvent } from '../events/event.entities.js';
 import { type Attempt, WebhookSender } from './webhook-sender.js';
 import { WebhookBodies } from './webhook-body.js';
@@ -59,7 +58,6 @@ export class WebhookWorker {
     private readonly outbox: EventOutbox,
     private readonly audit: AuditLog,
     private readonly transactions: TransactionRunner,
-    private readonly dataSource: DataSource,
     private readonly clock: Clock,
     metrics: Metrics,
   ) {
@@ -140,8 +138,7 @@ export class WebhookWorker {
     const pairs = events.flatMap(({ clientId, userId }) =>
       userId === null ? [] : [{ clientId, userId }],
     );
-    const grants =
-      pairs.length === 0 ? [] : await findGrants(this.dataSource, pairs, this.clock.now());
+    const grants = await this.repository.findGrants(pairs, this.clock.now());
     return events.filter(({ type, userId }) =>
       mayReceive(
         type,

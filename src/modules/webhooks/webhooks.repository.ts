@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, In, IsNull, LessThanOrEqual, Not } from 'typeorm';
 import { placeholdersFor, readRows, writeRows } from '../../platform/database/sql.js';
 import { entities, type Transaction } from '../../platform/database/transaction.js';
+import { findGrants } from '../events/event-outbox.service.js';
 import { WebhookEndpoint, WebhookEvent } from '../events/event.entities.js';
 
 /** Endpoints that no process has leased, with a due event. For each, the index finds the first due event. */
@@ -57,6 +58,14 @@ export class WebhooksRepository {
   /** Takes the endpoint for this process until `until`. Returns false if another process has it. */
   async lease(tx: Transaction, clientId: string, now: Date, until: Date): Promise<boolean> {
     return (await writeRows(tx, LEASE, [until, clientId, now])) === 1;
+  }
+
+  /** The live grants of these members to these apps. */
+  async findGrants(
+    pairs: readonly { userId: string; clientId: string }[],
+    now: Date,
+  ): ReturnType<typeof findGrants> {
+    return pairs.length === 0 ? [] : findGrants(this.dataSource, pairs, now);
   }
 
   /** Oldest first. */
