@@ -204,6 +204,7 @@ onOneEngine('Retention: expired rows', (database) => {
       hit('busy', ago(2 * DAY - 1)),
       hit('never counted', LOCK_SLOT),
     ]);
+    expect((await prune().preview()).throttle_hits).toBe(4);
     expect((await prune().run()).throttle_hits).toBe(4);
     const left = await manager.find(RateLimitHit, { order: { slot: 'ASC' } });
     expect(left).toEqual([hit('busy', LOCK_SLOT), hit('busy', ago(2 * DAY - 1))]);

@@ -163,7 +163,7 @@ export class Retention {
       rows(OtpCount, { hour: before(OTP_COUNTS_MS) }),
       rows(TrustedDevice, { signedInAt: before(TRUSTED_DEVICES_MS) }),
       rows(RateLimitHit, { slot: And(MoreThan(LOCK_SLOT), before(RATE_LIMIT_HITS_MS)) }),
-      this.unusedLockRows(),
+      this.unusedLockRows(ago(RATE_LIMIT_HITS_MS)),
       rows(WebhookEvent, { createdAt: before(WEBHOOK_EVENTS_MS) }),
       rows(IdempotencyKey, { expiresAt: before(CLOCK_SKEW_MS) }),
       logRowsBefore(dataSource, ApiCall, callsBefore),
@@ -213,13 +213,15 @@ export class Retention {
   }
 
   /**
-   * Lock rows (slot `LOCK_SLOT`) whose hash of limit and key has no hits. Deleting one is safe at any time, because
-   * `RateLimiter` upserts the row before it counts.
+   * Lock rows (slot `LOCK_SLOT`) whose hash of limit and key has no hits after this time: the preview counts before the older hits are
+   * deleted. Deleting one is safe at any time, because `RateLimiter` upserts the row before it counts.
    */
-  private unusedLockRows(): DeletableRows {
+  private unusedLockRows(lastExpired: Date): DeletableRows {
     return matchingRows(this.dataSource, RateLimitHit, (query) =>
       query
-        .leftJoin(RateLimitHit, 'hit', 'hit.hash = row.hash AND hit.slot > :lock')
+        .leftJoin(RateLimitHit, 'hit', 'hit.hash = row.hash AND hit.slot > :lastExpired', {
+          lastExpired,
+        })
         .where('row.slot = :lock AND hit.hash IS NULL', { lock: LOCK_SLOT }),
     );
   }

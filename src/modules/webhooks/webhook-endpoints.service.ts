@@ -93,7 +93,7 @@ export class WebhookEndpoints {
     await this.transactions.run(async (tx) => {
       await this.repository.update(tx, { clientId }, values);
       await this.audit.record(tx, 'webhook.secret_rotated', clientId, change);
-      await show({ ...endpoint, ...values }, this.sender.secretOf(secretSalt));
+      await show(Object.assign(endpoint, values), this.sender.secretOf(secretSalt));
     });
   }
 
