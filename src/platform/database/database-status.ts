@@ -14,8 +14,9 @@ export class DatabaseClock {
   /** Null on SQLite, which uses the clock of the process. */
   async now(): Promise<Date | null> {
     if (this.dataSource.options.type === 'better-sqlite3') return null;
-    const rows: { now: RawTime }[] = await this.dataSource.query('SELECT UTC_TIMESTAMP(3) AS now');
-    return rows[0] ? storedTime(rows[0].now) : null;
+    // Not `now`, which is a reserved word of Vitess.
+    const rows: { utc: RawTime }[] = await this.dataSource.query('SELECT UTC_TIMESTAMP(3) AS utc');
+    return rows[0] ? storedTime(rows[0].utc) : null;
   }
 }
 

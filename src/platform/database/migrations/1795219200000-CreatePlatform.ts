@@ -31,9 +31,7 @@ export class CreatePlatform1795219200000 implements MigrationInterface {
 
   async up(queryRunner: QueryRunner): Promise<void> {
     const { type } = queryRunner.dataSource.options;
-    if (type === 'mysql' || type === 'mariadb') {
-      await queryRunner.query(`ALTER DATABASE CHARACTER SET utf8mb4 COLLATE ${COLLATION[type]}`);
-    }
+    if (type === 'mysql' || type === 'mariadb') await setCollation(queryRunner, COLLATION[type]);
     // MySQL and MariaDB commit each table separately, so a run skips the tables that an interrupted one created.
     const ifNotExists = true;
     for (const entry of tables) await queryRunner.createTable(entry, ifNotExists);
@@ -43,6 +41,15 @@ export class CreatePlatform1795219200000 implements MigrationInterface {
     const ifExists = true;
     for (const { name } of tables.toReversed()) await queryRunner.dropTable(name, ifExists);
   }
+}
+
+/** Does nothing if the database has the collation: Vitess has no ALTER DATABASE, so its operator sets the collation. */
+async function setCollation(queryRunner: QueryRunner, collation: string): Promise<void> {
+  const [row]: { current: string }[] = await queryRunner.query(
+    'SELECT @@collation_database AS current',
+  );
+  if (row?.current !== collation)
+    await queryRunner.query(`ALTER DATABASE CHARACTER SET utf8mb4 COLLATE ${collation}`);
 }
 
 const tables = [

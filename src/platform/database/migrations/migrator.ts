@@ -15,7 +15,7 @@ export async function schemaChanges(dataSource: DataSource): Promise<string[]> {
 const MAX_ATTEMPTS = 10;
 const MAX_PAUSE_MS = 500;
 /** One attempt, which waits for 10 seconds at most. `lockServer` repeats it. */
-const LOCK_ON_SERVER = `SELECT GET_LOCK(LEFT(CONCAT('migrate.', DATABASE()), 64), 10) AS locked`;
+const LOCK_ON_SERVER = `SELECT GET_LOCK(LEFT(CONCAT('migrate.', DATABASE()), 64), 10)`;
 const UNLOCK_ON_SERVER = `SELECT RELEASE_LOCK(LEFT(CONCAT('migrate.', DATABASE()), 64))`;
 /** Changes nothing, but locks the file. */
 const LOCK_ON_SQLITE = 'PRAGMA user_version = 0';
@@ -68,8 +68,9 @@ async function runLocked(
 
 async function lockServer(holder: QueryRunner): Promise<void> {
   for (;;) {
-    const [row]: { locked: number | string }[] = await holder.query(LOCK_ON_SERVER);
-    if (Number(row?.locked) === 1) return;
+    // By position: Vitess does not apply an alias to the column of GET_LOCK.
+    const [row = {}]: Record<string, unknown>[] = await holder.query(LOCK_ON_SERVER);
+    if (Number(Object.values(row)[0]) === 1) return;
   }
 }
 
