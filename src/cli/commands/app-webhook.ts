@@ -41,6 +41,12 @@ function endpointResult(session: Session, endpoint: WebhookEndpoint, secret?: st
   };
 }
 
+function switchResult(session: Session, endpoint: WebhookEndpoint, changed: boolean): Result {
+  const { json } = endpointResult(session, endpoint);
+  const text = changed ? `The endpoint is now ${statusOf(endpoint)}.` : 'No change.';
+  return { json: { ...json, changed }, text };
+}
+
 /** `app webhook …`: where an app receives events, and what was delivered. */
 export function addAppWebhookCommands(app: CliCommand): void {
   const webhook = app
@@ -61,6 +67,7 @@ export function addAppWebhookCommands(app: CliCommand): void {
     )
     .argument('<client_id>')
     .argument('<url>')
+    .acceptsReason()
     .printsJson(`{${MEMBERS}, secret}`)
     .examples(SET)
     .execute(async (session, clientId: string, url: string) => {
@@ -101,6 +108,7 @@ export function addAppWebhookCommands(app: CliCommand): void {
         .argParser(parseDuration)
         .default(24 * HOUR, '24h'),
     )
+    .acceptsReason()
     .printsJson(`{${MEMBERS}, secret}`)
     .examples(`app webhook rotate-secret ${EXAMPLE_APP} --reason "Leaked" --grace 0`)
     .execute(async (session, clientId: string, { grace }: { grace: number }) => {
@@ -111,28 +119,37 @@ export function addAppWebhookCommands(app: CliCommand): void {
         );
     });
 
-  for (const [name, consequence, done] of [
-    ['disable', 'Events are neither stored nor sent until it is enabled.', 'Disabled'],
-    ['enable', 'Events that wait are sent again, too.', 'Enabled'],
-  ] as const)
-    webhook
-      .command(name)
-      .summary(`${name === 'enable' ? 'Enable' : 'Disable'} the endpoint.`)
-      .description(
-        `${name === 'enable' ? 'Enable' : 'Disable'} the endpoint of an app. ${consequence}`,
-      )
-      .argument('<client_id>')
-      .printsJson(`{${MEMBERS}, changed}`)
-      .examples(`app webhook ${name} ${EXAMPLE_APP}`)
-      .execute(async (session, clientId: string) => {
-        const endpoints = session.get('WebhookEndpoints');
-        const changed = await endpoints[name](clientId, session.change);
-        const { json } = endpointResult(session, await endpoints.get(clientId));
-        return {
-          json: { ...json, changed },
-          text: changed ? `${done} the endpoint of ${clientId}.` : 'No change.',
-        };
-      });
+  webhook
+    .command('disable')
+    .summary('Disable the endpoint.')
+    .description(
+      'Disable the endpoint of an app. Events are neither stored nor sent until it is enabled.',
+    )
+    .argument('<client_id>')
+    .requiresConfirmation()
+    .printsJson(`{${MEMBERS}, changed}`)
+    .examples(`app webhook disable ${EXAMPLE_APP} --reason "Overloaded"`)
+    .execute(async (session, clientId: string) => {
+      const endpoints = session.get('WebhookEndpoints');
+      const { disabledAt } = await endpoints.get(clientId);
+      if (!disabledAt) await session.confirm(`Send no more events to ${clientId}?`);
+      const changed = await endpoints.disable(clientId, session.change);
+      return switchResult(session, await endpoints.get(clientId), changed);
+    });
+
+  webhook
+    .command('enable')
+    .summary('Enable the endpoint.')
+    .description('Enable the endpoint of an app. Events that wait are sent again, too.')
+    .argument('<client_id>')
+    .acceptsReason()
+    .printsJson(`{${MEMBERS}, changed}`)
+    .examples(`app webhook enable ${EXAMPLE_APP}`)
+    .execute(async (session, clientId: string) => {
+      const endpoints = session.get('WebhookEndpoints');
+      const changed = await endpoints.enable(clientId, session.change);
+      return switchResult(session, await endpoints.get(clientId), changed);
+    });
 
   webhook
     .command('test')
@@ -197,6 +214,7 @@ export function addAppWebhookCommands(app: CliCommand): void {
     .argument('<client_id>')
     .addArgument(new Argument('[ids...]', 'ids of events, from "app webhook deliveries"'))
     .option('--failed', 'all events whose deliveries have failed')
+    .acceptsReason()
     .printsJson('{client_id, events}')
     .examples(
       `app webhook redeliver ${EXAMPLE_APP} --failed`,

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, In, IsNull, LessThanOrEqual, Not } from 'typeorm';
+import { type RawTime, storedTime } from '../../platform/database/columns.js';
 import { placeholdersFor, readRows, writeRows } from '../../platform/database/sql.js';
 import { entities, type Transaction } from '../../platform/database/transaction.js';
 import { findGrants } from '../events/event-outbox.service.js';
@@ -12,6 +13,10 @@ const FIND_DUE_ENDPOINTS = `
   WHERE endpoint.disabled_at IS NULL AND (endpoint.leased_until IS NULL OR endpoint.leased_until <= ?)
     AND EXISTS (SELECT 1 FROM webhook_events event
       WHERE event.client_id = endpoint.client_id AND event.due_at <= ?)`;
+const FIND_FIRST_DUE = `
+  SELECT (SELECT MIN(event.due_at) FROM webhook_events event
+    WHERE event.client_id = endpoint.client_id AND event.due_at IS NOT NULL) AS dueAt
+  FROM webhook_endpoints endpoint WHERE endpoint.disabled_at IS NULL`;
 const LEASE = `
   UPDATE webhook_endpoints SET leased_until = ?
   WHERE client_id = ? AND disabled_at IS NULL AND (leased_until IS NULL OR leased_until <= ?)`;
@@ -131,18 +136,8 @@ export class WebhooksRepository {
 
   /** The earliest due event of the endpoints that are enabled. */
   async oldestDue(): Promise<Date | null> {
-    const { manager } = this.dataSource;
-    const endpoints = await manager.findBy(WebhookEndpoint, { disabledAt: IsNull() });
-    const firsts = await Promise.all(
-      endpoints.map(({ clientId }) =>
-        manager.findOne(WebhookEvent, {
-          select: { dueAt: true },
-          where: { clientId, dueAt: Not(IsNull()) },
-          order: { dueAt: 'ASC' },
-        }),
-      ),
-    );
-    const times = firsts.flatMap((event) => event?.dueAt?.getTime() ?? []);
+    const rows = await readRows<{ dueAt: RawTime | null }>(this.dataSource, FIND_FIRST_DUE, []);
+    const times = rows.flatMap(({ dueAt }) => (dueAt === null ? [] : storedTime(dueAt).getTime()));
     return times.length === 0 ? null : new Date(Math.min(...times));
   }
 }

@@ -82,16 +82,12 @@ async function pauseFindings(otp: OtpOperations): Promise<Finding[]> {
 
 /** Reports endpoints of apps that fail, and those that the service has disabled. */
 async function eventFindings(endpoints: WebhookEndpoints): Promise<Finding[]> {
-  const found = (await endpoints.all()).flatMap(
-    ({ clientId, failingSince, disabledBy, disabledAt }) => {
-      if (disabledBy === 'operator' || (failingSince ?? disabledAt) === null) return [];
-      const state =
-        disabledAt === null ? `fail since ${failingSince?.toISOString()}` : 'have ended';
-      const remedy = `devplatform app webhook deliveries ${clientId}`;
-      return [warning(`The deliveries of events to ${clientId} ${state}.`, remedy)];
-    },
-  );
-  return found.length > 0 ? found : [ok('No endpoint for events fails.')];
+  return (await endpoints.all()).flatMap(({ clientId, failingSince, disabledBy, disabledAt }) => {
+    if (disabledBy === 'operator' || (failingSince ?? disabledAt) === null) return [];
+    const state = disabledAt === null ? `fail since ${failingSince?.toISOString()}` : 'have ended';
+    const remedy = `devplatform app webhook deliveries ${clientId}`;
+    return [warning(`The deliveries of events to ${clientId} ${state}.`, remedy)];
+  });
 }
 
 /** Finds a service of any module. */
