@@ -572,16 +572,19 @@ export interface components {
              */
             tags?: string[] | null;
             /**
+             * Format: double
              * @description Latitude of the post in degrees, sent together with longitude. If both are absent, the user's saved location is used.
              * @example 37.7749
              */
             latitude?: number | null;
             /**
+             * Format: double
              * @description Longitude of the post in degrees, sent together with latitude.
              * @example -122.4194
              */
             longitude?: number | null;
             /**
+             * Format: double
              * @description Reach of the post in kilometres.
              * @example 2.5
              */
@@ -631,16 +634,19 @@ export interface components {
              */
             tags?: string[];
             /**
+             * Format: double
              * @description Latitude of the post.
              * @example 37.7749
              */
             latitude?: number;
             /**
+             * Format: double
              * @description Longitude of the post.
              * @example -122.4194
              */
             longitude?: number;
             /**
+             * Format: double
              * @description Reach of the post in kilometres.
              * @example 2.5
              */
@@ -680,6 +686,7 @@ export interface components {
         /** @description The body of every error response under /dev/v1. */
         Error: {
             /**
+             * AnyErrorCode
              * @description Machine-readable error code. New codes may be added.
              * @example invalid_request
              */
@@ -716,6 +723,7 @@ export interface components {
              */
             field: string;
             /**
+             * AnyFieldErrorCode
              * @description Stable code of the violation. Expect new values.
              * @example too_large
              */
@@ -754,11 +762,13 @@ export interface components {
              */
             sub?: string;
             /**
+             * Format: int64
              * @description When the token expires, in seconds since 1970.
              * @example 1795255800
              */
             exp?: number;
             /**
+             * Format: int64
              * @description When the token was issued, in seconds since 1970.
              * @example 1795252200
              */
@@ -778,6 +788,7 @@ export interface components {
         /** @description The error response (RFC 6749 §5.2). */
         OAuthError: {
             /**
+             * AnyOAuthErrorCode
              * @description Machine-readable error code. New codes may be added.
              * @example invalid_grant
              */
@@ -837,6 +848,7 @@ export interface components {
              */
             tags: string[];
             /**
+             * Format: double
              * @description Reach of the post in kilometres, or null.
              * @example 2.5
              */

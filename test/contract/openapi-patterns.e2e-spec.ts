@@ -47,6 +47,9 @@ function patternsOf(document: unknown): string[] {
   return [...patterns];
 }
 
+const isTime = (schema: unknown): boolean =>
+  (schema as { format?: unknown } | null)?.format === 'date-time';
+
 describe('Patterns of the OpenAPI document', () => {
   it.each([
     '^post_[0-7][0-9a-hjkmnp-tv-z]{25}$',
@@ -86,5 +89,13 @@ describe('Patterns of the OpenAPI document', () => {
     const patterns = patternsOf(publishedDocument());
     expect(patterns.length).toBeGreaterThan(10);
     expect(patterns.filter((pattern) => !isPortable(pattern))).toEqual([]);
+  });
+
+  it('are not beside the format of a time, which clients in PHP and Ruby parse first', () => {
+    JSON.stringify(publishedDocument(), (_name, value: unknown) => {
+      if (isTime(value)) expect(value).not.toHaveProperty('pattern');
+      return value;
+    });
+    expect.hasAssertions();
   });
 });

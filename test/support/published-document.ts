@@ -131,6 +131,8 @@ export function schemaChecks(
   // The package's types wrongly describe a CommonJS module whose export is the function.
   (addFormats as unknown as (target: Ajv2020) => void)(ajv);
   ajv.addFormat('iri', isUrl);
+  // Stricter than the format: the descriptions promise UTC and milliseconds.
+  ajv.addFormat('date-time', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
   ajv.addVocabulary(['example']);
   const prepared = (schema: Schema): Schema =>
     withIds(allowUnknown ? schema : closedSchema(schema));

@@ -162,16 +162,19 @@ export interface components {
        */
       tags?: string[] | null;
       /**
+       * Format: double
        * @description Latitude of the post in degrees, sent together with longitude. If both are absent, the user's saved location is used.
        * @example 37.7749
        */
       latitude?: number | null;
       /**
+       * Format: double
        * @description Longitude of the post in degrees, sent together with latitude.
        * @example -122.4194
        */
       longitude?: number | null;
       /**
+       * Format: double
        * @description Reach of the post in kilometres.
        * @example 2.5
        */
@@ -221,16 +224,19 @@ export interface components {
        */
       tags?: string[];
       /**
+       * Format: double
        * @description Latitude of the post.
        * @example 37.7749
        */
       latitude?: number;
       /**
+       * Format: double
        * @description Longitude of the post.
        * @example -122.4194
        */
       longitude?: number;
       /**
+       * Format: double
        * @description Reach of the post in kilometres.
        * @example 2.5
        */
@@ -270,6 +276,7 @@ export interface components {
     /** @description The body of every error response under /dev/v1. */
     Error: {
       /**
+       * AnyErrorCode
        * @description Machine-readable error code. New codes may be added.
        * @example invalid_request
        */
@@ -321,6 +328,7 @@ export interface components {
        */
       field: string;
       /**
+       * AnyFieldErrorCode
        * @description Stable code of the violation. Expect new values.
        * @example too_large
        */
@@ -392,6 +400,7 @@ export interface components {
        */
       tags: string[];
       /**
+       * Format: double
        * @description Reach of the post in kilometres, or null.
        * @example 2.5
        */

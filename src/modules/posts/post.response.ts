@@ -4,7 +4,7 @@ import { ApiErrors } from '../../platform/http/errors/api-errors.js';
 import { EXAMPLE_ORIGIN } from '../../platform/http/developer-api.js';
 import { idPattern } from '../../platform/ids.js';
 import { PageMeta, type PageResponse } from '../../platform/http/pagination.js';
-import { TIME } from '../../platform/http/validation/schemas.openapi.js';
+import { DOUBLE, TIME } from '../../platform/http/validation/schemas.openapi.js';
 import type { PostDraft } from './create-post.request.js';
 import type { Visibility } from './post.entities.js';
 import { PostNotFound } from './posts.service.js';
@@ -71,7 +71,7 @@ export class PostResponse {
   tags: string[];
 
   @ApiProperty({
-    type: Number,
+    ...DOUBLE,
     nullable: true,
     description: 'Reach of the post in kilometres, or null.',
     example: 2.5,
@@ -138,13 +138,13 @@ export class CreatedPostResponse implements PostDraft {
   })
   tags?: string[];
 
-  @ApiPropertyOptional({ description: 'Latitude of the post.', example: 37.7749 })
+  @ApiPropertyOptional({ ...DOUBLE, description: 'Latitude of the post.', example: 37.7749 })
   latitude?: number;
 
-  @ApiPropertyOptional({ description: 'Longitude of the post.', example: -122.4194 })
+  @ApiPropertyOptional({ ...DOUBLE, description: 'Longitude of the post.', example: -122.4194 })
   longitude?: number;
 
-  @ApiPropertyOptional({ description: 'Reach of the post in kilometres.', example: 2.5 })
+  @ApiPropertyOptional({ ...DOUBLE, description: 'Reach of the post in kilometres.', example: 2.5 })
   reachKm?: number;
 
   @ApiPropertyOptional({ type: String, ...VISIBILITY })

@@ -4,6 +4,7 @@ import type { Request } from 'express';
 import { formatScope } from '../../../platform/access/scopes.js';
 import { SECOND } from '../../../platform/clock.js';
 import { AppConfig } from '../../../platform/config/app-config.js';
+import { UNIX_SECONDS } from '../../../platform/http/validation/schemas.openapi.js';
 import {
   ApiClientEndpoint,
   ClientEndpoint,
@@ -45,14 +46,14 @@ export class IntrospectionResponse {
   sub?: string;
 
   @ApiPropertyOptional({
-    type: 'integer',
+    ...UNIX_SECONDS,
     description: 'When the token expires, in seconds since 1970.',
     example: 1_795_255_800,
   })
   exp?: number;
 
   @ApiPropertyOptional({
-    type: 'integer',
+    ...UNIX_SECONDS,
     description: 'When the token was issued, in seconds since 1970.',
     example: 1_795_252_200,
   })

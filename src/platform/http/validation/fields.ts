@@ -3,6 +3,7 @@ import { ApiProperty, type ApiPropertyOptions, ApiSchema } from '@nestjs/swagger
 import { ValidateIf } from 'class-validator';
 import { idPattern, type IdPrefix } from '../../ids.js';
 import * as rules from './rules.js';
+import { DOUBLE } from './schemas.openapi.js';
 import type { FieldError } from '../../errors.js';
 
 /*
@@ -66,7 +67,7 @@ export function NumberField(
   const { pairedWith } = options;
   return applyDecorators(
     ApiProperty(
-      propertyOptions(options, { type: 'number', minimum: options.min, maximum: options.max }),
+      propertyOptions(options, { ...DOUBLE, minimum: options.min, maximum: options.max }),
     ),
     ValidateIf(
       (body: Record<string, unknown>, value) =>

@@ -15,17 +15,28 @@ export function extensibleEnum(known: SchemaObject | { $ref: string }): {
   return { anyOf: [known as SchemaObject, CODE] };
 }
 
-/** An extensible enum of the values of a named schema. */
-export function extensibleEnumOf(name: string): { anyOf: SchemaObject[] } {
-  return extensibleEnum({ $ref: `#/components/schemas/${name}` });
+/**
+ * An extensible enum of the values of a named schema. Generators name the type by the title: without it, some call the type of the
+ * field `code` of `FieldError` like the schema `FieldErrorCode`.
+ */
+export function extensibleEnumOf(name: string): { title: string; anyOf: SchemaObject[] } {
+  return { title: `Any${name}`, ...extensibleEnum({ $ref: `#/components/schemas/${name}` }) };
 }
 
-/** A time in responses: ISO 8601, UTC, with milliseconds (product requirements, section 2). */
+/**
+ * A time in responses: ISO 8601, UTC, with milliseconds (product requirements, section 2). It has no pattern: some generated clients
+ * parse the time and then check the pattern on another text of it, so that they reject every response.
+ */
 export const TIME = {
   format: 'date-time',
-  pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$',
   example: '2026-11-21T09:30:00.000Z',
 };
+
+/** A number with all its digits: without the format, generators of Go clients read it as a float32. */
+export const DOUBLE = { type: 'number' as const, format: 'double' };
+
+/** A time in seconds since 1970: without the format, some generated clients read no time after January 2038. */
+export const UNIX_SECONDS = { type: 'integer' as const, format: 'int64' };
 
 /** The documented header `Retry-After` (RFC 9110 §10.2.3). */
 export const RETRY_AFTER = {
