@@ -19,14 +19,17 @@ const SET = `app webhook set ${EXAMPLE_APP} https://garden.example/events`;
 const statusOf = ({ disabledAt }: WebhookEndpoint): string => (disabledAt ? 'disabled' : 'enabled');
 const outcomeOf = ({ outcome }: WebhookEvent): string => outcome ?? 'waiting';
 
-function endpointResult(session: Session, endpoint: WebhookEndpoint, secret?: string): Result {
+function endpointResult(
+  session: Session,
+  endpoint: WebhookEndpoint,
+  secret: string | null = null,
+): { json: object } & Result {
   const { clientId, url, disabledBy, failingSince, formerUntil, createdAt } = endpoint;
-  const shownSecret = secret === undefined ? {} : { secret };
   const status = statusOf(endpoint);
   return {
     json: {
       ...membersOf(MEMBERS, endpoint, { status, formerSecretUntil: formerUntil }),
-      ...shownSecret,
+      secret,
     },
     text: keyValues({
       client_id: clientId,
@@ -35,9 +38,9 @@ function endpointResult(session: Session, endpoint: WebhookEndpoint, secret?: st
       failing_since: session.time(failingSince),
       former_secret_until: session.time(formerUntil),
       created_at: session.time(createdAt),
-      ...shownSecret,
+      ...(secret !== null && { secret }),
     }),
-    note: secret === undefined ? undefined : SECRET_SHOWN,
+    note: secret === null ? undefined : SECRET_SHOWN,
   };
 }
 
@@ -127,7 +130,7 @@ export function addAppWebhookCommands(app: CliCommand): void {
     )
     .argument('<client_id>')
     .requiresConfirmation()
-    .printsJson(`{${MEMBERS}, changed}`)
+    .printsJson(`{${MEMBERS}, secret, changed}`)
     .examples(`app webhook disable ${EXAMPLE_APP} --reason "Overloaded"`)
     .execute(async (session, clientId: string) => {
       const endpoints = session.get('WebhookEndpoints');
@@ -143,7 +146,7 @@ export function addAppWebhookCommands(app: CliCommand): void {
     .description('Enable the endpoint of an app. Events that wait are sent again, too.')
     .argument('<client_id>')
     .acceptsReason()
-    .printsJson(`{${MEMBERS}, changed}`)
+    .printsJson(`{${MEMBERS}, secret, changed}`)
     .examples(`app webhook enable ${EXAMPLE_APP}`)
     .execute(async (session, clientId: string) => {
       const endpoints = session.get('WebhookEndpoints');
