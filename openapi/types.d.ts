@@ -327,8 +327,11 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** A comment was added to one of the member's posts. Needs posts.read. */
-        post: operations["on-comment-created"];
+        /**
+         * A comment was added to one of the member's posts. Needs posts.read.
+         * @description Verify the signature, store the event, and return a status from 200 to 299 within 15 seconds. See the page "Events" of the developer guide.
+         */
+        post: operations["receiveCommentCreated"];
         delete?: never;
         options?: never;
         head?: never;
@@ -344,8 +347,11 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** A comment on one of the member's posts was deleted. Needs posts.read. */
-        post: operations["on-comment-deleted"];
+        /**
+         * A comment on one of the member's posts was deleted. Needs posts.read.
+         * @description Verify the signature, store the event, and return a status from 200 to 299 within 15 seconds. See the page "Events" of the developer guide.
+         */
+        post: operations["receiveCommentDeleted"];
         delete?: never;
         options?: never;
         head?: never;
@@ -361,8 +367,11 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** A post that the app published was deleted by another app, the member elsewhere, or the operator. */
-        post: operations["on-post-deleted"];
+        /**
+         * A post that the app published was deleted by another app, the member elsewhere, or the operator.
+         * @description Verify the signature, store the event, and return a status from 200 to 299 within 15 seconds. See the page "Events" of the developer guide.
+         */
+        post: operations["receivePostDeleted"];
         delete?: never;
         options?: never;
         head?: never;
@@ -378,8 +387,11 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The member allows the app less than before. */
-        post: operations["on-grant-narrowed"];
+        /**
+         * The member allows the app less than before.
+         * @description Verify the signature, store the event, and return a status from 200 to 299 within 15 seconds. See the page "Events" of the developer guide.
+         */
+        post: operations["receiveGrantNarrowed"];
         delete?: never;
         options?: never;
         head?: never;
@@ -395,8 +407,11 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The member or the operator ended the access of the app. No other event about the member follows. */
-        post: operations["on-grant-revoked"];
+        /**
+         * The member or the operator ended the access of the app. No other event about the member follows.
+         * @description Verify the signature, store the event, and return a status from 200 to 299 within 15 seconds. See the page "Events" of the developer guide.
+         */
+        post: operations["receiveGrantRevoked"];
         delete?: never;
         options?: never;
         head?: never;
@@ -412,8 +427,11 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The app has used 75, 90 or 100 percent of its posts of the month. Each is sent once a month. */
-        post: operations["on-quota-threshold"];
+        /**
+         * The app has used 75, 90 or 100 percent of its posts of the month. Each is sent once a month.
+         * @description Verify the signature, store the event, and return a status from 200 to 299 within 15 seconds. See the page "Events" of the developer guide.
+         */
+        post: operations["receiveQuotaThreshold"];
         delete?: never;
         options?: never;
         head?: never;
@@ -429,8 +447,11 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The operator tests the endpoint. */
-        post: operations["on-webhook-test"];
+        /**
+         * The operator tests the endpoint.
+         * @description Verify the signature, store the event, and return a status from 200 to 299 within 15 seconds. See the page "Events" of the developer guide.
+         */
+        post: operations["receiveWebhookTest"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3613,7 +3634,7 @@ export interface operations {
             };
         };
     };
-    "on-comment-created": {
+    receiveCommentCreated: {
         parameters: {
             query?: never;
             header: {
@@ -3678,7 +3699,7 @@ export interface operations {
             };
         };
     };
-    "on-comment-deleted": {
+    receiveCommentDeleted: {
         parameters: {
             query?: never;
             header: {
@@ -3742,7 +3763,7 @@ export interface operations {
             };
         };
     };
-    "on-post-deleted": {
+    receivePostDeleted: {
         parameters: {
             query?: never;
             header: {
@@ -3806,7 +3827,7 @@ export interface operations {
             };
         };
     };
-    "on-grant-narrowed": {
+    receiveGrantNarrowed: {
         parameters: {
             query?: never;
             header: {
@@ -3866,7 +3887,7 @@ export interface operations {
             };
         };
     };
-    "on-grant-revoked": {
+    receiveGrantRevoked: {
         parameters: {
             query?: never;
             header: {
@@ -3926,7 +3947,7 @@ export interface operations {
             };
         };
     };
-    "on-quota-threshold": {
+    receiveQuotaThreshold: {
         parameters: {
             query?: never;
             header: {
@@ -3990,7 +4011,7 @@ export interface operations {
             };
         };
     };
-    "on-webhook-test": {
+    receiveWebhookTest: {
         parameters: {
             query?: never;
             header: {

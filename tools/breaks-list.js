@@ -434,7 +434,7 @@ export const BREAKS = [
   },
   {
     name: 'scopes-of-app',
-    file: 'src/modules/oauth/tokens/grants.repository.ts',
+    file: 'src/platform/access/scopes.ts',
     find: ', parseScope(appScope)]',
     replace: ']',
     rule: 'Scopes that the operator took from the app end at once.',

@@ -103,9 +103,11 @@ function operation(type: string, summary: string, data: Schema): Operation {
     data,
   });
   return {
-    operationId: `on-${type.replace('.', '-')}`,
+    operationId: `receive${type.replaceAll(/(?:^|\.)([a-z])/g, (_, letter: string) => letter.toUpperCase())}`,
     tags: ['events'],
     summary,
+    description:
+      'Verify the signature, store the event, and return a status from 200 to 299 within 15 seconds. See the page "Events" of the developer guide.',
     security: [],
     parameters: [
       header('webhook-id', 'The id of the event. Ignore an event whose id you have seen.'),

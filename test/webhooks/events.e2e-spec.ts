@@ -69,6 +69,15 @@ onEachEngine('Events', (database) => {
       ]).toContainEqual(data);
   });
 
+  it('do not show a comment on a post that was deleted before the delivery', async () => {
+    const { id: postId } = await member().publish();
+    const { id } = await member().comment(postId);
+    await member().delete(`/posts/${postId}`);
+    expect((await delivered()).map(({ data }) => data)).toEqual([
+      { userId: userId(), postId, comment: { id } },
+    ]);
+  });
+
   it('tell an app that its post was deleted by another app or an operator, but not by itself', async () => {
     const own = await member().publish();
     const byOther = await member().publish();

@@ -893,7 +893,7 @@ export interface operations {
       };
     };
   };
-  'on-comment-created': {
+  receiveCommentCreated: {
     parameters: {
       query?: never;
       header: {
@@ -960,7 +960,7 @@ export interface operations {
       };
     };
   };
-  'on-comment-deleted': {
+  receiveCommentDeleted: {
     parameters: {
       query?: never;
       header: {
@@ -1024,7 +1024,7 @@ export interface operations {
       };
     };
   };
-  'on-post-deleted': {
+  receivePostDeleted: {
     parameters: {
       query?: never;
       header: {
@@ -1088,7 +1088,7 @@ export interface operations {
       };
     };
   };
-  'on-grant-narrowed': {
+  receiveGrantNarrowed: {
     parameters: {
       query?: never;
       header: {
@@ -1148,7 +1148,7 @@ export interface operations {
       };
     };
   };
-  'on-grant-revoked': {
+  receiveGrantRevoked: {
     parameters: {
       query?: never;
       header: {
@@ -1208,7 +1208,7 @@ export interface operations {
       };
     };
   };
-  'on-quota-threshold': {
+  receiveQuotaThreshold: {
     parameters: {
       query?: never;
       header: {
@@ -1272,7 +1272,7 @@ export interface operations {
       };
     };
   };
-  'on-webhook-test': {
+  receiveWebhookTest: {
     parameters: {
       query?: never;
       header: {

@@ -69,12 +69,13 @@ export class CommentsRepository {
     return rows.map(listedComment);
   }
 
-  /** Those of these comments that are not deleted. */
+  /** Those of these comments that are not deleted, on posts that are not deleted. */
   async findAll(ids: readonly string[]): Promise<(ListedComment & { postId: string })[]> {
     const padded = padToPowerOfTwo(ids);
     const rows = await readRows<Row & { postId: string }>(
       this.dataSource,
       `SELECT item.post_id AS postId, ${LISTED} FROM comments item ${WITH_AUTHOR}
+       JOIN posts ON posts.id = item.post_id AND posts.deleted_at IS NULL
        WHERE item.deleted_at IS NULL AND item.id IN ${placeholdersFor(padded)}`,
       padded,
     );

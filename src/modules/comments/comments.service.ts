@@ -203,7 +203,7 @@ export class CommentsService {
     });
   }
 
-  /** Those of these comments that exist, without deleted ones. */
+  /** Those of these comments that can be read: they and their posts are not deleted. */
   existing(ids: readonly string[]): Promise<(ListedComment & { postId: string })[]> {
     return this.repository.findAll(ids);
   }
