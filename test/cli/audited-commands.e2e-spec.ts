@@ -88,7 +88,7 @@ const COMMANDS: Readonly<Record<string, CommandCase>> = {
   'app webhook enable': {
     args: async (context) => {
       const clientId = await withEndpoint(context);
-      await context.app.service(WebhookEndpoints).disable(clientId, { actor: 'other' });
+      await context.app.service(WebhookEndpoints).switch(clientId, false, { actor: 'other' });
       return [clientId];
     },
     actions: ['webhook.enabled'],

@@ -104,7 +104,7 @@ onEachEngine('Deliveries of events', (database) => {
     await delivered();
     expect(await endpoints().get(clientId())).toMatchObject({ disabledBy: 'failures' });
     receiver().clear();
-    expect(await endpoints().enable(clientId(), CHANGE)).toBe(true);
+    expect(await endpoints().switch(clientId(), true, CHANGE)).toBe(true);
     app().clock.advance(DAY);
     await delivered();
     expect(receiver().deliveries.length).toBeGreaterThan(0);

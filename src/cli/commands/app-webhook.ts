@@ -136,7 +136,7 @@ export function addAppWebhookCommands(app: CliCommand): void {
       const endpoints = session.get('WebhookEndpoints');
       const { disabledAt } = await endpoints.get(clientId);
       if (!disabledAt) await session.confirm(`Send no more events to ${clientId}?`);
-      const changed = await endpoints.disable(clientId, session.change);
+      const changed = await endpoints.switch(clientId, false, session.change);
       return switchResult(session, await endpoints.get(clientId), changed);
     });
 
@@ -150,7 +150,7 @@ export function addAppWebhookCommands(app: CliCommand): void {
     .examples(`app webhook enable ${EXAMPLE_APP}`)
     .execute(async (session, clientId: string) => {
       const endpoints = session.get('WebhookEndpoints');
-      const changed = await endpoints.enable(clientId, session.change);
+      const changed = await endpoints.switch(clientId, true, session.change);
       return switchResult(session, await endpoints.get(clientId), changed);
     });
 

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { AuditLog, type Change } from '../../platform/audit/audit-log.repository.js';
 import { addMilliseconds, Clock } from '../../platform/clock.js';
 import { AppConfig } from '../../platform/config/app-config.js';
-import { type Transaction, TransactionRunner } from '../../platform/database/transaction.js';
+import { TransactionRunner } from '../../platform/database/transaction.js';
 import { InvalidRequest, NotFound } from '../../platform/errors.js';
 import { randomToken } from '../../platform/secrets.js';
 import { EventOutbox } from '../events/event-outbox.service.js';
@@ -10,6 +10,8 @@ import type { WebhookEndpoint, WebhookEvent } from '../events/event.entities.js'
 import { parseEndpointUrl, RefusedAddress } from './webhook-address.js';
 import { WebhookSender } from './webhook-sender.js';
 import { WebhooksRepository } from './webhooks.repository.js';
+
+const ENABLED = { disabledAt: null, disabledBy: null, failingSince: null };
 
 /** The endpoints of apps, for operators. */
 @Injectable()
@@ -53,21 +55,17 @@ export class WebhookEndpoints {
     await this.sender.checkAddress(url).catch((error: unknown) => {
       throw new InvalidRequest(addressProblem(url, error));
     });
-    const now = this.clock.now();
     const existing = await this.repository.find(clientId);
-    const endpoint: WebhookEndpoint = {
+    const created = {
       clientId,
-      secretSalt: existing?.secretSalt ?? randomToken(),
-      formerSalt: existing?.formerSalt ?? null,
-      formerUntil: existing?.formerUntil ?? null,
-      createdAt: existing?.createdAt ?? now,
-      leasedUntil: existing?.leasedUntil ?? null,
+      secretSalt: randomToken(),
+      formerSalt: null,
+      formerUntil: null,
+      createdAt: this.clock.now(),
+      leasedUntil: null,
       failsNext: false,
-      url: url.href,
-      disabledAt: null,
-      disabledBy: null,
-      failingSince: null,
     };
+    const endpoint = Object.assign(existing ?? created, ENABLED, { url: url.href });
     await this.transactions.run(async (tx) => {
       await this.repository.save(tx, endpoint);
       await this.audit.record(tx, 'webhook.set', clientId, change, { host: url.host });
@@ -101,30 +99,23 @@ export class WebhookEndpoints {
     return this.sender.secretOf(secretSalt);
   }
 
-  /** Events of the time in which the endpoint is disabled are not stored. Returns false if it was disabled. @throws NotFound */
-  disable(clientId: string, change: Change): Promise<boolean> {
-    return this.switch(clientId, change, false);
-  }
-
-  /** Events that wait are delivered then. Returns false if it was enabled. @throws NotFound */
-  enable(clientId: string, change: Change): Promise<boolean> {
-    return this.switch(clientId, change, true);
-  }
-
-  private async switch(clientId: string, change: Change, isEnabled: boolean): Promise<boolean> {
+  /**
+   * Disables or enables the endpoint. Events of the time in which it is disabled are not stored; those that wait are delivered later.
+   * Returns false if nothing changes. @throws NotFound
+   */
+  async switch(clientId: string, isEnabled: boolean, change: Change): Promise<boolean> {
     const { disabledAt } = await this.get(clientId);
     if ((disabledAt === null) === isEnabled) return false;
+    const values = isEnabled
+      ? ENABLED
+      : { disabledAt: this.clock.now(), disabledBy: 'operator' as const };
+    const action = isEnabled ? 'webhook.enabled' : 'webhook.disabled';
     await this.transactions.run(async (tx) => {
-      await this.repository.update(tx, { clientId }, isEnabled ? ENABLED : this.disabled());
-      const action = isEnabled ? 'webhook.enabled' : 'webhook.disabled';
+      await this.repository.update(tx, { clientId }, values);
       await this.audit.record(tx, action, clientId, change);
     });
     this.outbox.forgetListeners();
     return true;
-  }
-
-  private disabled(): Partial<WebhookEndpoint> {
-    return { disabledAt: this.clock.now(), disabledBy: 'operator' };
   }
 
   /** Adds a `webhook.test` event. @returns its id @throws NotFound; InvalidRequest if the endpoint is disabled */
@@ -172,13 +163,11 @@ export class WebhookEndpoints {
 
   /** Makes the next delivery to a test app fail. Does nothing without an endpoint. */
   async failNext(clientId: string): Promise<void> {
-    await this.transactions.run((tx: Transaction) =>
+    await this.transactions.run((tx) =>
       this.repository.update(tx, { clientId }, { failsNext: true }),
     );
   }
 }
-
-const ENABLED = { disabledAt: null, disabledBy: null, failingSince: null };
 
 function addressProblem({ hostname }: URL, error: unknown): string {
   return error instanceof RefusedAddress

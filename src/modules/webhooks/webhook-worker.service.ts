@@ -119,12 +119,15 @@ export class WebhookWorker {
     );
     if (!isLeased) return 0;
     const endpoint = await this.repository.find(clientId);
-    const due = endpoint ? await this.repository.findDue(clientId, now, BATCH_SIZE) : [];
     if (!endpoint) return 0;
+    const due = await this.repository.findDue(clientId, now, BATCH_SIZE);
     const allowed = await this.allowed(due);
     const deliveries = await this.deliver(endpoint, allowed);
-    const withdrawn = due.filter((event) => !allowed.includes(event)).map(({ id }) => id);
-    await this.transactions.run((tx) => this.record(tx, endpoint, deliveries, withdrawn));
+    for (const delivery of deliveries) settle(delivery, this.clock.now());
+    const withdrawn = due.filter((event) => !allowed.includes(event));
+    for (const event of withdrawn) Object.assign(event, { outcome: 'withdrawn', dueAt: null });
+    const settled = [...withdrawn, ...deliveries.map(({ event }) => event)];
+    await this.transactions.run((tx) => this.record(tx, endpoint, deliveries, settled));
     for (const { attempt } of deliveries)
       this.deliveriesTotal.inc({
         result: isSuccess(attempt) ? 'delivered' : 'failed',
@@ -177,56 +180,27 @@ export class WebhookWorker {
     tx: Transaction,
     endpoint: WebhookEndpoint,
     deliveries: readonly Delivery[],
-    withdrawn: readonly string[],
+    settled: readonly WebhookEvent[],
   ): Promise<void> {
-    const { clientId } = endpoint;
+    const { clientId, failsNext } = endpoint;
     const now = this.clock.now();
-    const delivered = new Map<string, string[]>();
-    const failed: Delivery[] = [];
-    for (const delivery of deliveries) {
-      const { event, attempt } = delivery;
-      const result = resultOf(attempt);
-      if (isSuccess(attempt)) delivered.set(result, [...(delivered.get(result) ?? []), event.id]);
-      else failed.push(delivery);
-    }
-    // First, because transactions lock the endpoint before its events.
-    const isSuccessful = delivered.size > 0;
+    const failed = deliveries.filter(({ attempt }) => !isSuccess(attempt));
     const failingSince =
-      failed.length === 0 && !isSuccessful
-        ? endpoint.failingSince
-        : isSuccessful
-          ? null
-          : (endpoint.failingSince ?? now);
-    const isFaultUsed = endpoint.failsNext && deliveries.length > 0;
+      failed.length < deliveries.length
+        ? null
+        : (endpoint.failingSince ?? (failed.length > 0 ? now : null));
+    // First, because transactions lock the endpoint before its events.
     await this.repository.update(
       tx,
       { clientId },
-      { leasedUntil: null, failingSince, ...(isFaultUsed && { failsNext: false }) },
+      {
+        leasedUntil: null,
+        failingSince,
+        ...(failsNext && deliveries.length > 0 && { failsNext: false }),
+      },
     );
     await this.disableIfUseless(tx, endpoint, failed, failingSince, now);
-    for (const [result, ids] of delivered)
-      await this.repository.finish(tx, clientId, ids, {
-        outcome: 'delivered',
-        result,
-        attempts: 1,
-      });
-    if (withdrawn.length > 0)
-      await this.repository.finish(tx, clientId, withdrawn, {
-        outcome: 'withdrawn',
-        result: null,
-        attempts: 0,
-      });
-    for (const { event, attempt } of failed) {
-      const result = resultOf(attempt);
-      const dueAt = nextAttempt(event, attempt, now);
-      if (dueAt) await this.repository.postpone(tx, event, dueAt, result);
-      else
-        await this.repository.finish(tx, clientId, [event.id], {
-          outcome: 'failed',
-          result,
-          attempts: 1,
-        });
-    }
+    for (const event of settled) await this.repository.settle(tx, event);
   }
 
   /** After 410, or if nothing has been delivered for days. */
@@ -256,14 +230,18 @@ function isSuccess(attempt: Attempt): boolean {
   return 'status' in attempt && attempt.status >= 200 && attempt.status < 300;
 }
 
-function resultOf(attempt: Attempt): string {
-  return 'status' in attempt ? String(attempt.status) : attempt.error;
+/** Sets the outcome of an event, or its next attempt. */
+function settle({ event, attempt }: Delivery, now: Date): void {
+  event.dueAt = isSuccess(attempt) ? null : nextAttempt(event, attempt, now);
+  event.outcome = isSuccess(attempt) ? 'delivered' : event.dueAt ? null : 'failed';
+  event.attempts += 1;
+  event.lastResult = 'status' in attempt ? String(attempt.status) : attempt.error;
 }
 
-/** Undefined after the last attempt. An endpoint that is overloaded can ask for a longer wait, of at most a day. */
-function nextAttempt({ attempts }: WebhookEvent, attempt: Attempt, now: Date): Date | undefined {
+/** Null after the last attempt. An endpoint that is overloaded can ask for a longer wait, of at most a day. */
+function nextAttempt({ attempts }: WebhookEvent, attempt: Attempt, now: Date): Date | null {
   const wait = RETRY_AFTER_MS[attempts];
-  if (wait === undefined) return undefined;
+  if (wait === undefined) return null;
   const isAsked = 'status' in attempt && [429, 503].includes(attempt.status);
   const asked = isAsked ? Math.min(parseRetryAfter(attempt.retryAfter, now), DAY) : 0;
   return addMilliseconds(now, Math.max(asked, Math.round(wait * (1 + Math.random() * JITTER))));

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, In, IsNull, LessThanOrEqual, Not } from 'typeorm';
 import { type RawTime, storedTime } from '../../platform/database/columns.js';
-import { placeholdersFor, readRows, writeRows } from '../../platform/database/sql.js';
+import { readRows, writeRows } from '../../platform/database/sql.js';
 import { entities, type Transaction } from '../../platform/database/transaction.js';
 import { findGrants } from '../events/event-outbox.service.js';
 import { WebhookEndpoint, WebhookEvent } from '../events/event.entities.js';
@@ -20,12 +20,9 @@ const FIND_FIRST_DUE = `
 const LEASE = `
   UPDATE webhook_endpoints SET leased_until = ?
   WHERE client_id = ? AND disabled_at IS NULL AND (leased_until IS NULL OR leased_until <= ?)`;
-const FINISH = `
-  UPDATE webhook_events SET outcome = ?, due_at = NULL, last_result = ?, attempts = attempts + ?
-  WHERE client_id = ? AND outcome IS NULL AND id IN`;
-const POSTPONE = `
-  UPDATE webhook_events SET due_at = ?, last_result = ?, attempts = attempts + 1
-  WHERE client_id = ? AND outcome IS NULL AND id = ?`;
+const SETTLE = `
+  UPDATE webhook_events SET outcome = ?, due_at = ?, last_result = ?, attempts = ?
+  WHERE client_id = ? AND id = ? AND outcome IS NULL`;
 
 @Injectable()
 export class WebhooksRepository {
@@ -82,28 +79,10 @@ export class WebhooksRepository {
     });
   }
 
-  /** @param attempts 1 after an attempt, 0 if there was none */
-  async finish(
-    tx: Transaction,
-    clientId: string,
-    ids: readonly string[],
-    {
-      outcome,
-      result,
-      attempts,
-    }: { outcome: WebhookEvent['outcome']; result: string | null; attempts: number },
-  ): Promise<void> {
-    const statement = `${FINISH} ${placeholdersFor(ids)}`;
-    await writeRows(tx, statement, [outcome, result, attempts, clientId, ...ids]);
-  }
-
-  async postpone(
-    tx: Transaction,
-    { clientId, id }: WebhookEvent,
-    dueAt: Date,
-    result: string,
-  ): Promise<void> {
-    await writeRows(tx, POSTPONE, [dueAt, result, clientId, id]);
+  /** Stores the outcome of an event, or its next attempt. */
+  async settle(tx: Transaction, event: WebhookEvent): Promise<void> {
+    const { clientId, id, outcome, dueAt, lastResult, attempts } = event;
+    await writeRows(tx, SETTLE, [outcome, dueAt, lastResult, attempts, clientId, id]);
   }
 
   /** Newest first. */
