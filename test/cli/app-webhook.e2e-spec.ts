@@ -1,4 +1,5 @@
 import { WebhookWorker } from '../../src/modules/webhooks/webhook-worker.service.js';
+import { Metrics } from '../../src/platform/observability/metrics.js';
 import { AuditEvent } from '../../src/platform/audit/audit-event.entity.js';
 import { expectFailure } from '../support/command-line.js';
 import { useCommands } from '../support/commands.js';
@@ -79,11 +80,75 @@ onOneEngine('Commands "app webhook"', (database) => {
 
   it.each([
     ['http://garden.example/events', /must begin with https:\/\//],
-    ['https://10.1.2.3/events', /has the address 10\.1\.2\.3, which is not public\./],
+    [
+      'https://10.1.2.3/events',
+      /has the address 10\.1\.2\.3, which is not public\. .* ask the partner for/,
+    ],
     ['https://no-such-name.invalid/events', /could not be resolved/],
   ])('refuse %s and change nothing', async (url, message) => {
     expectFailure(await cli.run('app', 'webhook', 'set', clientId, url), message);
     expectFailure(await cli.run('app', 'webhook', 'show', clientId), /has no endpoint for events/);
+  });
+
+  it.each([
+    ['a line feed and an escape sequence', '/a\nb\u001b[31m', '/ab%1B[31m'],
+    ['a direction mark and spaces at the end', '/\u202e  ', '/%E2%80%AE'],
+  ])('store a URL without %s', async (_what, given, stored) => {
+    await webhook('set', `${receiver.url}${given}`);
+    expect((await webhook<Endpoint>('show')).url).toBe(`${receiver.url}${stored}`);
+  });
+
+  it('refuse a long URL, and escape an id with control characters', async () => {
+    const long = `${receiver.url}/${'x'.repeat(100_000)}`;
+    expectFailure(await cli.run('app', 'webhook', 'set', clientId, long), /at most 2,048/);
+    const { stderr } = await cli.run('app', 'webhook', 'show', 'svc_app_\u001b[31m\u202e');
+    expect(stderr).toContain(String.raw`svc_app_\u001b[31m\u202e`);
+  });
+
+  it('send no events of another app again', async () => {
+    await webhook('set', receiver.url);
+    const { id } = await webhook<{ id: string }>('test');
+    await deliver();
+    const other = await app().addClient();
+    await cli.json('app', 'webhook', 'set', other.clientId, receiver.url);
+    expect(await cli.json('app', 'webhook', 'redeliver', other.clientId, id)).toEqual({
+      client_id: other.clientId,
+      events: 0,
+    });
+    expect(await webhook<Event[]>('deliveries', '--outcome', 'waiting')).toEqual([]);
+  });
+
+  it('print the secret only when it is new or asked for, and store it nowhere', async () => {
+    const { secret: first } = await webhook<Endpoint>('set', receiver.url);
+    const { secret: second } = await webhook<Endpoint>('rotate-secret', '--grace', '1h');
+    await webhook('test');
+    await deliver();
+    const outputs = [];
+    for (const [name, ...args] of [
+      ['set', receiver.url],
+      ['show'],
+      ['disable', '--yes'],
+      ['enable'],
+      ['test'],
+      ['deliveries'],
+      ['redeliver', '--failed'],
+    ] as const)
+      for (const json of [[], ['--json']]) {
+        const result = await cli.run('app', 'webhook', name, clientId, ...args, ...json);
+        expect(result.code).toBe(0);
+        outputs.push(result.stdout, result.stderr);
+      }
+    const audited = await cli.run('audit', 'list', '--json');
+    expect(audited.code).toBe(0);
+    const metrics = await app().service(Metrics).registry.metrics();
+    const all = [...outputs, audited.stdout, metrics].join('\n');
+    for (const secret of [first, second]) {
+      expect(secret).toMatch(/^whsec_/);
+      expect(all).not.toContain(secret?.slice('whsec_'.length));
+    }
+    const { stdout } = await cli.run('app', 'webhook', 'show', clientId, '--secret');
+    expect(stdout).toContain(second);
+    expect(stdout).not.toContain(first);
   });
 
   it('name an endpoint that fails in "doctor"', async () => {

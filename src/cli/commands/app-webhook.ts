@@ -172,7 +172,7 @@ export function addAppWebhookCommands(app: CliCommand): void {
     .command('deliveries')
     .summary('List events and their deliveries.')
     .description(
-      'List the events of an app, newest first. RESULT is that of the last attempt: a status, or why there was none. Events are kept for 30 days.',
+      'List the events of an app, newest first. RESULT is that of the last attempt: a status, or why there was none. After refused_address, the name of the endpoint leads to an address that is not public: ask the partner to change it. Events are kept for 30 days.',
     )
     .argument('<client_id>')
     .addOption(new Option('--outcome <outcome>', 'only events with this outcome').choices(OUTCOMES))

@@ -26,12 +26,15 @@ const GRANTS_OF_AUTHORS = `
     grants.scope, grants.withdrawn_scope AS withdrawnScope, apps.scope AS appScope
   FROM posts
   JOIN grants ON grants.user_id = posts.user_id AND ${LIVE_GRANTS}
-  JOIN apps ON apps.client_id = grants.client_id`;
+  JOIN apps ON apps.client_id = grants.client_id AND apps.status = 'enabled'`;
+/** As for tokens: test apps get events of test members only, and real apps of real ones. */
 const GRANTS_OF_MEMBERS = `
   SELECT grants.user_id AS userId, grants.client_id AS clientId,
     grants.scope, grants.withdrawn_scope AS withdrawnScope, apps.scope AS appScope
   FROM grants
   JOIN apps ON apps.client_id = grants.client_id
+  JOIN users ON users.id = grants.user_id AND users.status = 'active'
+    AND (users.test_code_hash IS NOT NULL) = (apps.test <> 0)
   WHERE ${LIVE_GRANTS}`;
 const USED_POSTS =
   'SELECT used, notified_percent AS notifiedPercent FROM quota_usage WHERE client_id = ? AND period = ?';

@@ -1,10 +1,20 @@
-import { lookup } from 'node:dns';
-import type { LookupFunction } from 'node:net';
-import { isIP } from 'node:net';
+import type { LookupAddress } from 'node:dns';
+import { lookup, Resolver } from 'node:dns/promises';
+import { isIP, type LookupFunction } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import ipaddr from 'ipaddr.js';
+import { SECOND } from '../../platform/clock.js';
 import { isLoopback } from '../../platform/config/loopback.js';
 import { InvalidRequest } from '../../platform/errors.js';
+
+/** The addresses that are assigned to networks (RFC 4291 §2.4). `ipaddr.js` calls the rest `unicast`, too. */
+const ASSIGNED_IPV6 = ipaddr.IPv6.parseCIDR('2000::/3');
+
+/**
+ * Asks name servers itself. The resolver of the system has two threads for all names of the process: an app with a name server that does
+ * not respond would delay those of the SMS gateway, too.
+ */
+export const resolver = new Resolver({ timeout: 2 * SECOND, tries: 2 });
 
 /** The endpoint is at an address that is not public. */
 export class RefusedAddress extends Error {
@@ -40,31 +50,41 @@ export function parseEndpointUrl(value: string, isProduction: boolean): URL {
  * @param allowsLoopback for development
  */
 export function publicLookup(allowsLoopback: boolean): LookupFunction {
-  return (hostname, options, callback) => {
-    lookup(hostname, { ...options, all: true }, (error, addresses) => {
-      const refused = addresses?.find(({ address }) => !isAllowed(address, allowsLoopback));
-      const failure = error ?? (refused && new RefusedAddress(hostname, refused.address));
-      const [first] = addresses ?? [];
-      if (failure || !first) callback(failure ?? new Error(`${hostname} has no address.`), '', 0);
-      else if (options.all) callback(null, addresses);
-      else callback(null, first.address, first.family);
-    });
+  return (hostname, { all }, callback) => {
+    publicAddresses(hostname, allowsLoopback).then(
+      (addresses) => {
+        const [{ address, family }] = addresses;
+        if (all) callback(null, addresses);
+        else callback(null, address, family);
+      },
+      (error: Error) => callback(error, ''),
+    );
   };
 }
 
-/** Resolves the host of a URL and checks its addresses. An address instead of a name is not resolved. @throws RefusedAddress; the error of the resolver */
+/** Resolves the host of a URL and checks its addresses. @throws RefusedAddress; the error of the resolver */
 export async function checkAddress({ hostname }: URL, allowsLoopback: boolean): Promise<void> {
-  const host = hostname.replace(/^\[(.*)\]$/, '$1');
-  if (isIP(host) !== 0) {
-    if (!isAllowed(host, allowsLoopback)) throw new RefusedAddress(hostname, host);
-    return;
-  }
-  await new Promise<void>((resolve, reject) => {
-    publicLookup(allowsLoopback)(host, { all: true }, (error) => {
-      if (error) reject(error);
-      else resolve();
-    });
-  });
+  await publicAddresses(hostname.replace(/^\[(.*)\]$/, '$1'), allowsLoopback);
+}
+
+async function publicAddresses(
+  host: string,
+  allowsLoopback: boolean,
+): Promise<[LookupAddress, ...LookupAddress[]]> {
+  const addresses = await addressesOf(host);
+  const refused = addresses.find(({ address }) => !isAllowed(address, allowsLoopback));
+  if (refused) throw new RefusedAddress(host, refused.address);
+  return addresses;
+}
+
+async function addressesOf(host: string): Promise<[LookupAddress, ...LookupAddress[]]> {
+  if (isIP(host) !== 0) return [{ address: host, family: isIP(host) }];
+  if (isLoopback(host)) return [await lookup(host)];
+  const answers = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
+  const found = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
+  const [first, ...others] = found.map((address) => ({ address, family: isIP(address) }));
+  if (first) return [first, ...others];
+  throw (answers[0] as PromiseRejectedResult).reason;
 }
 
 function isAllowed(address: string, allowsLoopback: boolean): boolean {
@@ -72,7 +92,8 @@ function isAllowed(address: string, allowsLoopback: boolean): boolean {
   const parsed = ipaddr.process(address);
   const range = parsed.range();
   if (range === 'loopback') return allowsLoopback;
-  return range === 'unicast' && !ownAddresses().includes(parsed.toString());
+  const isAssigned = parsed instanceof ipaddr.IPv4 || parsed.match(ASSIGNED_IPV6);
+  return range === 'unicast' && isAssigned && !ownAddresses().includes(parsed.toString());
 }
 
 function ownAddresses(): string[] {

@@ -11,7 +11,8 @@ import { parseEndpointUrl, RefusedAddress } from './webhook-address.js';
 import { WebhookSender } from './webhook-sender.js';
 import { WebhooksRepository } from './webhooks.repository.js';
 
-const ENABLED = { disabledAt: null, disabledBy: null, failingSince: null };
+/** Without a lease, so that the deliveries of before, which may be to another URL, do not disable the endpoint. */
+const ENABLED = { disabledAt: null, disabledBy: null, failingSince: null, leasedUntil: null };
 
 /** The endpoints of apps, for operators. */
 @Injectable()
@@ -55,28 +56,31 @@ export class WebhookEndpoints {
     await this.sender.checkAddress(url).catch((error: unknown) => {
       throw new InvalidRequest(addressProblem(url, error));
     });
-    const existing = await this.repository.find(clientId);
+    const values = { ...ENABLED, url: url.href };
     const created = {
       clientId,
       secretSalt: randomToken(),
       formerSalt: null,
       formerUntil: null,
       createdAt: this.clock.now(),
-      leasedUntil: null,
       failsNext: false,
+      ...values,
     };
-    const endpoint = Object.assign(existing ?? created, ENABLED, { url: url.href });
     await this.transactions.run(async (tx) => {
-      await this.repository.save(tx, endpoint);
+      await this.repository.insertMissing(tx, created);
+      // The rest of an existing endpoint stays, also the secret that another operator creates meanwhile.
+      await this.repository.update(tx, { clientId }, values);
       await this.audit.record(tx, 'webhook.set', clientId, change, { host: url.host });
-      await show(endpoint, existing ? undefined : this.sender.secretOf(endpoint.secretSalt));
+      const endpoint = (await this.repository.find(clientId, tx)) ?? created;
+      const isNew = endpoint.secretSalt === created.secretSalt;
+      await show(endpoint, isNew ? this.secretOf(endpoint) : undefined);
     });
     this.outbox.forgetListeners();
   }
 
   /**
    * Creates a new secret. Events are signed with the former one, too, for this time.
-   * @throws NotFound
+   * @throws NotFound; InvalidRequest if somebody else does so at the same time
    */
   async rotateSecret(
     clientId: string,
@@ -89,7 +93,12 @@ export class WebhookEndpoints {
     const formerUntil = addMilliseconds(this.clock.now(), graceMs);
     const values = { secretSalt, formerSalt: endpoint.secretSalt, formerUntil };
     await this.transactions.run(async (tx) => {
-      await this.repository.update(tx, { clientId }, values);
+      if (
+        !(await this.repository.update(tx, { clientId, secretSalt: endpoint.secretSalt }, values))
+      )
+        throw new InvalidRequest(
+          `Another operator has just created a new secret for ${clientId}. Run "app webhook show ${clientId} --secret" to see it.`,
+        );
       await this.audit.record(tx, 'webhook.secret_rotated', clientId, change);
       await show(Object.assign(endpoint, values), this.sender.secretOf(secretSalt));
     });
@@ -108,7 +117,7 @@ export class WebhookEndpoints {
     if ((disabledAt === null) === isEnabled) return false;
     const values = isEnabled
       ? ENABLED
-      : { disabledAt: this.clock.now(), disabledBy: 'operator' as const };
+      : { disabledAt: this.clock.now(), disabledBy: 'operator' as const, leasedUntil: null };
     const action = isEnabled ? 'webhook.enabled' : 'webhook.disabled';
     await this.transactions.run(async (tx) => {
       await this.repository.update(tx, { clientId }, values);
@@ -171,6 +180,6 @@ export class WebhookEndpoints {
 
 function addressProblem({ hostname }: URL, error: unknown): string {
   return error instanceof RefusedAddress
-    ? `${error.message} Events are sent to public addresses only.`
+    ? `${error.message} Events are sent to public addresses only: ask the partner for a name without others.`
     : `${hostname} could not be resolved. Check the name.`;
 }

@@ -99,25 +99,33 @@ export class WebhookSender {
   }
 
   private post(url: URL, body: string, headers: Record<string, string>): Promise<Attempt> {
-    return new Promise((resolve, reject) => {
+    return new Promise((resolve) => {
+      let attempt: Attempt | undefined;
       const signal = AbortSignal.any([this.stopped.signal, AbortSignal.timeout(TIMEOUT_MS)]);
       const options = { method: 'POST', headers, signal };
       const request =
         url.protocol === 'https:'
           ? httpsRequest(url, { ...options, agent: this.agents.https })
           : httpRequest(url, { ...options, agent: this.agents.http });
-      request.once('error', reject);
+      request.once('close', () => resolve(attempt ?? { error: 'unknown' }));
+      // The status decides, also if the body breaks off.
+      request.on('error', (error) => {
+        attempt ??= { error: nameOf(error) };
+      });
+      // Without a listener, the request of a status 101 would not end.
+      request.once('upgrade', ({ statusCode = 0 }, socket) => {
+        attempt = { status: statusCode, retryAfter: null };
+        socket.destroy();
+      });
       request.once('response', (response) => {
         const { statusCode = 0, headers: received } = response;
-        const attempt = { status: statusCode, retryAfter: received['retry-after'] ?? null };
+        attempt = { status: statusCode, retryAfter: received['retry-after'] ?? null };
         let size = 0;
         response.on('data', (chunk: Buffer) => {
           size += chunk.length;
           if (size > MAX_RESPONSE_BYTES) response.destroy();
         });
-        // The status decides, also if the body breaks off.
-        response.once('error', () => resolve(attempt));
-        response.once('close', () => resolve(attempt));
+        response.on('error', () => undefined);
       });
       request.end(body);
     });

@@ -30,11 +30,22 @@ const JITTER = 0.1;
 const MAX_FAILING_MS = 5 * DAY;
 const CONCURRENT_PER_ENDPOINT = 4;
 const BATCH_SIZE = 32;
-/** No delivery of a batch begins later. With the timeout of a delivery, the batch ends before the lease. */
-const BATCH_MS = 30 * SECOND;
+/** No delivery of a batch begins later, because what members and operators change counts from the next batch on. */
+const BATCH_MS = SECOND;
+/** As many batches use the database at once, however many are due: the other connections are left to API requests. */
+const LANES = 2;
 const LEASE_MS = MINUTE;
 
 const RESULTS = ['delivered', 'failed'] as const;
+
+interface Batch {
+  endpoint: WebhookEndpoint;
+  lease: Date;
+  due: readonly WebhookEvent[];
+  /** Those that the app may still receive. */
+  allowed: readonly WebhookEvent[];
+  bodies: ReadonlyMap<string, string>;
+}
 
 interface Delivery {
   event: WebhookEvent;
@@ -49,6 +60,8 @@ interface Delivery {
 export class WebhookWorker implements OnApplicationShutdown {
   private readonly logger = new Logger(WebhookWorker.name);
   private readonly running = new Map<string, Promise<void>>();
+  private readonly lanes = Array.from({ length: LANES }, () => Promise.resolve<unknown>(null));
+  private turn = 0;
   private readonly deliveriesTotal: Counter<'result' | 'mode'>;
 
   constructor(
@@ -118,28 +131,44 @@ export class WebhookWorker implements OnApplicationShutdown {
 
   /** @returns the number of events that were due */
   private async deliverBatch(clientId: string): Promise<number> {
-    const now = this.clock.now();
-    const lease = addMilliseconds(now, LEASE_MS);
-    const isLeased = await this.transactions.run((tx) =>
-      this.repository.lease(tx, clientId, now, lease),
-    );
-    if (!isLeased) return 0;
-    const endpoint = await this.repository.find(clientId);
-    if (!endpoint) return 0;
-    const due = await this.repository.findDue(clientId, now, BATCH_SIZE);
-    const allowed = await this.allowed(due);
-    const deliveries = await this.deliver(endpoint, allowed);
+    const batch = await this.inTurn(() => this.claim(clientId));
+    if (!batch) return 0;
+    const { due, allowed } = batch;
+    const deliveries = await this.deliver(batch);
     for (const delivery of deliveries) settle(delivery, this.clock.now());
     const withdrawn = due.filter((event) => !allowed.includes(event));
     for (const event of withdrawn) Object.assign(event, { outcome: 'withdrawn', dueAt: null });
     const settled = [...withdrawn, ...deliveries.map(({ event }) => event)];
-    await this.transactions.run((tx) => this.record(tx, endpoint, deliveries, settled));
+    await this.inTurn(() =>
+      this.transactions.run((tx) => this.record(tx, batch, deliveries, settled)),
+    );
     for (const { attempt } of deliveries)
       this.deliveriesTotal.inc({
         result: isSuccess(attempt) ? 'delivered' : 'failed',
         mode: modeOf(clientId),
       });
     return due.length;
+  }
+
+  private inTurn<T>(work: () => Promise<T>): Promise<T> {
+    this.turn = (this.turn + 1) % LANES;
+    const result = Promise.resolve(this.lanes[this.turn]).then(work);
+    this.lanes[this.turn] = result.catch(() => undefined);
+    return result;
+  }
+
+  /** Undefined if another process delivers to the endpoint, or nobody may. */
+  private async claim(clientId: string): Promise<Batch | undefined> {
+    const now = this.clock.now();
+    const lease = addMilliseconds(now, LEASE_MS);
+    const isLeased = await this.transactions.run((tx) =>
+      this.repository.lease(tx, clientId, now, lease),
+    );
+    const endpoint = isLeased ? await this.repository.find(clientId) : null;
+    if (!endpoint) return undefined;
+    const due = await this.repository.findDue(clientId, now, BATCH_SIZE);
+    const allowed = await this.allowed(due);
+    return { endpoint, lease, due, allowed, bodies: await this.bodies.of(allowed) };
   }
 
   /** The events that the app may still receive. */
@@ -157,13 +186,9 @@ export class WebhookWorker implements OnApplicationShutdown {
   }
 
   /** Makes one attempt for each event, a few at once, until the batch has taken too long. */
-  private async deliver(
-    endpoint: WebhookEndpoint,
-    events: readonly WebhookEvent[],
-  ): Promise<Delivery[]> {
-    const bodies = await this.bodies.of(events);
+  private async deliver({ endpoint, allowed, bodies }: Batch): Promise<Delivery[]> {
     const endsAt = performance.now() + BATCH_MS;
-    const waiting = [...events];
+    const waiting = [...allowed];
     const deliveries: Delivery[] = [];
     let { failsNext } = endpoint;
     const next = async (): Promise<void> => {
@@ -186,7 +211,7 @@ export class WebhookWorker implements OnApplicationShutdown {
   /** Records the results, and frees the endpoint for the next batch. */
   private async record(
     tx: Transaction,
-    endpoint: WebhookEndpoint,
+    { endpoint, lease }: Batch,
     deliveries: readonly Delivery[],
     settled: readonly WebhookEvent[],
   ): Promise<void> {
@@ -198,16 +223,17 @@ export class WebhookWorker implements OnApplicationShutdown {
         ? null
         : (endpoint.failingSince ?? (failed.length > 0 ? now : null));
     // First, because transactions lock the endpoint before its events.
-    await this.repository.update(
+    const isOwn = await this.repository.update(
       tx,
-      { clientId },
+      { clientId, leasedUntil: lease },
       {
         leasedUntil: null,
         failingSince,
         ...(failsNext && deliveries.length > 0 && { failsNext: false }),
       },
     );
-    await this.disableIfUseless(tx, endpoint, failed, failingSince, now);
+    // Otherwise the lease has ended, or an operator has set or switched the endpoint in the meantime.
+    if (isOwn) await this.disableIfUseless(tx, endpoint, failed, failingSince, now);
     for (const event of settled) await this.repository.settle(tx, event);
   }
 

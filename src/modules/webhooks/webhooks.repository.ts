@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, In, IsNull, LessThanOrEqual, Not } from 'typeorm';
+import { DataSource, type FindOptionsWhere, In, IsNull, LessThanOrEqual, Not } from 'typeorm';
 import { type RawTime, storedTime } from '../../platform/database/columns.js';
-import { readRows, writeRows } from '../../platform/database/sql.js';
+import { insertMissing, readRows, writeRows } from '../../platform/database/sql.js';
 import { entities, type Transaction } from '../../platform/database/transaction.js';
 import { findGrants } from '../events/event-outbox.service.js';
 import { WebhookEndpoint, WebhookEvent } from '../events/event.entities.js';
@@ -19,7 +19,8 @@ const FIND_FIRST_DUE = `
   FROM webhook_endpoints endpoint WHERE endpoint.disabled_at IS NULL`;
 const LEASE = `
   UPDATE webhook_endpoints SET leased_until = ?
-  WHERE client_id = ? AND disabled_at IS NULL AND (leased_until IS NULL OR leased_until <= ?)`;
+  WHERE client_id = ? AND disabled_at IS NULL AND (leased_until IS NULL OR leased_until <= ?)
+    AND EXISTS (SELECT 1 FROM apps WHERE apps.client_id = webhook_endpoints.client_id AND apps.status = 'enabled')`;
 const SETTLE = `
   UPDATE webhook_events SET outcome = ?, due_at = ?, last_result = ?, attempts = ?
   WHERE client_id = ? AND id = ? AND outcome IS NULL`;
@@ -28,22 +29,24 @@ const SETTLE = `
 export class WebhooksRepository {
   constructor(private readonly dataSource: DataSource) {}
 
-  find(clientId: string): Promise<WebhookEndpoint | null> {
-    return this.dataSource.manager.findOneBy(WebhookEndpoint, { clientId });
+  find(clientId: string, tx?: Transaction): Promise<WebhookEndpoint | null> {
+    const manager = tx ? entities(tx) : this.dataSource.manager;
+    return manager.findOneBy(WebhookEndpoint, { clientId });
   }
 
   findAll(): Promise<WebhookEndpoint[]> {
     return this.dataSource.manager.find(WebhookEndpoint, { order: { clientId: 'ASC' } });
   }
 
-  async save(tx: Transaction, endpoint: WebhookEndpoint): Promise<void> {
-    await entities(tx).save(WebhookEndpoint, endpoint);
+  /** Does nothing if the app has an endpoint. */
+  insertMissing(tx: Transaction, endpoint: WebhookEndpoint): Promise<void> {
+    return insertMissing(tx, WebhookEndpoint, [endpoint]);
   }
 
   /** Returns false if the app has no such endpoint, or it does not match. */
   async update(
     tx: Transaction,
-    where: { clientId: string; disabledAt?: ReturnType<typeof IsNull> },
+    where: Pick<WebhookEndpoint, 'clientId'> & FindOptionsWhere<WebhookEndpoint>,
     values: Partial<WebhookEndpoint>,
   ): Promise<boolean> {
     return (await entities(tx).update(WebhookEndpoint, where, values)).affected === 1;
