@@ -3,6 +3,7 @@ import { gzipSync } from 'node:zlib';
 import { FixedClock } from '../../../test/support/doubles.js';
 import { NameServer } from '../../../test/support/name-server.js';
 import { RawReceiver } from '../../../test/support/raw-receiver.js';
+import type { AppConfig } from '../../platform/config/app-config.js';
 import { loadConfig } from '../../platform/config/load-config.js';
 import type { WebhookEndpoint } from '../events/event.entities.js';
 import { resolver } from './webhook-address.js';
@@ -14,9 +15,11 @@ const CHUNKED = `${OK}Transfer-Encoding: chunked\r\n\r\n`;
 const REDIRECT = 'Content-Length: 0\r\nLocation: http://127.0.0.1:1/\r\n\r\n';
 const BODY = '{}';
 
-const config = loadConfig({ NODE_ENV: 'test', DATABASE_URL: 'sqlite:unused.sqlite' });
-const senderIn = (production: boolean): WebhookSender =>
-  new WebhookSender(new FixedClock(), { ...config, production });
+function senderIn(production: boolean): WebhookSender {
+  const config = loadConfig({ NODE_ENV: 'test', DATABASE_URL: 'sqlite:unused.sqlite' });
+  const properties = { production: { value: production } };
+  return new WebhookSender(new FixedClock(), Object.create(config, properties) as AppConfig);
+}
 const endpointAt = (url: string): WebhookEndpoint =>
   ({ url, secretSalt: 'salt', formerSalt: null, formerUntil: null }) as WebhookEndpoint;
 
@@ -50,11 +53,12 @@ describe('Requests to endpoints', () => {
   }
 
   describe('end with the status that arrived', () => {
-    it.each([
-      ...[301, 302, 303, 307, 308].map(
-        (status) =>
-          [`a redirect ${status}`, `HTTP/1.1 ${status} X\r\n${REDIRECT}`, status] as const,
-      ),
+    it.each<[string, string, number]>([
+      ...[301, 302, 303, 307, 308].map((status): [string, string, number] => [
+        `a redirect ${status}`,
+        `HTTP/1.1 ${status} X\r\n${REDIRECT}`,
+        status,
+      ]),
       ['a body that breaks off', `${OK}Content-Length: 100\r\nConnection: close\r\n\r\nabc`, 200],
       ['a broken chunk', `${CHUNKED}zz\r\nhello\r\n`, 200],
       ['chunks with endless extensions', `${CHUNKED}1;${'a'.repeat(100_000)}`, 200],
@@ -134,6 +138,7 @@ describe('Requests to endpoints', () => {
       resolver.setServers([names.address]);
     });
     afterEach(async () => {
+      resolver.cancel();
       resolver.setServers(systemServers);
       await names.stop();
     });
@@ -169,7 +174,7 @@ describe('Requests to endpoints', () => {
       expect(await send(url)).toMatchObject({ status: 200 });
       expect(receiver.connections).toBe(1);
       await receiver.stop();
-      expect(await send(url)).toEqual({ error: 'refused_address' });
+      await expect.poll(() => send(url)).toEqual({ error: 'refused_address' });
       receiver = undefined;
     });
 
