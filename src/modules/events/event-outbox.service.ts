@@ -9,13 +9,11 @@ import { Clock, SECOND } from '../../platform/clock.js';
 import { insertAll, placeholdersFor, readRows, writeRows } from '../../platform/database/sql.js';
 import type { Transaction } from '../../platform/database/transaction.js';
 import { newId } from '../../platform/ids.js';
-import { EVENT_TYPES, type EventType } from './event-types.js';
+import { EVENT_TYPES, type EventType, postsAt, QUOTA_THRESHOLDS } from './event-types.js';
 import { WebhookEvent } from './event.entities.js';
 
 /** For how long a process may overlook a new endpoint. */
 const MAX_AGE_MS = 5 * SECOND;
-/** Percentages of the monthly quota of which the app is told. */
-const THRESHOLDS = [75, 90, 100];
 
 const FIND_LISTENERS = `
   SELECT endpoint.client_id AS clientId FROM webhook_endpoints endpoint
@@ -68,6 +66,11 @@ export class EventOutbox {
   /** Makes this process notice a new or changed endpoint at once; others take up to five seconds. */
   forgetListeners(): void {
     delete this.listeners;
+  }
+
+  /** Whether an app has an enabled endpoint. */
+  async listens(tx: Transaction, clientId: string): Promise<boolean> {
+    return (await this.listening(tx)).has(clientId);
   }
 
   /** To the apps that may read the posts of their author. */
@@ -144,23 +147,18 @@ export class EventOutbox {
   }
 
   /**
-   * To the app that has used 75, 90 or 100 % of its monthly quota, once each. Call it while the transaction locks the counter.
-   * @param limit posts per month; null is unlimited
+   * To an app that listens, when it has used 75, 90 or 100 % of its monthly quota, once each. Call it while the transaction locks the
+   * counter.
+   * @param limit posts per month
    */
-  async quotaUsed(
-    tx: Transaction,
-    clientId: string,
-    period: string,
-    limit: number | null,
-  ): Promise<void> {
-    if (!limit || !(await this.listening(tx)).has(clientId)) return;
+  async quotaUsed(tx: Transaction, clientId: string, period: string, limit: number): Promise<void> {
     const [row] = await readRows<{ used: number; notifiedPercent: number | null }>(tx, USED_POSTS, [
       clientId,
       period,
     ]);
     const { used = 0, notifiedPercent } = row ?? {};
-    const reached = THRESHOLDS.filter(
-      (percent) => percent > (notifiedPercent ?? 0) && used >= Math.ceil((limit * percent) / 100),
+    const reached = QUOTA_THRESHOLDS.filter(
+      (percent) => percent > (notifiedPercent ?? 0) && used >= postsAt(limit, percent),
     );
     const last = reached.at(-1);
     if (last === undefined) return;

@@ -12,3 +12,10 @@ export const EVENT_TYPES = {
 } as const satisfies Record<string, { scope: Scope | 'any' | null }>;
 
 export type EventType = keyof typeof EVENT_TYPES;
+
+/** The percentages of the monthly quota of which an app is told. */
+export const QUOTA_THRESHOLDS: readonly number[] = [75, 90, 100];
+
+/** The posts at which a percentage of the quota is reached. */
+export const postsAt = (limit: number, percent: number): number =>
+  Math.ceil((limit * percent) / 100);

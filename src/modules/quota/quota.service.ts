@@ -101,15 +101,23 @@ export class QuotaService {
       publishes.map((publish) => this.callOf(publish)),
     );
     const period = periodOf(at);
+    const { length: posts } = publishes;
+    // Most publishes reach no threshold of an event, and need no other statement while the row is locked.
+    const notified = (await this.events.listens(tx, clientId)) ? postLimit : null;
+    if (
+      notified !== null &&
+      (await this.repository.consumeBelowThreshold(tx, clientId, period, notified, posts))
+    )
+      return;
     const consume = (): Promise<boolean> =>
-      this.repository.consume(tx, clientId, period, postLimit, publishes.length);
+      this.repository.consume(tx, clientId, period, postLimit, posts);
     if (!(await consume())) {
       // The counter may have had no row. If the second attempt fails too, the limit is reached.
       if (!(await this.repository.hasPeriod(tx, clientId, period)))
         await this.repository.insertPeriod(tx, clientId, period);
       if (!(await consume())) throw new QuotaExceeded(postLimit ?? 0, at);
     }
-    await this.events.quotaUsed(tx, clientId, period, postLimit);
+    if (notified !== null) await this.events.quotaUsed(tx, clientId, period, notified);
   }
 
   private callOf({ caller, at }: Publish): ApiCall {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { Cron } from '@nestjs/schedule';
 import type { Counter } from 'prom-client';
@@ -32,8 +33,10 @@ const CONCURRENT_PER_ENDPOINT = 4;
 const BATCH_SIZE = 32;
 /** No delivery of a batch begins later, because what members and operators change counts from the next batch on. */
 const BATCH_MS = SECOND;
-/** As many batches use the database at once, however many are due: the other connections are left to API requests. */
+/** As many batches are in progress at once, however many are due: connections to the database and time are left to API requests. */
 const LANES = 2;
+/** An endpoint that takes longer leaves its lane to others, and keeps its connections. */
+const PATIENCE_MS = 50;
 const LEASE_MS = MINUTE;
 
 const RESULTS = ['delivered', 'failed'] as const;
@@ -131,10 +134,11 @@ export class WebhookWorker implements OnApplicationShutdown {
 
   /** @returns the number of events that were due */
   private async deliverBatch(clientId: string): Promise<number> {
-    const batch = await this.inTurn(() => this.claim(clientId));
-    if (!batch) return 0;
+    const begun = await this.inTurn(() => this.begin(clientId));
+    if (!begun) return 0;
+    const { batch } = begun;
     const { due, allowed } = batch;
-    const deliveries = await this.deliver(batch);
+    const deliveries = await begun.deliveries;
     for (const delivery of deliveries) settle(delivery, this.clock.now());
     const withdrawn = due.filter((event) => !allowed.includes(event));
     for (const event of withdrawn) Object.assign(event, { outcome: 'withdrawn', dueAt: null });
@@ -157,7 +161,17 @@ export class WebhookWorker implements OnApplicationShutdown {
     return result;
   }
 
-  /** Undefined if another process delivers to the endpoint, or nobody may. */
+  /** Undefined if another process delivers to the endpoint, or nobody may. Resolves when the deliveries are made or take long. */
+  private async begin(
+    clientId: string,
+  ): Promise<{ batch: Batch; deliveries: Promise<Delivery[]> } | undefined> {
+    const batch = this.sender.isStopped ? undefined : await this.claim(clientId);
+    if (!batch) return undefined;
+    const deliveries = this.deliver(batch);
+    await Promise.race([deliveries, sleep(PATIENCE_MS, undefined, { ref: false })]);
+    return { batch, deliveries };
+  }
+
   private async claim(clientId: string): Promise<Batch | undefined> {
     const now = this.clock.now();
     const lease = addMilliseconds(now, LEASE_MS);
