@@ -570,15 +570,15 @@ export interface components {
        */
       neighborhood: string | null;
     };
-    /** @description A comment was added to one of the member's posts. Needs posts.read. */
+    /** @description A comment was added to one of the member's posts, by any app. Needs posts.read. */
     CommentCreatedEvent: {
-      /** @description Identifier of the event, the same in each attempt. */
+      /** @description Identifier of the event, the same in each attempt and as webhook-id. */
       id: string;
       /** @constant */
       type: 'comment.created';
       /**
        * Format: date-time
-       * @description Time of the event (UTC).
+       * @description Time of the event (UTC). Attempts can be days later.
        * @example 2026-11-21T09:30:00.000Z
        */
       timestamp: string;
@@ -598,13 +598,13 @@ export interface components {
     };
     /** @description A comment on one of the member's posts was deleted. Needs posts.read. */
     CommentDeletedEvent: {
-      /** @description Identifier of the event, the same in each attempt. */
+      /** @description Identifier of the event, the same in each attempt and as webhook-id. */
       id: string;
       /** @constant */
       type: 'comment.deleted';
       /**
        * Format: date-time
-       * @description Time of the event (UTC).
+       * @description Time of the event (UTC). Attempts can be days later.
        * @example 2026-11-21T09:30:00.000Z
        */
       timestamp: string;
@@ -619,15 +619,15 @@ export interface components {
         };
       };
     };
-    /** @description A post that the app published was deleted by another app, the member elsewhere, or the operator. */
+    /** @description A post that the app published was deleted by another app or the operator. */
     PostDeletedEvent: {
-      /** @description Identifier of the event, the same in each attempt. */
+      /** @description Identifier of the event, the same in each attempt and as webhook-id. */
       id: string;
       /** @constant */
       type: 'post.deleted';
       /**
        * Format: date-time
-       * @description Time of the event (UTC).
+       * @description Time of the event (UTC). Attempts can be days later.
        * @example 2026-11-21T09:30:00.000Z
        */
       timestamp: string;
@@ -642,53 +642,53 @@ export interface components {
         reason?: string;
       };
     };
-    /** @description The member allows the app less than before. */
+    /** @description The member allows the app less than before, or one of several grants of the member ended. */
     GrantNarrowedEvent: {
-      /** @description Identifier of the event, the same in each attempt. */
+      /** @description Identifier of the event, the same in each attempt and as webhook-id. */
       id: string;
       /** @constant */
       type: 'grant.narrowed';
       /**
        * Format: date-time
-       * @description Time of the event (UTC).
+       * @description Time of the event (UTC). Attempts can be days later.
        * @example 2026-11-21T09:30:00.000Z
        */
       timestamp: string;
       data: {
         /** @description The member. */
         userId: string;
-        /** @description The scopes that the member still allows the app. */
+        /** @description The scopes that remain. */
         scopes: ('profile.read' | 'posts.read' | 'posts.write' | 'analytics.read')[];
       };
     };
-    /** @description The member or the operator ended the access of the app. No other event about the member follows. */
+    /** @description The app has no access to the member any more. It is not sent if the app ended it, or if it expired. */
     GrantRevokedEvent: {
-      /** @description Identifier of the event, the same in each attempt. */
+      /** @description Identifier of the event, the same in each attempt and as webhook-id. */
       id: string;
       /** @constant */
       type: 'grant.revoked';
       /**
        * Format: date-time
-       * @description Time of the event (UTC).
+       * @description Time of the event (UTC). Attempts can be days later.
        * @example 2026-11-21T09:30:00.000Z
        */
       timestamp: string;
       data: {
         /** @description The member. */
         userId: string;
-        /** @description The scopes that the member still allows the app. */
+        /** @description Empty: no scope remains. */
         scopes: ('profile.read' | 'posts.read' | 'posts.write' | 'analytics.read')[];
       };
     };
     /** @description The app has used 75, 90 or 100 percent of its posts of the month. Each is sent once a month. */
     QuotaThresholdEvent: {
-      /** @description Identifier of the event, the same in each attempt. */
+      /** @description Identifier of the event, the same in each attempt and as webhook-id. */
       id: string;
       /** @constant */
       type: 'quota.threshold';
       /**
        * Format: date-time
-       * @description Time of the event (UTC).
+       * @description Time of the event (UTC). Attempts can be days later.
        * @example 2026-11-21T09:30:00.000Z
        */
       timestamp: string;
@@ -705,13 +705,13 @@ export interface components {
     };
     /** @description The operator tests the endpoint. */
     WebhookTestEvent: {
-      /** @description Identifier of the event, the same in each attempt. */
+      /** @description Identifier of the event, the same in each attempt and as webhook-id. */
       id: string;
       /** @constant */
       type: 'webhook.test';
       /**
        * Format: date-time
-       * @description Time of the event (UTC).
+       * @description Time of the event (UTC). Attempts can be days later.
        * @example 2026-11-21T09:30:00.000Z
        */
       timestamp: string;
