@@ -14,7 +14,7 @@ const CALLERS = 100;
 const BATCH = 250_000;
 
 /** An SQL expression for an id in the format of the service. Ids sort by `number`, which is an SQL expression, too. */
-const idOf = (prefix: string, number: string): string =>
+export const idOf = (prefix: string, number: string): string =>
   `CONCAT('${prefix}_01k', LPAD(${number}, 23, '0'))`;
 
 export const userId = (number: number): string => `usr_01k${String(number).padStart(23, '0')}`;

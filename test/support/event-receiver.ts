@@ -16,6 +16,7 @@ export interface ReceivedEvent {
 /** `at` is the time of the service. */
 interface Delivery {
   at: Date;
+  path: string;
   headers: IncomingHttpHeaders;
   body: string;
 }
@@ -43,6 +44,7 @@ export class EventReceiver {
   /** The largest number of requests that were open at once. */
   maxConcurrent = 0;
   private open = 0;
+  private port = 0;
   answer: Answer = { status: 204 };
 
   private constructor(private readonly server: Server) {}
@@ -58,7 +60,8 @@ export class EventReceiver {
         receiver.open -= 1;
       });
       void text(request).then((body) => {
-        receiver.deliveries.push({ at: now(), headers: request.headers, body });
+        const { url: path = '', headers: received } = request;
+        receiver.deliveries.push({ at: now(), path, headers: received, body });
         const { status, headers, body: answer, delayMs = 0 } = receiver.answer;
         setTimeout(() => response.writeHead(status, headers).end(answer), delayMs);
       });
@@ -66,22 +69,25 @@ export class EventReceiver {
     await new Promise<void>((resolve) => {
       server.listen(0, '127.0.0.1', resolve);
     });
+    receiver.port = (server.address() as AddressInfo).port;
     return receiver;
   }
 
   get url(): string {
-    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/events`;
+    return `http://127.0.0.1:${this.port}/events`;
   }
 
   /**
    * The events, in the order of their arrival. Each must be as the published document says.
    * @param secret with which the reference library verifies each, at the time of its arrival
+   * @param path only those of the endpoint with this path
    */
-  events(secret: string): ReceivedEvent[] {
+  events(secret: string, path?: string): ReceivedEvent[] {
     const webhook = new Webhook(secret);
     vi.useFakeTimers({ toFake: ['Date'] });
     try {
-      return this.deliveries.map(({ at, headers, body }) => {
+      const deliveries = this.deliveries.filter((one) => path === undefined || one.path === path);
+      return deliveries.map(({ at, headers, body }) => {
         vi.setSystemTime(at);
         const event = webhook.verify(body, headers as Record<string, string>) as ReceivedEvent;
         expect(violations(event)).toEqual([]);
@@ -98,10 +104,21 @@ export class EventReceiver {
     this.answer = { status: 204 };
   }
 
-  async stop(): Promise<void> {
+  /** Refuses connections until `comeBack`. */
+  async goAway(): Promise<void> {
     this.server.closeAllConnections();
     await new Promise((resolve) => {
       this.server.close(resolve);
     });
+  }
+
+  async comeBack(): Promise<void> {
+    await new Promise<void>((resolve) => {
+      this.server.listen(this.port, '127.0.0.1', resolve);
+    });
+  }
+
+  stop(): Promise<void> {
+    return this.goAway();
   }
 }

@@ -9,22 +9,23 @@ import type { TestApp } from './test-app.js';
 
 const CHANGE = { actor: 'operator' };
 
+/** Sets the endpoint of an app. @returns the secret of a new endpoint; empty for an existing one */
+export async function setEndpoint(app: TestApp, clientId: string, url: string): Promise<string> {
+  let secret = '';
+  await app.service(WebhookEndpoints).set(clientId, url, CHANGE, async (_endpoint, shown = '') => {
+    secret = shown;
+  });
+  return secret;
+}
+
 /** A new member for each test, whose app receives events. Call it in a `describe`, after `useTestApp`. */
 export function useListeningMember(app: () => TestApp, given: { test?: boolean } = {}) {
   let receiver: EventReceiver;
   let member: Member;
   let secret: string;
 
-  /** Sets the endpoint of the app, and returns the secret of a new endpoint. */
-  async function listen(clientId: string, url = receiver.url): Promise<string> {
-    let shown: string | undefined;
-    await app()
-      .service(WebhookEndpoints)
-      .set(clientId, url, CHANGE, async (_endpoint, one) => {
-        shown = one;
-      });
-    return shown ?? '';
-  }
+  const listen = (clientId: string, url = receiver.url): Promise<string> =>
+    setEndpoint(app(), clientId, url);
 
   beforeAll(async () => {
     receiver = await EventReceiver.start(() => app().clock.now());
