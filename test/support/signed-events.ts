@@ -37,8 +37,8 @@ export const EVENT = {
 };
 const BODY = JSON.stringify(EVENT);
 
-/** Signs with the reference library. */
-function signed(now: number, secrets = [SECRET], ageSeconds = 0): SignedRequest {
+/** `EVENT`, signed by the reference library. */
+export function signed(now: number, secrets = [SECRET], ageSeconds = 0): SignedRequest {
   const at = new Date(now - ageSeconds * 1000);
   return {
     id: ID,
