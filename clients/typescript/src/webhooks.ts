@@ -34,7 +34,8 @@ export async function verifyWebhook(
     .filter((signature) => signature.startsWith('v1,'))
     .map((signature) => bytesOf(signature.slice('v1,'.length)));
   // Compares in constant time.
-  const verify = (one: BufferSource) => crypto.subtle.verify('HMAC', key, one, signed);
+  const verify = (one: BufferSource): Promise<boolean> =>
+    crypto.subtle.verify('HMAC', key, one, signed);
   if (!(await Promise.all(signatures.map(verify))).includes(true))
     throw new WebhookError('webhook-signature', 'No signature matches the secret.');
   return JSON.parse(text) as WebhookEvent;
@@ -56,7 +57,7 @@ function keyOf(secret: string): Promise<CryptoKey> {
 }
 
 /** Decodes base64. Empty if the text is invalid. */
-function bytesOf(base64: string) {
+function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
   try {
     return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
   } catch {
