@@ -64,6 +64,14 @@ rescue RuntimeError
 end
 `,
 };
+/** What compares in constant time, which no result shows. */
+const COMPARISONS: Record<string, string> = {
+  ts: 'verifyWebhook(',
+  python: 'hmac.compare_digest(',
+  php: 'hash_equals(',
+  go: 'hmac.Equal(',
+  ruby: 'OpenSSL.secure_compare(',
+};
 const MAX_LINES = 20;
 
 /** Without imports. */
@@ -75,11 +83,12 @@ function linesOfCode(code: string): number {
 }
 
 describe('Recipes of the page of events', () => {
-  it('are in each language, and short', async () => {
+  it('are in each language, short, and compare signatures in constant time', async () => {
     const samples = await samplesOf('events');
     expect(samples.map(({ language }) => language)).toEqual(Object.keys(CALLERS));
     const long = samples.filter(({ code }) => linesOfCode(code) > MAX_LINES);
     expect(long).toEqual([]);
+    for (const { language, code } of samples) expect(code).toContain(COMPARISONS[language]);
   });
 
   // Go compiles the standard library first.
