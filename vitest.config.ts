@@ -73,7 +73,7 @@ const system = [
       name: 'system',
       include: ['test/system/**/*-spec.ts'],
       provide: { ...COMMON.provide, selection: inQuick('SQLite and last server') },
-      // Races are only worth their time with many repetitions. Code generators and JavaScript libraries are large downloads. The
+      // Races are only worth their time with many repetitions. Code generators, JavaScript libraries and runtimes are large downloads. The
       // package of the client and changes of the document are checked by other tools, which start slowly. Memory and faults of the
       // trace collector rarely change. The recipe for a language compiles everything twice. Each command of the operator's pages is
       // a process.
@@ -84,7 +84,7 @@ const system = [
           ? [
               'test/system/{races,load,generators,openapi}/**',
               'test/system/libraries/{javascript,protecting}.e2e-spec.ts',
-              'test/system/clients/{typescript-package,swagger-ui,repeats,languages/languages}.e2e-spec.ts',
+              'test/system/clients/{typescript-package,swagger-ui,repeats,runtimes,languages/languages}.e2e-spec.ts',
               'test/system/docs/{add-language,move,operate}.e2e-spec.ts',
               'test/system/mcp/tools-from-document.e2e-spec.ts',
               'test/system/processes/{clocks,garbage-collection,tracing-faults,pooled-connections}.e2e-spec.ts',

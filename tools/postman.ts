@@ -79,8 +79,15 @@ const FORM_VALUES: Readonly<Record<string, string>> = {
 const RESPONSE_VARIABLES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   createPost: { id: 'postId' },
   createComment: { id: 'commentId' },
+  listRequests: { 'data[0]?.id': 'requestId' },
   token: { access_token: 'accessToken', refresh_token: 'refreshToken' },
 };
+
+/** The variables in paths that have this part; others have the id of a post. */
+const ID_VARIABLES = [
+  ['/comments/', '{{commentId}}'],
+  ['/requests/', '{{requestId}}'],
+] as const;
 
 /** The variables of the collection. The developer enters `clientId` and `clientSecret`; requests set the others. */
 const VARIABLES = [
@@ -90,6 +97,7 @@ const VARIABLES = [
   'refreshToken',
   'postId',
   'commentId',
+  'requestId',
 ];
 const SECRETS = ['clientSecret', 'accessToken', 'refreshToken'];
 
@@ -202,7 +210,7 @@ function toItem({ method, path, operation }: Entry): object {
         query: inPart('query').map(toField),
         variable: inPart('path').map(({ name: key, description: text }) => ({
           key,
-          value: path.includes('/comments/') ? '{{commentId}}' : '{{postId}}',
+          value: ID_VARIABLES.find(([part]) => path.includes(part))?.[1] ?? '{{postId}}',
           description: text,
         })),
       },

@@ -2,9 +2,9 @@ import { WebhookEndpoint, WebhookEvent } from '../../src/modules/events/event.en
 import { WebhookEndpoints } from '../../src/modules/webhooks/webhook-endpoints.service.js';
 import { WebhookWorker } from '../../src/modules/webhooks/webhook-worker.service.js';
 import { AuditEvent } from '../../src/platform/audit/audit-event.entity.js';
-import { onEachEngine } from '../support/database.js';
+import { onEachEngine, onOneServer } from '../support/database.js';
 import { useListeningMember } from '../support/events.js';
-import { useTestApp } from '../support/test-app.js';
+import { TestApp, useTestApp } from '../support/test-app.js';
 
 const CHANGE = { actor: 'operator' };
 const SECOND = 1000;
@@ -163,5 +163,25 @@ onEachEngine('Deliveries of events', (database) => {
     expect(await endpoints().redeliver(clientId(), [id, 'msg_x'], CHANGE)).toBe(1);
     expect((await delivered()).map((event) => event.id)).toEqual([id, id]);
     expect(await endpoints().redeliver(clientId(), 'failed', CHANGE)).toBe(0);
+  });
+});
+
+onOneServer('Deliveries of a process that stops', (database) => {
+  const app = useTestApp(database);
+  const { member, receiver, delivered } = useListeningMember(app);
+
+  it('are broken off, and made by another process at once', async () => {
+    const { clientId } = member().client;
+    const stopping = await TestApp.start(database);
+    stopping.clock.set(app().clock.now().toISOString());
+    receiver().answer = { status: 204, delayMs: HOUR };
+    const id = await app().service(WebhookEndpoints).test(clientId);
+    await stopping.service(WebhookWorker).deliverDue();
+    await expect.poll(() => receiver().deliveries.length).toBe(1);
+    await stopping.stop();
+    receiver().answer = { status: 204 };
+    expect((await delivered()).map((event) => event.id)).toEqual([id, id]);
+    const [row] = await app().service(WebhookEndpoints).deliveries(clientId, 1);
+    expect(row).toMatchObject({ attempts: 1, outcome: 'delivered' });
   });
 });

@@ -1,7 +1,7 @@
 import { Agent as HttpAgent, request as httpRequest } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { hkdfSync } from 'node:crypto';
-import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Webhook } from 'standardwebhooks';
 import { Clock, SECOND } from '../../platform/clock.js';
 import { AppConfig } from '../../platform/config/app-config.js';
@@ -23,7 +23,7 @@ export type Attempt = { status: number; retryAfter: string | null } | { error: s
  * @see https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
  */
 @Injectable()
-export class WebhookSender implements OnApplicationShutdown {
+export class WebhookSender {
   private readonly agents: { http: HttpAgent; https: HttpsAgent };
   private readonly stopped = new AbortController();
   private readonly key: string;
@@ -40,7 +40,12 @@ export class WebhookSender implements OnApplicationShutdown {
     this.key = Buffer.from(key).toString('hex');
   }
 
-  onApplicationShutdown(): void {
+  get isStopped(): boolean {
+    return this.stopped.signal.aborted;
+  }
+
+  /** Breaks off the attempts that have no response yet. */
+  stop(): void {
     this.stopped.abort();
     this.agents.http.destroy();
     this.agents.https.destroy();

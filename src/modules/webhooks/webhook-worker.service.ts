@@ -1,5 +1,5 @@
-import { Injectable, Logger } from '@nestjs/common';
-import { Interval } from '@nestjs/schedule';
+import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
+import { Cron } from '@nestjs/schedule';
 import { addMilliseconds, Clock, DAY, HOUR, MINUTE, SECOND } from '../../platform/clock.js';
 import { AuditLog } from '../../platform/audit/audit-log.repository.js';
 import { type Transaction, TransactionRunner } from '../../platform/database/transaction.js';
@@ -52,7 +52,7 @@ interface Delivery {
  * them. A lease of a killed process ends after a minute, and its unrecorded deliveries are repeated.
  */
 @Injectable()
-export class WebhookWorker {
+export class WebhookWorker implements OnApplicationShutdown {
   private readonly logger = new Logger(WebhookWorker.name);
   private readonly running = new Map<string, Promise<void>>();
 
@@ -68,7 +68,7 @@ export class WebhookWorker {
   ) {}
 
   /** Starts the delivery for each endpoint with due events. Never rejects. */
-  @Interval('webhooks', SECOND)
+  @Cron('* * * * * *', { name: 'webhooks' })
   async deliverDue(): Promise<void> {
     try {
       for (const clientId of await this.repository.findDueEndpoints(this.clock.now()))
@@ -76,6 +76,12 @@ export class WebhookWorker {
     } catch (error) {
       this.logger.warn('Cannot read the events that are due. The next second tries again.', error);
     }
+  }
+
+  /** Stores the results so far, and frees the endpoints for other processes. */
+  onApplicationShutdown(): Promise<void> {
+    this.sender.stop();
+    return this.idle();
   }
 
   /** Waits for the deliveries that have begun. */
@@ -86,7 +92,7 @@ export class WebhookWorker {
   /** Delivers what is due to one endpoint. Never rejects. */
   private async drain(clientId: string): Promise<void> {
     try {
-      while ((await this.deliverBatch(clientId)) === BATCH_SIZE);
+      while (!this.sender.isStopped && (await this.deliverBatch(clientId)) === BATCH_SIZE);
     } catch (error) {
       this.logger.warn(`The delivery of events to ${clientId} was interrupted.`, error);
     } finally {
@@ -154,12 +160,14 @@ export class WebhookWorker {
     let { failsNext } = endpoint;
     const next = async (): Promise<void> => {
       for (let event = waiting.shift(); event; event = waiting.shift()) {
-        if (performance.now() > endsAt) return;
+        if (this.sender.isStopped || performance.now() > endsAt) return;
         const isFault = failsNext;
         failsNext = false;
         const attempt: Attempt = isFault
           ? { error: 'webhook_failure' }
           : await this.sender.send(endpoint, event.id, bodies.get(event.id) ?? '');
+        // The event remains due.
+        if ('error' in attempt && this.sender.isStopped) return;
         deliveries.push({ event, attempt });
       }
     };

@@ -40,11 +40,11 @@ type Prepare = (
   member: Member,
 ) => Promise<Pick<Prepared, 'send' | 'isStored' | 'types'>>;
 
-/** Each kind of change that the developer API offers. */
+/** Each kind of change that the developer API offers, by another app of the same member or by the app itself. */
 const KINDS: readonly Prepare[] = [
   async (app, member) => {
     const { id: postId } = await member.publish();
-    const other = await Member.join(app);
+    const other = await Member.join(app, { user: member.user });
     return {
       types: ['comment.created'],
       send: (baseUrl) =>
@@ -54,7 +54,7 @@ const KINDS: readonly Prepare[] = [
   },
   async (app, member) => {
     const { id: postId } = await member.publish();
-    const other = await Member.join(app);
+    const other = await Member.join(app, { user: member.user });
     const { id } = await other.comment(postId);
     return {
       types: ['comment.deleted'],
