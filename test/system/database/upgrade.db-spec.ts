@@ -1,7 +1,10 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { Migrator } from '../../../src/platform/database/migrations/migrator.js';
-import { RELEASES as KNOWN_RELEASES } from '../../../src/platform/database/migrations/releases.js';
+import {
+  type Release,
+  RELEASES as KNOWN_RELEASES,
+} from '../../../src/platform/database/migrations/releases.js';
 import { DemoToken } from '../../../src/modules/demo/demo-token.service.js';
 import { ana, anasPosts, DEMO_CODE, DemoService } from '../../../src/modules/demo/demo.service.js';
 import { AppsService } from '../../../src/modules/oauth/clients/apps.service.js';
@@ -25,7 +28,7 @@ import { authorizeLink } from '../../support/oauth-flow.js';
 import { expectConsentPage } from '../../support/sign-in.js';
 import { TestApp } from '../../support/test-app.js';
 
-const RELEASES = await readdir('test/released');
+const RELEASES = (await readdir('test/released')) as Release[];
 /** All their apps and members are real. */
 const RELEASES_BEFORE_TEST_MODE = ['1.0.0', '1.1.0'];
 const CHANGE = { actor: 'operator' };
