@@ -215,7 +215,7 @@ module.exports = {
     doNotFollow: { path: 'node_modules' },
     // The recipes, the MCP server and the generators have packages of their own, which only their tests install.
     exclude: {
-      path: '^((bench/)?dist|coverage|clients/typescript/dist|examples/(libraries|mcp-server)|tools/generators)/',
+      path: '^((bench/)?dist|coverage|clients/typescript/dist|examples/(libraries|mcp-server)|test/system/clients/runtimes|tools/generators)/',
     },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },

@@ -328,7 +328,7 @@ export interface webhooks {
         get?: never;
         put?: never;
         /**
-         * A comment was added to one of the member's posts. Needs posts.read.
+         * A comment was added to one of the member's posts, by any app. Needs posts.read.
          * @description Verify the signature, store the event, and return a status from 200 to 299 within 15 seconds. See the page "Events" of the developer guide.
          */
         post: operations["receiveCommentCreated"];
@@ -368,7 +368,7 @@ export interface webhooks {
         get?: never;
         put?: never;
         /**
-         * A post that the app published was deleted by another app, the member elsewhere, or the operator.
+         * A post that the app published was deleted by another app or the operator.
          * @description Verify the signature, store the event, and return a status from 200 to 299 within 15 seconds. See the page "Events" of the developer guide.
          */
         post: operations["receivePostDeleted"];
@@ -388,7 +388,7 @@ export interface webhooks {
         get?: never;
         put?: never;
         /**
-         * The member allows the app less than before.
+         * The member allows the app less than before, or one of several grants of the member ended.
          * @description Verify the signature, store the event, and return a status from 200 to 299 within 15 seconds. See the page "Events" of the developer guide.
          */
         post: operations["receiveGrantNarrowed"];
@@ -408,7 +408,7 @@ export interface webhooks {
         get?: never;
         put?: never;
         /**
-         * The member or the operator ended the access of the app. No other event about the member follows.
+         * The app has no access to the member any more. It is not sent if the app ended it, or if it expired.
          * @description Verify the signature, store the event, and return a status from 200 to 299 within 15 seconds. See the page "Events" of the developer guide.
          */
         post: operations["receiveGrantRevoked"];
@@ -3640,7 +3640,7 @@ export interface operations {
             header: {
                 /** @description The id of the event. Ignore an event whose id you have seen. */
                 "webhook-id": string;
-                /** @description Time of the attempt, in seconds since 1970. */
+                /** @description Time of the attempt, in seconds since 1970. Reject the request if it is more than five minutes ago. */
                 "webhook-timestamp": string;
                 /** @description Signatures as Standard Webhooks specifies, separated by spaces: one, or two while the secret is rotated. */
                 "webhook-signature": string;
@@ -3651,13 +3651,13 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description Identifier of the event, the same in each attempt. */
+                    /** @description Identifier of the event, the same in each attempt and as webhook-id. */
                     id: string;
                     /** @constant */
                     type: "comment.created";
                     /**
                      * Format: date-time
-                     * @description Time of the event (UTC).
+                     * @description Time of the event (UTC). Attempts can be days later.
                      * @example 2026-11-21T09:30:00.000Z
                      */
                     timestamp: string;
@@ -3690,7 +3690,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description The service sends the event again, up to ten times in three days. It obeys Retry-After of 429 and 503. */
+            /** @description Also without a response: the service sends the event again, ten attempts in about three days. It obeys Retry-After of 429 and 503, up to a day. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3705,7 +3705,7 @@ export interface operations {
             header: {
                 /** @description The id of the event. Ignore an event whose id you have seen. */
                 "webhook-id": string;
-                /** @description Time of the attempt, in seconds since 1970. */
+                /** @description Time of the attempt, in seconds since 1970. Reject the request if it is more than five minutes ago. */
                 "webhook-timestamp": string;
                 /** @description Signatures as Standard Webhooks specifies, separated by spaces: one, or two while the secret is rotated. */
                 "webhook-signature": string;
@@ -3716,13 +3716,13 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description Identifier of the event, the same in each attempt. */
+                    /** @description Identifier of the event, the same in each attempt and as webhook-id. */
                     id: string;
                     /** @constant */
                     type: "comment.deleted";
                     /**
                      * Format: date-time
-                     * @description Time of the event (UTC).
+                     * @description Time of the event (UTC). Attempts can be days later.
                      * @example 2026-11-21T09:30:00.000Z
                      */
                     timestamp: string;
@@ -3754,7 +3754,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description The service sends the event again, up to ten times in three days. It obeys Retry-After of 429 and 503. */
+            /** @description Also without a response: the service sends the event again, ten attempts in about three days. It obeys Retry-After of 429 and 503, up to a day. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3769,7 +3769,7 @@ export interface operations {
             header: {
                 /** @description The id of the event. Ignore an event whose id you have seen. */
                 "webhook-id": string;
-                /** @description Time of the attempt, in seconds since 1970. */
+                /** @description Time of the attempt, in seconds since 1970. Reject the request if it is more than five minutes ago. */
                 "webhook-timestamp": string;
                 /** @description Signatures as Standard Webhooks specifies, separated by spaces: one, or two while the secret is rotated. */
                 "webhook-signature": string;
@@ -3780,13 +3780,13 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description Identifier of the event, the same in each attempt. */
+                    /** @description Identifier of the event, the same in each attempt and as webhook-id. */
                     id: string;
                     /** @constant */
                     type: "post.deleted";
                     /**
                      * Format: date-time
-                     * @description Time of the event (UTC).
+                     * @description Time of the event (UTC). Attempts can be days later.
                      * @example 2026-11-21T09:30:00.000Z
                      */
                     timestamp: string;
@@ -3818,7 +3818,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description The service sends the event again, up to ten times in three days. It obeys Retry-After of 429 and 503. */
+            /** @description Also without a response: the service sends the event again, ten attempts in about three days. It obeys Retry-After of 429 and 503, up to a day. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3833,7 +3833,7 @@ export interface operations {
             header: {
                 /** @description The id of the event. Ignore an event whose id you have seen. */
                 "webhook-id": string;
-                /** @description Time of the attempt, in seconds since 1970. */
+                /** @description Time of the attempt, in seconds since 1970. Reject the request if it is more than five minutes ago. */
                 "webhook-timestamp": string;
                 /** @description Signatures as Standard Webhooks specifies, separated by spaces: one, or two while the secret is rotated. */
                 "webhook-signature": string;
@@ -3844,20 +3844,20 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description Identifier of the event, the same in each attempt. */
+                    /** @description Identifier of the event, the same in each attempt and as webhook-id. */
                     id: string;
                     /** @constant */
                     type: "grant.narrowed";
                     /**
                      * Format: date-time
-                     * @description Time of the event (UTC).
+                     * @description Time of the event (UTC). Attempts can be days later.
                      * @example 2026-11-21T09:30:00.000Z
                      */
                     timestamp: string;
                     data: {
                         /** @description The member. */
                         userId: string;
-                        /** @description The scopes that the member still allows the app. */
+                        /** @description The scopes that remain. */
                         scopes: ("profile.read" | "posts.read" | "posts.write" | "analytics.read")[];
                     };
                 };
@@ -3878,7 +3878,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description The service sends the event again, up to ten times in three days. It obeys Retry-After of 429 and 503. */
+            /** @description Also without a response: the service sends the event again, ten attempts in about three days. It obeys Retry-After of 429 and 503, up to a day. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3893,7 +3893,7 @@ export interface operations {
             header: {
                 /** @description The id of the event. Ignore an event whose id you have seen. */
                 "webhook-id": string;
-                /** @description Time of the attempt, in seconds since 1970. */
+                /** @description Time of the attempt, in seconds since 1970. Reject the request if it is more than five minutes ago. */
                 "webhook-timestamp": string;
                 /** @description Signatures as Standard Webhooks specifies, separated by spaces: one, or two while the secret is rotated. */
                 "webhook-signature": string;
@@ -3904,20 +3904,20 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description Identifier of the event, the same in each attempt. */
+                    /** @description Identifier of the event, the same in each attempt and as webhook-id. */
                     id: string;
                     /** @constant */
                     type: "grant.revoked";
                     /**
                      * Format: date-time
-                     * @description Time of the event (UTC).
+                     * @description Time of the event (UTC). Attempts can be days later.
                      * @example 2026-11-21T09:30:00.000Z
                      */
                     timestamp: string;
                     data: {
                         /** @description The member. */
                         userId: string;
-                        /** @description The scopes that the member still allows the app. */
+                        /** @description Empty: no scope remains. */
                         scopes: ("profile.read" | "posts.read" | "posts.write" | "analytics.read")[];
                     };
                 };
@@ -3938,7 +3938,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description The service sends the event again, up to ten times in three days. It obeys Retry-After of 429 and 503. */
+            /** @description Also without a response: the service sends the event again, ten attempts in about three days. It obeys Retry-After of 429 and 503, up to a day. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3953,7 +3953,7 @@ export interface operations {
             header: {
                 /** @description The id of the event. Ignore an event whose id you have seen. */
                 "webhook-id": string;
-                /** @description Time of the attempt, in seconds since 1970. */
+                /** @description Time of the attempt, in seconds since 1970. Reject the request if it is more than five minutes ago. */
                 "webhook-timestamp": string;
                 /** @description Signatures as Standard Webhooks specifies, separated by spaces: one, or two while the secret is rotated. */
                 "webhook-signature": string;
@@ -3964,13 +3964,13 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description Identifier of the event, the same in each attempt. */
+                    /** @description Identifier of the event, the same in each attempt and as webhook-id. */
                     id: string;
                     /** @constant */
                     type: "quota.threshold";
                     /**
                      * Format: date-time
-                     * @description Time of the event (UTC).
+                     * @description Time of the event (UTC). Attempts can be days later.
                      * @example 2026-11-21T09:30:00.000Z
                      */
                     timestamp: string;
@@ -4002,7 +4002,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description The service sends the event again, up to ten times in three days. It obeys Retry-After of 429 and 503. */
+            /** @description Also without a response: the service sends the event again, ten attempts in about three days. It obeys Retry-After of 429 and 503, up to a day. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4017,7 +4017,7 @@ export interface operations {
             header: {
                 /** @description The id of the event. Ignore an event whose id you have seen. */
                 "webhook-id": string;
-                /** @description Time of the attempt, in seconds since 1970. */
+                /** @description Time of the attempt, in seconds since 1970. Reject the request if it is more than five minutes ago. */
                 "webhook-timestamp": string;
                 /** @description Signatures as Standard Webhooks specifies, separated by spaces: one, or two while the secret is rotated. */
                 "webhook-signature": string;
@@ -4028,13 +4028,13 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description Identifier of the event, the same in each attempt. */
+                    /** @description Identifier of the event, the same in each attempt and as webhook-id. */
                     id: string;
                     /** @constant */
                     type: "webhook.test";
                     /**
                      * Format: date-time
-                     * @description Time of the event (UTC).
+                     * @description Time of the event (UTC). Attempts can be days later.
                      * @example 2026-11-21T09:30:00.000Z
                      */
                     timestamp: string;
@@ -4057,7 +4057,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description The service sends the event again, up to ten times in three days. It obeys Retry-After of 429 and 503. */
+            /** @description Also without a response: the service sends the event again, ten attempts in about three days. It obeys Retry-After of 429 and 503, up to a day. */
             default: {
                 headers: {
                     [name: string]: unknown;

@@ -13,7 +13,7 @@ const description = (
   publicUrl: string,
 ): string => `The Developer API lets your app act for a user of the neighbourhood network after the user has authorized it. Your app can read the profile, publish, read and delete posts, read analytics, and list, add and delete comments. All times are in UTC. Text lengths are counted in Unicode code points. An optional query parameter with an empty value counts as absent. The server URL is the origin that serves this document.
 
-Version 1 only gets backward-compatible additions: operations, optional parameters and request headers, response fields and headers, enumeration values and error codes. Your app must accept them. Breaking changes are released as a new version. After that, version 1 remains available for 12 months, with the response headers Deprecation (RFC 9745), Sunset (RFC 8594) and Link with rel="deprecation"; then it returns 410. Security fixes can take effect immediately, even if they break compatibility, and are announced.
+Version 1 only gets backward-compatible additions: operations, optional parameters and request headers, response fields and headers, enumeration values, error codes and types of events. Your app must accept them. Breaking changes are released as a new version. After that, version 1 remains available for 12 months, with the response headers Deprecation (RFC 9745), Sunset (RFC 8594) and Link with rel="deprecation"; then it returns 410. Security fixes can take effect immediately, even if they break compatibility, and are announced.
 
 All endpoints under /dev/v1 support CORS for any origin and expose the response headers ${EXPOSED_HEADERS.join(', ')}. Requests authenticate with an access token; cookies are ignored.
 

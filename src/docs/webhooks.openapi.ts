@@ -23,16 +23,16 @@ const object = (
 });
 const USER = id('usr', 'The member.');
 const COMMENT_ID = object({ id: id('cmt', 'Identifier of the comment.') });
-const SCOPE_LIST = {
+const scopes = (description: string): Schema => ({
   type: 'array',
   items: { type: 'string', enum: SCOPES },
-  description: 'The scopes that the member still allows the app.',
-};
+  description,
+});
 
 /** Summary and `data` of each event. */
 const EVENTS: Readonly<Record<EventType, readonly [summary: string, data: Schema]>> = {
   'comment.created': [
-    "A comment was added to one of the member's posts. Needs posts.read.",
+    "A comment was added to one of the member's posts, by any app. Needs posts.read.",
     object({
       userId: USER,
       postId: id('post', 'The post.'),
@@ -47,7 +47,7 @@ const EVENTS: Readonly<Record<EventType, readonly [summary: string, data: Schema
     object({ userId: USER, postId: id('post', 'The post.'), comment: COMMENT_ID }),
   ],
   'post.deleted': [
-    'A post that the app published was deleted by another app, the member elsewhere, or the operator.',
+    'A post that the app published was deleted by another app or the operator.',
     object(
       {
         userId: USER,
@@ -58,12 +58,12 @@ const EVENTS: Readonly<Record<EventType, readonly [summary: string, data: Schema
     ),
   ],
   'grant.narrowed': [
-    'The member allows the app less than before.',
-    object({ userId: USER, scopes: SCOPE_LIST }),
+    'The member allows the app less than before, or one of several grants of the member ended.',
+    object({ userId: USER, scopes: scopes('The scopes that remain.') }),
   ],
   'grant.revoked': [
-    'The member or the operator ended the access of the app. No other event about the member follows.',
-    object({ userId: USER, scopes: SCOPE_LIST }),
+    'The app has no access to the member any more. It is not sent if the app ended it, or if it expired.',
+    object({ userId: USER, scopes: scopes('Empty: no scope remains.') }),
   ],
   'quota.threshold': [
     'The app has used 75, 90 or 100 percent of its posts of the month. Each is sent once a month.',
@@ -97,9 +97,13 @@ export function webhooks(): Webhooks {
 
 function operation(type: string, summary: string, data: Schema): Operation {
   const body = object({
-    id: id('msg', 'Identifier of the event, the same in each attempt.'),
+    id: id('msg', 'Identifier of the event, the same in each attempt and as webhook-id.'),
     type: { type: 'string', const: type },
-    timestamp: { ...TIME, type: 'string', description: 'Time of the event (UTC).' },
+    timestamp: {
+      ...TIME,
+      type: 'string',
+      description: 'Time of the event (UTC). Attempts can be days later.',
+    },
     data,
   });
   return {
@@ -111,7 +115,10 @@ function operation(type: string, summary: string, data: Schema): Operation {
     security: [],
     parameters: [
       header('webhook-id', 'The id of the event. Ignore an event whose id you have seen.'),
-      header('webhook-timestamp', 'Time of the attempt, in seconds since 1970.'),
+      header(
+        'webhook-timestamp',
+        'Time of the attempt, in seconds since 1970. Reject the request if it is more than five minutes ago.',
+      ),
       header(
         'webhook-signature',
         'Signatures as Standard Webhooks specifies, separated by spaces: one, or two while the secret is rotated.',
@@ -123,7 +130,7 @@ function operation(type: string, summary: string, data: Schema): Operation {
       '410': { description: 'The endpoint is gone: the service disables it.' },
       default: {
         description:
-          'The service sends the event again, up to ten times in three days. It obeys Retry-After of 429 and 503.',
+          'Also without a response: the service sends the event again, ten attempts in about three days. It obeys Retry-After of 429 and 503, up to a day.',
       },
     },
   };

@@ -3,7 +3,8 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { Webhook } from 'standardwebhooks';
-import { vi } from 'vitest';
+import { expect, vi } from 'vitest';
+import { publishedDocument, schemaChecks } from './published-document.js';
 
 export interface ReceivedEvent {
   id: string;
@@ -26,6 +27,15 @@ interface Answer {
   body?: string;
   /** Before the response. */
   delayMs?: number;
+}
+
+const DOCUMENT = publishedDocument();
+const compile = schemaChecks(DOCUMENT, { allowUnknown: false });
+
+/** What the published document does not allow in an event. */
+function violations(event: ReceivedEvent): string[] {
+  const body = DOCUMENT.webhooks[event.type]?.post.requestBody?.content['application/json'];
+  return body ? compile(body.schema)(event) : [`${event.type} is not in the document.`];
 }
 
 /** The endpoint of an app. */
@@ -68,7 +78,7 @@ export class EventReceiver {
   }
 
   /**
-   * The events, in the order of their arrival.
+   * The events, in the order of their arrival. Each must be as the published document says.
    * @param secret with which the reference library verifies each, at the time of its arrival
    * @param path only those of the endpoint with this path
    */
@@ -79,7 +89,9 @@ export class EventReceiver {
       const deliveries = this.deliveries.filter((one) => path === undefined || one.path === path);
       return deliveries.map(({ at, headers, body }) => {
         vi.setSystemTime(at);
-        return webhook.verify(body, headers as Record<string, string>) as ReceivedEvent;
+        const event = webhook.verify(body, headers as Record<string, string>) as ReceivedEvent;
+        expect(violations(event)).toEqual([]);
+        return event;
       });
     } finally {
       vi.useRealTimers();

@@ -1,16 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { Cron } from '@nestjs/schedule';
-import type { Counter } from 'prom-client';
 import { addMilliseconds, Clock, DAY, HOUR, MINUTE, SECOND } from '../../platform/clock.js';
 import { AuditLog } from '../../platform/audit/audit-log.repository.js';
 import { type Transaction, TransactionRunner } from '../../platform/database/transaction.js';
 import { parseRetryAfter } from '../../platform/http/http-client.js';
-import { Metrics, modeOf, registerStoredGauge } from '../../platform/observability/metrics.js';
+import { modeOf } from '../../platform/observability/metrics.js';
 import { EventOutbox, mayReceive } from '../events/event-outbox.service.js';
 import type { WebhookEndpoint, WebhookEvent } from '../events/event.entities.js';
 import { type Attempt, WebhookSender } from './webhook-sender.js';
 import { WebhookBodies } from './webhook-body.js';
+import { WebhookMetrics } from './webhook-metrics.js';
 import { WebhooksRepository } from './webhooks.repository.js';
 
 /** The waits between the attempts, before jitter. After the last, the event has failed. */
@@ -39,7 +39,13 @@ const LANES = 2;
 const PATIENCE_MS = 50;
 const LEASE_MS = MINUTE;
 
-const RESULTS = ['delivered', 'failed'] as const;
+/** Why the service disables an endpoint. */
+const DISABLED = {
+  status_410: 'The endpoint returned 410.',
+  failures: 'All deliveries have failed for five days.',
+} as const;
+
+type DisabledBy = keyof typeof DISABLED;
 
 interface Batch {
   endpoint: WebhookEndpoint;
@@ -65,7 +71,6 @@ export class WebhookWorker implements OnApplicationShutdown {
   private readonly running = new Map<string, Promise<void>>();
   private readonly lanes = Array.from({ length: LANES }, () => Promise.resolve<unknown>(null));
   private turn = 0;
-  private readonly deliveriesTotal: Counter<'result' | 'mode'>;
 
   constructor(
     private readonly repository: WebhooksRepository,
@@ -75,29 +80,8 @@ export class WebhookWorker implements OnApplicationShutdown {
     private readonly audit: AuditLog,
     private readonly transactions: TransactionRunner,
     private readonly clock: Clock,
-    metrics: Metrics,
-  ) {
-    this.deliveriesTotal = metrics.counter(
-      'webhook_deliveries_total',
-      'Attempts to deliver events to apps, by result: delivered or failed.',
-      'result',
-      'mode',
-    );
-    for (const result of RESULTS) this.deliveriesTotal.inc({ result, mode: 'live' }, 0);
-    registerStoredGauge(
-      metrics.registry,
-      {
-        name: 'webhook_oldest_due_seconds',
-        help: 'For how long the oldest event has been due, of all enabled endpoints. 0 if none is due.',
-        labelNames: [],
-      },
-      async () => {
-        const oldest = await repository.oldestDue();
-        const ms = oldest ? Math.max(0, clock.now().getTime() - oldest.getTime()) : 0;
-        return [{ labels: {}, value: ms / SECOND }];
-      },
-    );
-  }
+    private readonly metrics: WebhookMetrics,
+  ) {}
 
   /** Starts the delivery for each endpoint with due events. Never rejects. */
   @Cron('* * * * * *', { name: 'webhooks' })
@@ -143,14 +127,20 @@ export class WebhookWorker implements OnApplicationShutdown {
     const withdrawn = due.filter((event) => !allowed.includes(event));
     for (const event of withdrawn) Object.assign(event, { outcome: 'withdrawn', dueAt: null });
     const settled = [...withdrawn, ...deliveries.map(({ event }) => event)];
-    await this.inTurn(() =>
+    const disabledBy = await this.inTurn(() =>
       this.transactions.run((tx) => this.record(tx, batch, deliveries, settled)),
     );
+    const mode = modeOf(clientId);
     for (const { attempt } of deliveries)
-      this.deliveriesTotal.inc({
+      this.metrics.deliveriesTotal.inc({
         result: isSuccess(attempt) ? 'delivered' : 'failed',
-        mode: modeOf(clientId),
+        mode,
       });
+    if (disabledBy) {
+      this.metrics.disabledTotal.inc({ reason: disabledBy, mode });
+      this.outbox.forgetListeners();
+      this.logger.warn(`The endpoint of ${clientId} was disabled. ${DISABLED[disabledBy]}`);
+    }
     return due.length;
   }
 
@@ -222,13 +212,13 @@ export class WebhookWorker implements OnApplicationShutdown {
     return deliveries;
   }
 
-  /** Records the results, and frees the endpoint for the next batch. */
+  /** Records the results, and frees the endpoint for the next batch. @returns why the endpoint was disabled, if it was */
   private async record(
     tx: Transaction,
     { endpoint, lease }: Batch,
     deliveries: readonly Delivery[],
     settled: readonly WebhookEvent[],
-  ): Promise<void> {
+  ): Promise<DisabledBy | undefined> {
     const { clientId, failsNext } = endpoint;
     const now = this.clock.now();
     const failed = deliveries.filter(({ attempt }) => !isSuccess(attempt));
@@ -247,8 +237,11 @@ export class WebhookWorker implements OnApplicationShutdown {
       },
     );
     // Otherwise the lease has ended, or an operator has set or switched the endpoint in the meantime.
-    if (isOwn) await this.disableIfUseless(tx, endpoint, failed, failingSince, now);
+    const disabledBy = isOwn
+      ? await this.disableIfUseless(tx, endpoint, failed, failingSince, now)
+      : undefined;
     for (const event of settled) await this.repository.settle(tx, event);
+    return disabledBy;
   }
 
   /** After 410, or if nothing has been delivered for days. */
@@ -258,19 +251,16 @@ export class WebhookWorker implements OnApplicationShutdown {
     failed: readonly Delivery[],
     failingSince: Date | null,
     now: Date,
-  ): Promise<void> {
+  ): Promise<DisabledBy | undefined> {
     const isGone = failed.some(({ attempt }) => 'status' in attempt && attempt.status === 410);
     const isFailing =
       failingSince !== null && failingSince <= addMilliseconds(now, -MAX_FAILING_MS);
-    if (!isGone && !isFailing) return;
+    if (!isGone && !isFailing) return undefined;
     const disabledBy = isGone ? 'status_410' : 'failures';
     await this.repository.update(tx, { clientId }, { disabledAt: now, disabledBy });
-    const reason = isGone
-      ? 'The endpoint returned 410.'
-      : 'All deliveries have failed for five days.';
+    const reason = DISABLED[disabledBy];
     await this.audit.record(tx, 'webhook.disabled', clientId, { actor: 'service', reason });
-    this.outbox.forgetListeners();
-    this.logger.warn(`The endpoint of ${clientId} was disabled. ${reason}`);
+    return disabledBy;
   }
 }
 

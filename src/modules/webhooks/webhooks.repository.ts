@@ -13,10 +13,13 @@ const FIND_DUE_ENDPOINTS = `
   WHERE endpoint.disabled_at IS NULL AND (endpoint.leased_until IS NULL OR endpoint.leased_until <= ?)
     AND EXISTS (SELECT 1 FROM webhook_events event
       WHERE event.client_id = endpoint.client_id AND event.due_at <= ?)`;
-const FIND_FIRST_DUE = `
-  SELECT (SELECT MIN(event.due_at) FROM webhook_events event
-    WHERE event.client_id = endpoint.client_id AND event.due_at IS NOT NULL) AS dueAt
-  FROM webhook_endpoints endpoint WHERE endpoint.disabled_at IS NULL`;
+const FIND_STATES = `
+  SELECT endpoint.client_id AS clientId, endpoint.failing_since AS failingSince,
+    (SELECT MIN(event.due_at) FROM webhook_events event
+      WHERE event.client_id = endpoint.client_id AND event.due_at IS NOT NULL) AS dueAt
+  FROM webhook_endpoints endpoint
+  JOIN apps ON apps.client_id = endpoint.client_id AND apps.status = 'enabled'
+  WHERE endpoint.disabled_at IS NULL`;
 const LEASE = `
   UPDATE webhook_endpoints SET leased_until = ?
   WHERE client_id = ? AND disabled_at IS NULL AND (leased_until IS NULL OR leased_until <= ?)
@@ -24,6 +27,15 @@ const LEASE = `
 const SETTLE = `
   UPDATE webhook_events SET outcome = ?, due_at = ?, last_result = ?, attempts = ?
   WHERE client_id = ? AND id = ? AND outcome IS NULL`;
+
+export interface EndpointState {
+  clientId: string;
+  failingSince: Date | null;
+  /** It may lie in the future. */
+  dueAt: Date | null;
+}
+
+type RawState = Record<'failingSince' | 'dueAt', RawTime | null> & { clientId: string };
 
 @Injectable()
 export class WebhooksRepository {
@@ -116,10 +128,13 @@ export class WebhooksRepository {
     return (await entities(tx).update(WebhookEvent, where, values)).affected ?? 0;
   }
 
-  /** The earliest due event of the endpoints that are enabled. */
-  async oldestDue(): Promise<Date | null> {
-    const rows = await readRows<{ dueAt: RawTime | null }>(this.dataSource, FIND_FIRST_DUE, []);
-    const times = rows.flatMap(({ dueAt }) => (dueAt === null ? [] : storedTime(dueAt).getTime()));
-    return times.length === 0 ? null : new Date(Math.min(...times));
+  /** The enabled endpoints of enabled apps: since when each fails, and since when its oldest event has been due. */
+  async states(): Promise<EndpointState[]> {
+    const rows = await readRows<RawState>(this.dataSource, FIND_STATES, []);
+    return rows.map(({ clientId, failingSince, dueAt }) => ({
+      clientId,
+      failingSince: failingSince === null ? null : storedTime(failingSince),
+      dueAt: dueAt === null ? null : storedTime(dueAt),
+    }));
   }
 }
