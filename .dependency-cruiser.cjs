@@ -64,7 +64,7 @@ const ormFiles = [
 
 /** The files of a module that other modules may import. Types may come from any file. */
 const publicFiles =
-  '\\.(module|service|errors|entity|entities|middleware)\\.ts$|/(grants|token-issuer|user-fields|quota-period|phone-number|test-members|phone-limits|(post|comment)\\.response|twilio|one-time-password-message)\\.ts$';
+  '\\.(module|service|errors|entity|entities|middleware)\\.ts$|/(grants|token-issuer|event-types|user-fields|quota-period|phone-number|test-members|phone-limits|(post|comment)\\.response|twilio|one-time-password-message)\\.ts$';
 
 const exceptTypes = { dependencyTypesNot: ['type-only'] };
 
