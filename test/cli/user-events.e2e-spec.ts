@@ -5,7 +5,6 @@ import { useCommands } from '../support/commands.js';
 import { onOneEngine } from '../support/database.js';
 import { useListeningMember } from '../support/events.js';
 import { auditTrail } from '../support/logs.js';
-import { Member } from '../support/member.js';
 import { approve } from '../support/oauth-flow.js';
 
 /** The types about members, without the one that an erasure causes. */
@@ -21,7 +20,7 @@ interface Row {
 
 onOneEngine('Events about a member', (database) => {
   const { app, cli } = useCommands(database, SHORT_REQUESTS);
-  const { member, receiver, listen, delivered } = useListeningMember(app);
+  const { member, delivered } = useListeningMember(app);
   const rowsOf = (userId: string): Promise<WebhookEvent[]> =>
     app().dataSource.manager.findBy(WebhookEvent, { userId });
 
@@ -64,18 +63,5 @@ onOneEngine('Events about a member', (database) => {
       { type: 'grant.revoked', data: { userId: user.id, scopes: [] } },
     ]);
     expect((await rowsOf(user.id)).map(({ outcome }) => outcome)).toEqual(['delivered']);
-  });
-
-  it('do not show the text of a commenter who was erased before the delivery', async () => {
-    const { id: postId } = await member().publish();
-    const commenter = await Member.join(app());
-    await listen(commenter.client.clientId);
-    const { id } = await commenter.comment(postId, TEXT);
-    await cli.json('user', 'erase', commenter.user.id, '--yes');
-    await delivered().catch(() => undefined);
-    const bodies = receiver().deliveries.map(({ body }) => body);
-    expect(bodies.join()).not.toContain(TEXT);
-    const data = bodies.map((body) => (JSON.parse(body) as { data: object }).data);
-    expect(data).toContainEqual({ userId: member().user.id, postId, comment: { id } });
   });
 });
