@@ -61,6 +61,8 @@ function invalidFault(codes: readonly string[]): string {
 function loseResponse(request: Request, response: Response): void {
   response.end = (): Response => {
     request.context.permit?.release();
+    // From Node 24 on, a pipelined response that is destroyed before its turn keeps the connection open, without the later ones.
+    if (!response.socket) return response.once('socket', () => response.destroy());
     return response.destroy();
   };
 }
