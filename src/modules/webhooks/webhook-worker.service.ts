@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
-import { Cron } from '@nestjs/schedule';
+import { Interval } from '@nestjs/schedule';
 import { addMilliseconds, Clock, DAY, HOUR, MINUTE, SECOND } from '../../platform/clock.js';
 import { AuditLog } from '../../platform/audit/audit-log.repository.js';
 import { type Transaction, TransactionRunner } from '../../platform/database/transaction.js';
@@ -84,7 +84,7 @@ export class WebhookWorker implements OnApplicationShutdown {
   ) {}
 
   /** Starts the delivery for each endpoint with due events. Never rejects. */
-  @Cron('* * * * * *', { name: 'webhooks' })
+  @Interval('webhooks', SECOND)
   async deliverDue(): Promise<void> {
     try {
       for (const clientId of await this.repository.findDueEndpoints(this.clock.now()))
