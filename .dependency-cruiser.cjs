@@ -24,13 +24,15 @@ const platform = {
 /** A module lists the modules whose services it may use. */
 const modules = {
   users: [],
-  quota: [],
-  oauth: ['users', 'quota'],
-  posts: ['users', 'quota'],
-  comments: ['users', 'posts'],
+  events: [],
+  quota: ['events'],
+  oauth: ['users', 'quota', 'events'],
+  posts: ['users', 'quota', 'events'],
+  comments: ['users', 'posts', 'events'],
+  webhooks: ['comments', 'events'],
   analytics: ['posts'],
   demo: ['users', 'oauth', 'posts', 'comments', 'quota', 'analytics'],
-  operations: ['users', 'oauth', 'posts', 'comments', 'quota', 'demo'],
+  operations: ['users', 'oauth', 'posts', 'comments', 'quota', 'demo', 'events', 'webhooks'],
 };
 
 /** Folders of `src/modules/oauth`, from the bottom up. */
@@ -62,7 +64,7 @@ const ormFiles = [
 
 /** The files of a module that other modules may import. Types may come from any file. */
 const publicFiles =
-  '\\.(module|service|errors|entity|entities|middleware)\\.ts$|/(grants|token-issuer|user-fields|quota-period|phone-number|test-members|phone-limits|post\\.response|twilio|one-time-password-message)\\.ts$';
+  '\\.(module|service|errors|entity|entities|middleware)\\.ts$|/(grants|token-issuer|event-types|user-fields|quota-period|phone-number|test-members|phone-limits|(post|comment)\\.response|twilio|one-time-password-message)\\.ts$';
 
 const exceptTypes = { dependencyTypesNot: ['type-only'] };
 
@@ -213,7 +215,7 @@ module.exports = {
     doNotFollow: { path: 'node_modules' },
     // The recipes, the MCP server and the generators have packages of their own, which only their tests install.
     exclude: {
-      path: '^((bench/)?dist|coverage|clients/typescript/dist|examples/(libraries|mcp-server)|tools/generators)/',
+      path: '^((bench/)?dist|coverage|clients/typescript/dist|examples/(libraries|mcp-server)|test/system/clients/runtimes|tools/generators)/',
     },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },

@@ -43,6 +43,8 @@ interface ServiceOptions {
   /** The checkout that contains the build. */
   folder?: string;
   nodeOptions?: readonly string[];
+  /** Environment variables that override those of the benchmark. */
+  env?: Readonly<Record<string, string>>;
   /** A folder for a CPU profile. */
   profile?: string;
 }
@@ -50,12 +52,12 @@ interface ServiceOptions {
 /** Starts a build of the service; without options, the current one. */
 export function startService(
   databaseUrl: string,
-  { name = SERVICE, folder = '.', nodeOptions = [], profile }: ServiceOptions = {},
+  { name = SERVICE, folder = '.', nodeOptions = [], env = {}, profile }: ServiceOptions = {},
 ): Promise<Program> {
   // Without the bundle, a profile shows the package of each function.
   const file = join(folder, profile === undefined ? 'dist/src/bundle/main.js' : 'dist/src/main.js');
   const options = [...nodeOptions, ...(profile === undefined ? [] : profileOptions(profile))];
-  return startProgram(name, file, { ...databaseEnv(databaseUrl), ...SERVICE_ENV }, options);
+  return startProgram(name, file, { ...databaseEnv(databaseUrl), ...SERVICE_ENV, ...env }, options);
 }
 
 export function startPeer(name: string, databaseUrl: string): Promise<Program> {

@@ -317,7 +317,148 @@ export interface paths {
         trace?: never;
     };
 }
-export type webhooks = Record<string, never>;
+export interface webhooks {
+    "comment.created": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A comment was added to one of the member's posts, by any app. Needs posts.read.
+         * @description Verify the signature, store the event, and return a status from 200 to 299 within 15 seconds. See the page "Events" of the developer guide.
+         */
+        post: operations["receiveCommentCreated"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "comment.deleted": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A comment on one of the member's posts was deleted. Needs posts.read.
+         * @description Verify the signature, store the event, and return a status from 200 to 299 within 15 seconds. See the page "Events" of the developer guide.
+         */
+        post: operations["receiveCommentDeleted"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "post.deleted": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A post that the app published was deleted by another app or the operator.
+         * @description Verify the signature, store the event, and return a status from 200 to 299 within 15 seconds. See the page "Events" of the developer guide.
+         */
+        post: operations["receivePostDeleted"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "grant.narrowed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * The member allows the app less than before, or one of several grants of the member ended.
+         * @description Verify the signature, store the event, and return a status from 200 to 299 within 15 seconds. See the page "Events" of the developer guide.
+         */
+        post: operations["receiveGrantNarrowed"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "grant.revoked": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * The app has no access to the member any more. It is not sent if the app ended it, or if it expired.
+         * @description Verify the signature, store the event, and return a status from 200 to 299 within 15 seconds. See the page "Events" of the developer guide.
+         */
+        post: operations["receiveGrantRevoked"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "quota.threshold": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * The app has used 75, 90 or 100 percent of its posts of the month. Each is sent once a month.
+         * @description Verify the signature, store the event, and return a status from 200 to 299 within 15 seconds. See the page "Events" of the developer guide.
+         */
+        post: operations["receiveQuotaThreshold"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "webhook.test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * The operator tests the endpoint.
+         * @description Verify the signature, store the event, and return a status from 200 to 299 within 15 seconds. See the page "Events" of the developer guide.
+         */
+        post: operations["receiveWebhookTest"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
 export interface components {
     schemas: {
         /** @description Engagement counts of a post. */
@@ -1156,7 +1297,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Test apps only; ignored for real apps. `quota_exceeded`, `too_many_requests`, `service_unavailable`, `insufficient_scope` and `invalid_token` return that error, if the operation has it, and store nothing. `lost_response` executes the request, then closes the connection without a response. `slow=2500` waits for so many milliseconds first, at most 10000. */
+                /** @description Test apps only; ignored for real apps. `quota_exceeded`, `too_many_requests`, `service_unavailable`, `insufficient_scope` and `invalid_token` return that error, if the operation has it, and store nothing. `webhook_failure` makes the next delivery of an event to the app fail. `lost_response` executes the request, then closes the connection without a response. `slow=2500` waits for so many milliseconds first, at most 10000. */
                 "Test-Fault"?: string;
                 /** @description Your own id for the request, for the log of the service: 1 to 64 letters, digits, dots, hyphens and underscores. Others are ignored. The response has another id. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
@@ -1323,7 +1464,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Test apps only; ignored for real apps. `quota_exceeded`, `too_many_requests`, `service_unavailable`, `insufficient_scope` and `invalid_token` return that error, if the operation has it, and store nothing. `lost_response` executes the request, then closes the connection without a response. `slow=2500` waits for so many milliseconds first, at most 10000. */
+                /** @description Test apps only; ignored for real apps. `quota_exceeded`, `too_many_requests`, `service_unavailable`, `insufficient_scope` and `invalid_token` return that error, if the operation has it, and store nothing. `webhook_failure` makes the next delivery of an event to the app fail. `lost_response` executes the request, then closes the connection without a response. `slow=2500` waits for so many milliseconds first, at most 10000. */
                 "Test-Fault"?: string;
                 /** @description Your own id for the request, for the log of the service: 1 to 64 letters, digits, dots, hyphens and underscores. Others are ignored. The response has another id. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
@@ -1450,7 +1591,7 @@ export interface operations {
                 before?: string;
             };
             header?: {
-                /** @description Test apps only; ignored for real apps. `quota_exceeded`, `too_many_requests`, `service_unavailable`, `insufficient_scope` and `invalid_token` return that error, if the operation has it, and store nothing. `lost_response` executes the request, then closes the connection without a response. `slow=2500` waits for so many milliseconds first, at most 10000. */
+                /** @description Test apps only; ignored for real apps. `quota_exceeded`, `too_many_requests`, `service_unavailable`, `insufficient_scope` and `invalid_token` return that error, if the operation has it, and store nothing. `webhook_failure` makes the next delivery of an event to the app fail. `lost_response` executes the request, then closes the connection without a response. `slow=2500` waits for so many milliseconds first, at most 10000. */
                 "Test-Fault"?: string;
                 /** @description Your own id for the request, for the log of the service: 1 to 64 letters, digits, dots, hyphens and underscores. Others are ignored. The response has another id. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
@@ -1582,7 +1723,7 @@ export interface operations {
             header?: {
                 /** @description A unique value of your choice, such as a random UUID, for each new request. If you get no response, repeat the request with the same key. It is executed once: a repetition within 24 hours gets the first response. */
                 "Idempotency-Key"?: string;
-                /** @description Test apps only; ignored for real apps. `quota_exceeded`, `too_many_requests`, `service_unavailable`, `insufficient_scope` and `invalid_token` return that error, if the operation has it, and store nothing. `lost_response` executes the request, then closes the connection without a response. `slow=2500` waits for so many milliseconds first, at most 10000. */
+                /** @description Test apps only; ignored for real apps. `quota_exceeded`, `too_many_requests`, `service_unavailable`, `insufficient_scope` and `invalid_token` return that error, if the operation has it, and store nothing. `webhook_failure` makes the next delivery of an event to the app fail. `lost_response` executes the request, then closes the connection without a response. `slow=2500` waits for so many milliseconds first, at most 10000. */
                 "Test-Fault"?: string;
                 /** @description Your own id for the request, for the log of the service: 1 to 64 letters, digits, dots, hyphens and underscores. Others are ignored. The response has another id. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
@@ -1808,7 +1949,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Test apps only; ignored for real apps. `quota_exceeded`, `too_many_requests`, `service_unavailable`, `insufficient_scope` and `invalid_token` return that error, if the operation has it, and store nothing. `lost_response` executes the request, then closes the connection without a response. `slow=2500` waits for so many milliseconds first, at most 10000. */
+                /** @description Test apps only; ignored for real apps. `quota_exceeded`, `too_many_requests`, `service_unavailable`, `insufficient_scope` and `invalid_token` return that error, if the operation has it, and store nothing. `webhook_failure` makes the next delivery of an event to the app fail. `lost_response` executes the request, then closes the connection without a response. `slow=2500` waits for so many milliseconds first, at most 10000. */
                 "Test-Fault"?: string;
                 /** @description Your own id for the request, for the log of the service: 1 to 64 letters, digits, dots, hyphens and underscores. Others are ignored. The response has another id. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
@@ -1944,7 +2085,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Test apps only; ignored for real apps. `quota_exceeded`, `too_many_requests`, `service_unavailable`, `insufficient_scope` and `invalid_token` return that error, if the operation has it, and store nothing. `lost_response` executes the request, then closes the connection without a response. `slow=2500` waits for so many milliseconds first, at most 10000. */
+                /** @description Test apps only; ignored for real apps. `quota_exceeded`, `too_many_requests`, `service_unavailable`, `insufficient_scope` and `invalid_token` return that error, if the operation has it, and store nothing. `webhook_failure` makes the next delivery of an event to the app fail. `lost_response` executes the request, then closes the connection without a response. `slow=2500` waits for so many milliseconds first, at most 10000. */
                 "Test-Fault"?: string;
                 /** @description Your own id for the request, for the log of the service: 1 to 64 letters, digits, dots, hyphens and underscores. Others are ignored. The response has another id. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
@@ -2105,7 +2246,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Test apps only; ignored for real apps. `quota_exceeded`, `too_many_requests`, `service_unavailable`, `insufficient_scope` and `invalid_token` return that error, if the operation has it, and store nothing. `lost_response` executes the request, then closes the connection without a response. `slow=2500` waits for so many milliseconds first, at most 10000. */
+                /** @description Test apps only; ignored for real apps. `quota_exceeded`, `too_many_requests`, `service_unavailable`, `insufficient_scope` and `invalid_token` return that error, if the operation has it, and store nothing. `webhook_failure` makes the next delivery of an event to the app fail. `lost_response` executes the request, then closes the connection without a response. `slow=2500` waits for so many milliseconds first, at most 10000. */
                 "Test-Fault"?: string;
                 /** @description Your own id for the request, for the log of the service: 1 to 64 letters, digits, dots, hyphens and underscores. Others are ignored. The response has another id. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
@@ -2248,7 +2389,7 @@ export interface operations {
                 before?: string;
             };
             header?: {
-                /** @description Test apps only; ignored for real apps. `quota_exceeded`, `too_many_requests`, `service_unavailable`, `insufficient_scope` and `invalid_token` return that error, if the operation has it, and store nothing. `lost_response` executes the request, then closes the connection without a response. `slow=2500` waits for so many milliseconds first, at most 10000. */
+                /** @description Test apps only; ignored for real apps. `quota_exceeded`, `too_many_requests`, `service_unavailable`, `insufficient_scope` and `invalid_token` return that error, if the operation has it, and store nothing. `webhook_failure` makes the next delivery of an event to the app fail. `lost_response` executes the request, then closes the connection without a response. `slow=2500` waits for so many milliseconds first, at most 10000. */
                 "Test-Fault"?: string;
                 /** @description Your own id for the request, for the log of the service: 1 to 64 letters, digits, dots, hyphens and underscores. Others are ignored. The response has another id. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
@@ -2396,7 +2537,7 @@ export interface operations {
             header?: {
                 /** @description A unique value of your choice, such as a random UUID, for each new request. If you get no response, repeat the request with the same key. It is executed once: a repetition within 24 hours gets the first response. */
                 "Idempotency-Key"?: string;
-                /** @description Test apps only; ignored for real apps. `quota_exceeded`, `too_many_requests`, `service_unavailable`, `insufficient_scope` and `invalid_token` return that error, if the operation has it, and store nothing. `lost_response` executes the request, then closes the connection without a response. `slow=2500` waits for so many milliseconds first, at most 10000. */
+                /** @description Test apps only; ignored for real apps. `quota_exceeded`, `too_many_requests`, `service_unavailable`, `insufficient_scope` and `invalid_token` return that error, if the operation has it, and store nothing. `webhook_failure` makes the next delivery of an event to the app fail. `lost_response` executes the request, then closes the connection without a response. `slow=2500` waits for so many milliseconds first, at most 10000. */
                 "Test-Fault"?: string;
                 /** @description Your own id for the request, for the log of the service: 1 to 64 letters, digits, dots, hyphens and underscores. Others are ignored. The response has another id. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
@@ -2633,7 +2774,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Test apps only; ignored for real apps. `quota_exceeded`, `too_many_requests`, `service_unavailable`, `insufficient_scope` and `invalid_token` return that error, if the operation has it, and store nothing. `lost_response` executes the request, then closes the connection without a response. `slow=2500` waits for so many milliseconds first, at most 10000. */
+                /** @description Test apps only; ignored for real apps. `quota_exceeded`, `too_many_requests`, `service_unavailable`, `insufficient_scope` and `invalid_token` return that error, if the operation has it, and store nothing. `webhook_failure` makes the next delivery of an event to the app fail. `lost_response` executes the request, then closes the connection without a response. `slow=2500` waits for so many milliseconds first, at most 10000. */
                 "Test-Fault"?: string;
                 /** @description Your own id for the request, for the log of the service: 1 to 64 letters, digits, dots, hyphens and underscores. Others are ignored. The response has another id. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
@@ -2740,7 +2881,7 @@ export interface operations {
                 before?: string;
             };
             header?: {
-                /** @description Test apps only; ignored for real apps. `quota_exceeded`, `too_many_requests`, `service_unavailable`, `insufficient_scope` and `invalid_token` return that error, if the operation has it, and store nothing. `lost_response` executes the request, then closes the connection without a response. `slow=2500` waits for so many milliseconds first, at most 10000. */
+                /** @description Test apps only; ignored for real apps. `quota_exceeded`, `too_many_requests`, `service_unavailable`, `insufficient_scope` and `invalid_token` return that error, if the operation has it, and store nothing. `webhook_failure` makes the next delivery of an event to the app fail. `lost_response` executes the request, then closes the connection without a response. `slow=2500` waits for so many milliseconds first, at most 10000. */
                 "Test-Fault"?: string;
                 /** @description Your own id for the request, for the log of the service: 1 to 64 letters, digits, dots, hyphens and underscores. Others are ignored. The response has another id. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
@@ -2852,7 +2993,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Test apps only; ignored for real apps. `quota_exceeded`, `too_many_requests`, `service_unavailable`, `insufficient_scope` and `invalid_token` return that error, if the operation has it, and store nothing. `lost_response` executes the request, then closes the connection without a response. `slow=2500` waits for so many milliseconds first, at most 10000. */
+                /** @description Test apps only; ignored for real apps. `quota_exceeded`, `too_many_requests`, `service_unavailable`, `insufficient_scope` and `invalid_token` return that error, if the operation has it, and store nothing. `webhook_failure` makes the next delivery of an event to the app fail. `lost_response` executes the request, then closes the connection without a response. `slow=2500` waits for so many milliseconds first, at most 10000. */
                 "Test-Fault"?: string;
                 /** @description Your own id for the request, for the log of the service: 1 to 64 letters, digits, dots, hyphens and underscores. Others are ignored. The response has another id. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
@@ -3490,6 +3631,438 @@ export interface operations {
                         error?: "temporarily_unavailable" | string;
                     };
                 };
+            };
+        };
+    };
+    receiveCommentCreated: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The id of the event. Ignore an event whose id you have seen. */
+                "webhook-id": string;
+                /** @description Time of the attempt, in seconds since 1970. Reject the request if it is more than five minutes ago. */
+                "webhook-timestamp": string;
+                /** @description Signatures as Standard Webhooks specifies, separated by spaces: one, or two while the secret is rotated. */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Identifier of the event, the same in each attempt and as webhook-id. */
+                    id: string;
+                    /** @constant */
+                    type: "comment.created";
+                    /**
+                     * Format: date-time
+                     * @description Time of the event (UTC). Attempts can be days later.
+                     * @example 2026-11-21T09:30:00.000Z
+                     */
+                    timestamp: string;
+                    data: {
+                        /** @description The member. */
+                        userId: string;
+                        /** @description The post. */
+                        postId: string;
+                        /** @description The comment; only its id if it was deleted before the event was sent. */
+                        comment: components["schemas"]["Comment"] | {
+                            /** @description Identifier of the comment. */
+                            id: string;
+                        };
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description The endpoint is gone: the service disables it. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The app has the event. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Also without a response: the service sends the event again, ten attempts in about three days. It obeys Retry-After of 429 and 503, up to a day. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    receiveCommentDeleted: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The id of the event. Ignore an event whose id you have seen. */
+                "webhook-id": string;
+                /** @description Time of the attempt, in seconds since 1970. Reject the request if it is more than five minutes ago. */
+                "webhook-timestamp": string;
+                /** @description Signatures as Standard Webhooks specifies, separated by spaces: one, or two while the secret is rotated. */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Identifier of the event, the same in each attempt and as webhook-id. */
+                    id: string;
+                    /** @constant */
+                    type: "comment.deleted";
+                    /**
+                     * Format: date-time
+                     * @description Time of the event (UTC). Attempts can be days later.
+                     * @example 2026-11-21T09:30:00.000Z
+                     */
+                    timestamp: string;
+                    data: {
+                        /** @description The member. */
+                        userId: string;
+                        /** @description The post. */
+                        postId: string;
+                        comment: {
+                            /** @description Identifier of the comment. */
+                            id: string;
+                        };
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description The endpoint is gone: the service disables it. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The app has the event. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Also without a response: the service sends the event again, ten attempts in about three days. It obeys Retry-After of 429 and 503, up to a day. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    receivePostDeleted: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The id of the event. Ignore an event whose id you have seen. */
+                "webhook-id": string;
+                /** @description Time of the attempt, in seconds since 1970. Reject the request if it is more than five minutes ago. */
+                "webhook-timestamp": string;
+                /** @description Signatures as Standard Webhooks specifies, separated by spaces: one, or two while the secret is rotated. */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Identifier of the event, the same in each attempt and as webhook-id. */
+                    id: string;
+                    /** @constant */
+                    type: "post.deleted";
+                    /**
+                     * Format: date-time
+                     * @description Time of the event (UTC). Attempts can be days later.
+                     * @example 2026-11-21T09:30:00.000Z
+                     */
+                    timestamp: string;
+                    data: {
+                        /** @description The member. */
+                        userId: string;
+                        post: {
+                            /** @description Identifier of the post. */
+                            id: string;
+                        };
+                        /** @description The reason of the operator, if it is public. */
+                        reason?: string;
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description The endpoint is gone: the service disables it. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The app has the event. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Also without a response: the service sends the event again, ten attempts in about three days. It obeys Retry-After of 429 and 503, up to a day. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    receiveGrantNarrowed: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The id of the event. Ignore an event whose id you have seen. */
+                "webhook-id": string;
+                /** @description Time of the attempt, in seconds since 1970. Reject the request if it is more than five minutes ago. */
+                "webhook-timestamp": string;
+                /** @description Signatures as Standard Webhooks specifies, separated by spaces: one, or two while the secret is rotated. */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Identifier of the event, the same in each attempt and as webhook-id. */
+                    id: string;
+                    /** @constant */
+                    type: "grant.narrowed";
+                    /**
+                     * Format: date-time
+                     * @description Time of the event (UTC). Attempts can be days later.
+                     * @example 2026-11-21T09:30:00.000Z
+                     */
+                    timestamp: string;
+                    data: {
+                        /** @description The member. */
+                        userId: string;
+                        /** @description The scopes that remain. */
+                        scopes: ("profile.read" | "posts.read" | "posts.write" | "analytics.read")[];
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description The endpoint is gone: the service disables it. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The app has the event. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Also without a response: the service sends the event again, ten attempts in about three days. It obeys Retry-After of 429 and 503, up to a day. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    receiveGrantRevoked: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The id of the event. Ignore an event whose id you have seen. */
+                "webhook-id": string;
+                /** @description Time of the attempt, in seconds since 1970. Reject the request if it is more than five minutes ago. */
+                "webhook-timestamp": string;
+                /** @description Signatures as Standard Webhooks specifies, separated by spaces: one, or two while the secret is rotated. */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Identifier of the event, the same in each attempt and as webhook-id. */
+                    id: string;
+                    /** @constant */
+                    type: "grant.revoked";
+                    /**
+                     * Format: date-time
+                     * @description Time of the event (UTC). Attempts can be days later.
+                     * @example 2026-11-21T09:30:00.000Z
+                     */
+                    timestamp: string;
+                    data: {
+                        /** @description The member. */
+                        userId: string;
+                        /** @description Empty: no scope remains. */
+                        scopes: ("profile.read" | "posts.read" | "posts.write" | "analytics.read")[];
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description The endpoint is gone: the service disables it. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The app has the event. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Also without a response: the service sends the event again, ten attempts in about three days. It obeys Retry-After of 429 and 503, up to a day. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    receiveQuotaThreshold: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The id of the event. Ignore an event whose id you have seen. */
+                "webhook-id": string;
+                /** @description Time of the attempt, in seconds since 1970. Reject the request if it is more than five minutes ago. */
+                "webhook-timestamp": string;
+                /** @description Signatures as Standard Webhooks specifies, separated by spaces: one, or two while the secret is rotated. */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Identifier of the event, the same in each attempt and as webhook-id. */
+                    id: string;
+                    /** @constant */
+                    type: "quota.threshold";
+                    /**
+                     * Format: date-time
+                     * @description Time of the event (UTC). Attempts can be days later.
+                     * @example 2026-11-21T09:30:00.000Z
+                     */
+                    timestamp: string;
+                    data: {
+                        /** @description The UTC month, such as 2026-11. */
+                        month: string;
+                        /** @enum {integer} */
+                        percent: 75 | 90 | 100;
+                        /** @description Posts per month. */
+                        limit: number;
+                        /** @description Posts used so far. */
+                        used: number;
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description The endpoint is gone: the service disables it. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The app has the event. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Also without a response: the service sends the event again, ten attempts in about three days. It obeys Retry-After of 429 and 503, up to a day. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    receiveWebhookTest: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The id of the event. Ignore an event whose id you have seen. */
+                "webhook-id": string;
+                /** @description Time of the attempt, in seconds since 1970. Reject the request if it is more than five minutes ago. */
+                "webhook-timestamp": string;
+                /** @description Signatures as Standard Webhooks specifies, separated by spaces: one, or two while the secret is rotated. */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Identifier of the event, the same in each attempt and as webhook-id. */
+                    id: string;
+                    /** @constant */
+                    type: "webhook.test";
+                    /**
+                     * Format: date-time
+                     * @description Time of the event (UTC). Attempts can be days later.
+                     * @example 2026-11-21T09:30:00.000Z
+                     */
+                    timestamp: string;
+                    data: Record<string, never>;
+                };
+            };
+        };
+        responses: {
+            /** @description The endpoint is gone: the service disables it. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The app has the event. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Also without a response: the service sends the event again, ten attempts in about three days. It obeys Retry-After of 429 and 503, up to a day. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
         };
     };

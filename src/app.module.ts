@@ -2,7 +2,7 @@ import { Global, Module, type DynamicModule } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_PIPE } from '@nestjs/core';
 import { AccessTokenVerifier } from './platform/access/caller.js';
 import { BearerGuard, ScopesGuard } from './platform/access/guards.js';
-import { TestFaultGuard } from './platform/access/test-fault.js';
+import { TestFaultGuard, WebhookFaults } from './platform/access/test-fault.js';
 import { AuditEventReader, AuditLog } from './platform/audit/audit-log.repository.js';
 import { Clock, SystemClock } from './platform/clock.js';
 import { AppConfig, ConfigModule } from './platform/config/app-config.js';
@@ -31,6 +31,8 @@ import { SmsSender, createSmsSender } from './modules/oauth/sign-in/sms/sms-send
 import { TokensService } from './modules/oauth/tokens/tokens.service.js';
 import { PostsModule } from './modules/posts/posts.module.js';
 import { QuotaModule } from './modules/quota/quota.module.js';
+import { WebhookEndpoints } from './modules/webhooks/webhook-endpoints.service.js';
+import { WebhooksModule } from './modules/webhooks/webhooks.module.js';
 import { UsersModule } from './modules/users/users.module.js';
 import { Bulkhead } from './platform/http/server/bulkhead.js';
 import { UnknownPathFilter } from './pages/not-found-page.js';
@@ -94,6 +96,7 @@ export class AppModule {
         AnalyticsModule,
         QuotaModule,
         OAuthModule,
+        WebhooksModule,
         DemoModule,
         DocsModule,
         PlatformModule,
@@ -101,6 +104,7 @@ export class AppModule {
       ],
       providers: [
         { provide: AccessTokenVerifier, useExisting: TokensService },
+        { provide: WebhookFaults, useExisting: WebhookEndpoints },
         // Nest runs the guards in this order.
         { provide: APP_GUARD, useExisting: Bulkhead },
         { provide: APP_GUARD, useClass: BearerGuard },

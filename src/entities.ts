@@ -22,6 +22,7 @@ import {
   SignInSession,
 } from './modules/oauth/sign-in/sign-in.entities.js';
 import { TrustedDevice, RateLimitHit } from './modules/oauth/rate-limit/rate-limit.entities.js';
+import { WebhookEndpoint, WebhookEvent } from './modules/events/event.entities.js';
 import { Post, PostLike } from './modules/posts/post.entities.js';
 import { ApiCall, ApiUsageDaily, AppQuota, QuotaUsage } from './modules/quota/quota.entities.js';
 import { User } from './modules/users/user.entity.js';
@@ -52,6 +53,8 @@ export const entities = [
   QuotaUsage,
   ApiCall,
   ApiUsageDaily,
+  WebhookEndpoint,
+  WebhookEvent,
   IdempotencyKey,
   RateLimitHit,
   AuditEvent,

@@ -434,7 +434,7 @@ export const BREAKS = [
   },
   {
     name: 'scopes-of-app',
-    file: 'src/modules/oauth/tokens/grants.repository.ts',
+    file: 'src/platform/access/scopes.ts',
     find: ', parseScope(appScope)]',
     replace: ']',
     rule: 'Scopes that the operator took from the app end at once.',
@@ -658,5 +658,39 @@ export const BREAKS = [
     replace: '',
     rule: 'A log line cannot control the terminal.',
     spec: 'src/platform/observability/logger.spec.ts',
+  },
+
+  // Events.
+  {
+    name: 'event-to-disabled-app',
+    file: 'src/modules/webhooks/webhooks.repository.ts',
+    find: "AND EXISTS (SELECT 1 FROM apps WHERE apps.client_id = webhook_endpoints.client_id AND apps.status = 'enabled')`",
+    replace: '`',
+    rule: 'No event is sent to an app from a second after it was disabled.',
+    spec: 'test/webhooks/attacks.e2e-spec.ts',
+  },
+  {
+    name: 'event-about-blocked-member',
+    file: 'src/modules/events/event-outbox.service.ts',
+    find: "AND users.status = 'active'",
+    replace: '',
+    rule: 'No event is sent about a blocked member.',
+    spec: 'test/webhooks/attacks.e2e-spec.ts',
+  },
+  {
+    name: 'event-result-of-former-endpoint',
+    file: 'src/modules/webhooks/webhook-worker.service.ts',
+    find: '{ clientId, leasedUntil: lease }',
+    replace: '{ clientId }',
+    rule: 'The result of a delivery does not disable an endpoint that was set in the meantime.',
+    spec: 'test/webhooks/attacks.e2e-spec.ts',
+  },
+  {
+    name: 'event-unassigned-address',
+    file: 'src/modules/webhooks/webhook-address.ts',
+    find: '&& isAssigned',
+    replace: '',
+    rule: 'Events are sent to public addresses only.',
+    spec: 'src/modules/webhooks/webhook-address.spec.ts',
   },
 ];

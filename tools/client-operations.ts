@@ -13,6 +13,8 @@ const HEAD = `\
 
 interface Schema {
   $ref?: string;
+  oneOf?: Schema[];
+  description?: string;
   properties?: Record<string, { type?: string }>;
 }
 
@@ -23,8 +25,17 @@ interface Operation {
   responses: Record<string, { content?: Record<string, { schema: Schema }>; headers?: object }>;
 }
 
+interface Webhook {
+  post: {
+    operationId: string;
+    summary: string;
+    requestBody: { content: { 'application/json': { schema: Schema } } };
+  };
+}
+
 interface Document extends Record<string, unknown> {
   paths: Record<string, Record<string, Operation>>;
+  webhooks: Record<string, Webhook>;
   components: { schemas: Record<string, Schema> };
 }
 
@@ -33,18 +44,17 @@ const UNUSED_TYPES = ['paths', 'webhooks', '$defs'];
 
 /**
  * The operations of the API and their schemas, without those of the authorization server. Of the responses, only the successful
- * ones.
+ * ones. Of the webhooks, only the events.
  */
-function apiOnly({ paths, components, ...document }: Document): Document {
+function apiOnly({ paths, webhooks, components, ...document }: Document): Document {
   const entries = Object.entries(paths).filter(([path]) => path.startsWith('/dev/'));
-  const used = schemasIn(entries, components.schemas);
+  const events = eventsOf(webhooks);
+  const used = schemasIn([entries, events], { ...components.schemas, ...events });
+  const schemas = Object.entries(components.schemas).filter(([name]) => used.has(name));
   return {
     ...document,
-    components: {
-      schemas: Object.fromEntries(
-        Object.entries(components.schemas).filter(([name]) => used.has(name)),
-      ),
-    },
+    webhooks: {},
+    components: { schemas: { ...Object.fromEntries(schemas), ...events } },
     paths: Object.fromEntries(
       entries.map(([path, item]) => [
         path,
@@ -57,6 +67,19 @@ function apiOnly({ paths, components, ...document }: Document): Document {
       ]),
     ),
   };
+}
+
+/** A schema for each event, such as `CommentCreatedEvent`, and `WebhookEvent` for all of them. */
+function eventsOf(webhooks: Document['webhooks']): Record<string, Schema> {
+  const events = Object.values(webhooks).map(({ post }): [string, Schema] => [
+    post.operationId.replace(/^receive(.*)$/, '$1Event'),
+    { ...post.requestBody.content['application/json'].schema, description: post.summary },
+  ]);
+  const oneOf = events.map(([name]) => ({ $ref: `#/components/schemas/${name}` }));
+  return Object.fromEntries([
+    ...events,
+    ['WebhookEvent', { oneOf, description: 'An event that the service sends to the app.' }],
+  ]);
 }
 
 /** The names of the schemas that a part of the document refers to, also indirectly. */

@@ -23,6 +23,7 @@ export const PAGES = [
   { slug: 'posting-safely', file: 'docs/guide/posting-safely.md' },
   { slug: 'when-the-network-misbehaves', file: 'docs/guide/when-the-network-misbehaves.md' },
   { slug: 'lists', file: 'docs/guide/lists.md' },
+  { slug: 'events', file: 'docs/guide/events.md' },
   { slug: 'errors', file: 'docs/guide/errors.md' },
   { slug: 'test-your-integration', file: 'docs/guide/test-your-integration.md' },
   { slug: 'sign-in-with', file: 'docs/guide/sign-in-with.md' },

@@ -2,14 +2,16 @@ import { Command } from 'commander';
 import { parsePositiveInteger } from '../options.js';
 import { startServer, type BenchServer } from '../server.js';
 import { writeResults } from '../write-results.js';
+import { measureEvents } from './events.js';
 import { measureFlatness } from './flatness.js';
 import { measureHotApp } from './hot-app.js';
 import { measureLean } from './lean.js';
 import { measureProcesses, type ProcessFigures } from './processes.js';
-import { flatTable, hotTable, leanTable, processesTable } from './tables.js';
+import { eventTables, flatTable, hotTable, leanTable, processesTable } from './tables.js';
 
 interface Options {
   part?: string[];
+  events: number;
   posts: number;
   requests: number;
   server?: string;
@@ -38,6 +40,10 @@ const PARTS: Record<string, (server: BenchServer, options: Options) => Promise<P
     for (const count of [1, 2, 4]) figures.push(await measureProcesses(server, count));
     return [figures, processesTable(figures)];
   },
+  events: async (server, { events }) => {
+    const figures = await measureEvents(server, events);
+    return [figures, eventTables(figures)];
+  },
 };
 
 async function measure(options: Options): Promise<void> {
@@ -58,7 +64,7 @@ async function measure(options: Options): Promise<void> {
 
 await new Command('npm run bench:scale --')
   .description(
-    'Measure large tables (flat), one busy app (hot), start and memory (lean), and several processes (out).',
+    'Measure large tables (flat), one busy app (hot), start and memory (lean), several processes (out), and the delivery of events (events).',
   )
   .option('--part <names...>', `run only these parts: ${Object.keys(PARTS).join(', ')}`)
   .option('--posts <n>', 'number of posts in the large tables', parsePositiveInteger, 10_000_000)
@@ -68,6 +74,7 @@ await new Command('npm run bench:scale --')
     parsePositiveInteger,
     1_000_000,
   )
+  .option('--events <n>', 'number of delivered events', parsePositiveInteger, 10_000_000)
   .option('--server <url>', 'use this MySQL or MariaDB server instead of starting one')
   .option('--write', 'write the results to bench/results and docs/performance.md')
   .action(measure)

@@ -1,4 +1,5 @@
 import { median } from '../results.js';
+import type { EventFigures } from './events.js';
 import type { Flatness } from './flatness.js';
 import type { HotApp } from './hot-app.js';
 import type { Lean, Slice } from './lean.js';
@@ -77,6 +78,38 @@ export function processesTable(rows: readonly ProcessFigures[]): string {
       row.refusals,
     ]),
   );
+}
+
+const ratio = (rate: number, of = NaN): string => (rate / of).toFixed(2);
+
+export function eventTables({ drains, costs, reads }: EventFigures): string {
+  const [base] = costs;
+  return [
+    table(
+      ['delivered before', 'due', 'deliveries/s', 'CPU µs', 'database CPU µs'],
+      drains.map(({ delivered, due, perSecond, serviceMicros, databaseMicros }) => [
+        delivered,
+        due,
+        perSecond.toFixed(0),
+        serviceMicros ?? '–',
+        databaseMicros ?? '–',
+      ]),
+    ),
+    table(
+      ['endpoints', 'posts/s', '÷ none', 'comments/s', '÷ none'],
+      costs.map(({ endpoints, postsPerSecond, commentsPerSecond }) => [
+        endpoints,
+        postsPerSecond.toFixed(0),
+        ratio(postsPerSecond, base?.postsPerSecond),
+        commentsPerSecond.toFixed(0),
+        ratio(commentsPerSecond, base?.commentsPerSecond),
+      ]),
+    ),
+    table(
+      ['beside', 'GET /me/s', 'p50 ms', 'p99 ms'],
+      reads.map(({ beside, perSecond, p50, p99 }) => [beside, perSecond.toFixed(0), p50, p99]),
+    ),
+  ].join('\n\n');
 }
 
 function loadCells({ perSecond, serviceMicros, databaseMicros }: ProcessLoad): (string | number)[] {

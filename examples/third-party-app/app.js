@@ -2,6 +2,7 @@
 // A third-party app that requests access from a user and then acts for them. The steps are those of README.md in this folder.
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
+import { text } from 'node:stream/consumers';
 // The client of this repository. Your app imports it from 'neighbourhood-devplatform-client'.
 import {
   createClient,
@@ -9,6 +10,8 @@ import {
   memoryStore,
   OAuthError,
   startAuthorization,
+  verifyWebhook,
+  WebhookError,
 } from '#client';
 import { NO_REQUEST_PAGE, NOT_FOUND_PAGE, sendPage, startPage, TEST_MODE } from './page.js';
 
@@ -18,6 +21,7 @@ const {
   CLIENT_SECRET,
   TEST_CLIENT_ID = CLIENT_ID === undefined ? 'svc_app_test_00000000000000000000000001' : undefined,
   TEST_CLIENT_SECRET,
+  WEBHOOK_SECRET,
   PORT_EXAMPLE = '0',
 } = process.env;
 const SCOPE = 'profile.read posts.read posts.write analytics.read';
@@ -47,6 +51,12 @@ function register(mode, clientId, clientSecret) {
  */
 const pendingRequests = new Map();
 
+/**
+ * The comments that have arrived as events, by id. An event that arrives twice changes nothing.
+ * @type {Map<string, import('#client').Comment>}
+ */
+const newComments = new Map();
+
 const app = createServer((request, response) => {
   handle(request, response).catch((error) => {
     console.error(error);
@@ -67,9 +77,12 @@ app.listen(Number(PORT_EXAMPLE), '127.0.0.1', () => {
 async function handle(request, response) {
   const { pathname, searchParams } = new URL(request.url ?? '', 'http://127.0.0.1');
   const settings = registrations.get(searchParams.get('mode') ?? '');
-  if (pathname === '/') return sendPage(response, 200, startPage([...registrations.keys()]));
+  if (pathname === '/')
+    return sendPage(response, 200, startPage([...registrations.keys()], [...newComments.values()]));
   if (pathname === '/start' && settings) return start(settings, response);
   if (pathname === '/callback') return finish(request, response);
+  if (pathname === '/events' && request.method === 'POST' && WEBHOOK_SECRET !== undefined)
+    return receive(request, response, WEBHOOK_SECRET);
   return sendPage(response, 404, NOT_FOUND_PAGE);
 }
 
@@ -142,4 +155,24 @@ async function useAccess(settings, tokens) {
     sections.push({ heading: `Newest of ${meta.total} posts`, lines: contents });
   }
   return sections;
+}
+
+/**
+ * Step 5: receive an event. The platform repeats it until the response is a success.
+ * @param {import('node:http').IncomingMessage} request
+ * @param {import('node:http').ServerResponse} response
+ * @param {string} secret
+ */
+async function receive(request, response, secret) {
+  try {
+    const { type, data } = await verifyWebhook(await text(request), request.headers, secret);
+    if (type === 'comment.deleted') newComments.delete(data.comment.id);
+    // Without a text, the comment was deleted in the meantime.
+    if (type === 'comment.created' && 'text' in data.comment)
+      newComments.set(data.comment.id, data.comment);
+    response.writeHead(204).end();
+  } catch (error) {
+    if (!(error instanceof WebhookError)) throw error;
+    response.writeHead(400).end(error.message);
+  }
 }

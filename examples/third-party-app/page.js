@@ -6,12 +6,19 @@ export const TEST_MODE = {
   heading: 'Test mode',
   lines: ['Sign in as a test member. Posts are marked as test posts.'],
 };
-/** @param {string[]} modes `live`, `test` or both */
-export function startPage(modes) {
+/**
+ * @param {string[]} modes `live`, `test` or both
+ * @param {{ text: string, author: { name: string } }[]} newComments oldest first
+ */
+export function startPage(modes, newComments) {
+  const lines = newComments.map(({ text, author }) => `${author.name}: ${text}`).toReversed();
   return {
     title: 'Example app',
     lead: 'Connect your account to show your profile and your newest posts here and to publish a post.',
-    sections: modes.includes('live') ? [] : [TEST_MODE],
+    sections: [
+      ...(modes.includes('live') ? [] : [TEST_MODE]),
+      ...(lines.length > 0 ? [{ heading: 'New comments', lines }] : []),
+    ],
     buttons: modes.map((mode) => {
       const isSwitch = mode === 'test' && modes.includes('live');
       return [isSwitch ? 'Connect in test mode' : 'Connect', `/start?mode=${mode}`];

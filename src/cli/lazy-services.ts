@@ -29,4 +29,5 @@ export { Retention } from '../modules/operations/retention.js';
 export { ScheduledJobs } from '../modules/operations/scheduled-jobs.service.js';
 export { AuditedMigrator } from '../modules/operations/audited-migrator.service.js';
 export { PersonalData } from '../modules/operations/personal-data.js';
+export { WebhookEndpoints } from '../modules/webhooks/webhook-endpoints.service.js';
 export { AppReset } from '../modules/operations/app-reset.js';

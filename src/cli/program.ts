@@ -176,7 +176,9 @@ async function openApplication(
     abortOnError: false,
     logger: false,
   });
-  for (const job of application.get(SchedulerRegistry).getCronJobs().values()) await job.stop();
+  const scheduler = application.get(SchedulerRegistry);
+  for (const job of scheduler.getCronJobs().values()) await job.stop();
+  scheduler.deleteInterval('webhooks');
   return application;
 }
 

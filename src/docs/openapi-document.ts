@@ -7,16 +7,17 @@ import { EXAMPLE_ORIGIN, EXPOSED_HEADERS } from '../platform/http/developer-api.
 import { describeResponses } from './responses.js';
 import { VERSION } from '../platform/version.js';
 import { GUIDE_PATH } from './served-files.js';
+import { webhooks } from './webhooks.openapi.js';
 
 const description = (
   publicUrl: string,
 ): string => `The Developer API lets your app act for a user of the neighbourhood network after the user has authorized it. Your app can read the profile, publish, read and delete posts, read analytics, and list, add and delete comments. All times are in UTC. Text lengths are counted in Unicode code points. An optional query parameter with an empty value counts as absent. The server URL is the origin that serves this document.
 
-Version 1 only gets backward-compatible additions: operations, optional parameters and request headers, response fields and headers, enumeration values and error codes. Your app must accept them. Breaking changes are released as a new version. After that, version 1 remains available for 12 months, with the response headers Deprecation (RFC 9745), Sunset (RFC 8594) and Link with rel="deprecation"; then it returns 410. Security fixes can take effect immediately, even if they break compatibility, and are announced.
+Version 1 only gets backward-compatible additions: operations, optional parameters and request headers, response fields and headers, enumeration values, error codes and types of events. Your app must accept them. Breaking changes are released as a new version. After that, version 1 remains available for 12 months, with the response headers Deprecation (RFC 9745), Sunset (RFC 8594) and Link with rel="deprecation"; then it returns 410. Security fixes can take effect immediately, even if they break compatibility, and are announced.
 
 All endpoints under /dev/v1 support CORS for any origin and expose the response headers ${EXPOSED_HEADERS.join(', ')}. Requests authenticate with an access token; cookies are ignored.
 
-There are no events or webhooks. Poll with If-None-Match, which is cheap. See the [developer guide](${publicUrl}${GUIDE_PATH}) and the [error codes](${publicUrl}/docs/errors), which include the OAuth errors.`;
+Apps can receive events at an endpoint of their own, instead of polling: see the webhooks below. See the [developer guide](${publicUrl}${GUIDE_PATH}) and the [error codes](${publicUrl}/docs/errors), which include the OAuth errors.`;
 
 /**
  * The published document, generated from the decorators and sorted for readable diffs.
@@ -40,6 +41,7 @@ export function openApiDocument(app: NestExpressApplication, config?: AppConfig)
     .addTag('analytics', 'Likes and comments per post')
     .addTag('quota', 'Monthly quota of the app')
     .addTag('requests', 'Requests that the app sent')
+    .addTag('events', 'Requests to the endpoint of an app')
     .addOAuth2(
       {
         type: 'oauth2',
@@ -75,6 +77,7 @@ export function openApiDocument(app: NestExpressApplication, config?: AppConfig)
       url: `${publicUrl}${GUIDE_PATH}`,
     };
   const document = SwaggerModule.createDocument(app, settings, { autoTagControllers: false });
+  document.webhooks = webhooks();
   const described = sorted(describeResponses(document));
   if (!config) return described;
   return JSON.parse(withOwnOrigins(JSON.stringify(described), config)) as OpenAPIObject;

@@ -58,6 +58,7 @@ interface Components {
 
 /** The keywords of a schema that limit its values. */
 const LIMITS = [
+  'const',
   'format',
   'pattern',
   'minimum',
@@ -68,22 +69,28 @@ const LIMITS = [
   'default',
 ] as const;
 
-/** The OpenAPI document as Markdown: the operations by tag, then the headers and the schemas to which they link. */
+/** The OpenAPI document as Markdown: the operations and webhooks by tag, then the headers and the schemas to which they link. */
 export function referenceMarkdown(document: OpenAPIObject): string {
   const { info, tags = [], servers = [] } = document;
   const components = document.components as unknown as Components;
   const operations = Object.entries(document.paths).flatMap(([path, item]) =>
     Object.entries(item as Record<string, Operation>).map(([method, operation]) => ({
       title: `${method.toUpperCase()} ${path}`,
+      access: accessOf(operation),
       operation,
     })),
   );
+  const webhooks = Object.entries(document.webhooks ?? {}).map(([type, { post }]) => ({
+    title: 'POST',
+    access: `The service sends the event \`${type}\` to the endpoint of the app.`,
+    operation: post as unknown as Operation,
+  }));
   const sections = tags.flatMap(({ name, description }) => [
     `## ${name}`,
     description ?? '',
-    ...operations
+    ...[...operations, ...webhooks]
       .filter(({ operation }) => operation.tags.includes(name))
-      .map(({ title, operation }) => operationText(title, operation, components)),
+      .map((one) => operationText(one, components)),
   ]);
   const headers = Object.entries(components.headers).map(([name, header]) => field(name, header));
   const schemas = Object.entries(components.schemas).flatMap(([name, schema]) => [
@@ -116,7 +123,10 @@ function scopesOf({ securitySchemes }: Components): string {
     .join('\n');
 }
 
-function operationText(title: string, operation: Operation, components: Components): string {
+function operationText(
+  { title, access, operation }: { title: string; access: string; operation: Operation },
+  components: Components,
+): string {
   const { summary, description, operationId, parameters = [], requestBody, responses } = operation;
   const named = parameters.map(({ $ref, ...one }) =>
     $ref === undefined ? one : (components.parameters[nameOf($ref)] ?? one),
@@ -127,7 +137,7 @@ function operationText(title: string, operation: Operation, components: Componen
   ]);
   return [
     `### ${summary}`,
-    `\`${title}\`, operation \`${operationId}\`. ${accessOf(operation)}`,
+    `\`${title}\`, operation \`${operationId}\`. ${access}`,
     description,
     ...(named.length > 0 ? ['Parameters:'] : []),
     named.map((one) => field(one.name, one, one.in)).join('\n'),

@@ -12,7 +12,8 @@ export type IdPrefix =
   | 'grt'
   | 'req'
   | 'call'
-  | 'evt';
+  | 'evt'
+  | 'msg';
 
 /** Size of the timestamp of a UUID version 7. The timestamp is in milliseconds since 1970. */
 const TIME_BYTES = 6;

@@ -1,2 +1,2 @@
 /** The version of the newest release in CHANGELOG.md. */
-export const VERSION = '1.1.0';
+export const VERSION = '1.2.0';

@@ -137,7 +137,7 @@ onOneEngine('Batching of concurrent calls', (database) => {
         members.map(({ user }, index) =>
           app()
             .service(PostsService)
-            .delete(user.id, ids[index] ?? ''),
+            .delete({ userId: user.id, clientId: 'svc_app_x' }, ids[index] ?? ''),
         ),
     };
     const countsAfter = {

@@ -10,7 +10,7 @@ import { type TestClient, useTestApp } from '../support/test-app.js';
 const CODE = '424242';
 const POST = { content: 'Free plums' };
 const ALL =
-  'quota_exceeded, service_unavailable, insufficient_scope, invalid_token, lost_response, or slow= and at most 10000 milliseconds';
+  'quota_exceeded, service_unavailable, insufficient_scope, invalid_token, webhook_failure, lost_response, or slow= and at most 10000 milliseconds';
 
 onOneEngine('Faults on demand', (database) => {
   // One connection has five permits, of which one app may hold three.

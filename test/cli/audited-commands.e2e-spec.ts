@@ -3,10 +3,12 @@ import { migrations } from '../../src/platform/database/migrations/list.js';
 import { Migrator } from '../../src/platform/database/migrations/migrator.js';
 import { OtpOperations } from '../../src/modules/oauth/sign-in/otp-operations.service.js';
 import { OtpFailures, SignInSession } from '../../src/modules/oauth/sign-in/sign-in.entities.js';
+import { WebhookEvent } from '../../src/modules/events/event.entities.js';
 import { Grant } from '../../src/modules/oauth/tokens/token.entities.js';
 import { addMilliseconds, HOUR } from '../../src/platform/clock.js';
 import { QuotaUsage } from '../../src/modules/quota/quota.entities.js';
 import { User } from '../../src/modules/users/user.entity.js';
+import { WebhookEndpoints } from '../../src/modules/webhooks/webhook-endpoints.service.js';
 import { commandTree, optionsOf, SHORT_REQUESTS } from '../support/command-line.js';
 import { useCommands } from '../support/commands.js';
 import { onOneEngine } from '../support/database.js';
@@ -32,6 +34,15 @@ interface CommandCase {
 }
 
 const CALLBACK = 'https://garden.example/new';
+const ENDPOINT = 'http://127.0.0.1:9/events';
+
+/** Sets an endpoint of the app, and returns the id of the app. */
+async function withEndpoint({ app, clientId }: Context): Promise<string> {
+  const change = { actor: 'other' };
+  await app.service(WebhookEndpoints).set(clientId, ENDPOINT, change, async () => undefined);
+  return clientId;
+}
+
 const COMMANDS: Readonly<Record<string, CommandCase>> = {
   'app create': {
     args: () => ['--name', 'New', '--redirect-uri', CALLBACK, '--scope', 'posts.read'],
@@ -61,6 +72,36 @@ const COMMANDS: Readonly<Record<string, CommandCase>> = {
       return [clientId, secret?.id ?? ''];
     },
     actions: ['app.secret_revoked'],
+  },
+  'app webhook set': {
+    args: ({ clientId }) => [clientId, ENDPOINT],
+    actions: ['webhook.set'],
+  },
+  'app webhook rotate-secret': {
+    args: async (context) => [await withEndpoint(context)],
+    actions: ['webhook.secret_rotated'],
+  },
+  'app webhook disable': {
+    args: async (context) => [await withEndpoint(context)],
+    actions: ['webhook.disabled'],
+  },
+  'app webhook enable': {
+    args: async (context) => {
+      const clientId = await withEndpoint(context);
+      await context.app.service(WebhookEndpoints).switch(clientId, false, { actor: 'other' });
+      return [clientId];
+    },
+    actions: ['webhook.enabled'],
+  },
+  'app webhook redeliver': {
+    args: async (context) => {
+      const clientId = await withEndpoint(context);
+      await context.app.service(WebhookEndpoints).test(clientId);
+      const { manager } = context.app.dataSource;
+      await manager.update(WebhookEvent, { clientId }, { outcome: 'failed', dueAt: null });
+      return [clientId, '--failed'];
+    },
+    actions: ['webhook.redelivered'],
   },
   'user add': {
     args: () => ['--phone', '+14155550199', '--name', 'Dana'],

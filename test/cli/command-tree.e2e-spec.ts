@@ -5,9 +5,10 @@ const PROGRAM = '  devplatform ';
 /** A valid command fails with 1 because it cannot load this configuration; a usage error fails with 2. */
 const NO_CONFIGURATION = { DATABASE_URL: 'none' };
 
-/** Commands without --reason: they change nothing, except that `demo token` stores an access token. */
+/** Commands without --reason: they change nothing, except that `demo token` stores an access token and `app webhook test` an event. */
 const WITHOUT_REASON = [
   ...['app list', 'app show', 'app secret list', 'audit list', 'comment list', 'completion'],
+  ...['app webhook show', 'app webhook deliveries', 'app webhook test'],
   ...['quota show', 'quota report', 'usage report', 'user show', 'post list', 'post show'],
   ...['request list', 'request show', 'user list', 'user search'],
   ...['grant list', 'otp report', 'session list'],
@@ -29,7 +30,14 @@ const WITH_DRY_RUN = [
 /** Commands that take access or data away, or change what an app may do. */
 const ASKING = [
   ...['app disable', 'app reset', 'app revoke-all', 'app secret revoke', 'app secret rotate'],
-  ...['app update', 'comment remove', 'db revert', 'grant revoke', 'post remove'],
+  ...[
+    'app webhook disable',
+    'app update',
+    'comment remove',
+    'db revert',
+    'grant revoke',
+    'post remove',
+  ],
   ...['quota reconcile', 'quota set', 'session end', 'token revoke'],
   ...['user block', 'user change-phone', 'user erase', 'user import', 'user revoke-all'],
 ];

@@ -117,7 +117,8 @@ onEachEngine('Statements that batch requests', (database) => {
     const { dataSource } = app();
     const queries = await recordQueries(dataSource, work);
     const planned = queries.filter(({ query }) => /^\s*(?:SELECT|UPDATE)\b/.test(query));
-    for (const { query, parameters } of planned)
+    // The endpoints for events are few, and all are read every five seconds.
+    for (const { query, parameters } of planned.filter((one) => !one.query.includes(' endpoint')))
       expect(await fullScansOf(database, dataSource, query, parameters), query).toEqual([]);
     return planned
       .filter(({ query }) => query.split(/\s+/).includes(table))
@@ -163,7 +164,9 @@ onEachEngine('Statements that batch requests', (database) => {
     // The id of each post, and the pair of its id and its author.
     expect(await parameterCountsOf('posts', commentAll)).toEqual([3 * BATCH]);
     const deleteAll = () =>
-      Promise.all(published.map(({ id, userId }) => posts.delete(userId, id)));
+      Promise.all(
+        published.map(({ id, userId }) => posts.delete({ userId, clientId: 'svc_app_x' }, id)),
+      );
     expect(await parameterCountsOf('posts', deleteAll)).toEqual([1 + 3 * BATCH]);
   });
 

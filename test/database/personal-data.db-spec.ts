@@ -14,6 +14,7 @@ const NOT_PERSONAL = [
   'job_runs',
   'otp_counts',
   'otp_pauses',
+  'webhook_endpoints',
 ];
 
 /** Not exported, because a row is only a count under a hash. The rows of a user's phone are erased with the user. */

@@ -16,15 +16,15 @@ describe('Examples of the guide', () => {
     expect(languages.slice(0, SAMPLE_LANGUAGES.length)).toEqual(SAMPLE_LANGUAGES);
   });
 
-  it('are all run by this test, or by test/system/docs/test-your-integration', async () => {
+  it('are all run by this test, event-samples, or test/system/docs/test-your-integration', async () => {
     const files = readdirSync('docs/guide').map((file) => file.replace(/\.md$/, ''));
-    const tested = [...PAGES, 'test-your-integration'];
+    const tested = [...PAGES, 'events', 'test-your-integration'];
     for (const page of files.filter((name) => !tested.includes(name)))
       expect({ page, samples: await samplesOf(page) }).toEqual({ page, samples: [] });
   });
 
   it('in TypeScript have no type errors', async () => {
-    const samples = await Promise.all(PAGES.map(samplesOf));
+    const samples = await Promise.all([...PAGES, 'events'].map(samplesOf));
     const sources = new Map(
       samples
         .flat()
@@ -39,6 +39,9 @@ describe('Examples of the guide', () => {
       module: ts.ModuleKind.NodeNext,
       target: ts.ScriptTarget.ES2023,
       types: ['node'],
+      paths: {
+        'neighbourhood-devplatform-client': [`${process.cwd()}/clients/typescript/src/index.ts`],
+      },
     };
     const host = ts.createCompilerHost(options);
     const fileExists = host.fileExists.bind(host);

@@ -52,6 +52,17 @@ onSqlite('Documentation as Markdown', (database) => {
         expect(sections.get(name)).toContain(`- \`${field}\` (`);
   });
 
+  it('has every event with its fields', async () => {
+    const reference = await markdownOf('/docs/api.md');
+    const sections = reference.split('\n### ');
+    for (const [type, { post }] of Object.entries(publishedDocument().webhooks)) {
+      const section = sections.find((text) => text.startsWith(`${post.summary}\n`));
+      expect(section).toContain(`The service sends the event \`${type}\``);
+      for (const name of ['id', 'type', 'timestamp', 'data', 'webhook-signature'])
+        expect(section).toContain(`\n- \`${name}\` (`);
+    }
+  });
+
   it('links in the reference only to its own headings and to this service', async () => {
     const reference = await markdownOf('/docs/api.md');
     const headings = [...reference.matchAll(/^#+ (.+)$/gm)].map(([, text]) => text?.toLowerCase());

@@ -1,10 +1,13 @@
 import { HOUR } from '../../src/platform/clock.js';
+import { AppsService } from '../../src/modules/oauth/clients/apps.service.js';
 import { OtpCount } from '../../src/modules/oauth/sign-in/sign-in.entities.js';
 import { SmsQueue } from '../../src/modules/oauth/sign-in/sms/sms-queue.js';
 import { Metrics } from '../../src/platform/observability/metrics.js';
 import { QuotaService } from '../../src/modules/quota/quota.service.js';
+import { WebhookEndpoints } from '../../src/modules/webhooks/webhook-endpoints.service.js';
 import { Browser } from '../support/browser.js';
 import { authorizeLink, requestToken, obtainTokens, sendRefresh } from '../support/oauth-flow.js';
+import { useListeningMember } from '../support/events.js';
 import { useMetricsApp } from '../support/metrics-app.js';
 import { onOneEngine } from '../support/database.js';
 import { beginPublish, Member } from '../support/member.js';
@@ -275,7 +278,7 @@ onOneEngine('Quota metrics', (database) => {
     const many = await statementsWithoutBackground(firstApp(), () => scrape());
     expect(many.length).toBe(few.length);
     // On a server, its clock is read, too.
-    expect(many.length).toBeLessThanOrEqual(database.engine.kind === 'sqlite' ? 9 : 10);
+    expect(many.length).toBeLessThanOrEqual(database.engine.kind === 'sqlite' ? 11 : 12);
   });
 
   it('are omitted while their query fails', async () => {
@@ -288,5 +291,54 @@ onOneEngine('Quota metrics', (database) => {
     );
     expect(metrics).not.toContain(`quota_used_posts{client_id="${member.client.clientId}"`);
     expect(await scrape()).toContain(line('quota_used_posts', member, 1));
+  });
+});
+
+onOneEngine('Event metrics', (database) => {
+  const { app, read, readAll } = useMetricsApp(database);
+  const { member, receiver, delivered } = useListeningMember(app);
+  const labels = () => ({ client_id: member().client.clientId, mode: 'live' });
+  const endpoints = (): WebhookEndpoints => app().service(WebhookEndpoints);
+  const test = (): Promise<string> => endpoints().test(member().client.clientId);
+
+  it('have the age of the oldest due event, and of the failures, of each enabled endpoint', async () => {
+    expect(await read('webhook_oldest_due_seconds', labels())).toBe(0);
+    await test();
+    app().clock.advance(HOUR);
+    expect(await read('webhook_oldest_due_seconds', labels())).toBe(3600);
+    expect(await read('webhook_failing_seconds', labels())).toBe(0);
+    receiver().answer = { status: 500 };
+    await delivered();
+    expect(await read('webhook_oldest_due_seconds', labels())).toBe(0);
+    app().clock.advance(HOUR);
+    expect(await read('webhook_failing_seconds', labels())).toBe(3600);
+    receiver().clear();
+    await delivered();
+    expect(await read('webhook_failing_seconds', labels())).toBe(0);
+  });
+
+  it('leave out disabled apps, whose events are kept back', async () => {
+    const { clientId } = member().client;
+    await test();
+    await app().service(AppsService).changeStatus(clientId, 'disabled', { actor: 'test' });
+    app().clock.advance(HOUR);
+    expect(await readAll()).not.toContain(`client_id="${clientId}"`);
+  });
+
+  it('count deliveries, and endpoints that the service has disabled', async () => {
+    const count = async (name: string, given: object): Promise<number> =>
+      (await read(name, { ...given, mode: 'live' })) ?? NaN;
+    const before = [
+      await count('webhook_deliveries_total', { result: 'failed' }),
+      await count('webhook_endpoints_disabled_total', { reason: 'status_410' }),
+    ];
+    receiver().answer = { status: 410 };
+    await test();
+    await delivered();
+    expect([
+      await count('webhook_deliveries_total', { result: 'failed' }),
+      await count('webhook_endpoints_disabled_total', { reason: 'status_410' }),
+    ]).toEqual(before.map((value) => value + 1));
+    expect(await read('webhook_failing_seconds', labels())).toBeUndefined();
   });
 });

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 
-/** A credential in plain text: a prefix (product requirements, section 2) and 43 random characters. */
-const CREDENTIAL = /(svc_sec|svcac|svcat|svcrt)_[A-Za-z0-9_-]{43}/g;
+/** A credential in plain text: a prefix (product requirements, section 2, or Standard Webhooks) and 43 random characters. */
+const CREDENTIAL = /(svc_sec|svcac|svcat|svcrt|whsec)_[A-Za-z0-9_+/-]{43}/g;
 
 /** The service prints the secret of the demo app once, when it creates the demo. */
 const DEMO_SECRET = /^ {2}Client secret {2,}svc_sec_\S+$/m;

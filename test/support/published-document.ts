@@ -63,6 +63,7 @@ export interface OpenApiDocument {
   servers: { url: string }[];
   externalDocs?: { url: string };
   paths: Record<string, Record<string, Operation>>;
+  webhooks: Record<string, { post: Operation }>;
   components: {
     schemas: Record<string, Schema>;
     headers: Record<string, Header>;

@@ -111,7 +111,9 @@ export class TestApp {
     await nest.listen(port, '127.0.0.1');
     collectFrom(nest.getHttpServer());
     // Tests run jobs themselves. Scheduled jobs follow the real clock and would change counted rows.
-    for (const job of nest.get(SchedulerRegistry).getCronJobs().values()) await job.stop();
+    const scheduler = nest.get(SchedulerRegistry);
+    for (const job of scheduler.getCronJobs().values()) await job.stop();
+    scheduler.deleteInterval('webhooks');
     return new TestApp(config, nest, clock, sms);
   }
 

@@ -23,6 +23,19 @@ export class CallbackError extends ClientError {
   }
 }
 
+/** The request to your endpoint for events is not from the platform, or it is too old: respond with 400. */
+export class WebhookError extends ClientError {
+  override readonly name = 'WebhookError';
+
+  constructor(
+    /** The missing or wrong header. */
+    readonly header: string,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
 /** The app has no valid tokens for this user: they were revoked or have expired. Send the user through the flow again. */
 export class AuthorizationRequiredError extends ClientError {
   override readonly name = 'AuthorizationRequiredError';

@@ -20,11 +20,14 @@ export {
   ClientError,
   NoResponseError,
   OAuthError,
+  WebhookError,
 } from './errors.js';
 export type {
   Analytics,
   Author,
   Comment,
+  CommentCreatedEvent,
+  CommentDeletedEvent,
   CommentPage,
   CreateComment,
   CreatedPost,
@@ -32,12 +35,19 @@ export type {
   Deleted,
   ErrorCode,
   FieldError,
+  GrantNarrowedEvent,
+  GrantRevokedEvent,
   Post,
+  PostDeletedEvent,
   PostItem,
   PostPage,
   Quota,
+  QuotaThresholdEvent,
   User,
+  WebhookEvent,
+  WebhookTestEvent,
 } from './operations.js';
 export type { CallOptions, Settings } from './settings.js';
 export { disconnect, memoryStore, revokeToken, type Tokens, type TokenStore } from './tokens.js';
 export { allowAsTestMember, type TestMember } from './testing.js';
+export { verifyWebhook, type WebhookHeaders } from './webhooks.js';

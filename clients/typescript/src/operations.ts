@@ -570,6 +570,162 @@ export interface components {
        */
       neighborhood: string | null;
     };
+    /** @description A comment was added to one of the member's posts, by any app. Needs posts.read. */
+    CommentCreatedEvent: {
+      /** @description Identifier of the event, the same in each attempt and as webhook-id. */
+      id: string;
+      /** @constant */
+      type: 'comment.created';
+      /**
+       * Format: date-time
+       * @description Time of the event (UTC). Attempts can be days later.
+       * @example 2026-11-21T09:30:00.000Z
+       */
+      timestamp: string;
+      data: {
+        /** @description The member. */
+        userId: string;
+        /** @description The post. */
+        postId: string;
+        /** @description The comment; only its id if it was deleted before the event was sent. */
+        comment:
+          | components['schemas']['Comment']
+          | {
+              /** @description Identifier of the comment. */
+              id: string;
+            };
+      };
+    };
+    /** @description A comment on one of the member's posts was deleted. Needs posts.read. */
+    CommentDeletedEvent: {
+      /** @description Identifier of the event, the same in each attempt and as webhook-id. */
+      id: string;
+      /** @constant */
+      type: 'comment.deleted';
+      /**
+       * Format: date-time
+       * @description Time of the event (UTC). Attempts can be days later.
+       * @example 2026-11-21T09:30:00.000Z
+       */
+      timestamp: string;
+      data: {
+        /** @description The member. */
+        userId: string;
+        /** @description The post. */
+        postId: string;
+        comment: {
+          /** @description Identifier of the comment. */
+          id: string;
+        };
+      };
+    };
+    /** @description A post that the app published was deleted by another app or the operator. */
+    PostDeletedEvent: {
+      /** @description Identifier of the event, the same in each attempt and as webhook-id. */
+      id: string;
+      /** @constant */
+      type: 'post.deleted';
+      /**
+       * Format: date-time
+       * @description Time of the event (UTC). Attempts can be days later.
+       * @example 2026-11-21T09:30:00.000Z
+       */
+      timestamp: string;
+      data: {
+        /** @description The member. */
+        userId: string;
+        post: {
+          /** @description Identifier of the post. */
+          id: string;
+        };
+        /** @description The reason of the operator, if it is public. */
+        reason?: string;
+      };
+    };
+    /** @description The member allows the app less than before, or one of several grants of the member ended. */
+    GrantNarrowedEvent: {
+      /** @description Identifier of the event, the same in each attempt and as webhook-id. */
+      id: string;
+      /** @constant */
+      type: 'grant.narrowed';
+      /**
+       * Format: date-time
+       * @description Time of the event (UTC). Attempts can be days later.
+       * @example 2026-11-21T09:30:00.000Z
+       */
+      timestamp: string;
+      data: {
+        /** @description The member. */
+        userId: string;
+        /** @description The scopes that remain. */
+        scopes: ('profile.read' | 'posts.read' | 'posts.write' | 'analytics.read')[];
+      };
+    };
+    /** @description The app has no access to the member any more. It is not sent if the app ended it, or if it expired. */
+    GrantRevokedEvent: {
+      /** @description Identifier of the event, the same in each attempt and as webhook-id. */
+      id: string;
+      /** @constant */
+      type: 'grant.revoked';
+      /**
+       * Format: date-time
+       * @description Time of the event (UTC). Attempts can be days later.
+       * @example 2026-11-21T09:30:00.000Z
+       */
+      timestamp: string;
+      data: {
+        /** @description The member. */
+        userId: string;
+        /** @description Empty: no scope remains. */
+        scopes: ('profile.read' | 'posts.read' | 'posts.write' | 'analytics.read')[];
+      };
+    };
+    /** @description The app has used 75, 90 or 100 percent of its posts of the month. Each is sent once a month. */
+    QuotaThresholdEvent: {
+      /** @description Identifier of the event, the same in each attempt and as webhook-id. */
+      id: string;
+      /** @constant */
+      type: 'quota.threshold';
+      /**
+       * Format: date-time
+       * @description Time of the event (UTC). Attempts can be days later.
+       * @example 2026-11-21T09:30:00.000Z
+       */
+      timestamp: string;
+      data: {
+        /** @description The UTC month, such as 2026-11. */
+        month: string;
+        /** @enum {integer} */
+        percent: 75 | 90 | 100;
+        /** @description Posts per month. */
+        limit: number;
+        /** @description Posts used so far. */
+        used: number;
+      };
+    };
+    /** @description The operator tests the endpoint. */
+    WebhookTestEvent: {
+      /** @description Identifier of the event, the same in each attempt and as webhook-id. */
+      id: string;
+      /** @constant */
+      type: 'webhook.test';
+      /**
+       * Format: date-time
+       * @description Time of the event (UTC). Attempts can be days later.
+       * @example 2026-11-21T09:30:00.000Z
+       */
+      timestamp: string;
+      data: Record<string, never>;
+    };
+    /** @description An event that the service sends to the app. */
+    WebhookEvent:
+      | components['schemas']['CommentCreatedEvent']
+      | components['schemas']['CommentDeletedEvent']
+      | components['schemas']['PostDeletedEvent']
+      | components['schemas']['GrantNarrowedEvent']
+      | components['schemas']['GrantRevokedEvent']
+      | components['schemas']['QuotaThresholdEvent']
+      | components['schemas']['WebhookTestEvent'];
   };
   responses: never;
   parameters: never;
@@ -598,6 +754,14 @@ export type Request = components['schemas']['Request'];
 export type RequestList = components['schemas']['RequestList'];
 export type RequestListMeta = components['schemas']['RequestListMeta'];
 export type User = components['schemas']['User'];
+export type CommentCreatedEvent = components['schemas']['CommentCreatedEvent'];
+export type CommentDeletedEvent = components['schemas']['CommentDeletedEvent'];
+export type PostDeletedEvent = components['schemas']['PostDeletedEvent'];
+export type GrantNarrowedEvent = components['schemas']['GrantNarrowedEvent'];
+export type GrantRevokedEvent = components['schemas']['GrantRevokedEvent'];
+export type QuotaThresholdEvent = components['schemas']['QuotaThresholdEvent'];
+export type WebhookTestEvent = components['schemas']['WebhookTestEvent'];
+export type WebhookEvent = components['schemas']['WebhookEvent'];
 export interface operations {
   deleteComment: {
     parameters: {

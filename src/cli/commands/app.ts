@@ -24,6 +24,7 @@ import {
 } from './app-result.js';
 import { addAppReset } from './app-reset.js';
 import { addAppSecretCommands } from './app-secret.js';
+import { addAppWebhookCommands } from './app-webhook.js';
 import type { Result, Session } from '../session.js';
 import { QUOTA_MEMBERS } from './quota.js';
 
@@ -81,6 +82,7 @@ export function addAppCommands(program: CliCommand): void {
   addRevokeAll(app);
   addAppReset(app);
   addAppSecretCommands(app);
+  addAppWebhookCommands(app);
 }
 
 function addCreate(app: CliCommand): void {

@@ -9,7 +9,7 @@ import {
   itemSearch,
   listResult,
 } from '../command.js';
-import { parsePostId } from '../option-values.js';
+import { parsePostId, textUpTo } from '../option-values.js';
 import type { Result, Session } from '../session.js';
 import { keyValues, membersOf, wrap } from '../tables.js';
 
@@ -87,14 +87,19 @@ export function addPostCommands(program: CliCommand): void {
       'Remove a post of any user. Apps and its public page return 404 at once. The quota of the app stays used. For DELETED_POST_DAYS days, "post restore" restores the post.',
     )
     .argument('<post_id>', 'id or permalink of the post')
+    .option(
+      '--public-reason <text>',
+      'reason for the app that published the post, if it receives events',
+      textUpTo(500),
+    )
     .requiresConfirmation()
     .printsJson('{id, user_id, removed}')
     .examples(`${REMOVE} --reason "Reported as spam"`, `${REMOVE} --yes --json`)
-    .execute(async (session, postId: string) => {
+    .execute(async (session, postId: string, { publicReason }: { publicReason?: string }) => {
       const moderation = session.get('PostModeration');
       const { id, userId, deletedAt } = await moderation.get(postId);
       if (!deletedAt) await session.confirm(`Remove ${id} of ${await session.userLabel(userId)}?`);
-      const removed = await moderation.remove(id, session.change);
+      const removed = await moderation.remove(id, session.change, publicReason);
       return changeResult(removed, { id, user_id: userId, removed }, [
         `Removed ${id} of ${userId}.`,
         `${id} of ${userId} is already deleted.`,

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { EventsModule } from '../events/events.module.js';
 import { PostsModule } from '../posts/posts.module.js';
 import { UsersModule } from '../users/users.module.js';
 import { CommentsController } from './comments.controller.js';
@@ -6,7 +7,7 @@ import { CommentsRepository } from './comments.repository.js';
 import { CommentsService } from './comments.service.js';
 
 @Module({
-  imports: [UsersModule, PostsModule],
+  imports: [UsersModule, PostsModule, EventsModule],
   controllers: [CommentsController],
   providers: [CommentsRepository, CommentsService],
   exports: [CommentsService],

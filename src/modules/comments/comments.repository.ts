@@ -3,7 +3,14 @@ import { DataSource, IsNull } from 'typeorm';
 import { isId } from '../../platform/ids.js';
 import { type ListPaging, PageStatements, type Paging } from '../../platform/database/list-page.js';
 import { type RawTime, storedTime } from '../../platform/database/columns.js';
-import { insertAll, readRows, whereOwn, writeRows } from '../../platform/database/sql.js';
+import {
+  insertAll,
+  padToPowerOfTwo,
+  placeholdersFor,
+  readRows,
+  whereOwn,
+  writeRows,
+} from '../../platform/database/sql.js';
 import { type ItemSearch, newestItems } from '../../platform/database/rows-in-pages.js';
 import { entities, type Transaction } from '../../platform/database/transaction.js';
 import { Post } from '../posts/post.entities.js';
@@ -11,6 +18,11 @@ import { Comment } from './comment.entity.js';
 
 const INCREMENT_COUNT =
   'UPDATE posts SET comment_count = comment_count + 1 WHERE deleted_at IS NULL';
+
+const LISTED =
+  'item.id, item.text, item.parent_id AS parentId, item.created_at AS createdAt, item.user_id AS userId, ' +
+  'users.name, users.photo_url AS photoUrl';
+const WITH_AUTHOR = 'LEFT JOIN users ON users.id = item.user_id';
 
 /** The author's name is empty if the user no longer exists. */
 export interface ListedComment extends Pick<Comment, 'id' | 'text' | 'parentId' | 'createdAt'> {
@@ -32,10 +44,8 @@ export class CommentsRepository {
       table: 'comments',
       parentColumn: 'post_id',
       index: 'ix_comments_post_id',
-      columns:
-        'item.id, item.text, item.parent_id AS parentId, item.created_at AS createdAt, item.user_id AS userId, ' +
-        'users.name, users.photo_url AS photoUrl',
-      join: 'LEFT JOIN users ON users.id = item.user_id',
+      columns: LISTED,
+      join: WITH_AUTHOR,
     });
   }
 
@@ -56,14 +66,20 @@ export class CommentsRepository {
       this.dataSource,
       ...this.pages.statementFor(postId, paging, total),
     );
-    // Rest properties would be slow here.
-    return rows.map(({ id, text, parentId, createdAt, userId, name, photoUrl }) => ({
-      id,
-      text,
-      parentId,
-      createdAt: storedTime(createdAt),
-      author: { id: userId, name: name ?? '', photoUrl },
-    }));
+    return rows.map(listedComment);
+  }
+
+  /** Those of these comments that are not deleted, on posts that are not deleted. */
+  async findAll(ids: readonly string[]): Promise<(ListedComment & { postId: string })[]> {
+    const padded = padToPowerOfTwo(ids);
+    const rows = await readRows<Row & { postId: string }>(
+      this.dataSource,
+      `SELECT item.post_id AS postId, ${LISTED} FROM comments item ${WITH_AUTHOR}
+       JOIN posts ON posts.id = item.post_id AND posts.deleted_at IS NULL
+       WHERE item.deleted_at IS NULL AND item.id IN ${placeholdersFor(padded)}`,
+      padded,
+    );
+    return rows.map((row) => ({ ...listedComment(row), postId: row.postId }));
   }
 
   /**
@@ -78,17 +94,22 @@ export class CommentsRepository {
     return (await writeRows(tx, `${INCREMENT_COUNT} AND ${own}`, values)) === posts.length;
   }
 
-  /** Deletes a comment by the user, and no longer counts it. Returns false if the user has no such comment. */
-  async softDeleteOwn(tx: Transaction, userId: string, id: string, now: Date): Promise<boolean> {
-    if (!isId('cmt', id)) return false;
+  /** Deletes a comment by the user, and no longer counts it. Returns its post; undefined if the user has no such comment. */
+  async softDeleteOwn(
+    tx: Transaction,
+    userId: string,
+    id: string,
+    now: Date,
+  ): Promise<string | undefined> {
+    if (!isId('cmt', id)) return undefined;
     const own = { id, userId, deletedAt: IsNull() };
     // Write first: on SQLite, a transaction that reads first fails if another process writes in between.
     const { affected } = await entities(tx).update(Comment, own, { deletedAt: now });
-    if (affected !== 1) return false;
+    if (affected !== 1) return undefined;
     const select = { postId: true };
     const { postId } = await entities(tx).findOneOrFail(Comment, { select, where: { id } });
     await entities(tx).decrement(Post, { id: postId }, 'commentCount', 1);
-    return true;
+    return postId;
   }
 
   /** Comments of any user, deleted or not, newest first. One more than the page size if there is a next page. */
@@ -101,4 +122,23 @@ export class CommentsRepository {
   findAny(id: string): Promise<Comment | null> {
     return this.dataSource.manager.findOneBy(Comment, { id });
   }
+}
+
+// Rest properties would be slow here.
+function listedComment({
+  id,
+  text,
+  parentId,
+  createdAt,
+  userId,
+  name,
+  photoUrl,
+}: Row): ListedComment {
+  return {
+    id,
+    text,
+    parentId,
+    createdAt: storedTime(createdAt),
+    author: { id: userId, name: name ?? '', photoUrl },
+  };
 }

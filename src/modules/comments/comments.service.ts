@@ -22,6 +22,7 @@ import {
   type KeyedRequest,
   type Outcome,
 } from '../../platform/http/idempotency/idempotency.service.js';
+import { EventOutbox } from '../events/event-outbox.service.js';
 import { PostNotFound, PostsService } from '../posts/posts.service.js';
 import { UsersService } from '../users/users.service.js';
 import type { Comment } from './comment.entity.js';
@@ -77,6 +78,7 @@ export class CommentsService {
     private readonly posts: PostsService,
     private readonly users: UsersService,
     private readonly idempotency: Idempotency,
+    private readonly events: EventOutbox,
     private readonly audit: AuditLog,
     private readonly transactions: TransactionRunner,
     private readonly clock: Clock,
@@ -189,6 +191,7 @@ export class CommentsService {
       if (parentId !== null && !(await this.repository.existsOnPost(tx, parentId, postId)))
         throw parentNotOnPost();
     await this.repository.insertAll(tx, comments);
+    await this.events.commentsChanged(tx, 'comment.created', comments);
     return additions.map(({ result }) => result);
   }
 
@@ -196,8 +199,13 @@ export class CommentsService {
   async delete(userId: string, id: string): Promise<void> {
     const now = this.clock.now();
     await this.transactions.run(async (tx) => {
-      if (!(await this.repository.softDeleteOwn(tx, userId, id, now))) throw new CommentNotFound();
+      if (!(await this.softDelete(tx, userId, id, now))) throw new CommentNotFound();
     });
+  }
+
+  /** Those of these comments that can be read: they and their posts are not deleted. */
+  existing(ids: readonly string[]): Promise<(ListedComment & { postId: string })[]> {
+    return this.repository.findAll(ids);
   }
 
   /** Comments of any user, deleted or not, newest first, for operators. */
@@ -220,9 +228,22 @@ export class CommentsService {
     const { userId, postId } = await this.get(id);
     const now = this.clock.now();
     return this.transactions.run(async (tx) => {
-      const removed = await this.repository.softDeleteOwn(tx, userId, id, now);
+      const removed = await this.softDelete(tx, userId, id, now);
       if (removed) await this.audit.record(tx, 'comment.removed', id, change, { userId, postId });
       return removed;
     });
+  }
+
+  /** Returns false if the user has no such comment. */
+  private async softDelete(
+    tx: Transaction,
+    userId: string,
+    id: string,
+    now: Date,
+  ): Promise<boolean> {
+    const postId = await this.repository.softDeleteOwn(tx, userId, id, now);
+    if (postId === undefined) return false;
+    await this.events.commentsChanged(tx, 'comment.deleted', [{ id, postId }]);
+    return true;
   }
 }

@@ -1,6 +1,7 @@
 import { Module, type MiddlewareConsumer, type NestModule, type Type } from '@nestjs/common';
 import { PagesModule } from '../../pages/pages.module.js';
 import { CallLimitStorage } from '../../platform/http/call-limit-storage.js';
+import { EventsModule } from '../events/events.module.js';
 import { QuotaModule } from '../quota/quota.module.js';
 import { UsersModule } from '../users/users.module.js';
 import { AccountSessions } from './account/account-sessions.service.js';
@@ -68,7 +69,7 @@ const repositories: Type[] = [
 ];
 
 @Module({
-  imports: [UsersModule, QuotaModule, PagesModule],
+  imports: [UsersModule, QuotaModule, EventsModule, PagesModule],
   controllers: [
     TokenController,
     SignInController,

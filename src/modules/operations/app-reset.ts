@@ -18,6 +18,7 @@ import { InvalidRequest } from '../../platform/errors.js';
 import { IdempotencyKey } from '../../platform/http/idempotency/idempotency-key.entity.js';
 import { Comment } from '../comments/comment.entity.js';
 import { AppsService, type RegisteredApp } from '../oauth/clients/apps.service.js';
+import { WebhookEvent } from '../events/event.entities.js';
 import {
   AccessToken,
   AuthorizationCode,
@@ -105,6 +106,7 @@ export class AppReset {
       deletableRows(dataSource, ApiCall, { clientId }),
       deletableRows(dataSource, ApiUsageDaily, { clientId }),
       deletableRows(dataSource, QuotaUsage, { clientId }),
+      deletableRows(dataSource, WebhookEvent, { clientId }),
     ];
   }
 }

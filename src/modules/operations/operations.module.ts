@@ -5,6 +5,7 @@ import { DemoModule } from '../demo/demo.module.js';
 import { OAuthModule } from '../oauth/oauth.module.js';
 import { PostsModule } from '../posts/posts.module.js';
 import { QuotaModule } from '../quota/quota.module.js';
+import { WebhooksModule } from '../webhooks/webhooks.module.js';
 import { UsersModule } from '../users/users.module.js';
 import { AppReset } from './app-reset.js';
 import { Doctor } from './doctor/doctor.service.js';
@@ -24,6 +25,7 @@ import { AuditedMigrator } from './audited-migrator.service.js';
     QuotaModule,
     PostsModule,
     CommentsModule,
+    WebhooksModule,
     DemoModule,
   ],
   providers: [

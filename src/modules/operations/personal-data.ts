@@ -23,6 +23,7 @@ import { rowsInPages } from '../../platform/database/rows-in-pages.js';
 import { type Transaction, TransactionRunner } from '../../platform/database/transaction.js';
 import { IdempotencyKey } from '../../platform/http/idempotency/idempotency-key.entity.js';
 import { Comment } from '../comments/comment.entity.js';
+import { WebhookEvent } from '../events/event.entities.js';
 import { Authorization } from '../oauth/authorize/authorization.entity.js';
 import { App } from '../oauth/clients/client.entities.js';
 import { RateLimitHit, TrustedDevice } from '../oauth/rate-limit/rate-limit.entities.js';
@@ -79,6 +80,8 @@ interface Definition<T> {
   /** Matches by the user or the phone, the first column of an index. Null if no row can match. */
   where: FindOptionsWhere<T> | null;
   omit?: Omitted<T>;
+  /** The rows to erase, if not all. */
+  erasedWhere?: FindOptionsWhere<T>;
   /** Conditions that together match the same rows, if these read an index in the order of the primary key. */
   pages?: readonly FindOptionsWhere<T>[];
   /** Returns a function for values that the export adds to a row. */
@@ -265,6 +268,12 @@ export class PersonalData {
           where: { userId },
           omit: ['userId', 'browserHash', 'tokenHash', 'codeChallenge'],
         }),
+        // The app must still learn that its access has ended. That event has only the id of the user.
+        this.table(WebhookEvent, {
+          where: { userId },
+          erasedWhere: { userId, type: Not('grant.revoked') },
+          omit: ['userId'],
+        }),
         this.table(IdempotencyKey, {
           where: { userId },
           omit: ['hash', 'requestHash', 'userId'],
@@ -279,12 +288,13 @@ export class PersonalData {
 
   private table<T extends ObjectLiteral>(
     entity: EntityTarget<T>,
-    { where, omit, pages, add, clear, remove, children = [] }: Definition<T>,
+    { where, erasedWhere: some, omit, pages, add, clear, remove, children = [] }: Definition<T>,
   ): PersonalTable {
     const exported = this.exportedRows(entity, pages ?? (where ? [where] : []), omit, add);
     if (!where) return { exported, children };
     // A cleared row must no longer match.
-    const erasedWhere = clear && !(clear in where) ? { ...where, [clear]: Not(IsNull()) } : where;
+    const erasedWhere =
+      clear && !(clear in where) ? { ...where, [clear]: Not(IsNull()) } : (some ?? where);
     const deletion = { clear: clear && [clear], remove };
     const erased = deletableRows(this.dataSource, entity, erasedWhere, deletion);
     return { exported, erased, children };

@@ -31,6 +31,7 @@ import { IdempotencyKey } from '../../platform/http/idempotency/idempotency-key.
 import { JobRun } from '../../platform/lifecycle/job-run.entity.js';
 import { hourOf, JOBS } from '../../platform/lifecycle/job-runner.service.js';
 import { Comment } from '../comments/comment.entity.js';
+import { WebhookEvent } from '../events/event.entities.js';
 import { Authorization } from '../oauth/authorize/authorization.entity.js';
 import { LOCK_SLOT, RateLimitHit, TrustedDevice } from '../oauth/rate-limit/rate-limit.entities.js';
 import {
@@ -67,6 +68,8 @@ const OTP_COUNTS_MS = 400 * DAY;
 /** How long counted attempts remain: twice the longest window of a rate limit. */
 const RATE_LIMIT_HITS_MS = 2 * DAY;
 const JOB_RUNS_MS = 90 * DAY;
+/** How long events remain, delivered or not. The last attempt is three days after the first. */
+const WEBHOOK_EVENTS_MS = 30 * DAY;
 
 interface PruneOptions extends Pick<BatchSettings, 'onBatch'> {
   /** When to stop, even if rows are left; the next run continues. */
@@ -161,6 +164,7 @@ export class Retention {
       rows(TrustedDevice, { signedInAt: before(TRUSTED_DEVICES_MS) }),
       rows(RateLimitHit, { slot: And(MoreThan(LOCK_SLOT), before(RATE_LIMIT_HITS_MS)) }),
       this.unusedLockRows(ago(RATE_LIMIT_HITS_MS)),
+      rows(WebhookEvent, { createdAt: before(WEBHOOK_EVENTS_MS) }),
       rows(IdempotencyKey, { expiresAt: before(CLOCK_SKEW_MS) }),
       logRowsBefore(dataSource, ApiCall, callsBefore),
       logRowsBefore(dataSource, AuditEvent, ago(retention.auditLog * DAY)),

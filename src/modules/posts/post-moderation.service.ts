@@ -11,6 +11,7 @@ import type { ItemSearch } from '../../platform/database/rows-in-pages.js';
 import { TransactionRunner } from '../../platform/database/transaction.js';
 import { InvalidRequest, NotFound } from '../../platform/errors.js';
 import { isId } from '../../platform/ids.js';
+import { EventOutbox } from '../events/event-outbox.service.js';
 import { CallLog } from '../quota/calls/call-log.service.js';
 import type { Post } from './post.entities.js';
 import { PostsRepository } from './posts.repository.js';
@@ -31,6 +32,7 @@ export class PostModeration {
     private readonly repository: PostsRepository,
     private readonly posts: PostsService,
     private readonly calls: CallLog,
+    private readonly events: EventOutbox,
     private readonly audit: AuditLog,
     private readonly auditEvents: AuditEventReader,
     private readonly transactions: TransactionRunner,
@@ -86,14 +88,24 @@ export class PostModeration {
     return partOf(await this.repository.findAnyOf(search, paging), paging);
   }
 
-  /** Deletes a post. `restore` undoes it. Returns false if it was already deleted. @throws NotFound */
-  async remove(reference: string, change: Change): Promise<boolean> {
+  /**
+   * Deletes a post. `restore` undoes it. Returns false if it was already deleted.
+   * @param publicReason for the app that published it
+   * @throws NotFound
+   */
+  async remove(
+    reference: string,
+    change: Change,
+    publicReason: string | undefined,
+  ): Promise<boolean> {
     const { id, userId } = await this.get(reference);
     const now = this.clock.now();
     return this.transactions.run(async (tx) => {
       const removed = await this.repository.softDeleteOwn(tx, [{ id, userId }], now);
-      if (removed) await this.audit.record(tx, 'post.removed', id, change, { userId });
-      return removed;
+      if (!removed) return false;
+      await this.audit.record(tx, 'post.removed', id, change, { userId });
+      await this.events.postsDeleted(tx, [{ id }], publicReason);
+      return true;
     });
   }
 

@@ -139,11 +139,8 @@ export class PostsController {
   })
   @ApiOkResponse({ type: DeletedResponse, headers: WRITE_LIMIT_HEADERS })
   @ApiPostId()
-  async deletePost(
-    @CallerOf() { userId }: Caller,
-    @Param('id') id: string,
-  ): Promise<DeletedResponse> {
-    await this.posts.delete(userId, id);
+  async deletePost(@CallerOf() caller: Caller, @Param('id') id: string): Promise<DeletedResponse> {
+    await this.posts.delete(caller, id);
     return DeletedResponse.of(id);
   }
 }

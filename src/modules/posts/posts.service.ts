@@ -14,6 +14,7 @@ import {
   type Outcome,
 } from '../../platform/http/idempotency/idempotency.service.js';
 import { isId, newId } from '../../platform/ids.js';
+import { EventOutbox } from '../events/event-outbox.service.js';
 import { periodOf } from '../quota/quota-period.js';
 import { QuotaService } from '../quota/quota.service.js';
 import { UsersService } from '../users/users.service.js';
@@ -64,7 +65,8 @@ interface Publish {
   result: PublishedPost;
 }
 
-type Deletion = Pick<Post, 'id' | 'userId'>;
+/** `by` is the app. */
+type Deletion = Pick<Post, 'id' | 'userId'> & { by: string };
 
 @Injectable()
 export class PostsService {
@@ -75,6 +77,7 @@ export class PostsService {
     private readonly repository: PostsRepository,
     private readonly users: UsersService,
     private readonly quota: QuotaService,
+    private readonly events: EventOutbox,
     private readonly idempotency: Idempotency,
     private readonly transactions: TransactionRunner,
     private readonly clock: Clock,
@@ -90,6 +93,7 @@ export class PostsService {
       write: async (tx, posts) => {
         if (!(await this.repository.softDeleteOwn(tx, posts, this.clock.now())))
           throw new PostNotFound();
+        await this.events.postsDeleted(tx, posts);
         return posts.map(() => undefined);
       },
       groupOf: () => 'deletions',
@@ -187,9 +191,12 @@ export class PostsService {
   }
 
   /** @throws PostNotFound also if the post is already deleted */
-  async delete(userId: string, id: string): Promise<void> {
+  async delete(
+    { userId, clientId }: Pick<Caller, 'userId' | 'clientId'>,
+    id: string,
+  ): Promise<void> {
     if (!isId('post', id)) throw new PostNotFound();
-    await this.deletions.run({ id, userId });
+    await this.deletions.run({ id, userId, by: clientId });
   }
 
   /** Used by the demo. The developer API has no endpoint for likes. */

@@ -39,6 +39,10 @@ export class QuotaUsage {
   @Column(COUNTER)
   used: number;
 
+  /** The highest percentage of the quota of which the app was told by an event. Null if none. */
+  @Column(optional(INTEGER))
+  notifiedPercent: number | null;
+
   /** Plan and limit (null means unlimited) when the month was closed. Null before. */
   @Column(optional(text(32)))
   closedPlan: string | null;

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { EventsModule } from '../events/events.module.js';
 import { CallLog } from './calls/call-log.service.js';
 import { OwnCallsController } from './calls/own-calls.controller.js';
 import { OwnCalls } from './calls/own-calls.service.js';
@@ -13,6 +14,7 @@ import { QuotaService } from './quota.service.js';
 const SERVICES = [QuotaService, QuotaMonths, QuotaReconciliation, CallLog, UsageRollup];
 
 @Module({
+  imports: [EventsModule],
   controllers: [QuotaController, OwnCallsController],
   providers: [QuotaRepository, QuotaMetrics, OwnCalls, ...SERVICES],
   exports: SERVICES,

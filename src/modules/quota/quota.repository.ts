@@ -28,6 +28,7 @@ import {
 } from '../../platform/database/rows-in-pages.js';
 import { entities, type Transaction } from '../../platform/database/transaction.js';
 import { ApiCall, ApiUsageDaily, AppQuota, QuotaUsage } from './quota.entities.js';
+import { postsAt, QUOTA_THRESHOLDS } from '../events/event-types.js';
 import { TEST_APP_PREFIX, timeOf } from '../../platform/ids.js';
 import { addMilliseconds } from '../../platform/clock.js';
 import type { ListPaging } from '../../platform/database/list-page.js';
@@ -35,6 +36,8 @@ import { dayOf, type Period } from './quota-period.js';
 
 const INCREMENT = 'UPDATE quota_usage SET used = used + ? WHERE client_id = ? AND period = ?';
 const INCREMENT_WITHIN_LIMIT = `${INCREMENT} AND used <= ?`;
+/** The parameters are the posts below which no threshold is reached: by the last one of which the app was told, and before the first. */
+const INCREMENT_BELOW_THRESHOLD = `${INCREMENT} AND used < CASE notified_percent ${QUOTA_THRESHOLDS.map((percent) => `WHEN ${percent} THEN ?`).join(' ')} ELSE ? END`;
 const FIND_USED = 'SELECT client_id AS clientId, period, used FROM quota_usage WHERE';
 
 const TOTALS_PER_STATEMENT = 200;
@@ -99,6 +102,20 @@ export class QuotaRepository {
         ? await writeRows(tx, INCREMENT, [posts, clientId, period])
         : await writeRows(tx, INCREMENT_WITHIN_LIMIT, [posts, clientId, period, limit - posts]);
     return affected === 1;
+  }
+
+  /** Like `consume`, but also returns false, and adds nothing, if the app reaches a threshold of which it was not told. */
+  async consumeBelowThreshold(
+    tx: Transaction,
+    clientId: string,
+    period: Period,
+    limit: number,
+    posts: number,
+  ): Promise<boolean> {
+    const [first = 0, ...later] = QUOTA_THRESHOLDS.map((percent) => postsAt(limit, percent));
+    const next = [...later, limit + 1, first].map((reached) => reached - posts);
+    const values = [posts, clientId, period, ...next];
+    return (await writeRows(tx, INCREMENT_BELOW_THRESHOLD, values)) === 1;
   }
 
   hasPeriod(tx: Transaction, clientId: string, period: Period): Promise<boolean> {

@@ -7,6 +7,7 @@ import { AppConfig } from '../../platform/config/app-config.js';
 import { TransactionRunner, type Transaction } from '../../platform/database/transaction.js';
 import { newId } from '../../platform/ids.js';
 import { retryAfter } from '../../platform/retry-after.js';
+import { EventOutbox } from '../events/event-outbox.service.js';
 import type { ApiCall, AppQuota } from './quota.entities.js';
 import { nextPeriodStart, type Period, periodOf, postsMonthHeaders } from './quota-period.js';
 import { QuotaRepository } from './quota.repository.js';
@@ -68,6 +69,7 @@ export class QuotaService {
 
   constructor(
     private readonly repository: QuotaRepository,
+    private readonly events: EventOutbox,
     private readonly audit: AuditLog,
     private readonly transactions: TransactionRunner,
     private readonly config: AppConfig,
@@ -99,14 +101,23 @@ export class QuotaService {
       publishes.map((publish) => this.callOf(publish)),
     );
     const period = periodOf(at);
+    const { length: posts } = publishes;
+    // Most publishes reach no threshold of an event, and need no other statement while the row is locked.
+    const notified = (await this.events.listens(tx, clientId)) ? postLimit : null;
+    if (
+      notified !== null &&
+      (await this.repository.consumeBelowThreshold(tx, clientId, period, notified, posts))
+    )
+      return;
     const consume = (): Promise<boolean> =>
-      this.repository.consume(tx, clientId, period, postLimit, publishes.length);
-    if (await consume()) return;
-    // The counter may have had no row. If the second attempt fails too, the limit is reached.
-    if (!(await this.repository.hasPeriod(tx, clientId, period)))
-      await this.repository.insertPeriod(tx, clientId, period);
-    if (await consume()) return;
-    throw new QuotaExceeded(postLimit ?? 0, at);
+      this.repository.consume(tx, clientId, period, postLimit, posts);
+    if (!(await consume())) {
+      // The counter may have had no row. If the second attempt fails too, the limit is reached.
+      if (!(await this.repository.hasPeriod(tx, clientId, period)))
+        await this.repository.insertPeriod(tx, clientId, period);
+      if (!(await consume())) throw new QuotaExceeded(postLimit ?? 0, at);
+    }
+    if (notified !== null) await this.events.quotaUsed(tx, clientId, period, notified);
   }
 
   private callOf({ caller, at }: Publish): ApiCall {

@@ -23,6 +23,7 @@ const ERROR_FAULTS: readonly ErrorCode[] = [
   'invalid_token',
 ];
 
+const WEBHOOK_FAILURE = 'webhook_failure';
 const LOST_RESPONSE = 'lost_response';
 const SLOW = /^slow=(\d{1,5})$/;
 const MAX_SLOW_MS = 10_000;
@@ -60,6 +61,8 @@ function invalidFault(codes: readonly string[]): string {
 function loseResponse(request: Request, response: Response): void {
   response.end = (): Response => {
     request.context.permit?.release();
+    // From Node 24 on, a pipelined response that is destroyed before its turn keeps the connection open, without the later ones.
+    if (!response.socket) return response.once('socket', () => response.destroy());
     return response.destroy();
   };
 }
@@ -73,10 +76,19 @@ async function slow({ context }: Request, response: Response, milliseconds: numb
   await context.permit?.acquire();
 }
 
+/** Port for the deliveries of events, implemented by the webhooks. */
+export abstract class WebhookFaults {
+  /** Makes the next delivery to the app fail. */
+  abstract failNext(clientId: string): Promise<void>;
+}
+
 /** Simulates faults of API requests of test apps. Runs after authentication, and before the scope check. */
 @Injectable()
 export class TestFaultGuard implements CanActivate {
-  constructor(private readonly reflector: Reflector) {}
+  constructor(
+    private readonly reflector: Reflector,
+    private readonly webhooks: WebhookFaults,
+  ) {}
 
   /** @throws the documented error of the operation that the request asks for; InvalidRequest for an unknown value */
   async canActivate(context: ExecutionContext): Promise<boolean> {
@@ -88,10 +100,14 @@ export class TestFaultGuard implements CanActivate {
       context.getClass(),
     ]);
     const documented = new Map(errors.map((error) => [error.code, error]));
-    const codes = ERROR_FAULTS.filter((code) => documented.has(code));
+    const codes = [
+      ...ERROR_FAULTS.filter((code) => documented.has(code)),
+      WEBHOOK_FAILURE,
+    ] as const;
     const code = await applyTestFault(request, response, { codes, reject: invalidHeader });
     // The quota itself then rejects the post, after the checks of its fields, with the time of the reset.
     if (code === 'quota_exceeded') caller.postLimit = 0;
+    else if (code === WEBHOOK_FAILURE) await this.webhooks.failNext(caller.clientId);
     else if (code !== undefined) throw documented.get(code) ?? new Error(`${code} is unknown.`);
     return true;
   }
@@ -106,9 +122,12 @@ export const AcceptsTestFault = (): MethodDecorator =>
   applyDecorators(
     ApiTestFault(
       'Test apps only; ignored for real apps. `quota_exceeded`, `too_many_requests`, `service_unavailable`, ' +
-        '`insufficient_scope` and `invalid_token` return that error, if the operation has it, and store nothing. ',
+        '`insufficient_scope` and `invalid_token` return that error, if the operation has it, and store nothing. ' +
+        '`webhook_failure` makes the next delivery of an event to the app fail. ',
     ),
-    ApiErrors(invalidHeader(invalidFault(['service_unavailable', 'invalid_token']))),
+    ApiErrors(
+      invalidHeader(invalidFault(['service_unavailable', 'invalid_token', WEBHOOK_FAILURE])),
+    ),
   );
 
 /** Documents the header. @param errors the sentences about error codes */

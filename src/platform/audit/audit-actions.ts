@@ -59,6 +59,11 @@ export const AUDIT_ACTIONS = [
   'user.unblocked',
   'user.unlocked',
   'user.updated',
+  'webhook.disabled',
+  'webhook.enabled',
+  'webhook.redelivered',
+  'webhook.secret_rotated',
+  'webhook.set',
 ] as const;
 
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { onSqliteAndOneServer, type TestDatabase } from '../../support/database.js';
-import { freePort } from '../../support/free-port.js';
+import { onSqliteAndOneServer } from '../../support/database.js';
 import { Member } from '../../support/member.js';
-import { type ServiceProcess, startProcess } from '../../support/service-process.js';
+import { RestartableProcess } from '../../support/restartable-process.js';
 import { useTestApp } from '../../support/test-app.js';
 import { reportFigure } from '../figures.js';
 import { IS_QUICK, byExtent } from '../../suite.js';
@@ -18,34 +17,6 @@ const KILL_TIMEOUT_MS = 10_000;
 const PUBLISHERS = 3;
 /** Longest time from a start to the next kill. */
 const MAX_LIFE_MS = 300;
-
-/** A process of the service that keeps its port across restarts. */
-class RestartableProcess {
-  private constructor(
-    private readonly env: Record<string, string>,
-    private readonly url: string,
-    private process: ServiceProcess,
-  ) {}
-
-  static async start({ url }: Pick<TestDatabase, 'url'>): Promise<RestartableProcess> {
-    const port = String(await freePort());
-    const env = { PORT: port, MIGRATE: '0', DEMO: '0', QUOTA_DEFAULT_LIMIT: '1000000' };
-    return new RestartableProcess(env, url, await startProcess({ url, env }));
-  }
-
-  get baseUrl(): string {
-    return this.process.baseUrl;
-  }
-
-  async killAndRestart(): Promise<void> {
-    await this.process.kill();
-    this.process = await startProcess({ url: this.url, env: this.env });
-  }
-
-  async stop(): Promise<void> {
-    await this.process.stop();
-  }
-}
 
 onSqliteAndOneServer('Processes killed repeatedly', (database) => {
   const isSingle = database.engine.kind === 'sqlite';

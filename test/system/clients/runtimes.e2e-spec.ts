@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { onOneEngine } from '../../support/database.js';
 import { useFolder } from '../../support/folder.js';
+import { SECRET, signed } from '../../support/signed-events.js';
 import { useTestApp } from '../../support/test-app.js';
 
 const run = promisify(execFile);
@@ -58,6 +59,8 @@ const SEEN = {
   refused: ['NoResponseError', null, null],
   deleted: ['ApiError', 'not_found', null],
   disconnected: ['AuthorizationRequiredError', null, null],
+  event: 'comment.created',
+  forgedEvent: ['WebhookError', 'webhook-signature', null],
 };
 
 onOneEngine('TypeScript client in other runtimes', (database) => {
@@ -72,7 +75,7 @@ onOneEngine('TypeScript client in other runtimes', (database) => {
   }, 300_000);
 
   it.for(RUNTIMES)(
-    '$name authorizes, refreshes once, retries, and reports errors as in every other runtime',
+    '$name authorizes, refreshes once, retries, verifies events, and reports errors as in every other runtime',
     { timeout: 60_000 },
     async ({ command: [program, ...options] }) => {
       const { phone } = await app().addUser({ name: 'Ana Lee', testCode: CODE });
@@ -89,6 +92,8 @@ onOneEngine('TypeScript client in other runtimes', (database) => {
         REDIRECT_URI,
         PHONE: phone,
         CODE,
+        EVENT: JSON.stringify(signed(Date.now())),
+        WEBHOOK_SECRET: SECRET,
       };
       const { stdout } = await run(join(folder, program), [...options, 'flow.js'], {
         cwd: folder,

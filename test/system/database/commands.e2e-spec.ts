@@ -164,7 +164,7 @@ onEachServer('Command "db migrate" while a table is locked', (database) => {
     expect(await revert('--yes')).toEqual({ code: 0, stdout: none, stderr: '' });
     const rejected = await cli.run('db', 'revert', '0.9.0');
     expect(rejected).toMatchObject({ code: 2, stdout: '' });
-    expect(rejected.stderr).toContain('Allowed choices are 1.0.0, 1.1.0.');
+    expect(rejected.stderr).toContain('Allowed choices are 1.0.0, 1.1.0, 1.2.0.');
   });
 
   it('reverts nothing while a user has no phone number, and says what to do', async () => {

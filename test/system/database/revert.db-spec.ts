@@ -174,7 +174,7 @@ onEachEngine('Migrator: revert with test apps and test members', (database) => {
     const dataSource = await connect(database.url);
     onTestFinished(() => dataSource.destroy());
     await dataSource.query('UPDATE apps SET test = 0');
-    await dataSource.query('DELETE FROM migrations WHERE name = ?', [LATER_MIGRATIONS.at(-1)]);
+    await dataSource.query('DELETE FROM migrations WHERE name = ?', ['AddTestMode1795938000000']);
     await new Migrator(dataSource).migrate();
     const rows: { id: string }[] = await dataSource.query(
       'SELECT client_id AS id FROM apps WHERE test = 1',

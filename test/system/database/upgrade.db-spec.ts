@@ -1,13 +1,19 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { Migrator } from '../../../src/platform/database/migrations/migrator.js';
-import { RELEASES as KNOWN_RELEASES } from '../../../src/platform/database/migrations/releases.js';
+import {
+  type Release,
+  RELEASES as KNOWN_RELEASES,
+} from '../../../src/platform/database/migrations/releases.js';
 import { DemoToken } from '../../../src/modules/demo/demo-token.service.js';
 import { ana, anasPosts, DEMO_CODE, DemoService } from '../../../src/modules/demo/demo.service.js';
 import { AppsService } from '../../../src/modules/oauth/clients/apps.service.js';
 import { UsersService } from '../../../src/modules/users/users.service.js';
+import { WebhookEndpoints } from '../../../src/modules/webhooks/webhook-endpoints.service.js';
+import { WebhookWorker } from '../../../src/modules/webhooks/webhook-worker.service.js';
 import { Browser } from '../../support/browser.js';
 import { connect, onEachEngine, onSqlite, type TestDatabase } from '../../support/database.js';
+import { EventReceiver } from '../../support/event-receiver.js';
 import type { PageBody, PostBody } from '../../support/member.js';
 import {
   dump,
@@ -15,13 +21,17 @@ import {
   releasedDatabase,
   type ReleasedDatabase,
   restore,
+  schemaOf,
 } from '../../support/released.js';
 import { json } from '../../support/responses.js';
 import { authorizeLink } from '../../support/oauth-flow.js';
 import { expectConsentPage } from '../../support/sign-in.js';
 import { TestApp } from '../../support/test-app.js';
 
-const RELEASES = await readdir('test/released');
+const RELEASES = (await readdir('test/released')) as Release[];
+/** All their apps and members are real. */
+const RELEASES_BEFORE_TEST_MODE = ['1.0.0', '1.1.0'];
+const CHANGE = { actor: 'operator' };
 
 /** Writes the database of the newest release in CHANGELOG.md, with the demo in it, to test/released. */
 async function writeRelease(database: TestDatabase, app: TestApp): Promise<void> {
@@ -92,9 +102,54 @@ function defineTests(): void {
         const created = await app.call(token, 'POST', '/posts', { content: 'After the upgrade' });
         expect(created.status).toBe(201);
       });
+    });
 
+    onEachEngine('Database with events', (database) => {
+      it('sends events of members and posts of the release, and reverts to its schema', async () => {
+        await restore(database, await releasedDatabase(release, database));
+        const schema = await schemaOf(database);
+        const app = await TestApp.start(database);
+        onTestFinished(() => app.stop());
+        const receiver = await EventReceiver.start(() => app.clock.now());
+        onTestFinished(() => receiver.stop());
+        const [client] = await app.service(AppsService).list();
+        if (!client) throw new Error('The released database has no app.');
+        const endpoints = app.service(WebhookEndpoints);
+        let secret = '';
+        await endpoints.set(client.clientId, receiver.url, CHANGE, async (_endpoint, shown) => {
+          secret = shown ?? '';
+        });
+
+        const token = await app.accessToken(ana, client);
+        const posts = await json<PageBody<PostBody>>(await app.call(token, 'GET', '/posts'));
+        const postId = posts.data[0]?.id ?? '';
+        const path = `/posts/${postId}/comments`;
+        const created = await app.call(token, 'POST', path, { text: 'After the upgrade' });
+        expect(created.status).toBe(201);
+        const worker = app.service(WebhookWorker);
+        await worker.deliverDue();
+        await worker.idle();
+        expect(receiver.events(secret)).toMatchObject([
+          { type: 'comment.created', data: { userId: ana.id, postId } },
+        ]);
+
+        const migrator = app.service(Migrator);
+        const names = await migrator.revert(release, async () => {});
+        expect(await schemaOf(database)).toEqual(schema);
+        expect(await migrator.migrate()).toEqual(names.toReversed());
+        // The endpoints are lost, except those of the release.
+        const left = (await endpoints.all()).map(({ clientId }) => clientId);
+        expect(left).toEqual(names.length === 0 ? [client.clientId] : []);
+      });
+    });
+  });
+
+  describe.each(RELEASES_BEFORE_TEST_MODE)('Upgrade from %s to test mode', (release) => {
+    onEachEngine('Database with the demo', (database) => {
       it('makes the demo one in test mode, whose apps accept the fixed code', async () => {
-        if (!app) throw new Error('The app has not started.');
+        await restore(database, await releasedDatabase(release, database));
+        const app = await TestApp.start(database, { DEMO: '1' });
+        onTestFinished(() => app.stop());
         await app.service(DemoService).seedIfNeeded();
         const apps = await app.service(AppsService).list();
         expect(apps.map(({ test }) => test)).toEqual(apps.map(() => true));

@@ -7,6 +7,7 @@ import { Cluster } from '../../support/cluster.js';
 import { CommandLine, runCommand } from '../../support/command-line.js';
 import { onOneEngine } from '../../support/database.js';
 import { freePort } from '../../support/free-port.js';
+import { json } from '../../support/responses.js';
 import { type ServiceProcess, startProcess } from '../../support/service-process.js';
 
 const CREATE = [
@@ -18,6 +19,8 @@ const CREATE = [
   SCOPES.join(' '),
   '--redirect-uri',
 ];
+/** The public app of the demo. */
+const DEMO_APP = 'svc_app_test_00000000000000000000000001';
 /** The demo user is a test member. */
 const ANA = { phone: '+14155550101', code: '424242' };
 
@@ -169,6 +172,52 @@ onOneEngine('Example app with the demo', (database) => {
     const tested = await runFlow([...SCOPES], { from, button: 'Connect in test mode' });
     expect(linesOf(tested, 'Profile')[0]).toBe('Ana Lee');
     expect(linesOf(tested, 'Test mode')).toHaveLength(1);
+  });
+
+  it('shows a comment that arrives as an event, until it is deleted, and rejects a forged one', async () => {
+    const port = String(await freePort());
+    const { secret } = await new CommandLine(database).json<{ secret: string }>(
+      ...['app', 'webhook', 'set', DEMO_APP, `http://127.0.0.1:${port}/events`],
+    );
+    const from = await Example.start({
+      ISSUER: service.baseUrl,
+      WEBHOOK_SECRET: secret,
+      PORT_EXAMPLE: port,
+    });
+    onTestFinished(() => from.stop());
+    const comments = async (): Promise<string[]> =>
+      linesOf(await (await fetch(from.url)).text(), 'New comments');
+    const result = await runFlow([...SCOPES], { from });
+    const [, link = ''] = linesOf(result, 'Published post');
+    const postId = /post_\w+/.exec(link)?.[0] ?? '';
+    const env = { DATABASE_URL: database.url, DEMO: '1' };
+    const token = (await runCommand(['demo', 'token'], env)).stdout.trim();
+    const call = (method: string, path: string, body?: object): Promise<Response> =>
+      fetch(`${service.baseUrl}/dev/v1${path}`, {
+        method,
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        ...(body && { body: JSON.stringify(body) }),
+      });
+    const ids: string[] = [];
+    // The service may notice the endpoint after five seconds, and sends events each second.
+    const waiting = { timeout: 20_000, interval: 1000 };
+    await vi.waitFor(async () => {
+      const response = await call('POST', `/posts/${postId}/comments`, { text: 'Plums < pears' });
+      ids.push((await json<{ id: string }>(response)).id);
+      expect((await comments())[0]).toBe('Ana Lee: Plums &lt; pears');
+    }, waiting);
+    const forged = await fetch(`${from.url}/events`, {
+      method: 'POST',
+      headers: {
+        'webhook-id': 'msg_x',
+        'webhook-timestamp': String(Math.floor(Date.now() / 1000)),
+        'webhook-signature': 'v1,AAAA',
+      },
+      body: '{}',
+    });
+    expect(forged.status).toBe(400);
+    for (const id of ids) expect((await call('DELETE', `/comments/${id}`)).status).toBe(200);
+    await vi.waitFor(async () => expect(await comments()).toEqual([]), waiting);
   });
 
   it('rejects a callback of another browser', async () => {

@@ -1,6 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { WebhookEndpoints } from '../../../src/modules/webhooks/webhook-endpoints.service.js';
+import { WebhookWorker } from '../../../src/modules/webhooks/webhook-worker.service.js';
+import { EventReceiver } from '../../support/event-receiver.js';
 import { useFolder } from '../../support/folder.js';
 import { onEachEngine } from '../../support/database.js';
 import { Browser } from '../../support/browser.js';
@@ -11,6 +14,7 @@ import {
   canBackUp,
   CLI,
   commandsOf,
+  installProgram,
   PastedCommands,
   runBackupAndRestore,
   SECTIONS,
@@ -148,6 +152,10 @@ onEachEngine('The pages of docs/operate', (database) => {
       const called = await member.get('/me');
       await flushDeferredWrites(app);
       const line = commands.join();
+      if (line.includes('app webhook'))
+        await app
+          .service(WebhookEndpoints)
+          .set(member.client.clientId, 'http://127.0.0.1:9', { actor: 'test' }, async () => {});
       // Each command is a process.
       let session: { session: string } | undefined;
       if (line.includes('$SESSION')) {
@@ -175,6 +183,57 @@ onEachEngine('The pages of docs/operate', (database) => {
       const answer = ANSWERS[question];
       if (answer !== undefined) expect(printed).toMatch(answer);
       if (line.includes('$POST_ID')) expect(printed).toContain(id);
+    },
+  );
+
+  it(
+    'Events: sets an endpoint, repeats events and repairs it',
+    { timeout: 2 * COMMANDS_TIMEOUT_MS },
+    async () => {
+      if (app === undefined) throw new Error('The section "Install" failed.');
+      const service = app;
+      const now = (): Date => service.clock.now();
+      const receiver = await EventReceiver.start(now);
+      onTestFinished(() => receiver.stop());
+      const { url } = receiver;
+      const run = (name: string, label = 'run-events'): Promise<string> =>
+        runSection(name, label, (line) => line.replace(/https:\S+/, url));
+      const deliver = async (answer: typeof receiver.answer): Promise<void> => {
+        receiver.answer = answer;
+        service.clock.set(new Date().toISOString());
+        await service.service(WebhookWorker).deliverDue();
+        await service.service(WebhookWorker).idle();
+      };
+
+      const set = await run('Set an endpoint');
+      expect(set).toMatch(/msg_\w+ +webhook\.test +waiting/);
+      const [secret = ''] = /whsec_\S+/.exec(set) ?? [];
+      await deliver({ status: 204 });
+      const [test] = receiver.events(secret);
+      expect(test).toMatchObject({ type: 'webhook.test' });
+      variables.EVENT_ID = test?.id ?? '';
+      expect(await run('Rotate the secret')).toContain('whsec_');
+      expect(await run('Read deliveries')).toMatch(/webhook\.test +delivered/);
+      expect(await run('After an outage of the partner')).toMatch(
+        /0 events again[^]*1 event again/,
+      );
+      await deliver({ status: 410 });
+      expect(receiver.events(secret)).toEqual([test, test]);
+      const disabled = await run('Events', 'run-events');
+      expect(disabled).toMatch(/410[^]*webhook\.disabled/);
+      expect(await operator.run(`${CLI}audit list --app "$CLIENT_ID"`)).toContain(
+        'webhook.disabled',
+      );
+      expect(await run('An endpoint was disabled')).toMatch(/now enabled[^]*now disabled/);
+      expect(await run('Upgrade, go back, restore')).toContain('webhook.set');
+
+      Object.assign(variables, { PATH: `${await installProgram(folder)}:${process.env.PATH}` });
+      const later = { ...variables, NEW_PEPPER: 'another pepper of at least 32 characters' };
+      const [line = ''] = commandsOf('Secrets', 'run-pepper');
+      const printed = await new PastedCommands(folder, later).run(line);
+      expect(printed).toContain('whsec_');
+      const shown = await operator.run(`${CLI}app webhook show "$CLIENT_ID" --secret`);
+      expect(printed).not.toBe(shown);
     },
   );
 

@@ -359,7 +359,8 @@ describe('Command "doctor" on SQLite', () => {
       remedy: 'devplatform db migrate',
     });
     expect(pending.at(-1)).toEqual({
-      check: 'permissions, counters, phones, test mode, sign-in, quota, documentation, jobs',
+      check:
+        'permissions, counters, phones, test mode, sign-in, events, quota, documentation, jobs',
       status: 'warning',
       summary: 'Skipped while migrations are pending.',
     });

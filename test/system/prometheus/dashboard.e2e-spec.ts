@@ -1,5 +1,6 @@
 import { inject } from 'vitest';
 import { ScheduledJobs } from '../../../src/modules/operations/scheduled-jobs.service.js';
+import { WebhookEndpoints } from '../../../src/modules/webhooks/webhook-endpoints.service.js';
 import { MetricsServer } from '../../../src/platform/observability/metrics-server.js';
 import { requestToken } from '../../support/oauth-flow.js';
 import { onOneEngine } from '../../support/database.js';
@@ -65,6 +66,9 @@ onOneEngine('Dashboard and alerts', (database) => {
     await member.get('/me');
     await member.get('/posts/post_none');
     await app.fetch('/dev/v1/me');
+    await app
+      .service(WebhookEndpoints)
+      .set(member.client.clientId, 'http://127.0.0.1:9/events', { actor: 'test' }, async () => {});
     await app.service(ScheduledJobs).prune();
     await app.service(ScheduledJobs).closeEarlierMonths();
     await app.service(ScheduledJobs).rollUpUsage();

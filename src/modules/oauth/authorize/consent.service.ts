@@ -11,6 +11,7 @@ import { Metrics, modeOf } from '../../../platform/observability/metrics.js';
 import { PageRenderer } from '../../../pages/page-renderer.js';
 import { AppConfig } from '../../../platform/config/app-config.js';
 import type { SignInUser } from '../../users/users.repository.js';
+import { EventOutbox } from '../../events/event-outbox.service.js';
 import { GrantsService } from '../tokens/grants.service.js';
 import { TokenIssuer } from '../tokens/token-issuer.js';
 import { APPS_PAGE, withParameter } from '../browser/page-state.js';
@@ -32,6 +33,7 @@ export class ConsentService {
     private readonly issuer: TokenIssuer,
     private readonly audit: AuditLog,
     private readonly transactions: TransactionRunner,
+    private readonly events: EventOutbox,
     private readonly clock: Clock,
     metrics: Metrics,
   ) {
@@ -60,7 +62,7 @@ export class ConsentService {
       await this.markDecided(tx, id);
       await this.grants.lockDecisions(tx, userId, clientId);
       const notAllowed = requestedScopes.filter((scope) => !grantedScopes.includes(scope));
-      await this.grants.withdraw(tx, userId, clientId, notAllowed);
+      const isReduced = await this.grants.withdraw(tx, userId, clientId, notAllowed);
       const grant = await this.grants.create(
         tx,
         userId,
@@ -69,6 +71,7 @@ export class ConsentService {
         requestedScopes,
         identityHashOf(pending),
       );
+      if (isReduced) await this.events.accessReduced(tx, [{ userId, clientId }]);
       return this.issuer.issueCode(tx, grant, pending);
     });
     this.decisions.inc({ decision: 'approved', mode: modeOf(clientId) });

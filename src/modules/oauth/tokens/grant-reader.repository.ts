@@ -1,6 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import type { Scope } from '../../../platform/access/scopes.js';
+import {
+  type Scope,
+  type ScopesOfCredential,
+  scopesThatCount,
+} from '../../../platform/access/scopes.js';
 import { Clock } from '../../../platform/clock.js';
 import {
   type Raw,
@@ -11,13 +15,7 @@ import {
 import { type Paging, type Part, partOf } from '../../../platform/database/list-page.js';
 import { readRows, useIndex, type Value } from '../../../platform/database/sql.js';
 import { NotFound } from '../../../platform/errors.js';
-import {
-  activeAt,
-  IS_ACTIVE,
-  IS_NOT_ENDED,
-  type ScopesOfCredential,
-  scopesThatCount,
-} from './grants.repository.js';
+import { activeAt, IS_ACTIVE, IS_NOT_ENDED } from './grants.repository.js';
 import type { Grant } from './token.entities.js';
 
 /**

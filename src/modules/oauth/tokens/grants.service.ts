@@ -1,5 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { formatScope, parseScope, type Scope } from '../../../platform/access/scopes.js';
+import {
+  formatScope,
+  parseScope,
+  remainingScopes,
+  type Scope,
+} from '../../../platform/access/scopes.js';
 import {
   AuditLog,
   type Change,
@@ -10,8 +15,9 @@ import { Clock, addMilliseconds, SECOND } from '../../../platform/clock.js';
 import { AppConfig } from '../../../platform/config/app-config.js';
 import { type Transaction, TransactionRunner } from '../../../platform/database/transaction.js';
 import { newId } from '../../../platform/ids.js';
+import { EventOutbox } from '../../events/event-outbox.service.js';
 import { lockText } from '../rate-limit/rate-limit.repository.js';
-import { GrantsRepository, lockGrants, remainingScopes } from './grants.repository.js';
+import { GrantsRepository, lockGrants } from './grants.repository.js';
 import type { Grant } from './token.entities.js';
 
 export type AppSummary = Pick<ConnectedAppView, 'clientId' | 'name'>;
@@ -32,6 +38,7 @@ const BATCH_SIZE = 500;
 export class GrantsService {
   constructor(
     private readonly repository: GrantsRepository,
+    private readonly events: EventOutbox,
     private readonly audit: AuditLog,
     private readonly transactions: TransactionRunner,
     private readonly clock: Clock,
@@ -94,17 +101,18 @@ export class GrantsService {
   /**
    * Withdraws scopes from the user's grants to an app. A grant without any other scope ends.
    * @param scopes those that the user was asked for again and did not allow
+   * @returns whether a grant lost a scope
    */
   async withdraw(
     tx: Transaction,
     userId: string,
     clientId: string,
     scopes: readonly Scope[],
-  ): Promise<void> {
-    if (scopes.length === 0) return;
+  ): Promise<boolean> {
+    if (scopes.length === 0) return false;
     const now = this.clock.now();
     const ids = await this.repository.findUnrevoked(tx, userId, [clientId]);
-    if (ids.length === 0) return;
+    if (ids.length === 0) return false;
     // Expired grants cannot be locked, and need no change.
     await lockGrants(tx, ids, now);
     const change = { actor: userId, reason: 'not allowed in a later decision' };
@@ -129,6 +137,7 @@ export class GrantsService {
     for (const [withdrawn, reducedIds] of reduced)
       await this.repository.setWithdrawn(tx, reducedIds, withdrawn);
     if (events.length > 0) await this.audit.insertAll(tx, events);
+    return events.length > 0;
   }
 
   /** Returns false if the grant was already revoked. */
@@ -239,6 +248,8 @@ export class GrantsService {
       this.audit.event(action, id, change, { clientId, userId }),
     );
     await this.audit.insertAll(tx, events);
+    const known = grants.filter(({ clientId }) => clientId !== change.actor);
+    if (action === 'grant.revoked') await this.events.accessReduced(tx, known);
     return grants;
   }
 }

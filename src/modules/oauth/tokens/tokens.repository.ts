@@ -1,7 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, IsNull, Not } from 'typeorm';
 import type { SavedLocation } from '../../../platform/access/caller.js';
-import type { Scope } from '../../../platform/access/scopes.js';
+import {
+  type Scope,
+  type ScopesOfCredential,
+  scopesThatCount,
+} from '../../../platform/access/scopes.js';
 import { BatchLoader } from '../../../platform/database/batch-loader.js';
 import { type Raw, withDates } from '../../../platform/database/columns.js';
 import {
@@ -15,7 +19,6 @@ import { hasSecretFormat, sha256 } from '../../../platform/secrets.js';
 import type { AppQuota } from '../../quota/quota.entities.js';
 import type { User } from '../../users/user.entity.js';
 import type { App } from '../clients/client.entities.js';
-import { type ScopesOfCredential, scopesThatCount } from './grants.repository.js';
 import { AccessToken, AuthorizationCode, RefreshToken } from './token.entities.js';
 
 /** A code or token with its grant and user, as it is read. `scope` is that of the access token, or what the user granted. */

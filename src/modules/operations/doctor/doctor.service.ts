@@ -19,6 +19,7 @@ import { OtpOperations } from '../../oauth/sign-in/otp-operations.service.js';
 import { QuotaReconciliation } from '../../quota/months/quota-reconciliation.service.js';
 import { isFictional } from '../../users/test-members.js';
 import { UsersService } from '../../users/users.service.js';
+import { WebhookEndpoints } from '../../webhooks/webhook-endpoints.service.js';
 import { COUNTERS } from '../counters.js';
 import {
   capitalized,
@@ -56,6 +57,7 @@ export class Doctor {
       ['phones', () => phoneFinding(get(UsersService))],
       ['test mode', () => testModeFindings(get(AppsService), get(UsersService))],
       ['sign-in', () => pauseFindings(get(OtpOperations))],
+      ['events', () => eventFindings(get(WebhookEndpoints))],
       ['quota', () => quotaFinding(get(QuotaReconciliation), repairAs)],
       ['documentation', () => documentationFindings(get)],
       [
@@ -76,6 +78,16 @@ async function pauseFindings(otp: OtpOperations): Promise<Finding[]> {
   if (!(await otp.isPaused())) return [];
   const summary = 'One-time passwords are paused, so users without a session cannot sign in.';
   return [warning(summary, 'devplatform otp resume')];
+}
+
+/** Reports endpoints of apps that fail, and those that the service has disabled. */
+async function eventFindings(endpoints: WebhookEndpoints): Promise<Finding[]> {
+  return (await endpoints.all()).flatMap(({ clientId, failingSince, disabledBy, disabledAt }) => {
+    if (disabledBy === 'operator' || (failingSince ?? disabledAt) === null) return [];
+    const state = disabledAt === null ? `fail since ${failingSince?.toISOString()}` : 'have ended';
+    const remedy = `devplatform app webhook deliveries ${clientId}`;
+    return [warning(`The deliveries of events to ${clientId} ${state}.`, remedy)];
+  });
 }
 
 /** Finds a service of any module. */

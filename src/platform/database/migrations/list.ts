@@ -5,6 +5,7 @@ import { WatchSignIns1795896600000 } from './1795896600000-WatchSignIns.js';
 import { AddOrigins1795910048512 } from './1795910048512-AddOrigins.js';
 import { AnswerOperators1795910400000 } from './1795910400000-AnswerOperators.js';
 import { AddTestMode1795938000000 } from './1795938000000-AddTestMode.js';
+import { AddWebhooks1795966800000 } from './1795966800000-AddWebhooks.js';
 
 /** All migrations, oldest first. Never change or rename a released migration, whose name databases have recorded; add one. */
 export const migrations = [
@@ -15,4 +16,5 @@ export const migrations = [
   AddOrigins1795910048512,
   AnswerOperators1795910400000,
   AddTestMode1795938000000,
+  AddWebhooks1795966800000,
 ];

@@ -4,6 +4,7 @@
 export const RELEASES = {
   '1.0.0': 'CreatePlatform1795219200000',
   '1.1.0': 'Operate1795298400000',
+  '1.2.0': 'AddWebhooks1795966800000',
 } as const;
 
 export type Release = keyof typeof RELEASES;

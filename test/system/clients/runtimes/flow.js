@@ -8,9 +8,11 @@ import {
   finishAuthorization,
   memoryStore,
   startAuthorization,
+  verifyWebhook,
 } from 'neighbourhood-devplatform-client';
 
-const { ISSUER, CLIENT_ID, CLIENT_SECRET, REDIRECT_URI, PHONE, CODE } = globalThis.process.env;
+const { ISSUER, CLIENT_ID, CLIENT_SECRET, REDIRECT_URI, PHONE, CODE, EVENT, WEBHOOK_SECRET } =
+  globalThis.process.env;
 const SCOPE = 'profile.read posts.read posts.write analytics.read';
 
 let tokenRequests = 0;
@@ -41,7 +43,7 @@ const errorOf = (promise) =>
     () => 'no error',
     (error) => [
       error.name,
-      error.code ?? error.parameter ?? null,
+      error.code ?? error.parameter ?? error.header ?? null,
       error.errors?.[0]?.field ?? null,
     ],
   );
@@ -113,6 +115,15 @@ const deleted = await errorOf(client.getPost({ id: post.id }));
 await disconnect(settings, store);
 const disconnected = await errorOf(client.getMe());
 
+const { id, timestamp, signature, body } = JSON.parse(EVENT);
+const headers = {
+  'webhook-id': id,
+  'webhook-timestamp': timestamp,
+  'webhook-signature': signature,
+};
+const event = await verifyWebhook(body, headers, WEBHOOK_SECRET);
+const forgedEvent = await errorOf(verifyWebhook(`${body} `, new Headers(headers), WEBHOOK_SECRET));
+
 console.log(
   JSON.stringify({
     scopes: tokens.scopes,
@@ -138,5 +149,7 @@ console.log(
     refused,
     deleted,
     disconnected,
+    event: event.type,
+    forgedEvent,
   }),
 );
