@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { shiftedClock } from '../../../support/shifted-clock.js';
 import { runSql } from '../../../support/sql.js';
 
 /** Retention shorter than the default, so that a year has rows to delete: `DELETED_POST_DAYS` is the default. */
@@ -8,19 +9,6 @@ export const RETENTION_ENV = Object.fromEntries(
 );
 
 const MAX_OUTPUT_BYTES = 2 ** 30;
-
-/** A preload for Node, as a URL: shifts the clock of a process. */
-const shiftedClock = (offsetMs: number): string =>
-  `data:text/javascript,${encodeURIComponent(`
-  const Real = Date;
-  globalThis.Date = class Date extends Real {
-    constructor(...given) {
-      super(...(given.length > 0 ? given : [Real.now() + ${offsetMs}]));
-    }
-    static now() {
-      return Real.now() + ${offsetMs};
-    }
-  };`)}`;
 
 export interface Outcome {
   code: number;
