@@ -13,7 +13,7 @@ export class YearChecks {
       [from, to],
     );
     return new Map(
-      rows.map(({ app, posts, calls }) => [app, { posts: Number(posts), calls: Number(calls) }]),
+      rows.map(({ app, posts, calls }) => [app, { posts: Number(posts), calls }]),
     );
   }
 
@@ -24,7 +24,7 @@ export class YearChecks {
         WHERE at >= ? AND at < ? AND LEFT(client_id, 13) <> 'svc_app_test_' AND ${expression} IS NOT NULL GROUP BY 1`,
       [from, to],
     );
-    return Object.fromEntries(rows.map(({ name, calls }) => [name, Number(calls)]));
+    return Object.fromEntries(rows.map(({ name, calls }) => [name, calls]));
   }
 
   /** One-time passwords since a time, by result. */

@@ -277,7 +277,7 @@ export class YearTables {
 
   /** Bytes of every table with its indexes. */
   async bytes(): Promise<Record<string, number>> {
-    const rows = await this.query<{ name: string; bytes: number }>(
+    const rows = await this.query<{ name: string; bytes: string }>(
       `SELECT t.table_name AS name, SUM(s.file_size) AS bytes FROM information_schema.tables t
         JOIN information_schema.innodb_sys_tablespaces s ON s.name = CONCAT(t.table_schema, '/', t.table_name)
         WHERE t.table_schema = DATABASE() GROUP BY 1`,
