@@ -12,9 +12,7 @@ export class YearChecks {
       'SELECT client_id AS app, SUM(metered) AS posts, COUNT(*) AS calls FROM api_calls WHERE at >= ? AND at < ? GROUP BY client_id',
       [from, to],
     );
-    return new Map(
-      rows.map(({ app, posts, calls }) => [app, { posts: Number(posts), calls }]),
-    );
+    return new Map(rows.map(({ app, posts, calls }) => [app, { posts: Number(posts), calls }]));
   }
 
   /** Calls of real apps in a month by a column or expression of the call log. */
