@@ -1,5 +1,5 @@
 // @ts-nocheck -- The package is installed only beside a copy of this program.
-/* oxlint-disable no-console */
+/* oxlint-disable no-console -- The test reads the result from standard output. */
 /* Runs the TypeScript client against a service, and prints what it saw as one line of JSON. Uses nothing of a particular runtime. */
 import {
   allowAsTestMember,
